@@ -1,0 +1,86 @@
+/** What the benches share: a daemon of their own in a temporary state directory, a client, percentiles. */
+import { execFile, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+export const root = resolve(import.meta.dirname, "..");
+export const agentBin = join(root, "bin/agent");
+
+export interface Result {
+  readonly name: string;
+  /** The line of the table: what was measured, and its floor in the same run. */
+  readonly measured: string;
+  readonly floor: string;
+  /** As a ratio, or in the unit that the threshold has. */
+  readonly value: string;
+  readonly threshold: string;
+  readonly ok: boolean;
+}
+
+export const percentile = (sorted: readonly number[], p: number): number => sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? Number.NaN;
+export const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+export const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
+
+export interface BenchDaemon {
+  readonly dir: string;
+  readonly pid: number;
+  /** One request; resolves with the data of its terminal envelope, rejects on an error envelope. */
+  request<T>(command: string, data: object): Promise<T>;
+  /** A watch: each progress line's text, until the terminal envelope. */
+  watch(data: object, onLine: (line: string) => void): Promise<void>;
+  agent(...args: readonly string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export const startDaemon = async (env: Record<string, string> = {}, nodeArgs: readonly string[] = []): Promise<BenchDaemon> => {
+  const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+  const socketPath = join(dir, "agent.sock");
+  const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], { stdio: "ignore", env: { ...environment(), ...env } });
+  const deadline = Date.now() + 10_000;
+  while (!existsSync(socketPath)) {
+    if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  const exchange = <T>(command: string, data: object, onProgress?: (line: string) => void): Promise<T> =>
+    new Promise((done, fail) => {
+      const socket = createConnection(socketPath);
+      socket.on("error", fail);
+      socket.write(`${JSON.stringify({ version: 1, command, data, meta: { request_id: "bench" } })}\n`);
+      createInterface({ input: socket }).on("line", (line) => {
+        if (line.includes('"status":"progress"')) return onProgress?.(line);
+        const envelope = JSON.parse(line) as { status: string; data: T; error: { message: string } };
+        socket.end();
+        if (envelope.status === "ok") done(envelope.data);
+        else fail(new Error(envelope.error.message));
+      });
+    });
+  return {
+    dir,
+    pid: child.pid as number,
+    request: (command, data) => exchange(command, data),
+    watch: async (data, onLine) => void (await exchange("agent/watch", data, onLine)),
+    agent: async (...args) => (await promisify(execFile)(process.execPath, [agentBin, ...args], { env: { ...environment(), HOLDFAST_HOME: dir }, maxBuffer: 1 << 28 })).stdout,
+    stop: async () => {
+      await exchange("daemon/stop", { agents: "kill" });
+      if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+};
+
+export const environment = (): Record<string, string> => ({ PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: tmpdir(), LANG: "C.UTF-8" });
+
+/** What `agent/spawn` takes for a command, with everything that could get in the way of a measurement switched off. */
+export const command = (argv: readonly string[], over: object = {}): object => ({
+  spec: { kind: "command", argv, cwd: "/", client_env: environment(), restart: "temporary", timeout_ms: 0, stall_ms: 0, ...over },
+});
+
+/** A transcript of claude: a recorded one where the given material is present, else the project's own. */
+export const transcript = (): string => {
+  const recorded = join(root, "../shared/data/cli-transcripts/claude-2.1.329/shell/stdout.ndjson");
+  return readFileSync(existsSync(recorded) ? recorded : join(root, "test/recordings/claude_code/shell.ndjson"), "utf8");
+};

@@ -1,0 +1,89 @@
+/**
+ * Builds the package: `dist/cli.js`, the client, a bundle that starts fast (libraries.md §1); `dist/daemon.js`, one file;
+ * `dist/lib`, the library with its types. Fails when something heavy has crept into the client.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, "dist");
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node22.19",
+  sourcemap: true,
+  metafile: true,
+  logLevel: "warning",
+} as const;
+
+/** CommonJS packages inside the daemon's bundle may call require. */
+const REQUIRE =
+  'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+/** What the client must not load before a command asks for it. */
+const HEAVY = /node_modules\/(effect|zod|better-sqlite3|xstate|execa|ulid)\//;
+
+/** The manifest brings zod along: a file of its own, loaded when somebody asks for schemas. */
+const MANIFEST = "cli-manifest";
+const manifestApart: Plugin = {
+  name: "manifest-apart",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/manifest\.ts$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: `./${MANIFEST}.js`, external: true } : undefined,
+    ),
+};
+
+/** One file: ten small ones take longer to load than one of a hundred kilobytes. */
+const buildClient = async (): Promise<void> => {
+  const client = await build({
+    ...common,
+    entryPoints: { cli: "src/cli/main.ts" },
+    outdir: dist,
+    plugins: [manifestApart],
+  });
+  const heavy = Object.keys(client.metafile.inputs).filter((input) => HEAVY.test(input));
+  if (heavy.length > 0)
+    throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
+  await build({ ...common, entryPoints: { [MANIFEST]: "src/cli/manifest.ts" }, outdir: dist });
+};
+
+const buildDaemon = async (): Promise<void> => {
+  await build({
+    ...common,
+    entryPoints: { daemon: "src/daemon/entry.ts" },
+    outdir: dist,
+    external: ["better-sqlite3"],
+    banner: { js: REQUIRE },
+  });
+};
+
+const buildLibrary = (): void => {
+  const entries = ["index", "effect", "testing"]
+    .map((name) => join(root, "src", `${name}.ts`))
+    .filter(existsSync);
+  if (entries.length === 0) return;
+  const project = join(dist, "tsconfig.lib.json");
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    outDir: join(dist, "lib"),
+    rootDir: root,
+    rewriteRelativeImportExtensions: true,
+  };
+  writeFileSync(
+    project,
+    JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include: [], files: entries }),
+  );
+  const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", project], { stdio: "inherit" });
+  rmSync(project);
+  if (tsc.status !== 0) process.exit(1);
+};
+
+for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });
+await buildClient();
+await buildDaemon();
+buildLibrary();

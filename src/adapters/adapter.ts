@@ -1,0 +1,91 @@
+/**
+ * The seam between the runtime and one kind of agent. An adapter is pure: it plans a launch and folds lines into
+ * records. It never starts, signals or reads anything, and never owns control-plane truth (runtime-architecture.txt).
+ */
+import type { AgentCompletion, ProcessStatus } from "../protocol/completion.ts";
+import type { WorkerError } from "../protocol/records.ts";
+import type { RecordDraft } from "../protocol/records.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+
+export type SpoolName = "stdout" | "stderr";
+
+/** What a child is given on fd 0: nothing, a file that ends, or an appended file that stays open (architecture §5). */
+export type StdinPlan = { readonly kind: "empty" } | { readonly kind: "text"; readonly text: string } | { readonly kind: "open"; readonly text: string };
+
+export interface LaunchPlan {
+  /** argv[0] is a bare name (found on the child's PATH) or a path. */
+  readonly argv: readonly string[];
+  /** Added to the built environment; --env wins over it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: StdinPlan;
+}
+
+export interface PlanContext {
+  readonly spec: WorkerSpec;
+  readonly incarnation: number;
+  /** The provider's session of an earlier incarnation, to resume; undefined at the first. */
+  readonly session: string | undefined;
+  /** The program of the kind: *_BINARY, the configuration, or its bare name. */
+  readonly binary: string;
+}
+
+/** A record that a decoder makes; the runtime adds stream, worker, incarnation and ids. */
+export type DecodedRecord = {
+  [T in RecordDraft["type"]]: { readonly type: T; readonly payload: Extract<RecordDraft, { type: T }>["payload"] };
+}["agent.event" | "session_started" | "turn_started" | "turn_completed"];
+
+/** One framed line: its text without the line end, or what is known of a line over the limit. */
+export type Line =
+  | { readonly kind: "text"; readonly text: string; /** "\n", "\r\n" or "" (the last line, without one). */ readonly end: string }
+  | { readonly kind: "truncated"; readonly bytes: number; readonly limit_bytes: number };
+
+export interface Decoded<S> {
+  /** The same object when nothing changed: the caller then skips committing it. */
+  readonly state: S;
+  readonly records: readonly DecodedRecord[];
+}
+
+/** How the process ended, and what the decoder cannot see. */
+export interface ExitFacts {
+  readonly status: ProcessStatus;
+  /** Signals that we sent to it, in order. */
+  readonly signals_sent: readonly string[];
+  /** The last bytes of stderr, for classification only: never put its text into a message. */
+  readonly stderr_tail: string;
+  /** Name of the program without its directory, for sentences; undefined where nobody knows it any more. */
+  readonly program?: string;
+}
+
+/** What an incarnation came to. The adapter's terminal event first, the exit code second (agent-clis.md §11). */
+export interface IncarnationOutcome {
+  readonly status: "completed" | "failed";
+  readonly completion: AgentCompletion;
+  readonly error?: WorkerError;
+}
+
+export interface AgentAdapter<S = unknown> {
+  readonly kind: string;
+  /** Short names on the command line: `claude` for `claude_code`. */
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  /** Capability ids of the AgentEvent notes, A.5. */
+  readonly capabilities: readonly string[];
+  /** The program and the variable that names another one; null where argv is the program (command). */
+  readonly binary: { readonly name: string; readonly variable: string } | null;
+  /** Names of the client's variables that this kind may need: keys, base URLs, its own settings. */
+  readonly credentials: readonly string[];
+  /** Spools whose lines are decoded; the others stay raw. */
+  readonly streams: readonly SpoolName[];
+  readonly default_restart: WorkerSpec["restart"];
+  /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
+  validate(spec: WorkerSpec): readonly string[];
+  plan(context: PlanContext): LaunchPlan;
+  /** Raised when the state's shape changes; a stored state of another version starts anew. */
+  readonly decoder_version: number;
+  /** JSON-serialisable and at most DECODER_STATE_MAX_BYTES, always. */
+  initial(): S;
+  /** A pure fold; it never throws on any input. */
+  decode(state: S, line: Line, stream: SpoolName): Decoded<S>;
+  /** Called once, after the last line. */
+  finish(state: S, exit: ExitFacts): { readonly outcome: IncarnationOutcome; readonly records: readonly DecodedRecord[] };
+}

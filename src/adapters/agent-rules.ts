@@ -1,0 +1,35 @@
+/** The mistakes of a spec that every kind with a model behind it finds alike. */
+import { ARG_MAX_BYTES } from "../protocol/limits.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import { agentOptions, extensionProblems } from "./extensions.ts";
+
+/** One sentence a mistake, each with what to do. `capabilities` are the kind's own. */
+export const agentProblems = (spec: WorkerSpec, capabilities: readonly string[]): readonly string[] => {
+  const problems = [...extensionProblems(spec, capabilities)];
+  if (spec.prompt === undefined || spec.prompt.trim() === "") {
+    problems.push(
+      "The prompt must not be empty: give it as an argument, with --prompt-file, or as `-` on stdin.",
+    );
+  }
+  if (spec.interactive)
+    problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
+  if (spec.permission === "ask") {
+    problems.push(
+      `Kind ${spec.kind} cannot ask for permission yet: use --permission deny, or --permission allow in a sandbox.`,
+    );
+  }
+  if (spec.argv.some((arg) => arg.includes("\0"))) problems.push("An extra argument has a NUL character.");
+  if (spec.argv.some((arg) => Buffer.byteLength(arg) >= ARG_MAX_BYTES)) {
+    problems.push(
+      `An extra argument is over ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text as the prompt.`,
+    );
+  }
+  const { session, fork, model } = agentOptions(spec);
+  // A value that begins with a dash would be read as a flag.
+  if (session?.by === "id" && session.id.startsWith("-"))
+    problems.push("A session id does not begin with a dash.");
+  if (model?.startsWith("-")) problems.push("A model's name does not begin with a dash.");
+  if (fork && session === undefined)
+    problems.push("There is nothing to fork: name the session with --session.");
+  return problems;
+};

@@ -1,0 +1,136 @@
+/**
+ * From what a provider or a CLI reports to one row of the error catalogue and a sentence of ours. Structured facts come
+ * first (an HTTP status, an error type). Text is only looked at where a CLI gives nothing else, and none of it passes
+ * through: upstream messages may hold keys, paths and prompts.
+ */
+import type { ErrorCode } from "../protocol/errors.ts";
+import type { WorkerError } from "../protocol/records.ts";
+
+/** An HTTP status of the provider. */
+export const classifyStatus = (status: number): WorkerError | undefined => {
+  if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
+  const http = `(HTTP ${status})`;
+  switch (status) {
+    case 401:
+      return fault("TOKEN_INVALID", `The provider refused the credentials ${http}.`);
+    case 403:
+      return fault("TOKEN_INVALID", `The provider does not allow this with these credentials ${http}.`);
+    case 402:
+      return fault("PROVIDER_BAD_REQUEST", `The provider wants the account to be paid first ${http}.`);
+    case 404:
+      return fault("PROVIDER_BAD_REQUEST", `The provider does not know the model or the address ${http}.`);
+    case 413:
+      return fault("PROVIDER_BAD_REQUEST", `The request was too large for the provider ${http}.`);
+    case 429:
+      return fault("RATE_LIMITED", `The provider's rate limit was reached ${http}.`);
+    case 529:
+      return fault("PROVIDER_ERROR", `The provider is overloaded ${http}.`);
+  }
+  return status === 408 || status >= 500
+    ? fault("PROVIDER_ERROR", `The provider failed ${http}.`)
+    : fault("PROVIDER_BAD_REQUEST", `The provider rejected the request ${http}.`);
+};
+
+const fault = (code: ErrorCode, message: string): WorkerError => ({ code, message });
+
+const NAMED: ReadonlyMap<string, WorkerError> = new Map(
+  Object.entries({
+    authentication_failed: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    authentication_error: fault("TOKEN_INVALID", "The provider refused the credentials."),
+    oauth_org_not_allowed: fault("TOKEN_INVALID", "The provider does not allow the account's organisation."),
+    permission_error: fault("TOKEN_INVALID", "The provider does not allow this with these credentials."),
+    billing_error: fault("PROVIDER_BAD_REQUEST", "The provider wants the account to be paid first."),
+    insufficient_quota: fault("RATE_LIMITED", "The account's quota at the provider is used up."),
+    rate_limit: fault("RATE_LIMITED", "The provider's rate limit was reached."),
+    rate_limit_error: fault("RATE_LIMITED", "The provider's rate limit was reached."),
+    rate_limit_exceeded: fault("RATE_LIMITED", "The provider's rate limit was reached."),
+    overloaded: fault("PROVIDER_ERROR", "The provider is overloaded."),
+    overloaded_error: fault("PROVIDER_ERROR", "The provider is overloaded."),
+    server_error: fault("PROVIDER_ERROR", "The provider failed or did not answer."),
+    api_error: fault("PROVIDER_ERROR", "The provider failed."),
+    timeout_error: fault("PROVIDER_ERROR", "The provider did not answer in time."),
+    connection_failed: fault("PROVIDER_ERROR", "The provider could not be reached."),
+    invalid_request: fault("PROVIDER_BAD_REQUEST", "The provider rejected the request."),
+    invalid_request_error: fault("PROVIDER_BAD_REQUEST", "The provider rejected the request."),
+    not_found_error: fault("PROVIDER_BAD_REQUEST", "The provider does not know the model or the address."),
+    model_not_found: fault("PROVIDER_BAD_REQUEST", "The provider does not know the model."),
+    context_length_exceeded: fault(
+      "PROVIDER_BAD_REQUEST",
+      "The conversation is longer than the model can read.",
+    ),
+    request_too_large: fault("PROVIDER_BAD_REQUEST", "The request was too large for the provider."),
+    max_output_tokens: fault(
+      "OUTPUT_TOO_LARGE",
+      "The answer reached the model's output limit before it was complete.",
+    ),
+    max_tokens: fault(
+      "OUTPUT_TOO_LARGE",
+      "The answer reached the model's output limit before it was complete.",
+    ),
+    refusal: fault("REFUSED", "The model refused to answer."),
+    error_max_turns: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
+    error_max_budget_usd: fault("BUDGET_EXCEEDED", "The agent spent all the money that it was allowed."),
+    error_max_structured_output_retries: fault(
+      "AGENT_FAILED",
+      "The agent could not answer in the form that was asked for.",
+    ),
+  }),
+);
+
+/** An error type, stop reason or subtype that a provider or a CLI names. */
+export const classifyName = (name: unknown): WorkerError | undefined =>
+  typeof name === "string" ? NAMED.get(name) : undefined;
+
+/** Ordered: the first that matches decides. Each is anchored to words that a CLI prints around the fact. */
+const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
+  [
+    /\bno (?:conversation|rollout|session)s? found\b/i,
+    fault("SESSION_NOT_FOUND", "The session was not found: the agent's CLI no longer knows it."),
+  ],
+  [/\bsession id \S+ is already in use\b/i, fault("ALREADY_EXISTS", "The session id is already in use.")],
+  [/\bnot logged in\b|\bmissing environment variable\b|\bno api key\b/i, NAMED.get("authentication_failed")!],
+  [/\binsufficient_quota\b|\busage limit\b/i, NAMED.get("insufficient_quota")!],
+  [
+    /\bcannot be used with root\b/i,
+    fault(
+      "PERMISSION_DENIED",
+      "The agent's CLI refuses to run without permission checks as root; in a sandbox, allow it with --env IS_SANDBOX=1.",
+    ),
+  ],
+  [
+    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value)|\brequires --/im,
+    fault("INVALID_REQUEST", "The agent's CLI did not accept its arguments."),
+  ],
+  [
+    /\bno prompt provided\b|\binput must be provided\b/i,
+    fault("INPUT_REQUIRED", "The agent's CLI was given no prompt."),
+  ],
+  [
+    /\bnot inside a trusted directory\b/i,
+    fault("PERMISSION_DENIED", "The agent's CLI does not trust its working directory."),
+  ],
+  [/\bidle timeout\b|\btimed out\b/i, NAMED.get("timeout_error")!],
+  [/\bstream disconnected\b/i, fault("PROVIDER_ERROR", "The connection to the provider was cut.")],
+  [
+    /\bconnection failed\b|\berror sending request\b|\bconnection refused\b|\bECONNREFUSED\b/i,
+    NAMED.get("connection_failed")!,
+  ],
+];
+
+const STATUS_IN_TEXT = /\bstatus:? (\d{3})\b/;
+const TYPE_IN_TEXT = /"(?:type|code)"\s*:\s*"([a-z_]{1,64})"/g;
+
+/** How much of a message or a stderr is looked at, in UTF-16 units. */
+const LOOKED_AT_MAX_UNITS = 8_192;
+
+/** The last resort, where a CLI gives nothing but words. */
+export const classifyText = (text: string): WorkerError | undefined => {
+  const head = text.slice(0, LOOKED_AT_MAX_UNITS);
+  const status = STATUS_IN_TEXT.exec(head)?.[1];
+  if (status !== undefined) return classifyStatus(Number(status));
+  for (const [, name] of head.matchAll(TYPE_IN_TEXT)) {
+    const named = classifyName(name);
+    if (named !== undefined) return named;
+  }
+  return TEXTS.find(([pattern]) => pattern.test(head))?.[1];
+};

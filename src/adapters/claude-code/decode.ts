@@ -1,0 +1,230 @@
+/**
+ * Claude Code's stream-json, line by line (agent-clis.md §9). Every handler takes the state and gives the next one; what
+ * it says goes into `out`. An unlisted type is normal (new ones come every few weeks) and becomes one Unknown event.
+ */
+import type { Decoded, DecodedRecord, Line } from "../adapter.ts";
+import { classifyName, classifyStatus } from "../classify.ts";
+import { checkSessionId, OVERSIZE_SESSION, sessionStarted, type ToolFacts, voiceOf } from "../events.ts";
+import { asList, asName, asNumber, asObject, asString, type JsonObject, parseLine } from "../json.ts";
+import { onStreamEvent, saidIn } from "./partial.ts";
+import { onResult } from "./result.ts";
+import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
+import { onSystem } from "./system.ts";
+
+const voice = voiceOf("claude_code");
+const NOTHING: readonly DecodedRecord[] = [];
+
+export const decode = (state: ClaudeState, line: Line): Decoded<ClaudeState> => {
+  // The ingest records a line over the limit; here it only matters that something is missing.
+  if (line.kind === "truncated")
+    return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
+  const event = parseLine(line.text);
+  if (event === "blank") return { state, records: NOTHING };
+  if (typeof event === "string") return { state, records: [voice.unknown({ reason: event })] };
+  const out: DecodedRecord[] = [];
+  return { state: onEvent(onSession(state, event, out), event, out), records: out };
+};
+
+const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  switch (event.type) {
+    case "assistant":
+      return onAssistant(state, event, out);
+    case "user":
+      return onUser(state, event, out);
+    case "stream_event":
+      return onStreamEvent(state, event, out);
+    case "result":
+      return onResult(state, event, out);
+    case "system":
+      return onSystem(state, event, out);
+  }
+  const notice = typeof event.type === "string" ? NOTICES.get(event.type) : undefined;
+  if (notice === undefined) out.push(voice.unknown({ type: asName(event.type) }));
+  else out.push(voice.status(notice, { type: asName(event.type) }));
+  return state;
+};
+
+/** Types that say something to a reader and nothing to the outcome. */
+const NOTICES: ReadonlyMap<string, string> = new Map([
+  ["control_request", "The agent asked its host for a permission."],
+  ["control_response", "The agent answered a request of its host."],
+  ["control_cancel_request", "The agent took a request to its host back."],
+  ["rate_limit_event", "The provider told the state of its rate limit."],
+  ["tool_progress", "A tool is still running."],
+  ["tool_use_summary", "The agent summed up what its tools did."],
+  ["auth_status", "The agent's CLI told the state of its login."],
+  ["prompt_suggestion", "The agent suggested a next prompt."],
+  ["conversation_reset", "The conversation was reset."],
+  ["active_goal", "The agent's goal changed."],
+  ["keep_alive", "The agent's CLI is alive."],
+]);
+
+/** Every line carries the session; it is announced when it changes, and with the facet when it is the first. */
+const onSession = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  const id = asString(event.session_id) ?? asString(event.sessionId);
+  if (id === undefined || id === state.session) return state;
+  // A result of no turns echoes the session that could not be resumed: there is none.
+  if (event.type === "result" && event.is_error === true && event.num_turns === 0) return state;
+  const verdict = checkSessionId(id);
+  if (verdict === "empty") return state;
+  if (verdict === "oversize") {
+    if (!state.announced) out.push(voice.status(OVERSIZE_SESSION));
+    return state.announced ? state : { ...state, announced: true };
+  }
+  out.push(sessionStarted(id));
+  if (!state.announced) out.push(voice.session("A session of Claude Code started.", id, sessionFacts(event)));
+  return { ...state, session: id, announced: true };
+};
+
+/** What the first line tells of the run; other lines have none of these. */
+const sessionFacts = (event: JsonObject) =>
+  event.type === "system" && event.subtype === "init"
+    ? {
+        model: asName(event.model),
+        cli_version: asName(event.claude_code_version),
+        permission_mode: asName(event.permissionMode),
+        tools: asList(event.tools).length,
+        mcp_servers: asList(event.mcp_servers).length,
+      }
+    : undefined;
+
+const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  const message = asObject(event.message);
+  if (message === undefined) {
+    out.push(voice.unknown({ type: "assistant" }));
+    return state;
+  }
+  if (event.is_api_error_message === true || typeof event.error === "string") {
+    return onApiError(state, event, out);
+  }
+  const id = asName(message.id);
+  const parent = asName(event.parent_tool_use_id);
+  const streamed = id === null ? undefined : state.streamed.find((one) => one.id === id);
+  const said = saidIn(id, parent);
+  let next = state;
+  for (const item of asList(message.content)) {
+    const block = asObject(item);
+    switch (block?.type) {
+      case "text":
+        if (!streamed?.text && typeof block.text === "string")
+          out.push(voice.text("assistant", block.text, said));
+        break;
+      case "thinking":
+        if (!streamed?.reasoning && typeof block.thinking === "string" && block.thinking !== "") {
+          out.push(voice.text("reasoning", block.thinking, said));
+        }
+        break;
+      case "redacted_thinking":
+        out.push(voice.status("The model's reasoning is withheld by the provider.", said));
+        break;
+      case "tool_use":
+      case "server_tool_use":
+      case "mcp_tool_use":
+        next = onToolUse(next, block, block.type, id, parent, out);
+        break;
+      default:
+        next = onToolResult(next, block, undefined, parent, out);
+    }
+  }
+  return next;
+};
+
+/** Errors of the provider come as a made-up answer, whose text is never passed on. */
+const onApiError = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  const status = asNumber(event.api_error_status) ?? state.retry_status;
+  const error = classifyStatus(status) ??
+    classifyName(event.api_error) ??
+    classifyName(event.api_error_type) ??
+    classifyName(event.error) ?? {
+      code: "PROVIDER_ERROR" as const,
+      message: "The provider's answer was an error.",
+    };
+  if (state.reported?.code === error.code) return state;
+  out.push(voice.error(error));
+  return { ...state, reported: error };
+};
+
+const onToolUse = (
+  state: ClaudeState,
+  block: JsonObject,
+  kind: string,
+  item_id: string | null,
+  parent: string | null,
+  out: DecodedRecord[],
+): ClaudeState => {
+  const use_id = asName(block.id);
+  const name = asName(block.name);
+  out.push(
+    voice.toolCall({ item_id, thread_id: state.session, kind, name, use_id, parent_tool_use_id: parent }),
+  );
+  return use_id === null ? state : { ...state, tools: appended(state.tools, [use_id, name], TOOLS_MAX) };
+};
+
+const onUser = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  const content = asObject(event.message)?.content;
+  const parent = asName(event.parent_tool_use_id);
+  if (!Array.isArray(content)) {
+    out.push(typeof content === "string" ? userMessage(event) : voice.unknown({ type: "user" }));
+    return state;
+  }
+  let next = state;
+  for (const item of content) {
+    const block = asObject(item);
+    if (block?.type === "text" || block?.type === "image" || block?.type === "document")
+      out.push(userMessage(event));
+    else next = onToolResult(next, block, asObject(event.tool_use_result), parent, out);
+  }
+  return next;
+};
+
+/** A prompt that is replayed, a nudge of the CLI, a notice of an interruption: text that the agent did not write. */
+const userMessage = (event: JsonObject): DecodedRecord =>
+  voice.status("A message was given to the agent.", { synthetic: event.isSynthetic === true });
+
+/** `tool_result`, or the `…_tool_result` of a tool that the provider runs. */
+const onToolResult = (
+  state: ClaudeState,
+  block: JsonObject | undefined,
+  rich: JsonObject | undefined,
+  parent: string | null,
+  out: DecodedRecord[],
+): ClaudeState => {
+  const type = asString(block?.type);
+  if (block === undefined || type === undefined || !type.endsWith("tool_result")) {
+    out.push(voice.unknown({ type: "content_block", block: asName(block?.type) }));
+    return state;
+  }
+  const use_id = asName(block.tool_use_id);
+  const call = use_id === null ? undefined : state.tools.find(([id]) => id === use_id);
+  const failed = block.is_error === true;
+  const kind = type === "tool_result" ? "tool_use" : "server_tool_use";
+  const tool: ToolFacts = {
+    item_id: null,
+    thread_id: state.session,
+    kind,
+    name: call?.[1] ?? null,
+    use_id,
+    parent_tool_use_id: parent,
+  };
+  out.push(
+    voice.toolResult(tool, {
+      failed,
+      exit_code: failed ? exitCode(block.content) : null,
+      bytes: { stdout: bytes(rich?.stdout), stderr: bytes(rich?.stderr), result: resultBytes(block.content) },
+    }),
+  );
+  return call === undefined ? state : { ...state, tools: state.tools.filter((one) => one !== call) };
+};
+
+/** A failed shell command's code is only told in words. */
+const exitCode = (content: unknown): number | null => {
+  const code = typeof content === "string" ? /^Exit code (\d{1,3})(?:\n|$)/.exec(content)?.[1] : undefined;
+  return code === undefined ? null : Number(code);
+};
+
+const bytes = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);
+
+const resultBytes = (content: unknown): number =>
+  Array.isArray(content)
+    ? content.reduce<number>((sum, part) => sum + bytes(asObject(part)?.text), 0)
+    : bytes(content);

@@ -1,0 +1,34 @@
+/** How a run of Claude Code ended: the last `result`, if no later turn is open; then the exit (agent-clis.md §5, §11). */
+import type { AgentCompletion } from "../../protocol/completion.ts";
+import type { ExitFacts } from "../adapter.ts";
+import { sessionFacet, voiceOf } from "../events.ts";
+import { byTurnEnd, type Verdict } from "../verdict.ts";
+import type { ClaudeState } from "./state.ts";
+
+const voice = voiceOf("claude_code");
+
+export const finish = (state: ClaudeState, exit: ExitFacts): Verdict => {
+  const { result, reported, skipped } = state;
+  const settled = result !== null && state.turns_ended >= state.turns_started;
+  return byTurnEnd(
+    voice,
+    { settled, failed: result?.error ?? null, reported, skipped },
+    completion(state, exit),
+    exit,
+  );
+};
+
+const completion = (
+  { session, result, usage, turns_ended }: ClaudeState,
+  { status }: ExitFacts,
+): AgentCompletion => {
+  const data = {
+    ...(session === null ? {} : sessionFacet(session)),
+    turns: turns_ended,
+    num_turns: result?.num_turns ?? null,
+    stop_reason: result?.stop_reason ?? null,
+    terminal_reason: result?.terminal_reason ?? null,
+    usage: { ...usage },
+  };
+  return result?.text == null ? { status, data } : { status, final_text: result.text, data };
+};

@@ -1,0 +1,64 @@
+/**
+ * How Claude Code runs headless: `claude -p` with stream-json on stdout (`--verbose` is mandatory with it) and the prompt
+ * on stdin, which ends. A prompt never becomes an argument: it could begin with a dash, or be over the kernel's limit.
+ */
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { LaunchPlan, PlanContext } from "../adapter.ts";
+import { agentProblems } from "../agent-rules.ts";
+import { agentOptions, FORK, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+
+export const capabilities = [
+  "agent_api.run",
+  "agent_api.events",
+  "agent_api.events.live",
+  "agent_api.control.cancel.v1",
+  "agent_api.tools.structured.v1",
+  "agent_api.tools.results.v1",
+  "agent_api.artifacts.final_text.v1",
+  "agent_api.session.handle.v1",
+  RESUME,
+  FORK,
+  MODEL,
+  NON_INTERACTIVE,
+] as const;
+
+export const credentials = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_BASE_URL",
+  "ANTHROPIC_CUSTOM_HEADERS",
+  "ANTHROPIC_MODEL",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "CLAUDE_CONFIG_DIR",
+] as const;
+
+/**
+ * Nothing but the work: no self-update, no telemetry. The CLI's own default of 10 retries (190 s, agent-clis.md §5) is
+ * made explicit, so that it stays well under the stall limit whatever the version; `--env` wins over all three.
+ */
+const ENVIRONMENT = {
+  DISABLE_AUTOUPDATER: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  CLAUDE_CODE_MAX_RETRIES: "10",
+} as const;
+
+export const validate = (spec: WorkerSpec): readonly string[] => agentProblems(spec, capabilities);
+
+export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
+  const { model, session, fork } = agentOptions(spec);
+  const argv = [binary, "-p", "--output-format", "stream-json", "--verbose"];
+  if (model !== undefined) argv.push("--model", model);
+  if (known !== undefined) {
+    argv.push("--resume", known);
+  } else if (session !== undefined) {
+    if (session.by === "id") argv.push("--resume", session.id);
+    else argv.push("--continue");
+    if (fork) argv.push("--fork-session");
+  }
+  // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
+  if (spec.permission === "allow") argv.push("--permission-mode", "bypassPermissions");
+  if (spec.budget.turns !== undefined) argv.push("--max-turns", String(spec.budget.turns));
+  if (spec.budget.usd !== undefined) argv.push("--max-budget-usd", String(spec.budget.usd));
+  argv.push(...spec.argv);
+  return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };
+};

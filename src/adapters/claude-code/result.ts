@@ -1,0 +1,63 @@
+/**
+ * `result` lines: the end of a turn. `is_error` is the truth whatever the subtype says: a rate limit is printed as subtype
+ * `success` (agent-clis.md §5). Several come in one run when a background task reports back.
+ */
+import type { WorkerError } from "../../protocol/records.ts";
+import type { DecodedRecord } from "../adapter.ts";
+import { classifyName, classifyStatus, classifyText } from "../classify.ts";
+import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
+import { keptText } from "../final-text.ts";
+import { asList, asNumber, asString, asWord, type JsonObject } from "../json.ts";
+import { addUsage, asDollars, claudeUsage } from "../usage.ts";
+import type { ClaudeState } from "./state.ts";
+
+const voice = voiceOf("claude_code");
+
+export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  const error = event.is_error === true ? resultError(state, event) : null;
+  const usage = claudeUsage(event, state.spent_usd);
+  const text = asString(event.result);
+  const next: ClaudeState = {
+    ...state,
+    retry_status: 0,
+    reported: null,
+    usage: addUsage(state.usage, usage),
+    spent_usd: asDollars(event.total_cost_usd) ?? state.spent_usd,
+    result: {
+      error,
+      text: error !== null || text === undefined ? null : keptText(text),
+      num_turns: asNumber(event.num_turns) ?? null,
+      stop_reason: asWord(event.stop_reason),
+      terminal_reason: asWord(event.terminal_reason),
+    },
+  };
+  if (error !== null && error.code !== state.reported?.code) out.push(voice.error(error));
+  const began = state.turns_started > state.turns_ended;
+  // The session was not there: no turn was tried.
+  if (!began && event.num_turns === 0) return next;
+  const turn = state.turns_ended + 1;
+  if (!began) out.push(turnStarted(turn));
+  out.push(turnCompleted(turn, usage, asNumber(event.duration_ms) ?? null, error));
+  return { ...next, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
+};
+
+const interruption = (reason: unknown): WorkerError | undefined =>
+  reason === "aborted_tools"
+    ? { code: "AGENT_FAILED", message: "The agent was interrupted while a tool ran." }
+    : reason === "aborted_streaming"
+      ? { code: "AGENT_FAILED", message: "The agent was interrupted while it answered." }
+      : undefined;
+
+const resultError = (state: ClaudeState, event: JsonObject): WorkerError =>
+  classifyName(event.subtype) ??
+  interruption(event.terminal_reason) ??
+  classifyStatus(asNumber(event.api_error_status) ?? 0) ??
+  classifyName(event.api_error) ??
+  classifyName(event.api_error_type) ??
+  state.reported ??
+  // `max_tokens` and `refusal`; the other stop reasons name no error.
+  classifyName(event.stop_reason) ??
+  classifyText(asString(asList(event.errors)[0]) ?? "") ?? {
+    code: "AGENT_FAILED",
+    message: "The agent ended its turn with an error.",
+  };

@@ -1,0 +1,68 @@
+/** What the decoder of Claude Code remembers between two lines: small, immutable, JSON. Every list has a bound. */
+import type { Usage, WorkerError } from "../../protocol/records.ts";
+import { NO_USAGE } from "../usage.ts";
+
+/** A message that arrives as deltas. Its text comes again, whole, in an `assistant` line. */
+export interface Streamed {
+  readonly id: string;
+  /** The call of the sub-agent that speaks; "" for the main agent. */
+  readonly parent: string;
+  /** Channels of which deltas were seen. */
+  readonly text: boolean;
+  readonly reasoning: boolean;
+}
+
+/** One `result` line: how a turn ended. */
+export interface Result {
+  readonly error: WorkerError | null;
+  readonly text: string | null;
+  readonly num_turns: number | null;
+  readonly stop_reason: string | null;
+  readonly terminal_reason: string | null;
+}
+
+export interface ClaudeState {
+  readonly session: string | null;
+  /** The session facet goes out once a run, on the first session. */
+  readonly announced: boolean;
+  readonly turns_started: number;
+  readonly turns_ended: number;
+  /** Calls that wait for their result, newest last: [id, tool name]. */
+  readonly tools: readonly (readonly [string, string | null])[];
+  /** Messages in deltas, newest last. */
+  readonly streamed: readonly Streamed[];
+  /** HTTP status that the last retry notice gave; 0 when none. */
+  readonly retry_status: number;
+  /** The error that was reported since the last result. */
+  readonly reported: WorkerError | null;
+  readonly result: Result | null;
+  readonly usage: Usage;
+  /** Dollars of the running total that are counted already. */
+  readonly spent_usd: number;
+  /** A line over the limit was skipped: perhaps the result. */
+  readonly skipped: boolean;
+}
+
+/** Results that are waited for; an older call's result then goes without its tool's name. */
+export const TOOLS_MAX = 32;
+/** Messages in deltas at one time: the main agent's and its sub-agents'. */
+export const STREAMED_MAX = 16;
+
+export const initial = (): ClaudeState => ({
+  session: null,
+  announced: false,
+  turns_started: 0,
+  turns_ended: 0,
+  tools: [],
+  streamed: [],
+  retry_status: 0,
+  reported: null,
+  result: null,
+  usage: NO_USAGE,
+  spent_usd: 0,
+  skipped: false,
+});
+
+/** The list with one more at its end, at most `max` long. */
+export const appended = <T>(list: readonly T[], item: T, max: number): readonly T[] =>
+  list.length < max ? [...list, item] : [...list.slice(list.length - max + 1), item];

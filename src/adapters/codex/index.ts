@@ -1,0 +1,23 @@
+/** Kind `codex`: OpenAI's codex, by `codex exec --json`. Read against 0.46 and 0.169.0. */
+import type { AgentAdapter } from "../adapter.ts";
+import { decode } from "./decode.ts";
+import { finish } from "./outcome.ts";
+import { capabilities, credentials, plan, validate } from "./plan.ts";
+import { type CodexState, initial } from "./state.ts";
+
+export const codex: AgentAdapter<CodexState> = {
+  kind: "codex",
+  aliases: [],
+  summary: "OpenAI codex, headless: one prompt, its answer, its tools, its session.",
+  capabilities,
+  binary: { name: "codex", variable: "CODEX_BINARY" },
+  credentials,
+  streams: ["stdout"],
+  default_restart: "transient",
+  validate,
+  plan,
+  decoder_version: 1,
+  initial,
+  decode,
+  finish,
+};

@@ -1,0 +1,122 @@
+/** The lines with which the conformance suite tries to break a decoder: what no well-behaved program prints. */
+import type { Line } from "./adapter.ts";
+
+export const textLine = (text: string): Line => ({ kind: "text", text, end: "\n" });
+
+/** How many recorded lines are cut, spoilt and mixed. */
+const SPOILT_LINES = 200;
+
+/** Lines that no well-behaved program prints, and real ones that were cut or spoilt. */
+export const hostileLines = (recorded: readonly Line[]): readonly Line[] => {
+  const random = seeded(20_261_120);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  const texts = recorded.flatMap((line) => (line.kind === "text" ? [line.text] : []));
+  const spoilt =
+    texts.length === 0 ? [] : Array.from({ length: SPOILT_LINES }, () => spoil(pick(texts), random, pick));
+  return [
+    ...ODD_TEXTS.map(textLine),
+    ...spoilt.map(textLine),
+    { kind: "truncated", bytes: 2_000_000, limit_bytes: 1_048_576 },
+    { kind: "text", text: "the last line, without its end", end: "" },
+  ];
+};
+
+const ODD_TEXTS: readonly string[] = [
+  "",
+  " ",
+  "\t",
+  "\0",
+  "\ufeff{}",
+  "\ud800",
+  "null",
+  "true",
+  "0",
+  "-0",
+  "1e999",
+  '""',
+  "[]",
+  "{}",
+  "{",
+  '{"type":',
+  "\u2028",
+  '{"type":null}',
+  '{"type":{}}',
+  '{"type":[]}',
+  '{"type":""}',
+  '{"type":"__proto__"}',
+  '{"type":"constructor"}',
+  '{"__proto__":{"type":"result"}}',
+  '{"type":"assistant"}',
+  '{"type":"assistant","message":{"content":"text"}}',
+  '{"type":"assistant","message":{"content":[null,0,"x",[],{}]}}',
+  '{"type":"user","message":{"content":[null,{"type":"tool_result"}]}}',
+  '{"type":"stream_event"}',
+  '{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}}',
+  '{"type":"result"}',
+  '{"type":"result","is_error":true,"num_turns":-0,"total_cost_usd":1e308,"usage":{"input_tokens":1e308}}',
+  '{"type":"result","session_id":" ","model_usage_since_last_result":{"m":{"costUSD":-1}}}',
+  '{"type":"system"}',
+  '{"type":"system","subtype":"init"}',
+  '{"type":"thread.started"}',
+  '{"type":"thread.started","thread_id":7}',
+  '{"type":"item.completed"}',
+  '{"type":"item.completed","item":{}}',
+  '{"type":"turn.completed"}',
+  '{"type":"turn.failed"}',
+  '{"type":"turn.failed","error":"x"}',
+  '{"type":"error"}',
+  '{"type":"error","message":{}}',
+  JSON.stringify({ type: "x".repeat(200_000) }),
+  JSON.stringify({ type: "system", subtype: "\u0000".repeat(100_000) }),
+  JSON.stringify({
+    type: "result",
+    result: "\u0001".repeat(100_000),
+    session_id: "\u0001".repeat(1_024),
+    is_error: false,
+  }),
+  JSON.stringify({ type: "thread.started", thread_id: "\u0001".repeat(1_024) }),
+  JSON.stringify({ type: "thread.started", thread_id: "t".repeat(1_025) }),
+  JSON.stringify({ type: "keep_alive", session_id: "s".repeat(1_025) }),
+  JSON.stringify({
+    type: "item.completed",
+    item: { type: "agent_message", id: "i".repeat(9_999), text: "ż".repeat(100_000) },
+  }),
+  JSON.stringify({
+    type: "assistant",
+    message: { id: "m", content: [{ type: "text", text: "🦊".repeat(50_000) }] },
+  }),
+  // More of everything that is remembered than can be.
+  ...Array.from({ length: 200 }, (_, i) => `${i}`.padStart(120, "n")).flatMap((id) => [
+    JSON.stringify({ type: "assistant", message: { id, content: [{ type: "tool_use", id, name: id }] } }),
+    JSON.stringify({
+      type: "stream_event",
+      event: { type: "message_start", message: { id } },
+      parent_tool_use_id: id,
+    }),
+    JSON.stringify({ type: "item.started", item: { id, type: "command_execution" } }),
+  ]),
+  `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
+];
+
+/** A line cut short, with a character changed, or joined with itself. */
+const spoil = (text: string, random: () => number, pick: <T>(list: readonly T[]) => T): string => {
+  const at = Math.floor(random() * (text.length + 1));
+  return pick([
+    () => text.slice(0, at),
+    () => text.slice(at),
+    () =>
+      text.slice(0, at) + pick(["\0", '"', "}", "null", "\ud83e", "\u2028", "9e999"]) + text.slice(at + 1),
+    () => text + text,
+    () =>
+      text.replace(
+        /"(?:id|type|text|session_id|thread_id)":"[^"]*"/,
+        pick(['"type":null', '"id":7', '"text":{}', '"session_id":[]']),
+      ),
+  ])();
+};
+
+/** Numbers from 0 to 1, the same each time (Park and Miller's minimal standard generator). */
+const seeded = (seed: number) => (): number => {
+  seed = (seed * 48_271) % 2_147_483_647;
+  return seed / 2_147_483_647;
+};

@@ -1,0 +1,298 @@
+/**
+ * What every adapter must keep, as cases that any test runner can run: `for (const c of conformance(adapter, runs)) test(c.title, c.check)`.
+ * `check` throws where the promise is broken. `runs` are recorded outputs of the kind, one list of lines a run; the
+ * cases add lines that no program prints. Everything is deterministic: the only randomness is a seed.
+ */
+import assert from "node:assert/strict";
+import { AgentEvent } from "../protocol/agent-event.ts";
+import { boundEvent } from "../protocol/bounds.ts";
+import { AgentCompletion } from "../protocol/completion.ts";
+import { DECODER_STATE_MAX_BYTES } from "../protocol/limits.ts";
+import { WorkerSpec } from "../protocol/worker.ts";
+import type { AgentAdapter, DecodedRecord, ExitFacts, Line, PlanContext } from "./adapter.ts";
+import { hostileLines, textLine } from "./conformance-lines.ts";
+
+export interface ConformanceCase {
+  readonly title: string;
+  /** Throws an AssertionError where the promise is broken. */
+  readonly check: () => void;
+}
+
+export type RecordedRun = readonly string[];
+
+export const conformance = <S>(
+  adapter: AgentAdapter<S>,
+  runs: readonly RecordedRun[],
+): readonly ConformanceCase[] => {
+  const recorded = runs.map((run) => run.map(textLine));
+  const hostile = hostileLines(recorded.flat());
+  const folds = [...recorded, hostile];
+
+  return [
+    {
+      title: "its kind, aliases and capabilities are well-formed names",
+      check: () => {
+        for (const name of [adapter.kind, ...adapter.aliases]) assert.match(name, /^[a-z][a-z0-9_]*$/);
+        assert.ok(
+          adapter.capabilities.includes("agent_api.run") && adapter.capabilities.includes("agent_api.events"),
+        );
+        for (const id of adapter.capabilities) assert.match(id, /^(agent_api|backend)\.[a-z0-9_.-]+$/);
+        for (const name of adapter.credentials) assert.match(name, /^[A-Z][A-Z0-9_]*$/);
+      },
+    },
+    {
+      title: "decode never throws, whatever the line",
+      check: () => void fold(adapter, hostile),
+    },
+    {
+      title: "every event is of its kind and in bounds once its text is split",
+      check: () => {
+        for (const lines of folds)
+          for (const record of fold(adapter, lines).records) checkEvent(adapter.kind, record);
+      },
+    },
+    {
+      title: "a tool's call and result carry the tools facet, and no other event does",
+      check: () => {
+        for (const lines of folds) for (const record of fold(adapter, lines).records) checkFacet(record);
+      },
+    },
+    {
+      title: "a line that is not understood is told once and never repeated",
+      check: () => {
+        if (!adapter.capabilities.includes("agent_api.tools.structured.v1")) return;
+        for (const text of [
+          "plain words of a program",
+          '{"type":"a_type_of_tomorrow","secret":"SENTINEL"}',
+        ]) {
+          const { records } = adapter.decode(adapter.initial(), textLine(text), "stdout");
+          assert.deepEqual(
+            records.map((record) => record.type === "agent.event" && record.payload.kind),
+            ["Unknown"],
+          );
+          assert.ok(!/plain words|SENTINEL/.test(JSON.stringify(records)));
+        }
+      },
+    },
+    {
+      title: "the state is JSON and within its bound after every line",
+      check: () => {
+        for (const lines of folds) {
+          let state = adapter.initial();
+          for (const line of lines) {
+            state = adapter.decode(state, line, "stdout").state;
+            const json = JSON.stringify(state);
+            assert.ok(
+              Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES,
+              `state of ${Buffer.byteLength(json)} bytes`,
+            );
+            assert.deepEqual(JSON.parse(json), state);
+          }
+        }
+      },
+    },
+    {
+      title: "a restart at any line gives the same records and the same outcome",
+      check: () => {
+        for (const lines of folds) {
+          const restarting = {
+            ...adapter,
+            decode: (state: S, line: Line, stream: "stdout" | "stderr") =>
+              adapter.decode(JSON.parse(JSON.stringify(state)), line, stream),
+          };
+          const straight = fold(adapter, lines);
+          const restarted = fold(restarting, lines);
+          assert.deepEqual(restarted.records, straight.records);
+          assert.deepEqual(
+            adapter.finish(JSON.parse(JSON.stringify(restarted.state)), exited(0)),
+            adapter.finish(straight.state, exited(0)),
+          );
+        }
+      },
+    },
+    {
+      title: "decode never changes the state that it was given",
+      check: () => {
+        for (const lines of folds) {
+          let state = deepFreeze(adapter.initial());
+          for (const line of lines) state = deepFreeze(adapter.decode(state, line, "stdout").state);
+        }
+      },
+    },
+    {
+      title: "turns are numbered from 1 and end after they start",
+      check: () => {
+        for (const lines of folds) checkTurns(fold(adapter, lines).records);
+      },
+    },
+    {
+      title: "a session is told when it changes, and the facet is on at most one event",
+      check: () => {
+        for (const lines of folds) checkSessions(fold(adapter, lines).records);
+      },
+    },
+    {
+      title: "finish gives a verdict within bounds, even if no line ever came",
+      check: () => {
+        for (const lines of [[], ...folds])
+          for (const exit of EXITS) checkVerdict(adapter, fold(adapter, lines).state, exit);
+      },
+    },
+    {
+      title: "an exit with a code, by a signal or unknown is no success where no line ever came",
+      check: () => {
+        for (const exit of EXITS.slice(1)) {
+          const { outcome } = adapter.finish(adapter.initial(), exit);
+          assert.equal(outcome.status, "failed");
+          assert.ok(outcome.error?.message.endsWith("."));
+          assert.ok(!JSON.stringify(outcome).includes(STDERR_SENTINEL), "stderr reached the outcome");
+        }
+      },
+    },
+    {
+      title: "plan puts no prompt into argv and gives stdin an end",
+      check: () => {
+        const context = planContext(adapter.kind, "--a prompt\nof two lines");
+        const plan = adapter.plan(context);
+        assert.ok(plan.argv.length > 0 && plan.argv.every((arg) => !arg.includes("a prompt")));
+        assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
+        assert.deepEqual(adapter.validate(context.spec), []);
+      },
+    },
+    {
+      title: "an extension key that is not supported is a mistake",
+      check: () => {
+        const { spec } = planContext(adapter.kind, "hello");
+        const problems = adapter.validate({ ...spec, ext: { "backend.other.thing": true } });
+        assert.equal(problems.length, 1);
+        assert.match(problems[0]!, /backend\.other\.thing/);
+      },
+    },
+  ];
+};
+
+const STDERR_SENTINEL = "STDERR-SENTINEL";
+
+const exited = (
+  code: number | null,
+  signal: string | null = null,
+  signals_sent: readonly string[] = [],
+): ExitFacts => ({
+  status: { code, signal },
+  signals_sent,
+  stderr_tail: `${STDERR_SENTINEL} of the program`,
+  program: "agent",
+});
+
+const EXITS: readonly ExitFacts[] = [
+  exited(0),
+  exited(1),
+  exited(143, "SIGTERM", ["SIGTERM"]),
+  exited(0, null, ["SIGINT"]),
+  exited(137, "SIGKILL"),
+  exited(null),
+];
+
+const fold = <S>(
+  adapter: AgentAdapter<S>,
+  lines: readonly Line[],
+): { readonly state: S; readonly records: readonly DecodedRecord[] } => {
+  const records: DecodedRecord[] = [];
+  let state = adapter.initial();
+  for (const line of lines) {
+    const decoded = adapter.decode(state, line, "stdout");
+    state = decoded.state;
+    records.push(...decoded.records);
+  }
+  return { state, records };
+};
+
+const checkEvent = (kind: string, record: DecodedRecord): void => {
+  if (record.type !== "agent.event") return;
+  const event = record.payload;
+  assert.equal(event.agent_kind, kind);
+  for (const bounded of boundEvent(event)) AgentEvent.parse(bounded);
+  // Notes A.1, Payload rules per kind.
+  assert.equal(event.text !== undefined, event.kind === "TextOutput");
+  if (event.kind === "TextOutput") assert.equal(event.message, undefined);
+  if (event.kind === "Error" || event.kind === "Status")
+    assert.ok(event.message, `${event.kind} without a message`);
+  // Only text may be over its bound: all else is bounded by construction.
+  AgentEvent.parse({ ...event, text: undefined });
+};
+
+const checkFacet = (record: DecodedRecord): void => {
+  if (record.type !== "agent.event") return;
+  const isTool = record.payload.kind === "ToolCall" || record.payload.kind === "ToolResult";
+  const data = record.payload.data as { schema?: string; tool?: object } | undefined;
+  assert.equal(data?.schema === "agent_api.tools.structured.v1", isTool);
+  if (!isTool) return;
+  assert.deepEqual(Object.keys(data?.tool ?? {}), [
+    "backend_item_id",
+    "thread_id",
+    "turn_id",
+    "kind",
+    "phase",
+    "status",
+    "exit_code",
+    "bytes",
+    "tool_name",
+    "tool_use_id",
+  ]);
+};
+
+const checkTurns = (records: readonly DecodedRecord[]): void => {
+  let started = 0;
+  let ended = 0;
+  for (const record of records) {
+    if (record.type === "turn_started") assert.equal(record.payload.turn, ++started);
+    if (record.type === "turn_completed") assert.equal(record.payload.turn, ++ended);
+    assert.ok(ended <= started);
+  }
+};
+
+const checkSessions = (records: readonly DecodedRecord[]): void => {
+  const ids = records.flatMap((record) =>
+    record.type === "session_started" ? [record.payload.session_id] : [],
+  );
+  for (const [i, id] of ids.entries()) assert.notEqual(id, ids[i - 1]);
+  const facets = records.filter(
+    (record) =>
+      record.type === "agent.event" &&
+      (record.payload.data as { schema?: string } | undefined)?.schema === "agent_api.session.handle.v1",
+  );
+  assert.ok(facets.length <= 1 && facets.length <= ids.length);
+};
+
+const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): void => {
+  const { outcome, records } = adapter.finish(state, exit);
+  AgentCompletion.parse(outcome.completion);
+  assert.deepEqual(outcome.completion.status, exit.status);
+  assert.equal(outcome.status === "failed", outcome.error !== undefined);
+  const events = records.flatMap((record) => (record.type === "agent.event" ? [record.payload] : []));
+  for (const event of events) AgentEvent.parse(event);
+  // Notes A.4: one terminal Error event at most, with the very message of the completion's error.
+  const errors = events.filter((event) => event.kind === "Error");
+  assert.ok(errors.length <= 1 && errors.every((event) => event.message === outcome.error?.message));
+};
+
+const planContext = (kind: string, prompt: string): PlanContext => ({
+  spec: WorkerSpec.parse({
+    kind,
+    prompt,
+    cwd: "/",
+    restart: "temporary",
+    argv: kind === "command" ? ["cat"] : [],
+  }),
+  incarnation: 1,
+  session: undefined,
+  binary: kind,
+});
+
+const deepFreeze = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+};

@@ -1,0 +1,137 @@
+/**
+ * The words in which every decoder speaks: the six kinds of agent-event.txt on their channels, with the facets of the
+ * AgentEvent notes, A.3. Messages are sentences of ours; what an agent printed appears as `text` of a TextOutput and
+ * nowhere else. `text` may still be over its bound here: the ingest masks secrets first and splits then, so that no
+ * secret hides across a split.
+ */
+import type { AgentEvent, AgentEventKind } from "../protocol/agent-event.ts";
+import { SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
+import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { DecodedRecord } from "./adapter.ts";
+
+export type Channel = "assistant" | "reasoning" | "tool" | "status" | "error" | "stdout" | "stderr";
+
+/** What the tools facet says of one call: metadata only, never its input or output. */
+export interface ToolFacts {
+  readonly item_id: string | null;
+  readonly thread_id: string | null;
+  /** Open set: `tool_use`, `command_execution`, … */
+  readonly kind: string;
+  readonly name: string | null;
+  readonly use_id: string | null;
+  /** The call that a sub-agent belongs to. */
+  readonly parent_tool_use_id?: string | null;
+}
+
+export interface ToolEnd {
+  readonly failed: boolean;
+  readonly exit_code: number | null;
+  /** Bytes of UTF-8; 0 where unknown. */
+  readonly bytes?: { readonly stdout?: number; readonly stderr?: number; readonly result?: number };
+}
+
+type Data = Exclude<AgentEvent["data"], undefined>;
+/** Values that a decoder puts into `data` are names, numbers and booleans, all bounded. */
+export type Facts = { readonly [key: string]: string | number | boolean | null };
+
+const record = (payload: AgentEvent): DecodedRecord => ({ type: "agent.event", payload });
+
+/** The words of one agent kind. */
+export interface Voice {
+  text(channel: Channel, text: string, data?: Facts): DecodedRecord;
+  status(message: string, data?: Facts, channel?: Channel): DecodedRecord;
+  session(message: string, id: string, data?: Facts): DecodedRecord;
+  error(error: WorkerError): DecodedRecord;
+  toolCall(tool: ToolFacts): DecodedRecord;
+  toolResult(tool: ToolFacts, end: ToolEnd): DecodedRecord;
+  /** `what` names the type that is not known; the line itself stays in the spool. */
+  unknown(what: Facts): DecodedRecord;
+}
+
+export const voiceOf = (agent_kind: string): Voice => {
+  const tool = (kind: AgentEventKind, facts: ToolFacts, end?: ToolEnd): DecodedRecord =>
+    record({ agent_kind, kind, channel: "tool", data: toolFacet(facts, end) });
+  return {
+    text: (channel, text, data) =>
+      record(
+        data === undefined
+          ? { agent_kind, kind: "TextOutput", channel, text }
+          : { agent_kind, kind: "TextOutput", channel, text, data },
+      ),
+    status: (message, data, channel = "status") =>
+      record(
+        data === undefined
+          ? { agent_kind, kind: "Status", channel, message }
+          : { agent_kind, kind: "Status", channel, message, data },
+      ),
+    session: (message, id, data) =>
+      record({
+        agent_kind,
+        kind: "Status",
+        channel: "status",
+        message,
+        data: { ...sessionFacet(id), ...data },
+      }),
+    error: ({ code, message, retry_after_s }) => {
+      const data: Data = retry_after_s === undefined ? { code } : { code, retry_after_s };
+      return record({ agent_kind, kind: "Error", channel: "error", message, data });
+    },
+    toolCall: (facts) => tool("ToolCall", facts),
+    toolResult: (facts, end) => tool("ToolResult", facts, end),
+    unknown: (what) => record({ agent_kind, kind: "Unknown", data: what }),
+  };
+};
+
+const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): Data => {
+  const data = {
+    schema: "agent_api.tools.structured.v1",
+    tool: {
+      backend_item_id: tool.item_id,
+      thread_id: tool.thread_id,
+      // No CLI that we read prints an id of the turn.
+      turn_id: null,
+      kind: tool.kind,
+      phase: end === undefined ? "start" : end.failed ? "fail" : "complete",
+      status: end === undefined ? "running" : end.failed ? "failed" : "completed",
+      exit_code: end?.exit_code ?? null,
+      bytes: {
+        stdout: end?.bytes?.stdout ?? 0,
+        stderr: end?.bytes?.stderr ?? 0,
+        diff: 0,
+        result: end?.bytes?.result ?? 0,
+      },
+      tool_name: tool.name,
+      tool_use_id: tool.use_id,
+    },
+  };
+  return tool.parent_tool_use_id == null ? data : { ...data, parent_tool_use_id: tool.parent_tool_use_id };
+};
+
+export const sessionFacet = (id: string): { schema: string; session: { id: string } } => ({
+  schema: "agent_api.session.handle.v1",
+  session: { id },
+});
+
+/** Notes A.3: an id has something in it, and one over the bound is left out, never cut. */
+export const checkSessionId = (id: string): "ok" | "empty" | "oversize" =>
+  id.trim() === "" ? "empty" : Buffer.byteLength(id) > SESSION_ID_MAX_BYTES ? "oversize" : "ok";
+
+/** Notes A.3, Oversize warnings. */
+export const OVERSIZE_SESSION = `session handle omitted: id exceeds ${SESSION_ID_MAX_BYTES} bytes`;
+
+export const sessionStarted = (session_id: string): DecodedRecord => ({
+  type: "session_started",
+  payload: { session_id },
+});
+
+export const turnStarted = (turn: number): DecodedRecord => ({ type: "turn_started", payload: { turn } });
+
+export const turnCompleted = (
+  turn: number,
+  usage: Usage,
+  duration_ms: number | null,
+  error: WorkerError | null,
+): DecodedRecord => ({
+  type: "turn_completed",
+  payload: error === null ? { turn, usage, duration_ms } : { turn, usage, duration_ms, error },
+});

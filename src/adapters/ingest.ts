@@ -1,0 +1,127 @@
+/**
+ * A line becomes records: spool → framer → decoder → bounds → drafts, with the checkpoint that makes it exactly once.
+ * Synchronous and bounded: one `pull` reads at most SPOOL_READ_BYTES of one stream, and the caller commits its drafts and
+ * its checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
+ */
+import type { AgentEvent } from "../protocol/agent-event.ts";
+import { boundCompletion, boundEvent } from "../protocol/bounds.ts";
+import type { AgentCompletion } from "../protocol/completion.ts";
+import { DECODER_STATE_MAX_BYTES, SPOOL_READ_BYTES } from "../protocol/limits.ts";
+import { type RecordDraft, workerStream } from "../protocol/records.ts";
+import type { Redactor } from "../protocol/redact.ts";
+import type { Checkpoint } from "../store/port.ts";
+import type { AgentAdapter, DecodedRecord, ExitFacts, IncarnationOutcome, Line, SpoolName } from "./adapter.ts";
+import { type LineReader, makeLineReader } from "./process/spool.ts";
+
+export interface Pulled {
+  readonly drafts: readonly RecordDraft[];
+  readonly checkpoint: Checkpoint;
+}
+
+export interface Ingest {
+  /** Next batch of any stream that has one; undefined when all that is written has been read. */
+  pull(): Pulled | undefined;
+  /** After the exit and the last pull: unfinished last lines, then the adapter's verdict. */
+  finish(exit: ExitFacts): { readonly drafts: readonly RecordDraft[]; readonly outcome: IncarnationOutcome };
+  close(): void;
+}
+
+export interface IngestOptions {
+  readonly adapter: AgentAdapter;
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly spool: (stream: SpoolName) => string;
+  readonly checkpoints: readonly Checkpoint[];
+  readonly redact: Redactor;
+}
+
+export const openIngest = (options: IngestOptions): Ingest => {
+  const { adapter, worker_id, incarnation, redact } = options;
+  const stream = workerStream(worker_id);
+  const restored = options.checkpoints.find((c) => c.decoder_version === adapter.decoder_version);
+  let state: unknown = restored === undefined ? adapter.initial() : JSON.parse(restored.decoder_state);
+  let stateJson = restored?.decoder_state ?? JSON.stringify(state);
+
+  const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
+    const from = options.checkpoints.find((c) => c.stream === name);
+    return { name, reader: makeLineReader({ path: options.spool(name), offset: from?.offset ?? 0, skipped_bytes: from?.skipped_bytes ?? 0 }) };
+  });
+
+  const draft = (type: RecordDraft["type"], payload: unknown): RecordDraft =>
+    ({ type, stream, worker_id, incarnation, payload }) as RecordDraft;
+
+  const push = (drafts: RecordDraft[], record: DecodedRecord): void => {
+    if (record.type !== "agent.event") {
+      drafts.push(draft(record.type, record.payload));
+      return;
+    }
+    const event = redactEvent(record.payload, redact);
+    for (const bounded of boundEvent(event)) drafts.push(draft("agent.event", bounded));
+  };
+
+  const fold = (drafts: RecordDraft[], lines: readonly Line[], name: SpoolName): void => {
+    const before = state;
+    for (const line of lines) {
+      if (line.kind === "truncated") {
+        drafts.push(draft("worker_log_chunk", { stream: name, truncated: true, reason: "line_too_long", bytes: line.bytes, limit_bytes: line.limit_bytes }));
+      }
+      const decoded = adapter.decode(state, line, name);
+      state = decoded.state;
+      for (const record of decoded.records) push(drafts, record);
+    }
+    if (state === before) return;
+    const json = JSON.stringify(state);
+    // An adapter that remembers too much loses its memory, never its records.
+    if (json.length <= DECODER_STATE_MAX_BYTES) stateJson = json;
+    else {
+      state = adapter.initial();
+      stateJson = JSON.stringify(state);
+    }
+  };
+
+  return {
+    pull: () => {
+      for (const { name, reader } of readers) {
+        const before = reader.place().offset;
+        const batch = reader.read(SPOOL_READ_BYTES);
+        if (batch.lines.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
+        const drafts: RecordDraft[] = [];
+        if (batch.shrunk_to !== undefined) {
+          drafts.push(draft("worker_log_chunk", { stream: name, truncated: true, reason: "spool_shrunk", bytes: before - batch.shrunk_to, limit_bytes: 0 }));
+        }
+        fold(drafts, batch.lines, name);
+        const checkpoint = { worker_id, incarnation, stream: name, ...batch.checkpoint, decoder_version: adapter.decoder_version, decoder_state: stateJson };
+        return { drafts, checkpoint };
+      }
+      return undefined;
+    },
+    finish: (exit) => {
+      const drafts: RecordDraft[] = [];
+      for (const { name, reader } of readers) {
+        const last = reader.finish();
+        if (last !== undefined) fold(drafts, [last], name);
+      }
+      const { outcome, records } = adapter.finish(state, exit);
+      for (const record of records) push(drafts, record);
+      return { drafts, outcome: { ...outcome, completion: boundCompletion(redactCompletion(outcome.completion, redact)) } };
+    },
+    close: () => {
+      for (const { reader } of readers) reader.close();
+    },
+  };
+};
+
+/** Secrets never reach the log (protocol-v1.txt, Security invariants); the spool is the declared exception. */
+const redactEvent = (event: AgentEvent, redact: Redactor): AgentEvent => {
+  const text = event.text === undefined ? undefined : redact.text(event.text);
+  const message = event.message === undefined ? undefined : redact.text(event.message);
+  const data = event.data === undefined ? undefined : redact.value(event.data);
+  if (text === event.text && message === event.message && data === event.data) return event;
+  return { ...event, text, message, data } as AgentEvent;
+};
+
+const redactCompletion = (completion: AgentCompletion, redact: Redactor): AgentCompletion => ({
+  ...completion,
+  ...(completion.final_text === undefined ? {} : { final_text: redact.text(completion.final_text) }),
+  ...(completion.data === undefined ? {} : { data: redact.value(completion.data) }),
+});

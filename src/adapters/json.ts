@@ -1,0 +1,42 @@
+/**
+ * Guards for JSON that others wrote. A decoder reads every field through one of these, so no line can make it throw.
+ * Hand-written because they run for every line of every agent; schemas check what is slow to be wrong about.
+ */
+
+export type JsonObject = { readonly [key: string]: unknown };
+
+export const asObject = (value: unknown): JsonObject | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+
+export const asString = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+export const asNumber = (value: unknown): number | undefined =>
+  // Adding 0 makes -0 a plain 0, which JSON keeps.
+  typeof value === "number" && Number.isFinite(value) ? value + 0 : undefined;
+
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A whole number of at least 0, or 0: counts of tokens and bytes. */
+export const asCount = (value: unknown): number =>
+  typeof value === "number" && value >= 1 && value <= Number.MAX_SAFE_INTEGER ? Math.trunc(value) : 0;
+
+/** The object that a line holds, or why there is none. */
+export const parseLine = (text: string): JsonObject | "blank" | "not_json" | "not_an_object" => {
+  try {
+    return asObject(JSON.parse(text)) ?? "not_an_object";
+  } catch {
+    return text.trim() === "" ? "blank" : "not_json";
+  }
+};
+
+/**
+ * A name or id of the agent (a tool, a model, a call), or null. It is 1 to 128 printable ASCII characters that JSON
+ * need not escape, so that what a decoder remembers has a known size; anything else is data, not a name.
+ */
+export const asName = (value: unknown): string | null =>
+  typeof value === "string" && /^[ !#-[\]-~]{1,128}$/.test(value) ? value : null;
+
+/** A word of the agent's own vocabulary that may stand in a sentence of ours: `end_turn`, never free text. */
+export const asWord = (value: unknown): string | null =>
+  typeof value === "string" && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value) ? value : null;

@@ -1,0 +1,126 @@
+/**
+ * A child's environment is built, never inherited (cli.md, Flags of spawn): names that any program needs, the
+ * credentials that its kind declares, what the adapter plans, what the person names. The run's marker is the spawner's.
+ */
+
+import { resolve } from "node:path";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import { MARKER } from "./sweep.ts";
+
+/** Names, or prefixes that end in `*`. */
+const BASE_VARIABLES = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_*",
+  "TZ",
+  "TMPDIR",
+  "XDG_*",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+];
+
+/** Where the client sent no PATH: without one nothing would be found. */
+const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
+
+/** What a shell passes on to its child: it drops variables with other names. */
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export interface EnvironmentSource {
+  readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd">;
+  /** Names of the client's variables that the kind declares. */
+  readonly credentials: readonly string[];
+  /** What the adapter adds; --env wins over it. */
+  readonly planned: Readonly<Record<string, string>>;
+  /** Text of the file of an `@file:` reference, by absolute path. */
+  readonly readFile: (path: string) => Promise<string>;
+}
+
+export interface BuiltEnvironment {
+  readonly env: Readonly<Record<string, string>>;
+  /** Values that must not appear in the log: credentials and what references named. */
+  readonly secrets: readonly string[];
+}
+
+const matches = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((pattern) =>
+    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  );
+
+const pick = (from: Readonly<Record<string, string>>, patterns: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => matches(patterns, name)));
+
+/** Fails with SECRET_UNAVAILABLE for a reference that names nothing, INVALID_REQUEST for a name that no shell passes on. */
+export const buildEnvironment = async (source: EnvironmentSource): Promise<BuiltEnvironment> => {
+  const { spec, credentials, planned } = source;
+  const wrong = Object.keys(spec.env).filter((name) => !VARIABLE_NAME.test(name));
+  if (wrong.length > 0) {
+    const problems = wrong.map(
+      (name) => `"${name}" is no name of a variable: letters, digits and _, not first a digit`,
+    );
+    throw new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, { problems });
+  }
+  const secrets = Object.values(pick(spec.client_env, credentials));
+  const env: Record<string, string> = {
+    PATH: PATH_DEFAULT,
+    ...pick(spec.client_env, [...BASE_VARIABLES, ...credentials]),
+    ...planned,
+    ...pick(spec.client_env, spec.inherit_env),
+  };
+  for (const [name, value] of Object.entries(spec.env)) {
+    const secret = await resolveReference(name, value, source);
+    if (secret !== undefined) secrets.push(secret);
+    env[name] = secret ?? value;
+  }
+  delete env[MARKER];
+  return { env, secrets: secrets.filter((secret) => secret !== "") };
+};
+
+/** The value that `@env:NAME` or `@file:PATH` names; undefined for a plain value. */
+const resolveReference = async (
+  name: string,
+  value: string,
+  { spec, readFile }: EnvironmentSource,
+): Promise<string | undefined> => {
+  const [, kind, target = ""] = /^@(env|file):(.+)$/s.exec(value) ?? [];
+  if (kind === undefined) return undefined;
+  if (kind === "env") {
+    const found = spec.client_env[target];
+    if (found !== undefined) return found;
+    throw new HoldfastError(
+      "SECRET_UNAVAILABLE",
+      `${name} refers to the variable ${target}, which was not set at spawn.`,
+    );
+  }
+  const path = resolve(spec.cwd, target);
+  const text = await readFile(path).catch((cause: unknown) => {
+    throw new HoldfastError(
+      "SECRET_UNAVAILABLE",
+      `${name} refers to the file ${path}, which cannot be read.`,
+      { cause },
+    );
+  });
+  if (Buffer.byteLength(text) > SECRET_MAX_BYTES || text.includes("\0")) {
+    throw new HoldfastError(
+      "SECRET_UNAVAILABLE",
+      `${name} refers to the file ${path}, which is no text of at most ${SECRET_MAX_BYTES} bytes.`,
+    );
+  }
+  return text.replace(/\r?\n$/, "");
+};

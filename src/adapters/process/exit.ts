@@ -1,0 +1,58 @@
+/**
+ * What a shell's status says of an end (architecture §5, Launcher). 137 may be `exit 137` or a SIGKILL: the raw status is
+ * kept, and a signal is either one that we sent, or marked as inferred.
+ */
+import { constants } from "node:os";
+import type { RunExit } from "../spawner.ts";
+
+/**
+ * Signals that end a process and that a status over 128 is taken for. Others are exit codes: no process dies of
+ * SIGCHLD (145) or SIGSTOP (147), which gemini exits with for HTTP errors (agent-clis.md §5).
+ */
+const DEADLY = [
+  "SIGHUP",
+  "SIGINT",
+  "SIGQUIT",
+  "SIGILL",
+  "SIGTRAP",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGKILL",
+  "SIGUSR1",
+  "SIGSEGV",
+  "SIGUSR2",
+  "SIGPIPE",
+  "SIGALRM",
+  "SIGTERM",
+  "SIGXCPU",
+  "SIGXFSZ",
+  "SIGSYS",
+] as const;
+
+const byStatus = new Map<number, string>(DEADLY.map((name) => [128 + constants.signals[name], name]));
+
+export interface ExitSeen {
+  /** What the launcher wrote; null where it could not. */
+  readonly raw_status: number | null;
+  /** The launcher's shell could not exec the program. */
+  readonly exec_failed: boolean;
+  /** Signals that we sent to this run. */
+  readonly signals_sent: readonly string[];
+}
+
+export const decideExit = ({ raw_status, exec_failed, signals_sent }: ExitSeen): RunExit => {
+  const nobodyKnows = { exit_code: null, signal: null, signal_inferred: false, raw_status };
+  if (exec_failed) return { ...nobodyKnows, reason: "start_failed" };
+  if (raw_status === null) return { ...nobodyKnows, reason: "unknown" };
+  const signal = byStatus.get(raw_status);
+  if (signal === undefined) return { ...nobodyKnows, exit_code: raw_status, reason: "exited" };
+  if (signals_sent.includes(signal)) return { ...nobodyKnows, signal, reason: "signalled" };
+  return { exit_code: raw_status, signal, signal_inferred: true, raw_status, reason: "signalled" };
+};
+
+/** The content of `exit`: a status and a line end, or nothing that can be trusted. */
+export const parseStatus = (text: string): number | undefined => {
+  const status = /^(\d{1,3})\n$/.exec(text)?.[1];
+  return status === undefined || Number(status) > 255 ? undefined : Number(status);
+};

@@ -1,0 +1,59 @@
+/**
+ * Bytes become lines: a pure fold that cuts on byte 0x0A alone and decodes afterwards, so that nothing (not U+2028, not a
+ * chunk border inside a character) cuts a line elsewhere (agent-clis.md §7). A line over the limit is counted, not kept.
+ *
+ * What is carried from one window to the next is a number: how much of an over-limit line was skipped. An unfinished line
+ * within the limit is not consumed; the next window begins with it again. So the place in the input is always
+ * (offset of the window, skipped bytes), wherever the input was cut.
+ */
+import { isAscii } from "node:buffer";
+import type { Line } from "../adapter.ts";
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+export interface Framed {
+  readonly lines: Line[];
+  /** Bytes of the window that need not be seen again. */
+  readonly consumed: number;
+  /** Bytes so far of the over-limit line that the consumed part ends in; 0 when it ends at a line start. */
+  readonly skipped_bytes: number;
+}
+
+/** Bytes [start, end) of a whole line, without its LF; a CR at its end belongs to the line end. */
+const lineOf = (bytes: Buffer, start: number, end: number, ascii: boolean): Line => {
+  const crlf = end > start && bytes[end - 1] === CR;
+  const stop = crlf ? end - 1 : end;
+  const text = ascii ? bytes.toString("latin1", start, stop) : bytes.toString("utf8", start, stop);
+  return { kind: "text", text, end: crlf ? "\r\n" : "\n" };
+};
+
+/** A last line that no LF ended. */
+export const lastLine = (bytes: Buffer): Line => ({ kind: "text", text: bytes.toString("utf8"), end: "" });
+
+export const truncated = (bytes: number, limit_bytes: number): Line => ({
+  kind: "truncated",
+  bytes,
+  limit_bytes,
+});
+
+/**
+ * @param skipped bytes of the over-limit line in which the window begins; 0 when it begins at a line start
+ * @param seen bytes at the window's start that are known to hold no LF
+ * @param limit bytes of a line before its LF (a CR counts); a longer one is truncated
+ */
+export const frame = (window: Buffer, skipped: number, seen: number, limit: number): Framed => {
+  const lines: Line[] = [];
+  const ascii = isAscii(window);
+  let start = 0;
+  let carried = skipped;
+  for (let lf = window.indexOf(LF, seen); lf !== -1; lf = window.indexOf(LF, start)) {
+    const length = carried + lf - start;
+    lines.push(length > limit ? truncated(length, limit) : lineOf(window, start, lf, ascii));
+    start = lf + 1;
+    carried = 0;
+  }
+  const rest = carried + window.length - start;
+  const skips = carried > 0 || rest > limit;
+  return { lines, consumed: skips ? window.length : start, skipped_bytes: skips ? rest : 0 };
+};

@@ -1,0 +1,155 @@
+/**
+ * Who a process is: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone is never trusted:
+ * it is read again immediately before each signal, a zombie is dead, and a recycled pid is never signalled.
+ */
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
+import type { ProcessIdentity } from "../../protocol/records.ts";
+
+/** The fields of /proc/PID/stat that supervision needs (proc_pid_stat(5)). */
+export interface ProcessStat {
+  readonly pid: number;
+  /** One letter: R S D run, T t are stopped, Z X are dead. */
+  readonly state: string;
+  readonly ppid: number;
+  readonly pgrp: number;
+  readonly session: number;
+  readonly start_time: string;
+}
+
+export type Liveness = "running" | "stopped" | "zombie" | "dead";
+
+const buffer = Buffer.allocUnsafe(4096);
+
+/** That there is nothing to read, or not for us; anything else (EMFILE) says nothing about the process, and is thrown. */
+const IS_ANSWER: ReadonlySet<string | undefined> = new Set(["ENOENT", "ESRCH", "EACCES", "EPERM", "ENOTDIR"]);
+
+/**
+ * The first bytes of a file of /proc in a shared buffer, valid until the next call; an errno where there is nothing for
+ * us to read. Throws where this process cannot read anything.
+ */
+export const readProc = (path: string, into: Buffer = buffer): Buffer | string => {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    return into.subarray(0, readSync(fd, into, 0, into.length, 0));
+  } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    if (IS_ANSWER.has(code)) return code;
+    throw cause;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+};
+
+/** The command name stands in parentheses and may hold anything, also ")"; the fields follow the last one. */
+export const parseStat = (text: string): ProcessStat | undefined => {
+  const close = text.lastIndexOf(")");
+  const fields = text.slice(close + 2).split(" ", 20);
+  const start_time = fields[19];
+  if (close < 0 || start_time === undefined) return undefined;
+  return {
+    pid: Number.parseInt(text, 10),
+    state: fields[0]!,
+    ppid: Number(fields[1]),
+    pgrp: Number(fields[2]),
+    session: Number(fields[3]),
+    start_time,
+  };
+};
+
+export const readStat = (pid: number): ProcessStat | undefined => {
+  const bytes = readProc(`/proc/${pid}/stat`);
+  return typeof bytes === "string" ? undefined : parseStat(bytes.toString("latin1"));
+};
+
+/** Every pid that /proc lists now. */
+export const listPids = (): number[] => {
+  const pids: number[] = [];
+  for (const name of readdirSync("/proc")) {
+    const first = name.charCodeAt(0);
+    if (first >= 0x31 && first <= 0x39) pids.push(Number(name));
+  }
+  return pids;
+};
+
+export const isDeadState = (state: string): boolean => state === "Z" || state === "X" || state === "x";
+
+/** The boot and the pid namespace of this process: where every identity that it makes is valid. */
+export interface Place {
+  readonly boot_id: string;
+  readonly pid_ns: string;
+}
+
+let place: Place | undefined;
+
+export const currentPlace = (): Place => {
+  place ??= {
+    boot_id: readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim(),
+    pid_ns: readlinkSync("/proc/self/ns/pid"),
+  };
+  return place;
+};
+
+export const identityOf = (
+  pid: number,
+  start_time: string,
+  where: Place = currentPlace(),
+): ProcessIdentity => ({
+  pid,
+  start_time,
+  boot_id: where.boot_id,
+  pid_ns: where.pid_ns,
+});
+
+/** No process: what a run that never told its pid has. It is dead, and never signalled. */
+export const NO_PROCESS = 0;
+
+const isHere = ({ boot_id, pid_ns }: ProcessIdentity): boolean =>
+  boot_id === currentPlace().boot_id && pid_ns === currentPlace().pid_ns;
+
+/** pid → start time, of those that belong to this boot and namespace: only their pids mean anything here. */
+export const knownHere = (...identities: readonly ProcessIdentity[]): Map<number, string> =>
+  new Map(identities.filter(isHere).map(({ pid, start_time }) => [pid, start_time]));
+
+/** The stat of exactly this process; undefined when it is gone, or another one has its pid now. */
+export const statOf = (identity: ProcessIdentity): ProcessStat | undefined => {
+  if (identity.pid <= NO_PROCESS || !isHere(identity)) return undefined;
+  const stat = readStat(identity.pid);
+  return stat?.start_time === identity.start_time ? stat : undefined;
+};
+
+export const livenessOf = (identity: ProcessIdentity): Liveness => {
+  let stat: ProcessStat | undefined;
+  try {
+    stat = statOf(identity);
+  } catch {
+    // Out of descriptors: what cannot be looked at is not called dead.
+    return exists(identity.pid) ? "running" : "dead";
+  }
+  if (stat === undefined || stat.state === "X" || stat.state === "x") return "dead";
+  if (stat.state === "Z") return "zombie";
+  return stat.state === "T" || stat.state === "t" ? "stopped" : "running";
+};
+
+const exists = (pid: number): boolean => {
+  try {
+    return pid > NO_PROCESS && process.kill(pid, 0);
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+export const isAlive = (identity: ProcessIdentity): boolean => {
+  const liveness = livenessOf(identity);
+  return liveness === "running" || liveness === "stopped";
+};
+
+/** Signal exactly this process. False when it is dead, not who it was, not ours to signal, or cannot be looked at. */
+export const signalProcess = (identity: ProcessIdentity, signal: NodeJS.Signals): boolean => {
+  try {
+    const stat = statOf(identity);
+    return stat !== undefined && !isDeadState(stat.state) && process.kill(identity.pid, signal);
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,196 @@
+/**
+ * Makes the processes of one incarnation and waits until the agent runs. Everything that the next daemon needs is on
+ * disk before the spawn, or written by the run's own processes (architecture §5, No start race).
+ */
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { EXEC_POLL_MS, RUN_POLL_MS, START_TIMEOUT_MS } from "../../protocol/limits.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
+import type { LaunchRequest } from "../spawner.ts";
+import { currentPlace, identityOf, readProc, readStat, signalProcess } from "./identity.ts";
+import { LAUNCHER_CMDLINE, launcherArguments, SHELL } from "./launcher.ts";
+import { Notices } from "./notices.ts";
+import { execError, preflight } from "./preflight.ts";
+import { type Host, ProcessRun } from "./run.ts";
+import {
+  FILE_MODE,
+  hasExecFailed,
+  makeRunDirectory,
+  readExitStatus,
+  readIdentity,
+  runDirectory,
+  writeRunFile,
+} from "./run-directory.ts";
+import { readTail } from "./spool.ts";
+import { openStdin } from "./stdin.ts";
+import { MARKER, markerOf } from "./sweep.ts";
+
+/** The agent's umask is the daemon's; the launcher's own files are 0600 whatever it is. */
+const UMASK = process.umask().toString(8).padStart(4, "0");
+
+/** Rejects with the typed error of what failed; nothing runs then. */
+export const launch = async (host: Host, request: LaunchRequest): Promise<ProcessRun> => {
+  preflight(request);
+  const { worker_id, incarnation } = request;
+  const stdin = request.stdin.kind;
+  const dir = runDirectory(host.runsDir, request);
+  const place = currentPlace();
+  prepare(() => {
+    makeRunDirectory(dir);
+    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, ...place });
+  });
+  const notices = new Notices(dir);
+  try {
+    const launcher = await spawnLauncher(host, request, dir, notices);
+    const agent = await agentOf(request, dir, notices, launcher);
+    return new ProcessRun(host, { worker_id, incarnation, dir, agent, launcher, stdin, notices });
+  } catch (cause) {
+    notices.close();
+    throw cause;
+  }
+};
+
+/** Files of our own: what fails here is the disk's or the directory's fault, never the agent's. */
+const prepare = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "ENOSPC" || code === "EDQUOT")
+      throw new HoldfastError("DISK_FULL", "There is no space for the run directory.", { cause });
+    if (code === "EACCES" || code === "EPERM" || code === "EROFS")
+      throw new HoldfastError("PERMISSION_DENIED", "The run directory may not be written.", { cause });
+    if (code === "EMFILE" || code === "ENFILE")
+      throw new HoldfastError("UNAVAILABLE", "Too many files are open to start an agent.", { cause });
+    throw new HoldfastError("INTERNAL", `The run directory could not be made: ${message}`, { cause });
+  }
+};
+
+const spawnLauncher = async (
+  host: Host,
+  request: LaunchRequest,
+  dir: string,
+  notices: Notices,
+): Promise<ProcessIdentity> => {
+  const env = { ...request.env, [MARKER]: markerOf(host.storeId, request.worker_id, request.incarnation) };
+  const open: number[] = [];
+  try {
+    const stdio = prepare(() => {
+      const input = openStdin(dir, request.stdin);
+      if (input !== "ignore") open.push(input);
+      const stdout = openSync(join(dir, "stdout"), "ax", FILE_MODE);
+      open.push(stdout);
+      const stderr = openSync(join(dir, "stderr"), "ax", FILE_MODE);
+      open.push(stderr);
+      return { stdin: asOption(input), stdout: asOption(stdout), stderr: asOption(stderr) };
+    });
+    const subprocess = execa(SHELL, launcherArguments(dir, request.stdin.kind, UMASK, request.argv), {
+      cwd: request.cwd,
+      env,
+      extendEnv: false,
+      ...stdio,
+      detached: true,
+      buffer: false,
+      cleanup: false,
+      reject: false,
+    });
+    const child = subprocess.nodeChildProcess;
+    const { pid } = child;
+    if (pid === undefined) throw spawnError(request, await subprocess);
+    // execa waits on the child's events for a result that nobody reads: without them all that it holds (16 KB a run) goes.
+    child.removeAllListeners();
+    child.on("error", () => undefined);
+    child.unref();
+    notices.follow(child);
+    // Our own child keeps its pid until we reap it, which cannot happen before this turn of the event loop is over.
+    return identityOf(pid, readStat(pid)?.start_time ?? "");
+  } finally {
+    for (const fd of open) closeSync(fd);
+  }
+};
+
+/** execa takes any descriptor; its types know only 0 to 9 by name. */
+const asOption = (fd: number | "ignore"): 3 | "ignore" => fd as 3 | "ignore";
+
+const NO_RESOURCES: ReadonlySet<string | undefined> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
+
+const spawnError = (
+  request: LaunchRequest,
+  result: { readonly code?: string; readonly originalMessage?: string },
+): HoldfastError => {
+  if (result.code === "E2BIG") return execError(request, ": argument list too long");
+  if (NO_RESOURCES.has(result.code))
+    return new HoldfastError("UNAVAILABLE", `This machine cannot start another process now: ${result.code}.`);
+  return execError(request, `: ${result.originalMessage ?? "unknown reason"}`);
+};
+
+/** Resolves once the agent's own program runs, or has run. */
+const agentOf = (
+  request: LaunchRequest,
+  dir: string,
+  notices: Notices,
+  launcher: ProcessIdentity,
+): Promise<ProcessIdentity> =>
+  new Promise((resolve, reject) => {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    let timer: NodeJS.Timeout | undefined;
+    const look = (): void => {
+      clearTimeout(timer);
+      const start = lookAtStart(dir, notices);
+      if (start.kind === "started") resolve(start.agent);
+      else if (start.kind === "failed") reject(execError(request, shellSaid(dir)));
+      else if (performance.now() > deadline) {
+        for (const late of [start.agent, launcher]) if (late !== undefined) signalProcess(late, "SIGKILL");
+        reject(
+          new HoldfastError(
+            "EXEC_FAILED",
+            `${request.argv[0]} was not started within ${START_TIMEOUT_MS / 1000} s.`,
+          ),
+        );
+      } else timer = setTimeout(look, start.agent === undefined ? RUN_POLL_MS : EXEC_POLL_MS);
+    };
+    notices.listener = (notice) => {
+      if (notice !== "stdout" && notice !== "stderr") look();
+    };
+    look();
+  });
+
+const shellSaid = (dir: string): string => {
+  try {
+    return readTail(join(dir, "stderr"), 256);
+  } catch {
+    return "";
+  }
+};
+
+type Start =
+  | { readonly kind: "started"; readonly agent: ProcessIdentity }
+  | { readonly kind: "failed" }
+  | { readonly kind: "waiting"; readonly agent: ProcessIdentity | undefined };
+
+/** Out of descriptors nothing can be seen: that is no answer, and it is asked again. */
+const lookAtStart = (dir: string, notices: Notices): Start => {
+  try {
+    return startOf(dir, notices);
+  } catch {
+    return { kind: "waiting", agent: undefined };
+  }
+};
+
+/** The agent's process begins as a copy of the launcher; that its command line is another one shows that exec succeeded. */
+const startOf = (dir: string, notices: Notices): Start => {
+  const hasEnded = readExitStatus(dir) !== undefined || !notices.launcherRuns;
+  if (hasExecFailed(dir)) return { kind: "failed" };
+  const agent = readIdentity(dir, "pid", currentPlace());
+  if (agent === undefined) return hasEnded ? { kind: "failed" } : { kind: "waiting", agent };
+  if (hasEnded) return { kind: "started", agent };
+  const cmdline = readProc(`/proc/${agent.pid}/cmdline`);
+  const runs =
+    typeof cmdline !== "string" &&
+    cmdline.length > 0 &&
+    !cmdline.subarray(0, LAUNCHER_CMDLINE.length).equals(LAUNCHER_CMDLINE);
+  return runs ? { kind: "started", agent } : { kind: "waiting", agent };
+};

@@ -1,0 +1,84 @@
+/**
+ * The launcher: a POSIX `sh` script that outlives the daemon beside its agent and writes how the agent ended
+ * (architecture §5). It is handed to `sh -c` as text, so a bundle needs no file beside it. The user's argv is passed
+ * as positional parameters and never becomes shell text.
+ *
+ * All that happens before the agent runs is builtin (no PATH, no process but the agent): `claimed` is made with
+ * noclobber, which is O_EXCL, so that exactly one of the launcher and a reconcile wins it.
+ */
+import type { StdinPlan } from "../adapter.ts";
+
+/** What the shell is: every POSIX system has it here. */
+export const SHELL = "/bin/sh";
+
+/**
+ * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, then the agent's argv.
+ *
+ * - The traps keep the launcher alive through signals to the group; a subshell starts with default actions.
+ * - `claimed`, `pid` and `pump` each hold "PID START_TIME" of the process that wrote them, read from its own
+ *   /proc/self/stat: an identity that cannot be of a recycled pid.
+ * - Its own stderr is /dev/null: a shell reports signalled children there, and the agent's stderr holds only the agent's.
+ * - The EXIT trap of the subshell runs only when exec failed (bash needs execfail for it).
+ * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
+ */
+export const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
+_hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_pump=
+shift 3
+trap : HUP INT QUIT ALRM TERM USR1 USR2
+exec 3>&2 2>/dev/null
+umask 077
+_hf_self() {
+  read -r _hf_pid _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _hf_start _ </proc/self/stat
+  printf '%s %s\n' "$_hf_pid" "$_hf_start"
+}
+set -C
+_hf_self >"$_hf_dir/claimed" || exit 125
+set +C
+if [ "$_hf_stdin" = open ]; then
+  (PATH=/usr/bin:/bin; exec mkfifo "$_hf_dir/stdin.fifo") || exit 125
+  (
+    trap '' HUP INT QUIT ALRM TERM USR1 USR2
+    _hf_self >"$_hf_dir/pump"
+    PATH=/usr/bin:/bin
+    exec tail -c +1 -f "$_hf_dir/stdin" >"$_hf_dir/stdin.fifo" 3>&-
+  ) &
+  _hf_pump=$!
+  exec <"$_hf_dir/stdin.fifo"
+fi
+(
+  [ -z "$BASH_VERSION" ] || shopt -s execfail
+  trap 'umask 077; : >"$_hf_dir/exec_failed"' EXIT
+  _hf_self >"$_hf_dir/pid"
+  umask "$_hf_umask"
+  exec "$@"
+) 2>&3 3>&-
+_hf_status=$?
+[ -z "$_hf_pump" ] || kill -9 "$_hf_pump"
+printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"
+PATH=/usr/bin:/bin LC_ALL=C
+export LC_ALL
+exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
+`;
+
+/** Signals that the launcher traps: these may go to the whole group, every other one goes by pid. */
+export const GROUP_SIGNALS: ReadonlySet<string> = new Set([
+  "SIGHUP",
+  "SIGINT",
+  "SIGQUIT",
+  "SIGALRM",
+  "SIGTERM",
+  "SIGUSR1",
+  "SIGUSR2",
+  "SIGCONT",
+]);
+
+/** Arguments of SHELL for one run. `umask` is octal. */
+export const launcherArguments = (
+  dir: string,
+  stdin: StdinPlan["kind"],
+  umask: string,
+  argv: readonly string[],
+): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, ...argv];
+
+/** How /proc/PID/cmdline of a launcher starts, and of its agent's process as long as it has not called exec. */
+export const LAUNCHER_CMDLINE = Buffer.from(`${SHELL}\0-c\0${LAUNCHER_SCRIPT.slice(0, 64)}`);

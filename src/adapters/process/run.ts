@@ -1,0 +1,214 @@
+/**
+ * One incarnation's processes as the runtime holds them: a handle on a run directory and two identities, the same
+ * whether this daemon launched them or adopted them. It holds numbers and names, no descriptor and no buffer.
+ */
+import { join } from "node:path";
+import { LAUNCHER_END_MS } from "../../protocol/limits.ts";
+import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
+import type { SpoolName, StdinPlan } from "../adapter.ts";
+import type { Run, RunExit } from "../spawner.ts";
+import { decideExit } from "./exit.ts";
+import { currentPlace, isAlive, knownHere, type Liveness, livenessOf, signalProcess } from "./identity.ts";
+import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
+import type { Polled, Poller } from "./poll.ts";
+import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
+import {
+  hasExecFailed,
+  noteSignal,
+  readExitStatus,
+  readIdentity,
+  readSignals,
+  readUnrenamedStatus,
+} from "./run-directory.ts";
+import type { Snapshots } from "./snapshots.ts";
+import { readTail } from "./spool.ts";
+import { appendStdin, askEof, endPump } from "./stdin.ts";
+import { killMembers, signalGroup } from "./stop.ts";
+import { markerOf, type Sweeper } from "./sweep.ts";
+
+/** What all runs of a spawner share. */
+export interface Host {
+  readonly runsDir: string;
+  readonly storeId: string;
+  readonly poller: Poller;
+  readonly snapshots: Snapshots;
+  readonly sweeper: Sweeper;
+}
+
+export interface RunFacts {
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly dir: string;
+  readonly agent: ProcessIdentity;
+  readonly launcher: ProcessIdentity;
+  readonly stdin: StdinPlan["kind"];
+  readonly notices: Notices;
+}
+
+const NOBODY: Recorded = new Map();
+
+export class ProcessRun implements Run, Polled {
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly agent: ProcessIdentity;
+  readonly launcher: ProcessIdentity;
+  readonly exited: Promise<RunExit>;
+  /** Known descendants beside the agent, as the last snapshot showed them. */
+  recorded: Recorded = NOBODY;
+  readonly #dir: string;
+  readonly #stdin: StdinPlan["kind"];
+  readonly #host: Host;
+  readonly #notices: Notices;
+  readonly #resolve: (exit: RunExit) => void;
+  #listener: (() => void) | undefined;
+  #hasExited = false;
+  /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
+  #dyingSince = 0;
+
+  constructor(host: Host, facts: RunFacts) {
+    this.worker_id = facts.worker_id;
+    this.incarnation = facts.incarnation;
+    this.agent = facts.agent;
+    this.launcher = facts.launcher;
+    this.#dir = facts.dir;
+    this.#stdin = facts.stdin;
+    this.#host = host;
+    this.#notices = facts.notices;
+    const { promise, resolve } = Promise.withResolvers<RunExit>();
+    this.exited = promise;
+    this.#resolve = resolve;
+    this.#notices.listener = (notice) => this.#notice(notice);
+    host.poller.add(this);
+    this.#check();
+  }
+
+  get pgid(): number {
+    return this.launcher.pid;
+  }
+
+  onOutput(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  process(): Liveness {
+    return livenessOf(this.agent);
+  }
+
+  async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
+    if (signal === "SIGKILL") return this.kill();
+    const kinship = await this.#host.snapshots.refresh();
+    if (this.#hasExited) return [];
+    noteSignal(this.#dir, signal);
+    return signalGroup(this, kinship, signal);
+  }
+
+  async kill(): Promise<readonly number[]> {
+    const kinship = await this.#host.snapshots.refresh();
+    if (!this.#hasExited) noteSignal(this.#dir, "SIGKILL");
+    const killed = killMembers(this, kinship);
+    this.#check();
+    return killed;
+  }
+
+  async sweep(): Promise<SweepReport> {
+    if (isAlive(this.agent)) noteSignal(this.#dir, "SIGKILL");
+    const marker = markerOf(this.#host.storeId, this.worker_id, this.incarnation);
+    const report = await this.#host.sweeper.sweep({
+      marker,
+      launcher: this.launcher,
+      recorded: this.recorded,
+    });
+    this.#check();
+    return report;
+  }
+
+  async write(text: string): Promise<void> {
+    appendStdin(this.#dir, this.#stdin, text);
+  }
+
+  async closeStdin(): Promise<void> {
+    askEof(this.#dir, this.#stdin);
+    const pump = readIdentity(this.#dir, "pump", currentPlace());
+    if (pump !== undefined) await endPump(this.#dir, pump, this.agent);
+  }
+
+  async tail(stream: SpoolName, bytes: number): Promise<string> {
+    return readTail(this.spool(stream), bytes);
+  }
+
+  spool(stream: SpoolName): string {
+    return join(this.#dir, stream);
+  }
+
+  dispose(): void {
+    this.#listener = undefined;
+    this.#notices.close();
+    this.#host.poller.remove(this);
+  }
+
+  /** Nothing will tell of this run's next change: not our child, no watch, or about to end. */
+  isUrgent(): boolean {
+    return !this.#notices.launcherRuns || !this.#notices.isWatching || this.#dyingSince > 0;
+  }
+
+  look(): void {
+    this.#check();
+    this.#listener?.();
+  }
+
+  record(kinship: Kinship): void {
+    const known = new Map([...this.recorded, ...knownHere(this.launcher, this.agent)]);
+    const found = descendantsOf(kinship, this.pgid, known);
+    found.delete(this.launcher.pid);
+    found.delete(this.agent.pid);
+    this.recorded = found.size === 0 ? NOBODY : found;
+  }
+
+  #notice(notice: Notice): void {
+    if (notice === "exit" || notice === LAUNCHER_ENDED || notice === null) this.#check();
+    if (notice === "stdout" || notice === "stderr" || notice === null) this.#listener?.();
+  }
+
+  /** Settle the exit as soon as the directory and the process table together say it. */
+  #check(): void {
+    if (this.#hasExited) return;
+    try {
+      const status = this.#status();
+      if (status !== undefined) this.#settle(status);
+    } catch {
+      // Out of descriptors: what cannot be read now says nothing; the poller looks again.
+    }
+  }
+
+  /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
+  #status(): number | null | undefined {
+    const status = readExitStatus(this.#dir);
+    if (status !== undefined) return status;
+    if (isAlive(this.agent)) {
+      this.#dyingSince = 0;
+      return undefined;
+    }
+    if (this.#notices.launcherRuns || isAlive(this.launcher)) {
+      this.#hurryLauncher();
+      return undefined;
+    }
+    // Looked at again after both were seen dead: it may have been written in between.
+    return readExitStatus(this.#dir) ?? readUnrenamedStatus(this.#dir) ?? this.#notices.launcherCode;
+  }
+
+  /** A launcher that does not come to write the exit of its dead agent (stopped, or its disk hangs) is ended last. */
+  #hurryLauncher(): void {
+    const now = performance.now();
+    this.#dyingSince ||= now;
+    if (now - this.#dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
+  }
+
+  #settle(raw_status: number | null): void {
+    const exec_failed = hasExecFailed(this.#dir);
+    const exit = decideExit({ raw_status, exec_failed, signals_sent: readSignals(this.#dir) });
+    this.#hasExited = true;
+    this.#host.poller.remove(this);
+    this.#resolve(exit);
+    this.#listener?.();
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The reader of one spool file. It holds numbers, not bytes and no descriptor: an idle run costs nothing, and one shared
+ * buffer serves all. Its checkpoint is committed with the records made from the lines, and a reader made from a
+ * checkpoint gives the same lines again (architecture §5, Exactly once).
+ */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../protocol/limits.ts";
+import type { Line } from "../adapter.ts";
+import { frame, lastLine, truncated } from "./framer.ts";
+
+/** Where a reader goes on: the persisted part of `Checkpoint` that is not the decoder's. */
+export interface SpoolPlace {
+  /** First byte that is not ingested: a line start, or inside a line over the limit. */
+  readonly offset: number;
+  /** Bytes already counted of a line over the limit that is being skipped; 0 when none. */
+  readonly skipped_bytes: number;
+}
+
+export interface SpoolBatch {
+  readonly lines: Line[];
+  readonly checkpoint: SpoolPlace;
+  /** There was more in the file than was read. */
+  readonly more: boolean;
+  /** The file is shorter than the place where reading should go on (power loss): its size. Reading goes on there. */
+  readonly shrunk_to?: number;
+}
+
+export interface LineReader {
+  /** At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes; a missing file is an empty one. */
+  read(maxBytes: number): SpoolBatch;
+  /** After the last read: the last line, where no LF ended it. */
+  finish(): Line | undefined;
+  /** Where it is now: what the last batch's checkpoint said. */
+  place(): SpoolPlace;
+  close(): void;
+}
+
+export interface LineReaderOptions extends SpoolPlace {
+  readonly path: string;
+  /** LINE_MAX_BYTES; a test hands in another. */
+  readonly limit_bytes?: number;
+}
+
+const shared = Buffer.allocUnsafeSlow(SPOOL_READ_BYTES);
+/** An unfinished line up to this is read again with what follows it; a longer one is searched on from where it was. */
+const REREAD_MAX_BYTES = SPOOL_READ_BYTES / 2;
+
+/** Bytes [from, from + into.length) as far as the file has them. */
+export const readSpool = (fd: number, from: number, into: Buffer): Buffer => {
+  let length = 0;
+  while (length < into.length) {
+    const read = readSync(fd, into, length, into.length - length, from + length);
+    if (read === 0) break;
+    length += read;
+  }
+  return length === into.length ? into : into.subarray(0, length);
+};
+
+/** Undefined when there is no such file. */
+const openSpool = (path: string): number | undefined => {
+  try {
+    return openSync(path, "r");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw cause;
+  }
+};
+
+export const makeLineReader = (options: LineReaderOptions): LineReader => {
+  const { path, limit_bytes: limit = LINE_MAX_BYTES } = options;
+  let { offset, skipped_bytes } = options;
+  /** Bytes after `offset` that are known to hold no LF. */
+  let seen = 0;
+
+  /** A line longer than REREAD_MAX_BYTES: search on for its end, and read it whole once that is found. */
+  const searchOn = (fd: number, found: Buffer): Line[] => {
+    const lf = found.indexOf(0x0a);
+    const length = seen + (lf === -1 ? found.length : lf);
+    if (lf === -1 && length <= limit) {
+      seen = length;
+      return [];
+    }
+    seen = 0;
+    if (lf === -1) {
+      offset += length;
+      skipped_bytes = length;
+      return [];
+    }
+    const start = offset;
+    offset += length + 1;
+    if (length > limit) return [truncated(length, limit)];
+    return frame(readSpool(fd, start, Buffer.allocUnsafe(length + 1)), 0, length, limit).lines;
+  };
+
+  const take = (fd: number, size: number, maxBytes: number): Line[] => {
+    const isLong = seen > REREAD_MAX_BYTES;
+    const from = isLong ? offset + seen : offset;
+    const room = Math.min(shared.length, isLong ? maxBytes : seen + maxBytes, size - from);
+    const window = readSpool(fd, from, shared.subarray(0, room));
+    if (isLong) return searchOn(fd, window);
+    const framed = frame(window, skipped_bytes, seen, limit);
+    offset += framed.consumed;
+    skipped_bytes = framed.skipped_bytes;
+    seen = window.length - framed.consumed;
+    return framed.lines;
+  };
+
+  const batch = (lines: Line[], more: boolean): SpoolBatch => ({
+    lines,
+    checkpoint: { offset, skipped_bytes },
+    more,
+  });
+
+  return {
+    read: (maxBytes) => {
+      const fd = openSpool(path);
+      try {
+        const size = fd === undefined ? 0 : fstatSync(fd).size;
+        if (size < offset + seen) {
+          offset = size;
+          skipped_bytes = 0;
+          seen = 0;
+          return { ...batch([], false), shrunk_to: size };
+        }
+        if (fd === undefined || size === offset + seen) return batch([], false);
+        const lines = take(fd, size, Math.max(1, maxBytes));
+        return batch(lines, offset + seen < size);
+      } finally {
+        if (fd !== undefined) closeSync(fd);
+      }
+    },
+    finish: () => {
+      const length = seen;
+      const start = offset;
+      offset += seen;
+      seen = 0;
+      if (skipped_bytes > 0) {
+        const line = truncated(skipped_bytes, limit);
+        skipped_bytes = 0;
+        return line;
+      }
+      const fd = length === 0 ? undefined : openSpool(path);
+      if (fd === undefined) return undefined;
+      try {
+        return lastLine(readSpool(fd, start, Buffer.allocUnsafe(length)));
+      } finally {
+        closeSync(fd);
+      }
+    },
+    place: () => ({ offset, skipped_bytes }),
+    close: () => undefined,
+  };
+};
+
+/** The last `bytes` of a file, decoded leniently: a character that the cut divides is left out. */
+export const readTail = (path: string, bytes: number): string => {
+  const fd = openSpool(path);
+  if (fd === undefined) return "";
+  try {
+    const { size } = fstatSync(fd);
+    const from = Math.max(0, size - bytes);
+    const tail = readSpool(fd, from, Buffer.allocUnsafe(Math.min(bytes, size)));
+    let start = 0;
+    while (from > 0 && start < 3 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return tail.toString("utf8", start);
+  } finally {
+    closeSync(fd);
+  }
+};

@@ -1,0 +1,76 @@
+/**
+ * What an agent reads. A prompt is a plain file that ends; an open stdin is an appended file that a pump of the run
+ * copies into the agent's FIFO, so that it outlives the daemon (architecture §5, stdin).
+ */
+import { appendFileSync, closeSync, existsSync, openSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { RUN_POLL_MS } from "../../protocol/limits.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
+import type { StdinPlan } from "../adapter.ts";
+import { isAlive, readProc, signalProcess } from "./identity.ts";
+import { FILE_MODE } from "./run-directory.ts";
+
+const inputFile = (dir: string): string => join(dir, "stdin");
+/** There once EOF was asked for: the next daemon then carries on with it. */
+const eofFile = (dir: string): string => join(dir, "stdin.eof");
+
+/** A descriptor for the launcher's fd 0, which the caller closes; "ignore" is /dev/null. */
+export const openStdin = (dir: string, plan: StdinPlan): number | "ignore" => {
+  if (plan.kind === "empty") return "ignore";
+  writeFileSync(inputFile(dir), plan.text, { mode: FILE_MODE, flag: "wx" });
+  return plan.kind === "text" ? openSync(inputFile(dir), "r") : "ignore";
+};
+
+export const isEofAsked = (dir: string): boolean => existsSync(eofFile(dir));
+
+const assertOpen = (dir: string, kind: StdinPlan["kind"]): void => {
+  if (kind !== "open" || isEofAsked(dir))
+    throw new HoldfastError("STDIN_CLOSED", "The agent's stdin is not open.");
+};
+
+/** One append: a whole message, or an error. */
+export const appendStdin = (dir: string, kind: StdinPlan["kind"], text: string): void => {
+  assertOpen(dir, kind);
+  const fd = openSync(inputFile(dir), "a", FILE_MODE);
+  try {
+    appendFileSync(fd, text);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    throw new HoldfastError(
+      code === "ENOSPC" || code === "EDQUOT" ? "DISK_FULL" : "INTERNAL",
+      "The message could not be written to the agent's stdin.",
+      { cause },
+    );
+  } finally {
+    closeSync(fd);
+  }
+};
+
+export const askEof = (dir: string, kind: StdinPlan["kind"]): void => {
+  if (kind === "open" && isEofAsked(dir)) return;
+  assertOpen(dir, kind);
+  writeFileSync(eofFile(dir), "", { mode: FILE_MODE });
+};
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Bytes that a process has written (proc_pid_io(5)); undefined where the kernel does not count them. */
+const bytesWritten = (pid: number): number | undefined => {
+  const count = /^wchar: (\d+)$/m.exec(readProc(`/proc/${pid}/io`).toString("latin1"))?.[1];
+  return count === undefined ? undefined : Number(count);
+};
+
+/**
+ * End the pump once it has written all of the input. The agent may take its time to read (a FIFO holds 64 KB), so this
+ * waits as long as pump and agent live.
+ */
+export const endPump = async (dir: string, pump: ProcessIdentity, agent: ProcessIdentity): Promise<void> => {
+  for (let wait = 1; isAlive(pump) && isAlive(agent); wait = Math.min(wait * 2, RUN_POLL_MS)) {
+    const written = bytesWritten(pump.pid);
+    if (written === undefined || written >= sizeOf(inputFile(dir))) break;
+    await sleep(wait);
+  }
+  signalProcess(pump, "SIGKILL");
+};

@@ -1,0 +1,58 @@
+/**
+ * Signals to a run's processes. A group signal reaches the launcher too, which traps it; whatever it cannot trap goes by
+ * pid to everyone but the launcher, which must live to write `exit` (architecture §5, Stop ladder).
+ */
+import type { ProcessIdentity } from "../../protocol/records.ts";
+import { identityOf, isAlive, knownHere, signalProcess } from "./identity.ts";
+import { GROUP_SIGNALS } from "./launcher.ts";
+import { groupMembers, type Kinship, type Recorded } from "./process-table.ts";
+
+export interface Members {
+  readonly launcher: ProcessIdentity;
+  readonly agent: ProcessIdentity;
+  /** Known descendants, in the group or out of it. */
+  readonly recorded: Recorded;
+}
+
+const isLauncher = ({ launcher }: Members, pid: number): boolean => pid === launcher.pid;
+
+const knownOf = ({ launcher, agent, recorded }: Members): Map<number, string> =>
+  new Map([...knownHere(launcher, agent), ...recorded]);
+
+const byPid = (identities: Iterable<readonly [number, string]>, signal: NodeJS.Signals): number[] => {
+  const signalled: number[] = [];
+  for (const [pid, start_time] of identities) {
+    if (signalProcess(identityOf(pid, start_time), signal)) signalled.push(pid);
+  }
+  return signalled;
+};
+
+const toGroup = (pgid: number, signal: NodeJS.Signals): boolean => {
+  try {
+    return process.kill(-pgid, signal);
+  } catch {
+    return false;
+  }
+};
+
+/** The group's members but its launcher, as the table of just now shows them. Returns who was signalled. */
+export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signals): readonly number[] => {
+  const pgid = run.launcher.pid;
+  const members = groupMembers(kinship.table, pgid, knownOf(run)).filter(({ pid }) => !isLauncher(run, pid));
+  const pairs = members.map(({ pid, start_time }) => [pid, start_time] as const);
+  const vouched = isAlive(run.launcher) || isAlive(run.agent);
+  if (!GROUP_SIGNALS.has(signal) || !vouched) return byPid(pairs, signal);
+  if (pairs.length === 0 || !toGroup(pgid, signal)) return [];
+  // A stopped process acts on a signal only once it goes on.
+  if (signal === "SIGTERM" || signal === "SIGINT") toGroup(pgid, "SIGCONT");
+  return pairs.map(([pid]) => pid);
+};
+
+/** KILL to the agent, the group and every known descendant, never to the launcher. */
+export const killMembers = (run: Members, kinship: Kinship): readonly number[] => {
+  const victims = knownOf(run);
+  for (const { pid, start_time } of groupMembers(kinship.table, run.launcher.pid, victims))
+    victims.set(pid, start_time);
+  victims.delete(run.launcher.pid);
+  return byPid(victims, "SIGKILL");
+};

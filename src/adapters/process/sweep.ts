@@ -1,0 +1,147 @@
+/**
+ * The sweep: find what a run left behind and end it. What carries the run's marker in its environment, and what was
+ * recorded as its descendant, is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
+ * One sweep serves all runs that wait for one. It never says that nothing can hide: `env -i setsid` from a process that
+ * no snapshot saw, and other users' processes, can.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
+import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
+import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
+import { descendantsOf, inSlices, kinshipOf, type Recorded, readTable } from "./process-table.ts";
+
+export const MARKER = "HOLDFAST_RUN";
+export const markerOf = (storeId: string, workerId: string, incarnation: number): string =>
+  `${storeId}/${workerId}/${incarnation}`;
+
+export interface SweepTarget {
+  readonly marker: string;
+  /** Never ended here: it has the exit to write. */
+  readonly launcher: ProcessIdentity;
+  /** Descendants seen by snapshots. */
+  readonly recorded: Recorded;
+}
+
+const assignment = Buffer.from(`${MARKER}=`);
+/** As large as an environment that we make may be; a larger one is read as far as this. */
+const environ = Buffer.allocUnsafeSlow(1024 * 1024);
+
+/** The marker in an environment block as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
+export const markerIn = (block: Buffer): string | undefined => {
+  let at = block.indexOf(assignment);
+  while (at > 0 && block[at - 1] !== 0) at = block.indexOf(assignment, at + 1);
+  if (at === -1) return undefined;
+  const end = block.indexOf(0, at);
+  return block.toString("latin1", at + assignment.length, end === -1 ? block.length : end);
+};
+
+interface Waiting extends SweepTarget {
+  readonly found: Map<number, ProcessIdentity>;
+  readonly resolve: (report: SweepReport) => void;
+}
+
+export class Sweeper {
+  #waiting: Waiting[] = [];
+  #busy = false;
+
+  sweep(target: SweepTarget): Promise<SweepReport> {
+    const { promise, resolve } = Promise.withResolvers<SweepReport>();
+    this.#waiting.push({ ...target, found: new Map(), resolve });
+    void this.#serve();
+    return promise;
+  }
+
+  async #serve(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      const unreadable = await retried(() => stopAll(batch));
+      await Promise.all(batch.map(async (target) => target.resolve(await killFound(target, unreadable))));
+    }
+    this.#busy = false;
+  }
+}
+
+/** While no file can be opened nobody can be looked for: the sweep waits, and at last says that it could not see. */
+const retried = async (look: () => Promise<number>): Promise<number> => {
+  for (let attempt = 1; attempt < SWEEP_PASSES_MAX; attempt += 1) {
+    try {
+      return await look();
+    } catch {
+      await sleep(RUN_POLL_MS);
+    }
+  }
+  return 1;
+};
+
+/** Passes over the pids that are new since the last one, until one finds nothing. Returns how many were unreadable. */
+const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
+  const byMarker = new Map(batch.map((target) => [target.marker, target]));
+  const seen = new Set<number>();
+  let unreadable = 0;
+  for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {
+    let isQuiet = true;
+    const stop = (target: Waiting, pid: number, start_time: string): void => {
+      const isLauncher = pid === target.launcher.pid && start_time === target.launcher.start_time;
+      if (isLauncher || target.found.has(pid)) return;
+      const identity = identityOf(pid, start_time);
+      if (!isAlive(identity)) return;
+      signalProcess(identity, "SIGSTOP");
+      target.found.set(pid, identity);
+      isQuiet = false;
+    };
+    await inSlices(
+      listPids().filter((pid) => !seen.has(pid)),
+      (pid) => {
+        seen.add(pid);
+        const block = readProc(`/proc/${pid}/environ`, environ);
+        if (block === "EACCES" || block === "EPERM") unreadable += 1;
+        const target = typeof block === "string" ? undefined : byMarker.get(markerIn(block) ?? "");
+        const stat = target && readStat(pid);
+        if (target && stat) stop(target, pid, stat.start_time);
+      },
+    );
+    await stopDescendants(batch, stop);
+    if (isQuiet && pass > 0) break;
+  }
+  return unreadable;
+};
+
+/** Descendants without a marker, of those found and of those recorded. Most runs leave nothing: then no table is read. */
+const stopDescendants = async (
+  batch: readonly Waiting[],
+  stop: (target: Waiting, pid: number, start_time: string) => void,
+): Promise<void> => {
+  const known = batch
+    .map((target) => ({ target, roots: knownOf(target) }))
+    .filter(({ roots }) => [...roots].some(([pid, start]) => isAlive(identityOf(pid, start))));
+  if (known.length === 0) return;
+  const kinship = kinshipOf(await readTable());
+  for (const { target, roots } of known) {
+    for (const [pid, start] of descendantsOf(kinship, target.launcher.pid, roots)) stop(target, pid, start);
+  }
+};
+
+const knownOf = ({ recorded, found }: Waiting): Map<number, string> => {
+  const known = new Map(recorded);
+  for (const { pid, start_time } of found.values()) known.set(pid, start_time);
+  return known;
+};
+
+const killFound = async ({ found }: Waiting, unreadable: number): Promise<SweepReport> => {
+  for (const identity of found.values()) signalProcess(identity, "SIGKILL");
+  let survivors = [...found.values()].filter(isAlive);
+  const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
+  while (survivors.length > 0 && performance.now() < deadline) {
+    await sleep(1);
+    survivors = survivors.filter(isAlive);
+  }
+  return {
+    method: "marker",
+    unreadable,
+    survivors: survivors.map(({ pid }) => pid),
+    killed: found.size - survivors.length,
+  };
+};

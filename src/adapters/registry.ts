@@ -1,0 +1,23 @@
+/** All kinds of agent, by their names. Whoever adds a kind adds one line here. */
+import { closest } from "../protocol/closest.ts";
+import type { AgentAdapter } from "./adapter.ts";
+import { claudeCode } from "./claude-code/index.ts";
+import { codex } from "./codex/index.ts";
+import { command } from "./command/index.ts";
+
+/** A registry does not know the states of its adapters: each gets back only what it gave. */
+export const adapters = [command, claudeCode, codex] as unknown as readonly AgentAdapter[];
+
+const byName: ReadonlyMap<string, AgentAdapter> = new Map(
+  adapters.flatMap((adapter) => [adapter.kind, ...adapter.aliases].map((name) => [name, adapter] as const)),
+);
+
+/** By kind (`claude_code`) or by its short name (`claude`). */
+export const adapterFor = (kindOrAlias: string): AgentAdapter | undefined => byName.get(kindOrAlias);
+
+/** No kind has a longer name; bounds the work of a comparison. */
+const TYPED_MAX_UNITS = 64;
+
+/** The name that was probably meant; undefined where none is near. */
+export const suggestKind = (typo: string): string | undefined =>
+  closest(typo.slice(0, TYPED_MAX_UNITS).toLowerCase().replaceAll("-", "_"), [...byName.keys()]);

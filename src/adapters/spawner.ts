@@ -1,0 +1,78 @@
+/**
+ * `RuntimeSpawner`, the runtime side's port (runtime-architecture.txt, Stable contracts): it makes processes, tells how
+ * they end and ends them. `process/` implements it with real processes; a test implements it in memory.
+ */
+import type { ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
+import type { SpoolName, StdinPlan } from "./adapter.ts";
+
+export interface RunId {
+  readonly worker_id: string;
+  readonly incarnation: number;
+}
+
+export interface LaunchRequest extends RunId {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the child; the spawner adds only the marker. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: StdinPlan;
+}
+
+export interface RunExit {
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  /** The shell's status cannot tell "killed by 9" from "exit 137": true unless the signal is one that we sent. */
+  readonly signal_inferred: boolean;
+  readonly raw_status: number | null;
+  readonly reason: ExitReason;
+}
+
+export interface Run extends RunId {
+  readonly agent: ProcessIdentity;
+  readonly launcher: ProcessIdentity;
+  /** Process group of the launcher and the agent. */
+  readonly pgid: number;
+  /** Resolves once, with the one exit of this incarnation. Never rejects. */
+  readonly exited: Promise<RunExit>;
+  /** Called whenever a spool may have grown (spurious calls are allowed), and once at the exit. */
+  onOutput(listener: () => void): void;
+  /** Liveness by /proc, not by kill(0): T is stopped, Z is dead. */
+  process(): "running" | "stopped" | "zombie" | "dead";
+  /** To the group, after the identity was read again; TERM and INT are followed by CONT. Returns the pids signalled. */
+  signal(signal: NodeJS.Signals): Promise<readonly number[]>;
+  /** KILL by pid to the agent and every other member of the group and every known descendant, never to the launcher. */
+  kill(): Promise<readonly number[]>;
+  /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. */
+  sweep(): Promise<SweepReport>;
+  /** Append to an open stdin; resolves when the bytes are in the file. */
+  write(text: string): Promise<void>;
+  /** EOF on an open stdin. */
+  closeStdin(): Promise<void>;
+  /** The last bytes of a spool, decoded leniently. */
+  tail(stream: SpoolName, bytes: number): Promise<string>;
+  /** Absolute path of a spool file. */
+  spool(stream: SpoolName): string;
+  /** Release watches and descriptors; files stay. */
+  dispose(): void;
+}
+
+/** What the process table and the run directory say of a recorded incarnation at boot. */
+export type Observed =
+  | { readonly kind: "running"; readonly run: Run }
+  | { readonly kind: "finished"; readonly exit: RunExit; readonly run: Run }
+  /** Launcher dead, agent dead, and, checked after those, no exit file. */
+  | { readonly kind: "lost"; readonly run: Run }
+  /** The launcher never claimed the run, and now never will. */
+  | { readonly kind: "never_started" };
+
+export interface RuntimeSpawner {
+  /** What `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
+  check(request: Pick<LaunchRequest, "argv" | "cwd" | "env">): Promise<void>;
+  /** Resolves when the agent's own pid is known and its exec has not failed; rejects with a typed HoldfastError. */
+  launch(request: LaunchRequest): Promise<Run>;
+  /** Look a recorded incarnation up again after a restart of the daemon. */
+  observe(id: RunId): Promise<Observed>;
+  /** Where the files of a worker live: the launch spec and its incarnations. */
+  workerDir(workerId: string): string;
+  close(): Promise<void>;
+}

@@ -1,0 +1,108 @@
+/**
+ * The client's end of the socket (architecture §7): one connection, any number of requests, answers told apart by
+ * their request id. It loads nothing but Node's own modules.
+ */
+import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
+import { makeLineSplitter } from "../daemon/line-splitter.ts";
+import type { Replies } from "../daemon/replies.ts";
+import { type EnvelopeV1, outcomeOf } from "../protocol/envelope-v1.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { REPLY_MAX_BYTES } from "../protocol/limits.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import type { LogRecord } from "../protocol/records.ts";
+import type { RequestInput, RequestName } from "../protocol/requests.ts";
+
+export interface Client {
+  /** What the daemon answered; rejects with UNAVAILABLE when the connection breaks first. */
+  ask<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Outcome<Replies[N]>>;
+  /** The same for the usual case: the value, or the daemon's error thrown. */
+  request<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Replies[N]>;
+  /** Hands each record to `onRecord`; resolves with the terminal answer. Reading pauses while `onRecord`'s promise is open. */
+  watch(
+    data: RequestInput<"agent/watch">,
+    onRecord: (record: LogRecord) => void | Promise<void>,
+  ): Promise<Replies["agent/watch"]>;
+  close(): void;
+}
+
+const valueOrThrow = <T>(outcome: Outcome<T>): T => {
+  if (outcome.ok) return outcome.value;
+  throw outcome.error;
+};
+
+interface Waiting {
+  readonly resolve: (outcome: Outcome<never>) => void;
+  readonly reject: (error: HoldfastError) => void;
+  readonly onRecord?: (record: LogRecord) => void | Promise<void>;
+}
+
+export const makeClient = (socket: Socket): Client => {
+  const waiting = new Map<string, Waiting>();
+  const splitter = makeLineSplitter(REPLY_MAX_BYTES);
+  let broken: HoldfastError | undefined;
+
+  const fail = (error: HoldfastError): void => {
+    broken ??= error;
+    for (const each of waiting.values()) each.reject(broken);
+    waiting.clear();
+    socket.destroy();
+  };
+
+  const take = async (line: Buffer): Promise<void> => {
+    const answer = JSON.parse(line.toString("utf8")) as EnvelopeV1;
+    const request = waiting.get(answer.meta.request_id ?? "");
+    if (request === undefined) return;
+    if (answer.status === "progress") return request.onRecord?.(answer.data as unknown as LogRecord);
+    waiting.delete(answer.meta.request_id!);
+    request.resolve(outcomeOf(answer) as Outcome<never>);
+  };
+
+  /** Lines are taken in order; the socket rests while a slow terminal is written to, so the daemon holds the rest back. */
+  const readAll = async (): Promise<void> => {
+    for await (const chunk of socket) {
+      for (const line of splitter.push(chunk as Buffer)) {
+        if ("tooLong" in line)
+          throw new HoldfastError(
+            "OUTPUT_TOO_LARGE",
+            `An answer of the daemon is over ${REPLY_MAX_BYTES} bytes.`,
+          );
+        await take(line.text);
+      }
+    }
+    throw new HoldfastError("UNAVAILABLE", "The daemon closed the connection before it had answered.", {
+      suggestion: "See agent daemon status; workers go on without the daemon.",
+    });
+  };
+
+  readAll().catch((cause) =>
+    fail(
+      cause instanceof HoldfastError
+        ? cause
+        : new HoldfastError(
+            "UNAVAILABLE",
+            `The connection to the daemon broke: ${(cause as Error).message}.`,
+            { cause },
+          ),
+    ),
+  );
+
+  const send = <T>(
+    command: RequestName,
+    data: unknown,
+    onRecord?: Waiting["onRecord"],
+  ): Promise<Outcome<T>> =>
+    new Promise((resolve, reject) => {
+      if (broken) return reject(broken);
+      const request_id = randomUUID();
+      waiting.set(request_id, { resolve, reject, onRecord });
+      socket.write(`${JSON.stringify({ version: 1, command, data, meta: { request_id } })}\n`);
+    });
+
+  return {
+    ask: (command, data) => send(command, data),
+    request: (command, data) => send<Replies[typeof command]>(command, data).then(valueOrThrow),
+    watch: (data, onRecord) => send<Replies["agent/watch"]>("agent/watch", data, onRecord).then(valueOrThrow),
+    close: () => socket.destroy(),
+  };
+};

@@ -1,0 +1,239 @@
+/** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
+import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { readDaemonFile } from "../../daemon/daemon-file.ts";
+import { KINDS } from "../../protocol/commands.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { Context, Env, Handler } from "../context.ts";
+import { VERSION } from "../package.ts";
+import { bytes } from "../render/units.ts";
+
+export interface Check {
+  readonly name: string;
+  /** `fail`: Holdfast cannot work here. `warn`: a part of it cannot. */
+  readonly result: "ok" | "warn" | "fail";
+  readonly finding: string;
+  readonly fix?: string;
+}
+
+export interface DoctorReport {
+  readonly checks: readonly Check[];
+}
+
+const NODE_MIN = [22, 19] as const;
+const DISK_MIN_BYTES = 64 * 1024 * 1024;
+const DISK_LOW_BYTES = 1024 * 1024 * 1024;
+const INOTIFY_LOW_WATCHES = 8_192;
+
+const node = (): Check => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isNew = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  return {
+    name: "node",
+    result: isNew ? "ok" : "fail",
+    finding: `version ${process.versions.node}`,
+    ...(isNew ? {} : { fix: `Install Node ${NODE_MIN.join(".")} or newer.` }),
+  };
+};
+
+const platform = (): Check =>
+  process.platform === "linux"
+    ? { name: "platform", result: "ok", finding: `linux ${process.arch}` }
+    : {
+        name: "platform",
+        result: "warn",
+        finding: `${process.platform} ${process.arch}: processes are found by ps there, not by /proc`,
+      };
+
+const nearestExisting = (path: string): string => {
+  for (let at = path; ; at = dirname(at))
+    if (statSync(at, { throwIfNoEntry: false }) !== undefined || at === dirname(at)) return at;
+};
+
+const stateDirectory = (stateDir: string): Check => {
+  const name = "state directory";
+  const stats = statSync(stateDir, { throwIfNoEntry: false });
+  const probed = nearestExisting(stateDir);
+  try {
+    accessSync(probed, constants.W_OK | constants.X_OK);
+  } catch {
+    return {
+      name,
+      result: "fail",
+      finding: `${probed} is not writable`,
+      fix: "Own it, or choose another one with HOLDFAST_HOME.",
+    };
+  }
+  if (stats === undefined) return { name, result: "ok", finding: `${stateDir} (made at the first start)` };
+  if (!stats.isDirectory())
+    return {
+      name,
+      result: "fail",
+      finding: `${stateDir} is not a directory`,
+      fix: "Move it away, or choose another one with HOLDFAST_HOME.",
+    };
+  if (process.getuid && stats.uid !== process.getuid())
+    return {
+      name,
+      result: "fail",
+      finding: `${stateDir} belongs to another user`,
+      fix: "Choose another one with HOLDFAST_HOME.",
+    };
+  const mode = stats.mode & 0o777;
+  if ((mode & 0o077) !== 0)
+    return {
+      name,
+      result: "warn",
+      finding: `${stateDir} is open to others (mode ${mode.toString(8)})`,
+      fix: `chmod 700 ${stateDir}`,
+    };
+  return { name, result: "ok", finding: `${stateDir} (mode 700)` };
+};
+
+const disk = (stateDir: string): Check => {
+  const stats = statfsSync(nearestExisting(stateDir));
+  const free = stats.bavail * stats.bsize;
+  const finding = `${bytes(free)} free`;
+  if (free < DISK_MIN_BYTES)
+    return {
+      name: "disk",
+      result: "fail",
+      finding,
+      fix: "Free some space, or choose another disk with HOLDFAST_HOME.",
+    };
+  return free < DISK_LOW_BYTES
+    ? { name: "disk", result: "warn", finding, fix: "Every event is kept; free some space soon." }
+    : { name: "disk", result: "ok", finding };
+};
+
+const daemon = async (context: Context): Promise<Check> => {
+  const name = "daemon";
+  try {
+    const status = await (await context.connect()).request("daemon/status", {});
+    const isSame = status.version === VERSION;
+    const finding = `runs, version ${status.version}, pid ${status.pid}, ${status.workers.live} live workers`;
+    return isSame
+      ? { name, result: "ok", finding }
+      : {
+          name,
+          result: "warn",
+          finding,
+          fix: `This command is ${VERSION}: agent daemon stop --keep-agents && agent daemon start`,
+        };
+  } catch (cause) {
+    const error = asHoldfastError(cause);
+    if (error.code !== "SUPERVISOR_DOWN")
+      return { name, result: "fail", finding: error.message, fix: error.suggestion };
+    const stale = readDaemonFile(context.stateDir);
+    return {
+      name,
+      result: "ok",
+      finding: `does not run${stale ? ` (pid ${stale.pid} is gone)` : ""}; agent spawn starts it`,
+    };
+  }
+};
+
+const proc = (): Check | undefined => {
+  if (process.platform !== "linux") return undefined;
+  try {
+    readFileSync("/proc/self/stat");
+    readFileSync("/proc/sys/kernel/random/boot_id");
+    const hides = /\/proc .*hidepid=(?:[12]|noaccess|invisible)/.test(readFileSync("/proc/mounts", "utf8"));
+    return hides
+      ? {
+          name: "/proc",
+          result: "warn",
+          finding: "hides other users' processes",
+          fix: "What an agent starts as another user cannot be found.",
+        }
+      : { name: "/proc", result: "ok", finding: "readable" };
+  } catch {
+    return {
+      name: "/proc",
+      result: "fail",
+      finding: "not readable",
+      fix: "Mount /proc: processes are identified by it.",
+    };
+  }
+};
+
+const inotify = (): Check | undefined => {
+  try {
+    const watches = Number(readFileSync("/proc/sys/fs/inotify/max_user_watches", "utf8"));
+    return watches < INOTIFY_LOW_WATCHES
+      ? {
+          name: "inotify",
+          result: "warn",
+          finding: `${watches} watches`,
+          fix: "sysctl fs.inotify.max_user_watches=65536",
+        }
+      : { name: "inotify", result: "ok", finding: `${watches} watches` };
+  } catch {
+    return undefined;
+  }
+};
+
+/** Where a program is found, as the daemon would look for it: the variable, else PATH. */
+export const findProgram = (name: string, env: Env): string | undefined => {
+  const candidates = isAbsolute(name)
+    ? [name]
+    : (env.PATH ?? "")
+        .split(delimiter)
+        .filter(Boolean)
+        .map((directory) => join(directory, name));
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  });
+};
+
+/** One line a program that is found, and one for all that are not. */
+const programs = (env: Env): readonly Check[] => {
+  const agents = KINDS.flatMap(({ short, binary, variable }) =>
+    binary === null ? [] : [{ short, variable, path: findProgram(env[variable] ?? binary, env) }],
+  );
+  const found = agents
+    .filter(({ path }) => path !== undefined)
+    .map(({ short, path }): Check => ({ name: short, result: "ok", finding: path! }));
+  const missing = agents.filter(({ path }) => path === undefined);
+  if (missing.length === 0) return found;
+  const finding = `not on PATH: ${missing.map(({ short }) => short).join(", ")}`;
+  return [
+    ...found,
+    {
+      name: "agents",
+      result: "warn",
+      finding,
+      fix: `Install those that you want to use, or name them with ${missing[0]!.variable} and the like.`,
+    },
+  ];
+};
+
+export const doctor: Handler = async (context) => {
+  const checks = [
+    node(),
+    platform(),
+    stateDirectory(context.stateDir),
+    disk(context.stateDir),
+    await daemon(context),
+    proc(),
+    inotify(),
+    ...programs(context.env),
+  ].filter((check) => check !== undefined);
+  const failed = checks.filter((check) => check.result === "fail");
+  const report: DoctorReport = { checks };
+  if (failed.length === 0) return success(report);
+  return {
+    ok: false,
+    value: report,
+    error: new HoldfastError(
+      "DOCTOR_CHECKS_FAILED",
+      `${failed.length === 1 ? "One check" : `${failed.length} checks`} failed: ${failed.map((check) => check.name).join(", ")}.`,
+    ),
+  };
+};

@@ -1,0 +1,40 @@
+/** agent watch: records from a cursor, then the live tail. */
+import { success } from "../../protocol/outcome.ts";
+import type { Context, Result } from "../context.ts";
+import type { Call } from "../parse.ts";
+import { RECORD_TYPES } from "../render/sentences.ts";
+import { didYouMean } from "../suggest.ts";
+import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
+
+export const watchProblems = ({ flags, args }: Call): readonly string[] => {
+  const problems: string[] = [];
+  const kinds = (flags.kinds as string[] | undefined) ?? [];
+  const known = [...RECORD_TYPES, ...AGENT_EVENT_KINDS];
+  for (const kind of kinds)
+    if (!known.includes(kind)) problems.push(`--kinds knows no "${kind}"${didYouMean(kind, known)}`);
+  if (flags.all && args.length > 0) problems.push("watch takes IDs or --all, not both");
+  if (flags.from !== undefined && flags.since !== undefined)
+    problems.push("watch takes --from or --since, not both");
+  return problems;
+};
+
+export const watch = async (context: Context): Promise<Result> => {
+  const { call, flags } = context;
+  const ids = [...call.args];
+  leavesRunning(context, ids);
+  const { keep, ...filter } = kindFilter((flags.kinds as string[] | undefined) ?? []);
+  const client = await context.connect();
+  if (flags.from === undefined && flags.since === undefined)
+    context.hint(
+      "New records follow here; earlier ones: --from 0 or --since 1h. Ctrl-C ends this, not the workers.",
+    );
+  const query = {
+    ids,
+    all: ids.length === 0,
+    follow: ids.length === 0,
+    from: flags.from as number | undefined,
+    since_ms: flags.since as number | undefined,
+    ...filter,
+  };
+  return success(await follow(context, client, query, keep));
+};

@@ -1,0 +1,99 @@
+/** The short commands about workers: one request, one answer. */
+import { HoldfastError } from "../../protocol/errors.ts";
+import { MESSAGE_TO_AGENT_MAX_BYTES } from "../../protocol/limits.ts";
+import { type Outcome, success } from "../../protocol/outcome.ts";
+import type { PerWorker } from "../../supervisor/facade.ts";
+import type { Context, Handler, Result } from "../context.ts";
+import { type Call, invalid } from "../parse.ts";
+import { readStdin } from "./spawn.ts";
+
+/** Per id; all failing is the first one's error, some failing is PARTIAL_FAILURE (cli.md). `effect` is what was done at all. */
+export const perWorker = (results: readonly PerWorker[]): Result => {
+  const failed = results.filter((result) => !result.ok);
+  const value = {
+    effect: results.find((result) => result.ok && result.effect !== "noop")?.effect ?? "noop",
+    results,
+  };
+  const [first] = failed;
+  if (first === undefined) return success(value);
+  if (failed.length === results.length && first.error !== null)
+    return { ok: false, error: new HoldfastError(first.error.code, first.error.message), value };
+  const names = failed.map((result) => result.name ?? result.id).join(", ");
+  const suggestion = "The result of each id is above; in JSON it is in error.detail.";
+  return {
+    ok: false,
+    error: new HoldfastError("PARTIAL_FAILURE", `${failed.length} of ${results.length} failed: ${names}.`, {
+      suggestion,
+    }),
+    value,
+  };
+};
+
+/** A failure may carry the results of those that went well: they are shown all the same. */
+const withResults = async (
+  context: Context,
+  what: string,
+  ask: () => Promise<Outcome<{ readonly results: readonly PerWorker[] }>>,
+): Promise<Result> => {
+  const done = context.progress(what);
+  const outcome = await ask().finally(done);
+  return outcome.value?.results ? perWorker(outcome.value.results) : outcome;
+};
+
+export const killProblems = ({ args, flags }: Call): readonly string[] => {
+  if (args.length === 0 && !flags.all) return ["kill needs an ID, or --all"];
+  return args.length > 0 && flags.all ? ["kill takes IDs or --all, not both"] : [];
+};
+
+export const kill: Handler = async (context) => {
+  const { call, flags } = context;
+  const client = await context.connect();
+  return withResults(context, `stopping ${flags.all ? "all workers" : call.args.join(", ")}`, () =>
+    client.ask("agent/kill", {
+      ids: [...call.args],
+      all: flags.all === true,
+      subtree: flags.subtree === true,
+      grace_ms: flags.grace as number | undefined,
+      signal: flags.signal as string | undefined,
+      reason: flags.reason as string | undefined,
+      dry_run: flags["dry-run"] === true,
+    }),
+  );
+};
+
+export const restart: Handler = async (context) => {
+  const client = await context.connect();
+  return withResults(context, `restarting ${context.call.args.join(", ")}`, () =>
+    client.ask("agent/restart", { ids: [...context.call.args] }),
+  );
+};
+
+export const send: Handler = async (context) => {
+  const [id, text] = context.call.args;
+  const message = text === "-" ? await readStdin(context, MESSAGE_TO_AGENT_MAX_BYTES) : text!;
+  if (Buffer.byteLength(message) > MESSAGE_TO_AGENT_MAX_BYTES)
+    throw invalid([`the message is over ${MESSAGE_TO_AGENT_MAX_BYTES} bytes`], "send");
+  return success(await (await context.connect()).request("agent/send", { id: id!, text: message }));
+};
+
+export const list: Handler = async (context) =>
+  success(await (await context.connect()).request("agent/list", { all: context.flags.all === true }));
+
+export const tree: Handler = async (context) =>
+  success(await (await context.connect()).request("agent/tree", {}));
+
+export const info: Handler = async (context) =>
+  success(await (await context.connect()).request("agent/info", { id: context.call.args[0]! }));
+
+export const output: Handler = async (context) => {
+  const answer = await (await context.connect()).request("agent/output", { id: context.call.args[0]! });
+  if (answer.truncated) context.warn("The answer is cut; the whole output is in: agent logs --raw");
+  return success(answer);
+};
+
+export const capabilities: Handler = async (context) =>
+  success(
+    await (await context.connect({ start: true })).request("agent/capabilities", {
+      kind: context.call.args[0],
+    }),
+  );

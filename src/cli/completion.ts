@@ -1,0 +1,80 @@
+/**
+ * Completion. The scripts are a few lines and ask `agent __complete WORD…`, so they know every command and flag of
+ * the version that is installed, and the workers that live now.
+ */
+import { COMMANDS, type CommandDef, GLOBAL_FLAGS, KINDS } from "../protocol/commands.ts";
+import type { WorkerView } from "../supervisor/facade.ts";
+import { findCommand } from "./parse.ts";
+
+export const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_agent() {
+  local IFS=$'\\n'
+  COMPREPLY=($(agent __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
+}
+complete -o default -F _agent agent
+`,
+  zsh: `#compdef agent
+_agent() {
+  local -a candidates
+  candidates=("\${(@f)$(agent __complete "\${(@)words[2,CURRENT]}" 2>/dev/null | sed -e 's/:/\\\\:/g' -e 's/\t/:/')}")
+  if [[ -n "\${candidates[1]}" ]]; then _describe agent candidates; else _files; fi
+}
+compdef _agent agent
+`,
+  fish: `complete -c agent -e
+complete -c agent -f -a '(agent __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+complete -c agent -l cwd -l prompt-file -l state-dir -r -F
+`,
+};
+
+type Candidate = readonly [word: string, what: string];
+
+const flagsOf = (command: CommandDef | undefined): readonly Candidate[] =>
+  [...(command?.flags ?? []), ...GLOBAL_FLAGS].map((flag) => [`--${flag.name}`, flag.help]);
+
+const firstWords = (): readonly Candidate[] => {
+  const words = new Map<string, string>();
+  for (const command of COMMANDS) {
+    const [first] = command.words;
+    words.set(first!, command.words.length === 1 ? command.summary : `${first} …`);
+  }
+  return [...words];
+};
+
+/** What may stand where the last of `words` is being typed. `workers` is asked only where a worker may stand. */
+export const candidates = async (
+  words: readonly string[],
+  workers: () => Promise<readonly WorkerView[]>,
+): Promise<readonly Candidate[]> => {
+  const typed = words.at(-1) ?? "";
+  const before = words.slice(0, -1);
+  const matching = (all: readonly Candidate[]): readonly Candidate[] =>
+    all.filter(([word]) => word.startsWith(typed));
+  if (before.includes("--")) return [];
+  const command = findCommand(before.filter((word) => !word.startsWith("-")));
+  const previous = before.at(-1) ?? "";
+  const valued = [...(command?.flags ?? []), ...GLOBAL_FLAGS].find(
+    (flag) => flag.type !== "bool" && (previous === `--${flag.name}` || previous === `-${flag.short}`),
+  );
+  if (valued) return matching((valued.values ?? []).map((value) => [value, valued.help]));
+  if (typed.startsWith("-")) return matching(flagsOf(command));
+  if (command === undefined) {
+    if (before.length === 0) return matching(firstWords());
+    return matching(
+      COMMANDS.filter(({ words: [first, second] }) => first === before[0] && second !== undefined).map(
+        (each) => [each.words[1]!, each.summary],
+      ),
+    );
+  }
+  const given = before.filter((word) => !word.startsWith("-")).length - command.words.length;
+  const arg = command.args[given] ?? command.args.find((each) => each.variadic);
+  if (arg?.values) return matching(arg.values.map((value) => [value, arg.help]));
+  if (arg?.complete === "kind") return matching(KINDS.map(({ short, kind }) => [short, kind]));
+  if (arg?.complete !== "worker") return [];
+  return matching(
+    (await workers()).flatMap((worker): Candidate[] => [
+      [worker.id, worker.name ?? worker.kind],
+      ...(worker.name ? [[worker.name, `${worker.kind}, ${worker.status}`] as const] : []),
+    ]),
+  );
+};

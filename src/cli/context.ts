@@ -1,0 +1,117 @@
+/** What a command may use: its call, a connection when it asks for one, the output, and the person's wish to stop. */
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { connectDaemon } from "../daemon/connect.ts";
+import { readDaemonFile } from "../daemon/daemon-file.ts";
+import { stateDirectory } from "../daemon/paths.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import type { LogRecord } from "../protocol/records.ts";
+import { type Client, makeClient } from "./client.ts";
+import { DAEMON_PROGRAM, VERSION } from "./package.ts";
+import type { Call } from "./parse.ts";
+import type { Mode } from "./render/renderer.ts";
+import type { Paint } from "./render/terminal.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** An outcome, and the exit code where it is not the one of its error: a child's own, a signal's. */
+export type Result = Outcome<unknown> & { readonly exit?: number };
+
+/** The streams of the process, as far as a command writes to them. */
+export interface Streams {
+  /** Resolves when the reader has taken enough to be given more. */
+  stdout(text: string | Uint8Array): void | Promise<void>;
+  stderr(text: string): void;
+  /** Opened when it is asked for. */
+  stdin(): AsyncIterable<Uint8Array>;
+  isStdinTerminal(): boolean;
+  readonly isStdoutTerminal: boolean;
+  readonly isStderrTerminal: boolean;
+}
+
+export interface Context extends Streams {
+  readonly call: Call;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Env;
+  readonly cwd: string;
+  readonly stateDir: string;
+  readonly mode: Mode;
+  /** For stdout. */
+  readonly paint: Paint;
+  /** For stderr. */
+  readonly errorPaint: Paint;
+  /** Fails with SUPERVISOR_DOWN where no daemon runs, unless `start` is set. */
+  connect(options?: { readonly start?: boolean }): Promise<Client>;
+  /** Print one record of a stream. */
+  record(record: LogRecord): void | Promise<void>;
+  /** A worker's name, for the lines of text. */
+  know(id: string, name: string | null): void;
+  /** Kept for the envelope; also a line on stderr in text mode. */
+  warn(text: string): void;
+  readonly warnings: readonly string[];
+  /** A line of advice on stderr, for people alone: now, or after the result. */
+  hint(text: string, when?: "now" | "after"): void;
+  /** A moving line on stderr while something takes longer than a second. Returns the way to end it. */
+  progress(text: string): () => void;
+  /** What goes on when the person stops this command, and how to end it too. */
+  onInterrupt: { readonly workers: readonly string[]; readonly sentence: string } | undefined;
+  /** Run before the process ends, whatever happened. */
+  readonly cleanups: (() => void | Promise<void>)[];
+}
+
+export type Handler = (context: Context) => Promise<Result>;
+
+export const stateDirOf = (flags: Readonly<Record<string, unknown>>, env: Env, cwd: string): string =>
+  typeof flags["state-dir"] === "string"
+    ? resolve(cwd, flags["state-dir"])
+    : stateDirectory(env, homedir(), cwd);
+
+const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPINNER_AFTER_MS = 1_000;
+const SPINNER_STEP_MS = 100;
+
+export const spinner = (streams: Streams, paint: Paint, text: string): (() => void) => {
+  if (!streams.isStderrTerminal) return () => {};
+  const begun = performance.now();
+  let shown = false;
+  const timer = setInterval(() => {
+    const elapsed = performance.now() - begun;
+    if (elapsed < SPINNER_AFTER_MS) return;
+    shown = true;
+    const frame = SPINNER[Math.floor(elapsed / SPINNER_STEP_MS) % SPINNER.length]!;
+    streams.stderr(
+      `\r\x1b[K${paint("name", frame)} ${text} ${paint("dim", `${Math.floor(elapsed / 1000)}s`)}`,
+    );
+  }, SPINNER_STEP_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    if (shown) streams.stderr("\r\x1b[K");
+    shown = false;
+  };
+};
+
+/** One connection for the life of a command, made when it is first asked for. */
+export const connector = (
+  stateDir: string,
+  env: Env,
+  warn: (text: string) => void,
+  cleanups: Context["cleanups"],
+): Context["connect"] => {
+  let client: Promise<Client> | undefined;
+  return ({ start = false } = {}) => {
+    client ??= connectDaemon({ stateDir, env, ...(start ? { bundle: DAEMON_PROGRAM } : {}) }).then(
+      (socket) => {
+        const made = makeClient(socket);
+        cleanups.push(() => made.close());
+        const daemon = readDaemonFile(stateDir);
+        if (daemon !== undefined && daemon.version !== VERSION)
+          warn(
+            `The daemon is version ${daemon.version} and this command is version ${VERSION}; restart it with: agent daemon stop --keep-agents && agent daemon start`,
+          );
+        return made;
+      },
+    );
+    return client;
+  };
+};

@@ -1,0 +1,143 @@
+/** One call to one exit code: the handler's outcome, the wish to stop, the clean-up, and one rendering. */
+import { randomUUID } from "node:crypto";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import { failure } from "../protocol/outcome.ts";
+import { exitCodeOf } from "../protocol/response-envelope.ts";
+import {
+  type Context,
+  connector,
+  type Env,
+  type Result,
+  type Streams,
+  spinner,
+  stateDirOf,
+} from "./context.ts";
+import { CHECKS, HANDLERS } from "./handlers.ts";
+import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
+import { type Call, invalid } from "./parse.ts";
+import { jsonRenderer } from "./render/json.ts";
+import { makeLineWriter } from "./render/line.ts";
+import { ndjsonRenderer } from "./render/ndjson.ts";
+import type { Mode, Renderer } from "./render/renderer.ts";
+import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
+import { textRenderer } from "./render/text-renderer.ts";
+
+const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
+
+/** Flag, then HOLDFAST_OUTPUT, then what stdout is (cli.md, Output). */
+const modeOf = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Mode => {
+  const asked = flags.output ?? env.HOLDFAST_OUTPUT;
+  if (typeof asked === "string" && MODES.includes(asked)) return asked as Mode;
+  return isTerminal && !env.CI ? "text" : "json";
+};
+
+export const paintFor = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Paint =>
+  isTerminal && !flags["no-color"] && env.NO_COLOR === undefined && env.TERM !== "dumb"
+    ? colourPaint
+    : plainPaint;
+
+const cancelled = (context: Context, signal: Interrupt): Result => {
+  const left = context.onInterrupt;
+  const error = new HoldfastError(
+    "CANCELLED",
+    `Stopped by ${signal}.`,
+    left && { suggestion: left.sentence, details: { workers_left_running: left.workers } },
+  );
+  return { ...failure(error), exit: exitCodeOfSignal(signal) };
+};
+
+/** The handler's result, or CANCELLED as soon as the person asks to stop. */
+const settle = async (context: Context, interrupted: Promise<Interrupt> | undefined): Promise<Result> => {
+  const handled = HANDLERS[context.call.command.command]!(context).catch(
+    (cause): Result => failure(asHoldfastError(cause)),
+  );
+  if (interrupted === undefined) return handled;
+  return Promise.race([handled, interrupted.then((signal) => cancelled(context, signal))]);
+};
+
+/** Every mistake of the call, of its command and of the environment, in one error. */
+const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
+  if (call.unknown) return call.unknown;
+  const problems = [...call.problems, ...(CHECKS[call.command.command]?.(call) ?? [])];
+  const { HOLDFAST_OUTPUT: mode } = env;
+  if (mode && !MODES.includes(mode))
+    problems.push(`HOLDFAST_OUTPUT is one of ${MODES.join(", ")}, not "${mode}"`);
+  return problems.length > 0 ? invalid(problems, call.command.words.join(" ")) : undefined;
+};
+
+export const execute = async (call: Call, streams: Streams, env: Env, started: number): Promise<number> => {
+  const { command, flags } = call;
+  const request_id = randomUUID();
+  // A completion script is eval'ed: it is text unless something else is asked for by name.
+  const mode =
+    command.command === "agent/completion" && flags.output === undefined
+      ? "text"
+      : modeOf(flags, env, streams.isStdoutTerminal);
+  const paint = paintFor(flags, env, streams.isStdoutTerminal);
+  const errorPaint = paintFor(flags, env, streams.isStderrTerminal);
+  const lines = makeLineWriter(paint, { verbose: flags.verbose === true });
+  const renderer: Renderer =
+    mode === "json"
+      ? jsonRenderer
+      : mode === "ndjson"
+        ? ndjsonRenderer(command.command, request_id, started)
+        : textRenderer({
+            paint,
+            errorPaint,
+            flags,
+            isStdoutTerminal: streams.isStdoutTerminal,
+            line: lines.line,
+          });
+  const stateDir = stateDirOf(flags, env, process.cwd());
+  const warnings: string[] = [];
+  const advice: string[] = [];
+  const cleanups: Context["cleanups"] = [];
+  const warn = (text: string): void => void warnings.push(text);
+  const context: Context = {
+    ...streams,
+    call,
+    flags,
+    env,
+    stateDir,
+    mode,
+    paint,
+    errorPaint,
+    warnings,
+    warn,
+    cleanups,
+    cwd: process.cwd(),
+    connect: connector(stateDir, env, warn, cleanups),
+    record: (record) => {
+      const text = renderer.record(record);
+      return text === "" ? undefined : streams.stdout(text);
+    },
+    know: lines.know,
+    hint: (text, when = "now") => {
+      if (mode !== "text" || !streams.isStderrTerminal) return;
+      const line = `${errorPaint("dim", text)}\n`;
+      if (when === "now") streams.stderr(line);
+      else advice.push(line);
+    },
+    progress: (text) => spinner(streams, errorPaint, text),
+    onInterrupt: undefined,
+  };
+  const error = mistakes(call, env);
+  // The daemon in the foreground has its own way to end.
+  const result: Result = error
+    ? failure(error)
+    : await settle(context, command.command === "daemon/run" ? undefined : firstInterrupt());
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  const exit = result.exit ?? exitCodeOf(result);
+  const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
+  const printed = renderer.end({
+    command,
+    outcome,
+    exit,
+    duration_ms: Math.round(performance.now() - started),
+    request_id,
+  });
+  if (printed.stdout !== "") await streams.stdout(printed.stdout);
+  for (const text of [printed.stderr, ...advice]) if (text !== "") streams.stderr(text);
+  return exit;
+};

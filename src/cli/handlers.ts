@@ -1,0 +1,49 @@
+/** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
+import * as daemon from "./commands/daemon.ts";
+import { logs, logsProblems } from "./commands/logs.ts";
+import { spawn } from "./commands/spawn.ts";
+import { spawnProblems } from "./commands/spawn-spec.ts";
+import { wait } from "./commands/wait.ts";
+import { watch, watchProblems } from "./commands/watch.ts";
+import * as workers from "./commands/workers.ts";
+import type { Handler } from "./context.ts";
+import { VERSION } from "./package.ts";
+import type { Call } from "./parse.ts";
+
+export const HANDLERS: Readonly<Record<string, Handler>> = {
+  "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
+  "agent/spawn": spawn,
+  "agent/kill": workers.kill,
+  "agent/restart": workers.restart,
+  "agent/list": workers.list,
+  "agent/tree": workers.tree,
+  "agent/info": workers.info,
+  "agent/watch": watch,
+  "agent/logs": logs,
+  "agent/output": workers.output,
+  "agent/wait": wait,
+  "agent/send": workers.send,
+  "agent/capabilities": workers.capabilities,
+  "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
+  "daemon/run": daemon.run,
+  "daemon/start": daemon.start,
+  "daemon/stop": daemon.stop,
+  "daemon/status": daemon.status,
+  "db/check": daemon.check,
+  "db/rebuild": daemon.rebuild,
+  "agent/completion": async ({ call }) => ({
+    ok: true,
+    value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },
+  }),
+  "agent/manifest": async () => ({ ok: true, value: (await import("./manifest.ts")).manifest() }),
+  "agent/version": async () => ({ ok: true, value: { version: VERSION, node: process.versions.node } }),
+};
+
+/** What the registry cannot say about a call: mistakes between its flags and arguments. */
+export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>> = {
+  "agent/spawn": spawnProblems,
+  "agent/kill": workers.killProblems,
+  "agent/watch": watchProblems,
+  "agent/logs": logsProblems,
+  "daemon/stop": daemon.stopProblems,
+};

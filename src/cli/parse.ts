@@ -1,0 +1,262 @@
+/**
+ * argv to a call of one command, by the registry. Every mistake is collected before anything starts (cli.md; CLI
+ * requirements F-015): the caller sees all of them in one answer, and nothing was done.
+ */
+import { parseArgs } from "node:util";
+import { type ArgDef, COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { didYouMean, nearest } from "./suggest.ts";
+import { readValue } from "./values.ts";
+
+export interface Call {
+  readonly command: CommandDef;
+  /** Values by flag name, repeatable ones as arrays; absent means not given. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly args: readonly string[];
+  /** What stood after `--`; undefined without it. */
+  readonly argv: readonly string[] | undefined;
+  /** One sentence a mistake; nothing may be done when there is one. */
+  readonly problems: readonly string[];
+  /** There is no such command at all. */
+  readonly unknown?: HoldfastError;
+}
+
+export type Parsed =
+  | { readonly kind: "call"; readonly call: Call }
+  /** Words of the command or group that is asked about; none is the overview. */
+  | {
+      readonly kind: "help";
+      readonly words: readonly string[];
+      readonly flags: Readonly<Record<string, unknown>>;
+    };
+
+/** Stands in where there is no command, so that the mistake still gets its envelope. */
+const NO_COMMAND: CommandDef = {
+  words: [],
+  command: "agent/unknown",
+  group: "For programs",
+  summary: "",
+  args: [],
+  flags: [],
+  danger: "safe",
+  stream: false,
+  exits: [],
+  examples: [],
+};
+
+const firstWords = [
+  ...new Set(COMMANDS.flatMap((command) => [command.words[0]!, ...(command.alias ? [command.alias] : [])])),
+  "help",
+];
+
+const childrenOf = (word: string): readonly CommandDef[] =>
+  COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === word);
+
+export const findCommand = (words: readonly string[]): CommandDef | undefined =>
+  COMMANDS.find(
+    (command) =>
+      (command.words.length === 1 &&
+        words[0] !== undefined &&
+        [command.words[0], command.alias].includes(words[0])) ||
+      (command.words.length === 2 && command.words[0] === words[0] && command.words[1] === words[1]),
+  );
+
+const isFlag = (token: string): boolean => token.startsWith("-") && token !== "-";
+
+/** Global flags may stand before the command: their values must not be taken for it. */
+const commandWords = (
+  argv: readonly string[],
+): { readonly at: readonly number[]; readonly words: readonly string[] } => {
+  const valued = new Set(
+    GLOBAL_FLAGS.filter((flag) => flag.type !== "bool").flatMap((flag) => [
+      `--${flag.name}`,
+      `-${flag.short}`,
+    ]),
+  );
+  const at: number[] = [];
+  for (let i = 0; i < argv.length && at.length < (argv[at[0]!] === "help" ? 3 : 2); i++) {
+    if (argv[i] === "--") break;
+    if (valued.has(argv[i]!)) i++;
+    else if (!isFlag(argv[i]!)) at.push(i);
+    // The second word must follow the first directly: `daemon start`.
+    else if (at.length === 1) break;
+  }
+  return { at, words: at.map((index) => argv[index]!) };
+};
+
+interface FlagReader {
+  readonly values: Record<string, unknown>;
+  readonly problems: string[];
+  readonly positionals: string[];
+  readonly argv: string[] | undefined;
+}
+
+/** Reads tokens under the given flags; unknown flags and bad values become problems. */
+const readTokens = (argv: readonly string[], flags: readonly FlagDef[], commandName: string): FlagReader => {
+  const known = new Map(flags.map((flag) => [flag.name, flag]));
+  const options = Object.fromEntries(
+    flags.map((flag) => [
+      flag.name,
+      {
+        type: flag.type === "bool" ? ("boolean" as const) : ("string" as const),
+        ...(flag.short ? { short: flag.short } : {}),
+      },
+    ]),
+  );
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  const positionals: string[] = [];
+  let rest: string[] | undefined;
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") rest = [];
+    else if (token.kind === "positional") (rest ?? positionals).push(token.value);
+    else readFlag(token, known.get(token.name));
+  }
+  return { values, problems, positionals, argv: rest };
+
+  function readFlag(
+    token: { rawName: string; name: string; value: string | undefined; inlineValue?: boolean | undefined },
+    flag: FlagDef | undefined,
+  ): void {
+    if (flag === undefined) {
+      problems.push(
+        `${commandName} has no flag ${token.rawName}${didYouMean(token.name, [...known.keys()], "--")}`,
+      );
+    } else if (flag.type === "bool") {
+      if (token.value === undefined) values[flag.name] = true;
+      else problems.push(`--${flag.name} takes no value`);
+    } else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--"))) {
+      problems.push(`--${flag.name} needs a value${flag.value ? `: --${flag.name} ${flag.value}` : ""}`);
+    } else {
+      const read = readValue(flag, token.value);
+      if (!read.ok) problems.push(`--${flag.name} ${read.problem}`);
+      else if (!flag.repeatable && flag.name in values) problems.push(`--${flag.name} is given twice`);
+      else if (flag.repeatable)
+        values[flag.name] = [...((values[flag.name] as unknown[] | undefined) ?? []), read.value];
+      else values[flag.name] = read.value;
+    }
+  }
+};
+
+const checkArgs = (command: CommandDef, args: readonly string[]): readonly string[] => {
+  const problems: string[] = [];
+  const name = command.words.join(" ");
+  const isVariadic = command.args.some((arg) => arg.variadic);
+  command.args.forEach((arg: ArgDef, index) => {
+    if (arg.required && args[index] === undefined) problems.push(`${name} needs ${arg.name}: ${arg.help}`);
+    if (arg.values && args[index] !== undefined && !arg.values.includes(args[index]))
+      problems.push(
+        `${arg.name} is one of ${arg.values.join(", ")}, not "${args[index]}"${didYouMean(args[index], arg.values)}`,
+      );
+    if (args[index] === "") problems.push(`${arg.name} is empty`);
+  });
+  if (!isVariadic && args.length > command.args.length) {
+    const extra = args
+      .slice(command.args.length)
+      .map((word) => `"${word}"`)
+      .join(", ");
+    const last = command.args.at(-1)?.name;
+    problems.push(
+      `${name} does not take ${extra}${last === "TEXT" || last === "PROMPT" ? `; put the whole ${last} in quotes` : ""}`,
+    );
+  }
+  return problems;
+};
+
+const failed = (
+  flags: Readonly<Record<string, unknown>>,
+  mistake: { readonly unknown: HoldfastError } | { readonly problems: readonly string[] },
+): Parsed => ({
+  kind: "call",
+  call: { command: NO_COMMAND, flags, args: [], argv: undefined, problems: [], ...mistake },
+});
+
+const noSuchCommand = (words: readonly string[]): HoldfastError => {
+  const children = childrenOf(words[0]!);
+  const typed = children.length > 0 ? words.join(" ") : words[0]!;
+  const near =
+    children.length > 0
+      ? nearest(
+          words[1] ?? "",
+          children.map((child) => child.words[1]!),
+        )
+      : nearest(words[0]!, firstWords);
+  const meant =
+    near === undefined ? undefined : ["agent", ...(children.length > 0 ? [words[0]!] : []), near].join(" ");
+  return new HoldfastError(
+    "UNKNOWN_COMMAND",
+    `There is no command "${typed}"${meant ? `; did you mean ${meant}?` : "."}`,
+    {
+      phase: "validation",
+      suggestion: meant ? `Run: ${meant}` : "See all commands with: agent --help",
+    },
+  );
+};
+
+const VERSION_FLAG: FlagDef = { name: "version", short: "V", type: "bool", help: "version of this command" };
+
+/** No command word: help, or --version. */
+const parseBare = (argv: readonly string[], at: readonly number[], words: readonly string[]): Parsed => {
+  const { values, problems } = readTokens(without(argv, at), [...GLOBAL_FLAGS, VERSION_FLAG], "agent");
+  if (problems.length > 0) return failed(values, { problems });
+  if (values.version)
+    return {
+      kind: "call",
+      call: { command: findCommand(["version"])!, flags: values, args: [], argv: undefined, problems },
+    };
+  const asked = words.slice(1);
+  if (asked.length > 0 && findCommand(asked) === undefined && childrenOf(asked[0]!).length === 0)
+    return failed(values, { unknown: noSuchCommand(asked) });
+  return { kind: "help", words: asked, flags: values };
+};
+
+const without = (argv: readonly string[], at: readonly number[]): readonly string[] =>
+  argv.filter((_, index) => !at.includes(index));
+
+export const parse = (argv: readonly string[]): Parsed => {
+  const { at, words } = commandWords(argv);
+  if (words.length === 0 || words[0] === "help") return parseBare(argv, at, words);
+  const command = findCommand(words);
+  if (command === undefined) {
+    const { values } = readTokens(argv, GLOBAL_FLAGS, "agent");
+    const isGroup = words.length === 1 && childrenOf(words[0]!).length > 0;
+    return isGroup
+      ? { kind: "help", words, flags: values }
+      : failed(values, { unknown: noSuchCommand(words) });
+  }
+  const name = command.words.join(" ");
+  const read = readTokens(
+    without(argv, at.slice(0, command.words.length)),
+    [...command.flags, ...GLOBAL_FLAGS],
+    name,
+  );
+  if (read.values.help) return { kind: "help", words: command.words, flags: read.values };
+  const args = command.argv ? read.positionals : [...read.positionals, ...(read.argv ?? [])];
+  const problems = read.values.schema ? read.problems : [...read.problems, ...checkArgs(command, args)];
+  return {
+    kind: "call",
+    call: { command, flags: read.values, args, argv: command.argv ? read.argv : undefined, problems },
+  };
+};
+
+/** All mistakes as one error: all are in `problems`, and in the message. */
+export const invalid = (problems: readonly string[], commandName?: string): HoldfastError =>
+  new HoldfastError(
+    "INVALID_REQUEST",
+    problems.length === 1 ? sentence(problems[0]!) : `${problems.length} mistakes: ${problems.join("; ")}.`,
+    {
+      problems,
+      phase: "validation",
+      suggestion: `See agent ${commandName ? `${commandName} ` : ""}--help`,
+    },
+  );
+
+const sentence = (problem: string): string =>
+  `${problem[0]!.toUpperCase()}${problem.slice(1)}${/[.?]$/.test(problem) ? "" : "."}`;

@@ -1,0 +1,62 @@
+/** One record as lines of `watch` and `logs`: time, who, incarnation, and the sentence. */
+import type { LogRecord } from "../../protocol/records.ts";
+import { sentenceOf } from "./sentences.ts";
+import { oneLine, type Paint, pad } from "./terminal.ts";
+import { clock } from "./units.ts";
+
+/** The tag column grows with the names seen, up to this. */
+const TAG_MAX_COLUMNS = 24;
+const SHORT_ID_CHARS = 10;
+
+export interface LineWriter {
+  /** undefined when nothing of it is shown. */
+  line(record: LogRecord): string | undefined;
+  /** Learn a name before its records come. */
+  know(id: string, name: string | null): void;
+}
+
+export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolean }): LineWriter => {
+  const names = new Map<string, string>();
+  /** The newest error that each worker's agent told: `failed` need not say it again. */
+  const told = new Map<string, string>();
+  let columns = 9;
+
+  const tagOf = (record: LogRecord): string => {
+    const id = record.worker_id;
+    if (id === undefined) return "daemon";
+    const name = names.get(id) ?? `…${id.slice(-SHORT_ID_CHARS)}`;
+    return record.incarnation ? `${name}.${record.incarnation}` : name;
+  };
+
+  const isTold = (record: LogRecord): boolean => {
+    const id = record.worker_id ?? "";
+    if (record.type === "agent.event" && record.payload.kind === "Error")
+      told.set(id, record.payload.message ?? "");
+    return record.type === "worker_failed" && told.get(id) === record.payload.error.message;
+  };
+
+  return {
+    know(id, name) {
+      if (name === null) return;
+      names.set(id, oneLine(name, TAG_MAX_COLUMNS));
+      columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, name.length + 2));
+    },
+    line(record) {
+      if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
+        names.set(record.worker_id, record.payload.spec.name);
+      const sentence = sentenceOf(record);
+      if ((sentence.quiet || isTold(record)) && !options.verbose) return undefined;
+      const tag = tagOf(record);
+      columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, tag.length));
+      const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, columns))}  `;
+      if (!sentence.spoken) return head + paint(sentence.tone, sentence.text);
+      const lines = sentence.text.replace(/\n$/, "").split("\n");
+      const indent = " ".repeat(12 + 2 + columns + 2);
+      return lines
+        .map(
+          (line, index) => `${index === 0 ? head : indent}${paint("dim", "│")} ${paint(sentence.tone, line)}`,
+        )
+        .join("\n");
+    },
+  };
+};

@@ -1,0 +1,13 @@
+/** ndjson mode: Protocol v1, `progress` envelopes from seq 0, then exactly one terminal envelope (protocol-v1.txt, Streaming). */
+import { envelopeStream } from "../../protocol/envelope-v1.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { Renderer } from "./renderer.ts";
+
+export const ndjsonRenderer = (command: string, request_id: string, started: number): Renderer => {
+  const stream = envelopeStream({ command, request_id });
+  const time = () => ({ now_ms: Date.now(), duration_ms: performance.now() - started });
+  return {
+    record: (record) => stream.progress([JSON.stringify(record)], time()),
+    end: ({ outcome }) => ({ stdout: stream.end(outcome as Outcome<object>, time()), stderr: "" }),
+  };
+};

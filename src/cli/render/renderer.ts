@@ -1,0 +1,26 @@
+/** What a command came to, and the three ways of printing it (cli.md, Output). */
+import type { CommandDef } from "../../protocol/commands.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { LogRecord } from "../../protocol/records.ts";
+
+export type Mode = "text" | "json" | "ndjson";
+
+export interface Ended {
+  readonly command: CommandDef;
+  readonly outcome: Outcome<unknown>;
+  /** The process's exit code; `ok` of every envelope is derived from it. */
+  readonly exit: number;
+  readonly duration_ms: number;
+  readonly request_id: string;
+}
+
+export interface Printed {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Renderer {
+  /** One record of a stream, with its line end; empty when this mode does not show it. */
+  record(record: LogRecord): string;
+  end(ended: Ended): Printed;
+}

@@ -1,0 +1,158 @@
+/** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
+import type { AgentEvent } from "../../protocol/agent-event.ts";
+import type { LogRecord, RecordPayloads, RecordType } from "../../protocol/records.ts";
+import { neutralise, oneLine, type Tone } from "./terminal.ts";
+import { bytes, commandLine, count, duration } from "./units.ts";
+
+export interface Sentence {
+  readonly text: string;
+  readonly tone: Tone;
+  /** The agent's own words: shown beside a bar, as they are. */
+  readonly spoken?: boolean;
+  /** Shown with --verbose only: another record says the same. */
+  readonly quiet?: boolean;
+}
+
+type Payload<T extends RecordType> = RecordPayloads[T];
+
+const plain = (text: string): Sentence => ({ text, tone: "plain" });
+const dim = (text: string): Sentence => ({ text, tone: "dim" });
+const good = (text: string): Sentence => ({ text, tone: "good" });
+const warn = (text: string): Sentence => ({ text, tone: "warn" });
+const bad = (text: string): Sentence => ({ text, tone: "bad" });
+const quiet = (sentence: Sentence): Sentence => ({ ...sentence, quiet: true });
+
+const because = (reason: string | undefined): string =>
+  reason ? ` (${oneLine(reason.replaceAll("_", " "))})` : "";
+
+const exited = (exit: Payload<"worker_exited">): Sentence => {
+  const after = ` after ${duration(exit.duration_ms)}`;
+  const swept =
+    exit.sweep && exit.sweep.killed > 0
+      ? `; ended ${count(exit.sweep.killed, "process", "processes")} that it left behind`
+      : "";
+  const survive =
+    exit.sweep && exit.sweep.survivors.length > 0
+      ? `; still alive: pid ${exit.sweep.survivors.join(", ")}`
+      : "";
+  const tail = `${swept}${survive}`;
+  if (exit.reason === "start_failed")
+    return bad(`did not start${exit.error ? `: ${oneLine(exit.error.message)}` : ""}${tail}`);
+  if (exit.reason === "unknown") return warn(`ended, and nobody saw how${tail}`);
+  if (exit.signal !== null)
+    return warn(`ended by ${exit.signal}${exit.signal_inferred ? " (inferred)" : ""}${after}${tail}`);
+  const sentence = `exited with code ${exit.exit_code ?? "unknown"}${after}${tail}`;
+  return exit.exit_code === 0 ? plain(sentence) : bad(sentence);
+};
+
+const toolName = (event: AgentEvent): string => {
+  const data = event.data as { tool?: { tool_name?: unknown; kind?: unknown } } | null | undefined;
+  const name = data?.tool?.tool_name ?? data?.tool?.kind;
+  return typeof name === "string" ? name : (event.channel ?? "tool");
+};
+
+const spoke = (event: AgentEvent): Sentence => {
+  const words = event.text ?? event.message ?? "";
+  switch (event.kind) {
+    case "TextOutput":
+      return { text: neutralise(words), tone: event.channel === "stderr" ? "warn" : "plain", spoken: true };
+    case "ToolCall":
+      return { text: `uses ${oneLine(toolName(event))}${words ? `: ${oneLine(words)}` : ""}`, tone: "name" };
+    case "ToolResult":
+      return dim(`${oneLine(toolName(event))} answered${words ? `: ${oneLine(words)}` : ""}`);
+    case "Error":
+      return bad(`error: ${oneLine(words, 500) || "without a message"}`);
+    case "Status":
+      return words ? dim(oneLine(words)) : quiet(dim("status"));
+    default:
+      return quiet(dim(`unknown event${words ? `: ${oneLine(words)}` : ""}`));
+  }
+};
+
+const turnDone = (turn: Payload<"turn_completed">): Sentence => {
+  const { usage } = turn;
+  const tokens =
+    usage.input_tokens + usage.output_tokens > 0
+      ? `, ${count(usage.input_tokens, "token")} in and ${count(usage.output_tokens, "token")} out`
+      : "";
+  const cost = usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`;
+  const took = turn.duration_ms === null ? "" : ` in ${duration(turn.duration_ms)}`;
+  return turn.error
+    ? bad(`turn ${turn.turn} failed${took}: ${oneLine(turn.error.message)}`)
+    : dim(`turn ${turn.turn} done${took}${tokens}${cost}`);
+};
+
+const limitReached = (limit: Payload<"worker_limit_reached">): Sentence => {
+  const show = (value: number): string =>
+    limit.limit === "usd"
+      ? `$${value}`
+      : limit.limit === "turns" || limit.limit === "tokens"
+        ? String(value)
+        : duration(value);
+  return warn(
+    limit.limit === "stall"
+      ? `stuck: silent for ${show(limit.value)}, ${show(limit.bound)} allowed`
+      : `${limit.limit} limit reached: ${show(limit.value)} of ${show(limit.bound)}`,
+  );
+};
+
+const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence } = {
+  worker_spawn_requested: ({ spec }) =>
+    quiet(
+      dim(
+        `asked for: ${spec.kind}${spec.argv.length > 0 ? ` ${oneLine(commandLine(spec.argv))}` : ""}, restart ${spec.restart}`,
+      ),
+    ),
+  worker_state_changed: ({ from, to, reason }) =>
+    to === "waiting" || to === "lost"
+      ? warn(`${to}${because(reason)}`)
+      : quiet(dim(`${from} → ${to}${because(reason)}`)),
+  worker_spawned: ({ pid, argv }) => plain(`started, pid ${pid}: ${oneLine(commandLine(argv), 80)}`),
+  worker_started: () => quiet(dim("runs")),
+  worker_heartbeat: ({ process, idle_ms }) => {
+    const sentence = `process is ${process}, silent for ${duration(idle_ms)}`;
+    return process === "running" ? quiet(dim(sentence)) : warn(sentence);
+  },
+  worker_cancel_requested: ({ by, reason, grace_ms, signal }) =>
+    warn(
+      `stop asked for by ${oneLine(by)}${because(reason)}: ${signal}, then KILL after ${duration(grace_ms)}`,
+    ),
+  worker_signal_sent: ({ signal, pids }) =>
+    dim(
+      `sent ${signal} to ${pids.length === 1 ? `pid ${pids[0]}` : count(pids.length, "process", "processes")}`,
+    ),
+  worker_exited: exited,
+  worker_completed: () => good("completed"),
+  worker_failed: ({ error }) => bad(`failed: ${oneLine(error.message, 500)}`),
+  worker_cancelled: ({ error }) => warn(`cancelled: ${oneLine(error.message, 500)}`),
+  worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms }) =>
+    warn(
+      `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
+    ),
+  worker_ended: ({ state, reason }) =>
+    state === "parked" ? bad(`parked${because(reason)}`) : quiet(dim(`stays ${state}${because(reason)}`)),
+  supervisor_escalated: ({ restarts, max_restarts, period_ms }) =>
+    bad(
+      `supervisor gave up: ${count(restarts, "restart")} needed, ${max_restarts} allowed in ${duration(period_ms)}`,
+    ),
+  worker_adopted: ({ agent }) =>
+    good(agent ? `taken over from an earlier daemon, pid ${agent.pid}` : "taken over from an earlier daemon"),
+  worker_limit_reached: limitReached,
+  worker_log_chunk: ({ stream, bytes: size, limit_bytes }) =>
+    warn(`a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`),
+  worker_message: ({ state, bytes: size }) =>
+    (state === "undeliverable" ? bad : dim)(`message of ${bytes(size)} ${state}`),
+  session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
+  turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
+  turn_completed: turnDone,
+  "agent.event": spoke,
+  daemon_started: ({ version, pid }) => dim(`started, version ${version}, pid ${pid}`),
+  daemon_stopped: ({ reason }) => dim(`stopped${because(reason)}`),
+};
+
+export const RECORD_TYPES: readonly string[] = Object.keys(SENTENCES);
+
+export const sentenceOf = (record: LogRecord): Sentence => {
+  const say = (SENTENCES as Record<string, ((payload: never) => Sentence) | undefined>)[record.type];
+  return say ? say(record.payload as never) : dim(String(record.type));
+};

@@ -1,0 +1,43 @@
+/** argv to an exit code: help, schemas and completion, else a call. Handlers are thin and never see an envelope. */
+import { type Env, type Streams, stateDirOf } from "./context.ts";
+import { execute, paintFor } from "./execute.ts";
+import { parse } from "./parse.ts";
+
+/** `started` is when the process began, in milliseconds of `performance.now()`. */
+export const run = async (
+  argv: readonly string[],
+  streams: Streams,
+  env: Env,
+  started: number,
+): Promise<number> => {
+  if (argv[0] === "__complete") return complete(argv.slice(1), streams, env);
+  const parsed = parse(argv);
+  if (parsed.kind === "help") {
+    const { help } = await import("./help.ts");
+    await streams.stdout(`${help(parsed.words, paintFor(parsed.flags, env, streams.isStdoutTerminal))}\n`);
+    return 0;
+  }
+  const { call } = parsed;
+  if (call.flags.schema && !call.unknown && call.problems.length === 0) {
+    const { schemasOf } = await import("./manifest.ts");
+    await streams.stdout(`${JSON.stringify(schemasOf(call.command), null, 2)}\n`);
+    return 0;
+  }
+  return execute(call, streams, env, started);
+};
+
+/** Prints candidates, one `WORD<TAB>what` a line; no daemon is started for it, and nothing is ever an error. */
+const complete = async (words: readonly string[], streams: Streams, env: Env): Promise<number> => {
+  const [{ candidates }, { connectDaemon }, { makeClient }] = await Promise.all([
+    import("./completion.ts"),
+    import("../daemon/connect.ts"),
+    import("./client.ts"),
+  ]);
+  const workers = async () => {
+    const client = makeClient(await connectDaemon({ stateDir: stateDirOf({}, env, process.cwd()), env }));
+    return (await client.request("agent/list", { all: true }).finally(client.close)).workers;
+  };
+  const found = await candidates(words, workers).catch(() => []);
+  if (found.length > 0) await streams.stdout(found.map(([word, what]) => `${word}\t${what}\n`).join(""));
+  return 0;
+};

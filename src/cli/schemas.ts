@@ -1,0 +1,230 @@
+/** What each command gives as `data` in JSON, as zod schemas: for the manifest and --schema alone, never in the client's quick path. */
+import { z } from "zod";
+import type { Replies } from "../daemon/replies.ts";
+import { AgentCompletion } from "../protocol/completion.ts";
+import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
+import type { Usage, WorkerError } from "../protocol/records.ts";
+import { WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import type { TurnRow } from "../store/port.ts";
+import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
+import type { DoctorReport } from "./commands/doctor.ts";
+
+const time = z.string().describe("RFC 3339, UTC");
+const id = z.string().describe("ULID");
+const effect = z.enum([
+  "created",
+  "updated",
+  "deleted",
+  "noop",
+  "would_create",
+  "would_update",
+  "would_delete",
+]);
+const code = z.enum(Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorCode[]]);
+
+const workerError: z.ZodType<WorkerError> = z.object({
+  code,
+  message: z.string(),
+  retry_after_s: z.number().optional(),
+});
+const usage: z.ZodType<Usage> = z.object({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cached_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  cost_usd: z.number().nullable(),
+});
+const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
+
+const viewShape = {
+  id,
+  name: z.string().nullable(),
+  kind: z.string(),
+  status: WorkerStatus,
+  state: WorkerState,
+  reason: z.string(),
+  incarnation: z.int(),
+  restarts: z.int(),
+  pid: z.int().nullable(),
+  pgid: z.int().nullable(),
+  supervisor: z.string(),
+  parent: z.string().nullable(),
+  session_id: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  created_at: time,
+  started_at: time.nullable(),
+  ended_at: time.nullable(),
+  exit_code: z.int().nullable(),
+  signal: z.string().nullable(),
+  error: workerError.nullable(),
+  turns: z.int(),
+  usage,
+};
+const view: z.ZodType<WorkerView> = z.object(viewShape);
+const turn: z.ZodType<TurnRow> = z.object({
+  worker_id: id,
+  incarnation: z.int(),
+  turn: z.int(),
+  started_at: time,
+  ended_at: time.nullable(),
+  usage: usage.nullable(),
+  error: workerError.nullable(),
+});
+const info: z.ZodType<WorkerInfo> = z.object({
+  ...viewShape,
+  spec: WorkerSpec,
+  completion: AgentCompletion.nullable(),
+  turn_list: z.array(turn),
+  run_dir: z.string().nullable(),
+  last_seq: z.int(),
+  last_event_at: time.nullable(),
+  window,
+});
+const perWorker: z.ZodType<PerWorker> = z.object({
+  id,
+  name: z.string().nullable(),
+  ok: z.boolean(),
+  effect,
+  status: WorkerStatus.nullable(),
+  error: workerError.nullable(),
+});
+const perWorkers = z.object({ effect, results: z.array(perWorker) });
+const waited: z.ZodType<WaitReply> = z.object({
+  id,
+  name: z.string().nullable(),
+  status: WorkerStatus,
+  exit_code: z.int().nullable(),
+  signal: z.string().nullable(),
+  error: workerError.nullable(),
+});
+const node: z.ZodType<TreeNode> = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    name: z.string().nullable(),
+    type: z.enum(["supervisor", "worker"]),
+    strategy: z.literal("one_for_one").optional(),
+    kind: z.string().optional(),
+    status: WorkerStatus.optional(),
+    state: WorkerState.optional(),
+    reason: z.string().optional(),
+    pid: z.int().nullable().optional(),
+    incarnation: z.int().optional(),
+    restarts: z.int().optional(),
+    window: window.optional(),
+    children: z.array(node),
+  }),
+);
+const plan = z.object({
+  argv: z.array(z.string()),
+  cwd: z.string(),
+  env: z.record(z.string(), z.string()),
+  stdin: z.string(),
+});
+const spawned: z.ZodType<Replies["agent/spawn"]> = z.object({
+  id,
+  name: z.string().nullable(),
+  kind: z.string(),
+  status: WorkerStatus,
+  effect,
+  plan: plan.optional(),
+});
+const kinds: z.ZodType<Replies["agent/capabilities"]["kinds"]> = z.array(
+  z.object({
+    kind: z.string(),
+    aliases: z.array(z.string()),
+    summary: z.string(),
+    capabilities: z.array(z.string()),
+    binary: z.string().nullable(),
+  }),
+);
+const doctor: z.ZodType<DoctorReport> = z.object({
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      result: z.enum(["ok", "warn", "fail"]),
+      finding: z.string(),
+      fix: z.string().optional(),
+    }),
+  ),
+});
+const status = z.object({
+  version: z.string(),
+  pid: z.int(),
+  node: z.string(),
+  store_id: z.string(),
+  state_dir: z.string(),
+  started_at: time,
+  head: z.int(),
+  workers: z.object({ live: z.int(), total: z.int() }),
+  rss_bytes: z.int(),
+  heap_bytes: z.int(),
+  socket: z.string(),
+  connections: z.int(),
+  requests_in_flight: z.int(),
+  loop_lag_ms: z.object({ p50: z.number(), p99: z.number(), max: z.number() }),
+}) satisfies z.ZodType<Replies["daemon/status"]>;
+const followed = z.object({ next: z.int().describe("cursor to go on from: --from"), records: z.int() });
+
+/** One record of a stream, as a line before the envelope (cli.md, One record). */
+export const record = z.object({
+  seq: z.int(),
+  id,
+  stream: z.string(),
+  version: z.int(),
+  type: z.string(),
+  recorded_at: time,
+  worker_id: id.optional(),
+  incarnation: z.int().optional(),
+  correlation_id: z.string(),
+  causation_id: z.string(),
+  payload: z.record(z.string(), z.json()),
+});
+
+const text = z.object({ text: z.string() });
+
+/** By Protocol v1 command. */
+export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
+  "agent/demo": z.object({
+    records: z.int(),
+    gaps: z.int(),
+    started: z.int(),
+    exited: z.int(),
+    restarts: z.int(),
+    left_behind: z.int(),
+  }),
+  "agent/spawn": spawned,
+  "agent/kill": perWorkers,
+  "agent/restart": perWorkers,
+  "agent/list": z.array(view),
+  "agent/tree": node,
+  "agent/info": info,
+  "agent/watch": followed,
+  "agent/logs": z.union([
+    followed,
+    z.object({
+      id: z.string(),
+      stream: z.string(),
+      base64: z.string(),
+      bytes: z.int(),
+      truncated: z.boolean(),
+    }),
+  ]),
+  "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
+  "agent/wait": z.object({ results: z.array(waited) }),
+  "agent/send": z.object({ message_id: z.string(), state: z.literal("delivered") }),
+  "agent/capabilities": kinds,
+  "agent/doctor": doctor,
+  "daemon/run": z.null(),
+  "daemon/start": status.extend({ effect }),
+  "daemon/stop": z.object({
+    agents: z.enum(["refuse", "kill", "keep"]),
+    live: z.int(),
+    effect,
+  }),
+  "daemon/status": status,
+  "db/check": z.object({ ok: z.boolean(), records: z.int(), head: z.int(), findings: z.array(z.string()) }),
+  "db/rebuild": z.object({ records: z.int() }),
+  "agent/completion": text,
+  "agent/manifest": z.record(z.string(), z.json()),
+  "agent/version": z.object({ version: z.string(), node: z.string() }),
+};

@@ -1,0 +1,26 @@
+/** The process's own streams. A reader that went away (EPIPE) ends the command quietly with 0 (requirements F-014). */
+import { isatty } from "node:tty";
+import type { Streams } from "./context.ts";
+
+export const processStreams = (): Streams => {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (cause: NodeJS.ErrnoException) => process.exit(cause.code === "EPIPE" ? 0 : 1));
+  }
+  return {
+    stdout: (text) => {
+      if (process.stdout.write(text)) return undefined;
+      return new Promise((resolve) => process.stdout.once("drain", resolve));
+    },
+    stderr: (text) => void process.stderr.write(text),
+    stdin: () => process.stdin,
+    isStdinTerminal: () => isatty(0),
+    isStdoutTerminal: isatty(1),
+    isStderrTerminal: isatty(2),
+  };
+};
+
+/** Ends the process once everything written has been taken. */
+export const exitAfterWriting = (code: number): void => {
+  process.exitCode = code;
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+};

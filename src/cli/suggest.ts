@@ -1,0 +1,44 @@
+/** The nearest of some words to a mistyped one, by edit distance with swaps (optimal string alignment). */
+
+const distance = (a: string, b: string): number => {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replace = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let best = Math.min(replace, last[j]! + 1, row[j - 1]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, before[j - 2]! + 1);
+      row.push(best);
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.length]!;
+};
+
+/** Of words equally near the longest, since letters are left out more often than added. Undefined when nothing is near: at most one edit for three letters, two for up to seven, three beyond. */
+export const nearest = (word: string, candidates: readonly string[]): string | undefined => {
+  const typed = word.toLowerCase().slice(0, 64);
+  const bound = typed.length <= 3 ? 1 : typed.length <= 7 ? 2 : 3;
+  let found: { name: string; edits: number } | undefined;
+  for (const name of candidates) {
+    const edits = typed.length >= 3 && name.startsWith(typed) ? 1 : distance(typed, name.toLowerCase());
+    if (
+      edits <= bound &&
+      edits < name.length &&
+      (found === undefined ||
+        edits < found.edits ||
+        (edits === found.edits && name.length > found.name.length))
+    )
+      found = { name, edits };
+  }
+  return found?.name;
+};
+
+/** ` Did you mean X?`, or nothing. */
+export const didYouMean = (word: string, candidates: readonly string[], prefix = ""): string => {
+  const name = nearest(word, candidates);
+  return name === undefined ? "" : `; did you mean ${prefix}${name}?`;
+};

@@ -1,0 +1,68 @@
+/** Reading the values of flags: each type of the registry to a checked value, or the rest of a sentence that begins with the flag. */
+import { constants } from "node:os";
+import type { FlagDef } from "../protocol/commands.ts";
+import { type Reading, readBackoff, readBudget, readDuration, readRestarts } from "../protocol/durations.ts";
+import { didYouMean } from "./suggest.ts";
+
+const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
+const bad = (problem: string): Reading<unknown> => ({ ok: false, problem });
+
+const INTEGER = /^\d{1,15}$/;
+
+const splitPair = (text: string): readonly [string, string] | undefined => {
+  const at = text.indexOf("=");
+  return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)];
+};
+
+const readPair = (text: string): Reading<unknown> => {
+  const pair = splitPair(text);
+  return pair === undefined ? bad(`needs KEY=VALUE, not "${text}"`) : good(pair);
+};
+
+const readJsonPair = (text: string): Reading<unknown> => {
+  const pair = splitPair(text);
+  if (pair === undefined) return bad(`needs KEY=JSON, not "${text}"`);
+  try {
+    return good([pair[0], JSON.parse(pair[1])]);
+  } catch {
+    return bad(`has no valid JSON for ${pair[0]}: ${pair[1]}`);
+  }
+};
+
+/** A name with or without SIG, or a number; the value is the full name. */
+const readSignal = (text: string): Reading<unknown> => {
+  const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === text)?.[0];
+  const upper = text.toUpperCase();
+  const name = byNumber ?? (upper.startsWith("SIG") ? upper : `SIG${upper}`);
+  if (Object.hasOwn(constants.signals, name)) return good(name);
+  return bad(`knows no signal "${text}"${didYouMean(name, Object.keys(constants.signals))}`);
+};
+
+export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string): Reading<unknown> => {
+  switch (flag.type) {
+    case "enum":
+      return flag.values!.includes(text)
+        ? good(text)
+        : bad(`is one of ${flag.values!.join(", ")}, not "${text}"${didYouMean(text, flag.values!)}`);
+    case "int":
+      return INTEGER.test(text) ? good(Number(text)) : bad(`needs a whole number, not "${text}"`);
+    case "duration":
+      return readDuration(text);
+    case "restarts":
+      return readRestarts(text);
+    case "backoff":
+      return readBackoff(text);
+    case "budget":
+      return readBudget(text);
+    case "pair":
+      return readPair(text);
+    case "json-pair":
+      return readJsonPair(text);
+    case "list":
+      return good(text.split(",").filter((item) => item !== ""));
+    case "signal":
+      return readSignal(text);
+    default:
+      return text === "" ? bad("needs a value that is not empty") : good(text);
+  }
+};

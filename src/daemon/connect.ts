@@ -1,0 +1,48 @@
+/** A client's way to its daemon. Loaded by the light client: no effect, no SQLite here or in what it imports. */
+import { createConnection, type Socket } from "node:net";
+import { dirname } from "node:path";
+import { HoldfastError } from "../protocol/errors.ts";
+import { DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../protocol/limits.ts";
+import { type Environment, socketPath } from "./paths.ts";
+import { refuseForeignDirectory } from "./private-directory.ts";
+import { startDaemon } from "./start.ts";
+
+export interface ConnectOptions {
+  readonly stateDir: string;
+  /** The daemon program to start where none answers; without it the answer is SUPERVISOR_DOWN. */
+  readonly bundle?: string;
+  readonly env: Environment;
+}
+
+/** A connection to the daemon of a state directory. Fails with SUPERVISOR_DOWN, LOCK_HELD or PERMISSION_DENIED. */
+export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): Promise<Socket> => {
+  const path = socketPath(stateDir, process.getuid?.() ?? 0);
+  if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
+  const socket = await tryConnect(path);
+  if (socket !== undefined) return socket;
+  if (bundle !== undefined) return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
+  throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`);
+};
+
+/** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */
+export const tryConnect = (
+  path: string,
+  deadline = performance.now() + DAEMON_START_WAIT_MS,
+): Promise<Socket | undefined> =>
+  new Promise((resolve, reject) => {
+    const socket = createConnection({ path });
+    const onError = (cause: NodeJS.ErrnoException): void => {
+      if (cause.code === "ENOENT" || cause.code === "ECONNREFUSED") resolve(undefined);
+      else if (cause.code === "EAGAIN" && performance.now() < deadline) {
+        setTimeout(() => resolve(tryConnect(path, deadline)), DAEMON_START_POLL_MS);
+      } else {
+        const code = cause.code === "EACCES" || cause.code === "EPERM" ? "PERMISSION_DENIED" : "UNAVAILABLE";
+        reject(new HoldfastError(code, `The socket ${path} cannot be used: ${cause.message}.`, { cause }));
+      }
+    };
+    socket.once("error", onError);
+    socket.once("connect", () => {
+      socket.off("error", onError);
+      resolve(socket);
+    });
+  });

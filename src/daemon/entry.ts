@@ -1,0 +1,13 @@
+/** The daemon's program: `entry --state-dir DIR`, in the foreground. `agent daemon start` runs its bundle in the background. */
+import { parseArgs } from "node:util";
+import packageJson from "../../package.json" with { type: "json" };
+import { openRuntime } from "../supervisor/open.ts";
+import { runDaemonProcess } from "./process.ts";
+
+const { values } = parseArgs({ options: { "state-dir": { type: "string" } } });
+const stateDir = values["state-dir"];
+if (stateDir === undefined || !stateDir.startsWith("/")) {
+  process.stderr.write("The daemon needs --state-dir with an absolute path.\n");
+  process.exit(3);
+}
+await runDaemonProcess({ stateDir, version: packageJson.version, openRuntime });

@@ -1,0 +1,33 @@
+/** The shape of a handler: checked data in, one Outcome out. Handlers are thin, and never see an envelope or a socket (architecture §6). */
+import type { Effect } from "effect";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import type { RequestData, RequestName } from "../../protocol/requests.ts";
+import type { RuntimeApi } from "../../supervisor/facade.ts";
+import type { DaemonStatus, Replies } from "../replies.ts";
+
+/** What handlers may use. */
+export interface Services {
+  readonly runtime: RuntimeApi;
+  /** The facts of `daemon/status` that the runtime does not know. */
+  readonly facts: () => Pick<DaemonStatus, "socket" | "connections" | "requests_in_flight" | "loop_lag_ms">;
+  /** Shut the runtime down; once the request is answered the daemon exits. */
+  readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;
+}
+
+/** Send records, as JSON texts, as one progress envelope each. Completes when the client has taken enough to send more. */
+export type Emit = (records: readonly string[]) => Effect.Effect<void>;
+
+export interface Handler<N extends RequestName> {
+  /**
+   * What the loss of its client does to it. A `command` is carried through: half a kill is worse than an answer that
+   * nobody reads. A `read` ends with the connection. An `open` one (it may never end by itself) ends as soon as the
+   * client closes its sending side.
+   */
+  readonly lifetime: "command" | "read" | "open";
+  run(
+    services: Services,
+    data: RequestData<N>,
+    emit: Emit,
+  ): Effect.Effect<Outcome<Replies[N]>, HoldfastError>;
+}

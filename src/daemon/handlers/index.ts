@@ -1,0 +1,25 @@
+/** Every command of `protocol/requests.ts` and its handler. */
+import type { RequestName } from "../../protocol/requests.ts";
+import { check, rebuild, status, stop } from "./daemon.ts";
+import type { Handler } from "./handler.ts";
+import { watch } from "./watch.ts";
+import { capabilities, info, kill, list, output, raw, restart, send, spawn, tree, wait } from "./workers.ts";
+
+export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
+  "agent/spawn": spawn,
+  "agent/kill": kill,
+  "agent/restart": restart,
+  "agent/send": send,
+  "agent/list": list,
+  "agent/info": info,
+  "agent/tree": tree,
+  "agent/watch": watch,
+  "agent/wait": wait,
+  "agent/output": output,
+  "agent/raw": raw,
+  "agent/capabilities": capabilities,
+  "daemon/status": status,
+  "daemon/stop": stop,
+  "db/check": check,
+  "db/rebuild": rebuild,
+};

@@ -1,0 +1,48 @@
+/** agent/watch: records from a cursor as progress envelopes, then where to go on (architecture §4, Readers follow a cursor). */
+import { Effect, Stream } from "effect";
+import { success } from "../../protocol/outcome.ts";
+import type { RecordType } from "../../protocol/records.ts";
+import type { RequestData } from "../../protocol/requests.ts";
+import type { WatchQuery } from "../../supervisor/facade.ts";
+import { invalidRequest } from "../request.ts";
+import type { Handler } from "./handler.ts";
+
+export const watch: Handler<"agent/watch"> = {
+  lifetime: "open",
+  run: ({ runtime }, data, emit) =>
+    Effect.gen(function* () {
+      const problems = contradictions(data);
+      if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
+      const ids = yield* Effect.forEach(data.ids, (ref) => runtime.resolve(ref));
+      // A watch that sees no record goes on from where it began to look.
+      let next = data.from ?? (yield* runtime.status()).head;
+      let records = 0;
+      yield* Stream.runForEach(runtime.watchLines(queryOf(data, ids)), ({ lines, head }) => {
+        next = head;
+        records += lines.length;
+        return emit(lines);
+      });
+      return success({ next, records });
+    }),
+};
+
+/** No ids means all workers, with `all` or without. */
+const contradictions = ({ ids, all, from, since_ms }: RequestData<"agent/watch">): string[] => {
+  const problems: string[] = [];
+  if (all && ids.length > 0) problems.push("Give ids or all, not both.");
+  if (from !== undefined && since_ms !== undefined) problems.push("Give from or since_ms, not both.");
+  return problems;
+};
+
+const queryOf = (data: RequestData<"agent/watch">, ids: readonly string[]): WatchQuery => ({
+  follow: data.follow,
+  from: data.from,
+  since_ms: data.since_ms,
+  tail: data.tail,
+  ids: ids.length > 0 ? ids : undefined,
+  filter: {
+    // A name that is no record type matches no record.
+    types: data.types.length > 0 ? (data.types as RecordType[]) : undefined,
+    kinds: data.kinds.length > 0 ? data.kinds : undefined,
+  },
+});

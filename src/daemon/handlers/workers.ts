@@ -1,0 +1,90 @@
+/** agent/*: the commands on workers, without the stream. */
+import { Effect } from "effect";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { failure, type Outcome, success } from "../../protocol/outcome.ts";
+import type { PerWorker } from "../../supervisor/facade.ts";
+import { invalidRequest } from "../request.ts";
+import type { Handler } from "./handler.ts";
+
+export const spawn: Handler<"agent/spawn"> = {
+  lifetime: "command",
+  run: ({ runtime }, { spec, ...options }) =>
+    Effect.map(runtime.spawn(spec, options), (reply) => success(reply)),
+};
+
+export const kill: Handler<"agent/kill"> = {
+  lifetime: "command",
+  run: ({ runtime }, data) => {
+    if (data.all === data.ids.length > 0) {
+      return Effect.fail(
+        invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
+      );
+    }
+    return Effect.map(runtime.kill(data), (results) => perWorker("killed", results));
+  },
+};
+
+export const restart: Handler<"agent/restart"> = {
+  lifetime: "command",
+  run: ({ runtime }, { ids }) =>
+    Effect.map(runtime.restart(ids), (results) => perWorker("restarted", results)),
+};
+
+export const send: Handler<"agent/send"> = {
+  lifetime: "command",
+  run: ({ runtime }, { id, text }) => Effect.map(runtime.send(id, text), (reply) => success(reply)),
+};
+
+export const list: Handler<"agent/list"> = {
+  lifetime: "read",
+  run: ({ runtime }, data) => Effect.map(runtime.list(data), (workers) => success({ workers })),
+};
+
+export const info: Handler<"agent/info"> = {
+  lifetime: "read",
+  run: ({ runtime }, { id }) => Effect.map(runtime.info(id), (reply) => success(reply)),
+};
+
+export const tree: Handler<"agent/tree"> = {
+  lifetime: "read",
+  run: ({ runtime }) => Effect.map(runtime.tree(), (root) => success(root)),
+};
+
+export const wait: Handler<"agent/wait"> = {
+  lifetime: "open",
+  run: ({ runtime }, { ids, timeout_ms }) =>
+    Effect.map(runtime.wait(ids, timeout_ms), (results) => success({ results })),
+};
+
+export const output: Handler<"agent/output"> = {
+  lifetime: "read",
+  run: ({ runtime }, { id }) => Effect.map(runtime.output(id), (reply) => success(reply)),
+};
+
+export const raw: Handler<"agent/raw"> = {
+  lifetime: "read",
+  run: ({ runtime }, { id, stream, offset, max_bytes }) =>
+    Effect.map(runtime.raw(id, stream, offset, max_bytes), (reply) => success(reply)),
+};
+
+export const capabilities: Handler<"agent/capabilities"> = {
+  lifetime: "read",
+  run: ({ runtime }, { kind }) => Effect.map(runtime.capabilities(kind), (kinds) => success({ kinds })),
+};
+
+/** One result an id (cli.md: some failing is PARTIAL_FAILURE); what fails for a single id fails as itself. */
+const perWorker = (
+  done: string,
+  results: readonly PerWorker[],
+): Outcome<{ results: readonly PerWorker[] }> => {
+  const failed = results.filter((result) => !result.ok);
+  if (failed.length === 0) return success({ results });
+  const only = results.length === 1 ? failed[0]?.error : undefined;
+  const error = only
+    ? new HoldfastError(only.code, only.message)
+    : new HoldfastError(
+        "PARTIAL_FAILURE",
+        `${failed.length} of ${results.length} workers could not be ${done}.`,
+      );
+  return { ...failure(error), value: { results } };
+};

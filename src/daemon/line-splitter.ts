@@ -1,0 +1,42 @@
+/** Cuts bytes from a socket into lines on 0x0A. Holds at most one line; a longer one is skipped up to its end and reported once. */
+
+export type Line = { readonly text: Buffer } | { readonly tooLong: true };
+
+export interface LineSplitter {
+  push(chunk: Buffer): Line[];
+}
+
+/** `maxBytes` bounds a line without its line end. */
+export const makeLineSplitter = (maxBytes: number): LineSplitter => {
+  let parts: Buffer[] = [];
+  let held = 0;
+  let skipping = false;
+
+  const take = (piece: Buffer): void => {
+    if (skipping) return;
+    held += piece.length;
+    if (held > maxBytes) {
+      skipping = true;
+      parts = [];
+    } else if (piece.length > 0) parts.push(piece);
+  };
+
+  return {
+    push(chunk) {
+      const lines: Line[] = [];
+      let start = 0;
+      for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+        take(chunk.subarray(start, end));
+        lines.push(
+          skipping ? { tooLong: true } : { text: parts.length === 1 ? parts[0]! : Buffer.concat(parts) },
+        );
+        parts = [];
+        held = 0;
+        skipping = false;
+        start = end + 1;
+      }
+      take(chunk.subarray(start));
+      return lines;
+    },
+  };
+};

@@ -1,0 +1,44 @@
+/**
+ * Where a daemon lives on disk (architecture §8), as pure functions of the environment. A state directory has one
+ * socket, inside it, so a client can never reach the daemon of another state directory. The place that other programs
+ * look in, `$XDG_RUNTIME_DIR/holdfast/agent.sock`, is a link to the socket of the default state directory.
+ */
+import { createHash } from "node:crypto";
+import { isAbsolute, join, resolve } from "node:path";
+import { SOCKET_PATH_MAX_BYTES } from "../protocol/limits.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** XDG Base Directory: a relative path in a variable is ignored; so is an empty one. */
+const absolute = (value: string | undefined): string | undefined =>
+  value && isAbsolute(value) ? value : undefined;
+
+/** `HOLDFAST_HOME`, else `XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. */
+export const stateDirectory = (env: Environment, home: string, cwd: string): string => {
+  if (env.HOLDFAST_HOME) return resolve(cwd, env.HOLDFAST_HOME);
+  return join(absolute(env.XDG_STATE_HOME) ?? join(home, ".local", "state"), "holdfast");
+};
+
+/**
+ * The socket of a state directory. Where its path is longer than `sockaddr_un` holds, a short one in a directory of
+ * the user's own under /tmp: not `TMPDIR`, which may itself be long and differ between a client and its daemon.
+ */
+export const socketPath = (stateDir: string, uid: number): string => {
+  const inside = join(stateDir, "agent.sock");
+  if (Buffer.byteLength(inside) <= SOCKET_PATH_MAX_BYTES) return inside;
+  return join(
+    `/tmp/holdfast-${uid}`,
+    `${createHash("sha256").update(stateDir).digest("hex").slice(0, 16)}.sock`,
+  );
+};
+
+/** Where the documented link to the socket goes; undefined unless `stateDir` is the default one and a runtime directory is set. */
+export const runtimeLink = (stateDir: string, env: Environment, home: string): string | undefined => {
+  const runtimeDir = absolute(env.XDG_RUNTIME_DIR);
+  if (runtimeDir === undefined || env.HOLDFAST_HOME || stateDir !== stateDirectory(env, home, "/"))
+    return undefined;
+  return join(runtimeDir, "holdfast", "agent.sock");
+};
+
+export const daemonFilePath = (stateDir: string): string => join(stateDir, "daemon.json");
+export const daemonLogPath = (stateDir: string): string => join(stateDir, "daemon.log");

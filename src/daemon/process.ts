@@ -1,0 +1,49 @@
+/** Runs a daemon as this process: its signals, its uncaught errors, its exit code. */
+import { constants, homedir } from "node:os";
+import { Cause, Effect, Exit } from "effect";
+import { asHoldfastError } from "../protocol/errors.ts";
+import { makeLog } from "./log.ts";
+import { type DaemonOptions, runDaemon } from "./main.ts";
+
+/**
+ * In the foreground until it has stopped; then exits: 0, or the error's own exit code. The first TERM, INT or HUP
+ * stops the daemon and keeps its agents; a second one ends it at once.
+ */
+export const runDaemonProcess = async (
+  options: Pick<DaemonOptions, "stateDir" | "version" | "openRuntime">,
+): Promise<never> => {
+  const log = makeLog(
+    (line) => process.stderr.write(line),
+    process.stderr.isTTY !== true,
+    () => new Date(),
+  );
+  // A throw in some callback is a defect of that callback; the agents of a hundred others depend on this process (promise R36).
+  process.on("uncaughtException", (cause) =>
+    log("error", "uncaught", { cause: String(cause?.stack ?? cause) }),
+  );
+
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let signalled = false;
+  // From the first moment on: a daemon that is stopped while it boots still ends in order.
+  for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (signalled) process.exit(128 + constants.signals[name]);
+      signalled = true;
+      log("info", "stopping; agents go on", { signal: name });
+      resolve(name);
+    });
+  }
+  const exit = await Effect.runPromiseExit(
+    runDaemon({
+      ...options,
+      env: process.env,
+      home: homedir(),
+      log,
+      signalled: Effect.promise(() => promise),
+    }),
+  );
+  if (Exit.isSuccess(exit)) process.exit(0);
+  const error = asHoldfastError(Cause.squash(exit.cause));
+  log("error", error.message, { code: error.code, next: error.suggestion });
+  process.exit(error.row.exit);
+};

@@ -1,0 +1,49 @@
+/** What each command answers as the `data` of its terminal `ok` envelope (an object, protocol-v1.txt), for handlers and clients alike. */
+
+import type { Effect } from "effect";
+import type { RequestName } from "../protocol/requests.ts";
+import type {
+  PerWorker,
+  RuntimeApi,
+  RuntimeStatus,
+  SpawnReply,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "../supervisor/facade.ts";
+import type { LoopLag } from "./health.ts";
+
+type Success<M extends keyof RuntimeApi> = RuntimeApi[M] extends (
+  ...args: never[]
+) => Effect.Effect<infer A, unknown>
+  ? A
+  : never;
+
+export interface DaemonStatus extends RuntimeStatus {
+  readonly socket: string;
+  readonly connections: number;
+  readonly requests_in_flight: number;
+  readonly loop_lag_ms: LoopLag;
+}
+
+export interface Replies extends Record<RequestName, object> {
+  "agent/spawn": SpawnReply;
+  /** Also the data of a PARTIAL_FAILURE. */
+  "agent/kill": { readonly results: readonly PerWorker[] };
+  "agent/restart": { readonly results: readonly PerWorker[] };
+  "agent/send": Success<"send">;
+  "agent/list": { readonly workers: readonly WorkerView[] };
+  "agent/info": WorkerInfo;
+  "agent/tree": TreeNode;
+  /** `next` is the cursor to go on from; `records` how many were sent as progress. */
+  "agent/watch": { readonly next: number; readonly records: number };
+  "agent/wait": { readonly results: readonly WaitReply[] };
+  "agent/output": Success<"output">;
+  "agent/raw": Success<"raw">;
+  "agent/capabilities": { readonly kinds: Success<"capabilities"> };
+  "daemon/status": DaemonStatus;
+  "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };
+  "db/check": Success<"check">;
+  "db/rebuild": Success<"rebuild">;
+}

@@ -1,0 +1,120 @@
+/**
+ * One request line of the socket (architecture §7), checked: the frame first, then the command's own data. All problems of a
+ * request are told at once. Pure.
+ */
+import { z } from "zod";
+import { closest } from "../protocol/closest.ts";
+import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
+import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
+import { REQUEST_ID_MAX_CHARS } from "../protocol/limits.ts";
+import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
+
+export type CommandRequest = {
+  readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };
+}[RequestName];
+/** Cancelling is a matter of the connection, not a command of the runtime. */
+export interface CancelRequest {
+  readonly name: "request/cancel";
+  readonly data: { readonly request_id: string };
+}
+
+export type Parsed =
+  | { readonly head: EnvelopeHead; readonly request: CommandRequest | CancelRequest }
+  | { readonly head: EnvelopeHead; readonly error: HoldfastError };
+
+/** The command of an answer to something that named none. */
+export const UNREADABLE: EnvelopeHead = { command: "request/read" };
+
+const id = z.string().min(1).max(REQUEST_ID_MAX_CHARS);
+/** Unknown members beside these are let pass, so that a newer client can talk to an older daemon. */
+const Frame = z.object({
+  version: z.literal(1),
+  /** protocol-v1.txt, Field descriptions. */
+  command: z
+    .string()
+    .max(128)
+    .regex(/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/, "a command is written namespace/verb"),
+  data: z.record(z.string(), z.unknown()).default({}),
+  meta: z.object({ request_id: id.optional(), trace_id: id.optional() }).default({}),
+});
+const Cancel = z.strictObject({ request_id: id });
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+export const parseRequest = (line: Buffer): Parsed => {
+  let json: unknown;
+  try {
+    json = JSON.parse(utf8.decode(line));
+  } catch (cause) {
+    return {
+      head: UNREADABLE,
+      error: new HoldfastError("PARSE_ERROR", "The request is not JSON in UTF-8.", {
+        cause,
+        phase: "validation",
+      }),
+    };
+  }
+  const frame = Frame.safeParse(json);
+  if (!frame.success) {
+    return {
+      head: headOf(json),
+      error: invalid("ENVELOPE_INVALID", "The request is not a Protocol v1 request.", frame.error),
+    };
+  }
+  const { command, data, meta } = frame.data;
+  const head: EnvelopeHead = { command, ...meta };
+  if (command !== "request/cancel" && !isRequestName(command))
+    return { head, error: unknownCommand(command) };
+  const checked = (command === "request/cancel" ? Cancel : Requests[command]).safeParse(data);
+  if (!checked.success)
+    return { head, error: invalid("INVALID_REQUEST", `The data of ${command} is not valid.`, checked.error) };
+  return { head, request: { name: command, data: checked.data } as CommandRequest | CancelRequest };
+};
+
+/** INVALID_REQUEST of checks that a schema cannot say. */
+export const invalidRequest = (problems: readonly string[]): HoldfastError =>
+  new HoldfastError(
+    "INVALID_REQUEST",
+    problems.length === 1 ? problems[0]! : `The request has ${problems.length} problems.`,
+    {
+      problems,
+      phase: "validation",
+    },
+  );
+
+const invalid = (
+  code: "ENVELOPE_INVALID" | "INVALID_REQUEST",
+  sentence: string,
+  error: z.ZodError,
+): HoldfastError => {
+  const problems = error.issues.map(
+    (issue) => `${issue.path.length === 0 ? "" : `${issue.path.join(".")}: `}${issue.message}`,
+  );
+  return new HoldfastError(
+    code,
+    problems.length === 1 ? `${sentence.slice(0, -1)}: ${problems[0]}.` : sentence,
+    { problems, phase: "validation" },
+  );
+};
+
+const unknownCommand = (command: string): HoldfastError => {
+  const near = closest(command, Object.keys(Requests));
+  const info: ErrorDetails = near === undefined ? {} : { suggestion: `Did you mean ${near}?` };
+  return new HoldfastError("UNKNOWN_COMMAND", `There is no command ${command}.`, {
+    ...info,
+    phase: "validation",
+  });
+};
+
+/** The head of a bad frame, so that the client can still tell which of its requests was refused. */
+const headOf = (json: unknown): EnvelopeHead => {
+  const loose = z
+    .object({
+      command: Frame.shape.command.catch(UNREADABLE.command),
+      meta: z
+        .object({ request_id: id.optional().catch(undefined), trace_id: id.optional().catch(undefined) })
+        .catch({}),
+    })
+    .safeParse(json);
+  return loose.success ? { command: loose.data.command, ...loose.data.meta } : UNREADABLE;
+};

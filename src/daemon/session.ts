@@ -1,0 +1,248 @@
+/**
+ * One connection (architecture §7): request lines in, Protocol v1 envelopes out, many requests at once. Everything it
+ * holds is bounded: one request line, REQUESTS_IN_FLIGHT_MAX requests, and what a slow client has not taken, beyond
+ * which its streams wait and its requests are no longer read (promise R15). A defect of a handler is answered with
+ * INTERNAL, logged, and ends nothing else (promise R36).
+ */
+import type { Socket } from "node:net";
+import { Cause, Effect, Exit, type Fiber } from "effect";
+import {
+  type EnvelopeHead,
+  type EnvelopeTime,
+  encodeEnvelope,
+  progressFrame,
+  progressLine,
+  terminalEnvelope,
+} from "../protocol/envelope-v1.ts";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import {
+  REQUEST_MAX_BYTES,
+  REQUESTS_IN_FLIGHT_MAX,
+  WATCHER_BUFFER_MAX_BYTES,
+  WATCHER_CHUNK_CHARS,
+} from "../protocol/limits.ts";
+import { failure, type Outcome, success } from "../protocol/outcome.ts";
+import type { RequestName } from "../protocol/requests.ts";
+import type { Emit, Handler, Services } from "./handlers/handler.ts";
+import { HANDLERS } from "./handlers/index.ts";
+import { makeLineSplitter } from "./line-splitter.ts";
+import type { Log } from "./log.ts";
+import { type CommandRequest, invalidRequest, parseRequest, UNREADABLE } from "./request.ts";
+
+/** Starts a fiber that lives at most as long as the daemon. */
+export type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
+
+export interface Session {
+  inFlight(): number;
+  /** Answer new requests with `reason`; those in flight go on. */
+  refuse(reason: HoldfastError): void;
+  /** Refuse new requests, end what is open, let the others be answered, then close. */
+  drain(reason: HoldfastError): void;
+}
+
+interface InFlight {
+  readonly id: string;
+  readonly head: EnvelopeHead;
+  readonly lifetime: Handler<RequestName>["lifetime"];
+  readonly fiber: Fiber.Fiber<Outcome<object>, HoldfastError>;
+  readonly startedAt: number;
+  /** Why it was interrupted. */
+  cancelled?: HoldfastError;
+}
+
+interface Chunk {
+  readonly text: string;
+  readonly taken: () => void;
+}
+
+const cancelledByClient = (): HoldfastError =>
+  new HoldfastError("CANCELLED", "The client cancelled the request.");
+
+const timeSince = (startedAt: number): EnvelopeTime => ({
+  now_ms: Date.now(),
+  duration_ms: performance.now() - startedAt,
+});
+
+/** `socket` must have been made with allowHalfOpen: who closes its sending side still gets its answers. */
+export const openSession = (socket: Socket, services: Services, run: Run, log: Log): Session => {
+  const inFlight = new Map<string, InFlight>();
+  const lines = makeLineSplitter(REQUEST_MAX_BYTES);
+  /** Chunks of streams that wait until the client has taken what came before. */
+  const waiting: Chunk[] = [];
+  let refusal: HoldfastError | undefined;
+  let closing = false;
+
+  const closeWhenDone = (): void => {
+    if (closing && inFlight.size === 0) socket.destroySoon();
+  };
+
+  const answer = (head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): void => {
+    if (!socket.writable) return;
+    let line: string;
+    try {
+      line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
+    } catch (cause) {
+      log("error", `the answer to ${head.command} is not JSON`, { cause: String(cause) });
+      line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
+    }
+    socket.write(line);
+    // Answers do not wait, so it is the next requests that have to.
+    if (socket.writableLength > WATCHER_BUFFER_MAX_BYTES) socket.pause();
+  };
+
+  const writeWaiting = (): void => {
+    while (waiting.length > 0 && socket.writable && !socket.writableNeedDrain) {
+      const chunk = waiting.shift()!;
+      socket.write(chunk.text);
+      chunk.taken();
+    }
+  };
+
+  /** Completes once the chunk is written, which is when the socket wants more. */
+  const stream = (text: string): Effect.Effect<void> =>
+    Effect.callback((resume) => {
+      const chunk = { text, taken: () => resume(Effect.void) };
+      waiting.push(chunk);
+      writeWaiting();
+      return Effect.sync(() => {
+        const at = waiting.indexOf(chunk);
+        if (at !== -1) waiting.splice(at, 1);
+      });
+    });
+
+  const emitterOf = (head: EnvelopeHead, startedAt: number): Emit => {
+    let seq = 0;
+    return (records) =>
+      Effect.gen(function* () {
+        const frame = progressFrame(head, timeSince(startedAt));
+        let text = "";
+        for (const record of records) {
+          text += progressLine(frame, seq++, record);
+          if (text.length < WATCHER_CHUNK_CHARS) continue;
+          yield* stream(text);
+          text = "";
+        }
+        if (text !== "") yield* stream(text);
+        // A client as fast as we are never makes a write wait: without this its stream would keep the loop to itself.
+        yield* Effect.yieldNow;
+      });
+  };
+
+  const interrupt = (request: InFlight, reason: HoldfastError): void => {
+    request.cancelled ??= reason;
+    request.fiber.interruptUnsafe();
+  };
+
+  const close = (reason: HoldfastError): void => {
+    closing = true;
+    for (const request of [...inFlight.values()]) if (request.lifetime === "open") interrupt(request, reason);
+    closeWhenDone();
+  };
+
+  /** A command is carried through: cancelling it only ends the waiting for its answer. */
+  const cancel = (id: string): boolean => {
+    const request = inFlight.get(id);
+    if (request === undefined) return false;
+    if (request.lifetime !== "command") interrupt(request, cancelledByClient());
+    else if (inFlight.delete(id)) answer(request.head, failure(cancelledByClient()), request.startedAt);
+    return true;
+  };
+
+  const outcomeOf = (request: InFlight, exit: Exit.Exit<Outcome<object>, HoldfastError>): Outcome<object> => {
+    if (Exit.isSuccess(exit)) return exit.value;
+    if (Cause.hasInterruptsOnly(exit.cause)) return failure(request.cancelled ?? cancelledByClient());
+    const error = asHoldfastError(Cause.squash(exit.cause));
+    // The error asks for a report with the log, so the log must say more than the answer.
+    if (Cause.hasDies(exit.cause) || error.code === "INTERNAL") {
+      log("error", `defect in ${request.head.command}`, {
+        request_id: request.id,
+        cause: Cause.pretty(exit.cause),
+      });
+    }
+    return failure(error);
+  };
+
+  /** Why a request cannot begin now. */
+  const refused = (id: string): HoldfastError | undefined => {
+    if (refusal !== undefined) return refusal;
+    if (inFlight.has(id)) return invalidRequest([`A request with the id ${id} is in flight.`]);
+    if (inFlight.size < REQUESTS_IN_FLIGHT_MAX) return undefined;
+    return new HoldfastError(
+      "QUEUE_FULL",
+      `${REQUESTS_IN_FLIGHT_MAX} requests of this connection are in flight.`,
+    );
+  };
+
+  const start = (given: EnvelopeHead, request: CommandRequest, startedAt: number): void => {
+    const id = given.request_id ?? newId();
+    const head: EnvelopeHead = { ...given, request_id: id };
+    const error = refused(id);
+    if (error !== undefined) {
+      answer(head, failure(error), startedAt);
+      return;
+    }
+    // The name chooses handler and data alike, which the type of the table cannot follow.
+    const handler = HANDLERS[request.name] as Handler<RequestName>;
+    // It yields first, so that it is in flight before it does anything: `daemon/stop` drains this very session.
+    const fiber = run(
+      Effect.andThen(Effect.yieldNow, () =>
+        handler.run(services, request.data as never, emitterOf(head, startedAt)),
+      ),
+    );
+    const entry: InFlight = { id, head, lifetime: handler.lifetime, fiber, startedAt };
+    inFlight.set(id, entry);
+    fiber.addObserver((exit) => {
+      if (inFlight.get(id) !== entry) return;
+      inFlight.delete(id);
+      answer(head, outcomeOf(entry, exit), startedAt);
+      closeWhenDone();
+    });
+  };
+
+  const accept = (line: Buffer): void => {
+    const startedAt = performance.now();
+    const parsed = parseRequest(line);
+    if ("error" in parsed) answer(parsed.head, failure(parsed.error), startedAt);
+    else if (parsed.request.name === "request/cancel") {
+      const { request_id } = parsed.request.data;
+      answer(parsed.head, success({ request_id, cancelled: cancel(request_id) }), startedAt);
+    } else start(parsed.head, parsed.request, startedAt);
+  };
+
+  socket.on("data", (bytes: Buffer) => {
+    for (const line of lines.push(bytes)) {
+      if ("tooLong" in line) {
+        const error = new HoldfastError(
+          "REQUEST_TOO_LARGE",
+          `A request line is at most ${REQUEST_MAX_BYTES} bytes.`,
+          { phase: "validation" },
+        );
+        answer(UNREADABLE, failure(error), performance.now());
+      } else if (line.text.length > 0) accept(line.text);
+    }
+  });
+  socket.on("drain", () => {
+    writeWaiting();
+    socket.resume();
+  });
+  socket.on("end", () => close(cancelledByClient()));
+  // A client that goes away in the middle of a write; 'close' follows.
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    const gone = [...inFlight.values()];
+    inFlight.clear();
+    for (const request of gone) if (request.lifetime !== "command") request.fiber.interruptUnsafe();
+  });
+
+  return {
+    inFlight: () => inFlight.size,
+    refuse: (reason) => {
+      refusal = reason;
+    },
+    drain: (reason) => {
+      refusal = reason;
+      close(reason);
+    },
+  };
+};

@@ -1,0 +1,87 @@
+/**
+ * The Unix socket of a daemon: mode 0600 in a directory 0700, a bounded number of connections. A socket file that a
+ * killed daemon left is removed; that is safe only because the caller holds the lock of the state directory.
+ */
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { Effect, type Scope } from "effect";
+import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { CONNECTIONS_MAX, DAEMON_DRAIN_MS } from "../protocol/limits.ts";
+import { UNREADABLE } from "./request.ts";
+import type { Session } from "./session.ts";
+
+export interface SocketServer {
+  connections(): number;
+  inFlight(): number;
+  /** No new connections; each session drains. Completes when all are closed, by force after DAEMON_DRAIN_MS. */
+  drain(reason: HoldfastError): Effect.Effect<void>;
+  /** No new connections or requests from now on; requests in flight go on. False when that is so already. */
+  refuse(reason: HoldfastError): boolean;
+}
+
+/** Listen at `path`, giving each connection to `open`. Fails with STORE_FAILED or PERMISSION_DENIED. */
+export const listen = (
+  path: string,
+  open: (socket: Socket) => Session,
+): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const sessions = new Map<Socket, Session>();
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      if (sessions.size >= CONNECTIONS_MAX) return turnAway(socket);
+      socket.once("close", () => sessions.delete(socket));
+      sessions.set(socket, open(socket));
+    });
+    yield* Effect.acquireRelease(bind(server, path), () =>
+      Effect.sync(() => {
+        for (const socket of sessions.keys()) socket.destroy();
+        server.close();
+      }),
+    );
+    return {
+      connections: () => sessions.size,
+      inFlight: () => [...sessions.values()].reduce((sum, session) => sum + session.inFlight(), 0),
+      refuse: (reason) => {
+        if (!server.listening) return false;
+        server.close();
+        for (const session of sessions.values()) session.refuse(reason);
+        return true;
+      },
+      drain: (reason) =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void));
+          for (const session of sessions.values()) session.drain(reason);
+        }).pipe(Effect.timeoutOption(DAEMON_DRAIN_MS), Effect.asVoid),
+    };
+  });
+
+const turnAway = (socket: Socket): void => {
+  socket.on("error", () => {});
+  const error = new HoldfastError("QUEUE_FULL", `${CONNECTIONS_MAX} connections are open.`);
+  socket.write(encodeEnvelope(errorEnvelope(UNREADABLE, { now_ms: Date.now(), duration_ms: 0 }, error)));
+  socket.destroySoon();
+};
+
+const bind = (server: Server, path: string): Effect.Effect<void, HoldfastError> =>
+  Effect.callback((resume) => {
+    const fail = (cause: NodeJS.ErrnoException): void => {
+      const code = cause.code === "EACCES" || cause.code === "EPERM" ? "PERMISSION_DENIED" : "STORE_FAILED";
+      resume(
+        Effect.fail(
+          new HoldfastError(code, `The socket ${path} cannot be made: ${cause.message}.`, { cause }),
+        ),
+      );
+    };
+    try {
+      if (lstatSync(path, { throwIfNoEntry: false })?.isSocket()) unlinkSync(path);
+      server.once("error", fail);
+      server.listen(path, () => {
+        server.off("error", fail);
+        // Until here the directory alone keeps others out.
+        chmodSync(path, 0o600);
+        resume(Effect.void);
+      });
+    } catch (cause) {
+      fail(cause as NodeJS.ErrnoException);
+    }
+  });

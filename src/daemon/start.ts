@@ -1,0 +1,128 @@
+/**
+ * Starts a daemon in the background for a client that found none. Loaded by the light client: no effect, no SQLite.
+ *
+ * Many clients may do this at once. The daemon's lock decides who wins; the claim file only keeps the others from
+ * starting processes that would lose, so nothing breaks where it is stale or stolen.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
+import {
+  DAEMON_LOG_MAX_BYTES,
+  DAEMON_START_CLAIM_MS,
+  DAEMON_START_POLL_MS,
+  DAEMON_START_WAIT_MS,
+} from "../protocol/limits.ts";
+import { daemonLogPath, type Environment } from "./paths.ts";
+import { ensurePrivateDirectory } from "./private-directory.ts";
+
+export interface StartOptions {
+  readonly stateDir: string;
+  /** The daemon's program, `entry.ts` or its bundle. */
+  readonly bundle: string;
+  readonly env: Environment;
+  readonly connect: () => Promise<Socket | undefined>;
+}
+
+/**
+ * Wait until the daemon answers, starting it if no other client does. Fails with SUPERVISOR_DOWN, quoting the
+ * daemon's last line, when it ends or does not answer within DAEMON_START_WAIT_MS.
+ */
+export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptions): Promise<Socket> => {
+  ensurePrivateDirectory(stateDir);
+  const deadline = performance.now() + DAEMON_START_WAIT_MS;
+  const claim = join(stateDir, "daemon.starting");
+  let claimed = false;
+  let child: StartedDaemon | undefined;
+  try {
+    while (performance.now() < deadline) {
+      const socket = await connect();
+      if (socket !== undefined) return socket;
+      if (child === undefined && (claimed || takeClaim(claim))) {
+        claimed = true;
+        child = launch(stateDir, bundle, env);
+      }
+      // It lost to a daemon that does not answer: one that is about to, or one that is just stopping.
+      if (child?.lost()) child = undefined;
+      const failed = child?.failed();
+      if (failed !== undefined) throw down(stateDir, `The daemon did not start: ${failed}`);
+      await sleep(DAEMON_START_POLL_MS);
+    }
+  } finally {
+    if (claimed) rmSync(claim, { force: true });
+  }
+  throw down(stateDir, `The daemon of ${stateDir} did not answer within ${DAEMON_START_WAIT_MS / 1000} s.`);
+};
+
+const down = (stateDir: string, message: string): HoldfastError =>
+  new HoldfastError("SUPERVISOR_DOWN", message, { suggestion: `See ${daemonLogPath(stateDir)}.` });
+
+const takeClaim = (path: string): boolean => {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    const claimed = statSync(path, { throwIfNoEntry: false });
+    // Whoever claimed it was killed: the next look takes it.
+    if (claimed !== undefined && Date.now() - claimed.mtimeMs > DAEMON_START_CLAIM_MS)
+      rmSync(path, { force: true });
+    return false;
+  }
+};
+
+interface StartedDaemon {
+  /** True once it has ended because another daemon has the state directory. */
+  lost(): boolean;
+  /** What it said last, once it has ended for another reason. */
+  failed(): string | undefined;
+}
+
+const launch = (stateDir: string, bundle: string, env: Environment): StartedDaemon => {
+  const path = daemonLogPath(stateDir);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > DAEMON_LOG_MAX_BYTES) renameSync(path, `${path}.1`);
+  const log = openSync(path, "a", 0o600);
+  let lost = false;
+  let failure: string | undefined;
+  try {
+    // Its own session and no marker of a run: an agent that starts the daemon and is then killed does not take it along.
+    const child = spawn(process.execPath, [bundle, "--state-dir", stateDir], {
+      cwd: "/",
+      detached: true,
+      env: daemonEnvironment(env),
+      stdio: ["ignore", log, log],
+    });
+    child.once("error", (cause) => {
+      failure = cause.message;
+    });
+    child.once("exit", (code, signal) => {
+      lost = code === ERROR_CATALOGUE.LOCK_HELD.exit;
+      if (!lost) failure = lastLine(path, size) ?? `it ended with ${signal ?? `exit code ${code}`}.`;
+    });
+    child.unref();
+  } finally {
+    closeSync(log);
+  }
+  return { lost: () => lost, failed: () => failure };
+};
+
+/** The last line after byte `from`; from the start when the file is shorter (it was put aside). */
+const lastLine = (path: string, from: number): string | undefined => {
+  const bytes = readFileSync(path);
+  const text = bytes.subarray(from > bytes.length ? 0 : from).toString("utf8");
+  return text.trimEnd().split("\n").at(-1) || undefined;
+};
+
+const KEPT = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|HOLDFAST_(?!RUN$).*)$/;
+
+/** The daemon's whole environment: what it needs itself. An agent's comes from its own client. */
+export const daemonEnvironment = (env: Environment): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && KEPT.test(entry[0]),
+    ),
+  );

@@ -1,0 +1,42 @@
+/**
+ * `holdfast/effect`: the runtime for Effect programs. `HoldfastRuntime` is the service, `layer` opens a state directory
+ * under its lock and supervises as long as the layer lives; closing it leaves the agents to the next one that opens it.
+ */
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { Context, Effect, Layer, type Scope } from "effect";
+import { acquireLock } from "./daemon/lock.ts";
+import { stateDirectory } from "./daemon/paths.ts";
+import { ensurePrivateDirectory } from "./daemon/private-directory.ts";
+import { asHoldfastError, type HoldfastError } from "./protocol/errors.ts";
+import type { RuntimeApi } from "./supervisor/facade.ts";
+import { openRuntime } from "./supervisor/open.ts";
+import { VERSION } from "./version.ts";
+
+export interface OpenOptions {
+  /** Where the log and the runs live; the same default as the `agent` command's. One process at a time owns it. */
+  readonly stateDir?: string;
+}
+
+export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const stateDir = options.stateDir === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(options.stateDir);
+    const holder = { pid: process.pid, version: VERSION, socket: "", started_at: new Date().toISOString() };
+    yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          ensurePrivateDirectory(stateDir);
+          return acquireLock(stateDir, holder);
+        },
+        catch: asHoldfastError,
+      }),
+      (lock) => Effect.sync(() => lock.release()),
+    );
+    return yield* openRuntime({ stateDir, version: VERSION });
+  });
+
+export class HoldfastRuntime extends Context.Service<HoldfastRuntime, RuntimeApi>()("holdfast/Runtime") {}
+
+export const layer = (options: OpenOptions = {}): Layer.Layer<HoldfastRuntime, HoldfastError> => Layer.effect(HoldfastRuntime, open(options));
+
+export type { RuntimeApi } from "./supervisor/facade.ts";

@@ -1,0 +1,672 @@
+/**
+ * The one registry of the `agent` command, as plain data (cli.md, Commands and Flags of spawn). Parsing, help,
+ * completion and the manifest are all made from it. It imports nothing that loads code: the client's start-up is
+ * its speed.
+ */
+import {
+  BACKOFF_MAX_DEFAULT_MS,
+  BACKOFF_MIN_DEFAULT_MS,
+  GRACE_DEFAULT_MS,
+  HEARTBEAT_DEFAULT_MS,
+  RESTART_PERIOD_DEFAULT_MS,
+  RESTARTS_DEFAULT,
+  STALL_DEFAULT_MS,
+  TIMEOUT_DEFAULT_MS,
+} from "./limits.ts";
+import type { RequestName } from "./requests.ts";
+
+/**
+ * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
+ * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds.
+ */
+export type ValueType =
+  | "bool"
+  | "string"
+  | "int"
+  | "duration"
+  | "enum"
+  | "list"
+  | "pair"
+  | "json-pair"
+  | "restarts"
+  | "backoff"
+  | "budget"
+  | "signal";
+
+export interface FlagDef {
+  readonly name: string;
+  readonly short?: string;
+  readonly type: ValueType;
+  readonly help: string;
+  /** What stands for the value in help: `DIR`, `10s`. */
+  readonly value?: string;
+  readonly values?: readonly string[];
+  readonly repeatable?: boolean;
+  /** For help only; the schemas hold the defaults. */
+  readonly default?: string;
+}
+
+export interface ArgDef {
+  readonly name: string;
+  readonly help: string;
+  readonly required?: boolean;
+  readonly variadic?: boolean;
+  /** What the shell completes here. */
+  readonly complete?: "worker" | "kind" | "shell";
+  readonly values?: readonly string[];
+}
+
+export interface CommandDef {
+  /** Words on the command line; their join with "." names the command in the manifest. */
+  readonly words: readonly string[];
+  readonly alias?: string;
+  /** Protocol v1 `namespace/verb`, also in ndjson envelopes. */
+  readonly command: string;
+  /** The request that carries it over the socket, if exactly one does. */
+  readonly request?: RequestName;
+  readonly group: "Start and stop" | "Look" | "Talk" | "This machine" | "For programs";
+  readonly summary: string;
+  readonly details?: string;
+  readonly args: readonly ArgDef[];
+  readonly flags: readonly FlagDef[];
+  /** `-- ARGV…` is taken. */
+  readonly argv?: boolean;
+  readonly danger: "safe" | "mutating" | "destructive";
+  /** It prints records, then one envelope. A list of flags: only with one of them. */
+  readonly stream: boolean | readonly string[];
+  /** Exit codes beyond 0, 1, 3, 4, 12, 130 and 143, which every command may give. */
+  readonly exits: readonly number[];
+  readonly examples: readonly string[];
+}
+
+/** Kinds that may stand on the command line, with their short names; the daemon knows which it can run. */
+export const KINDS = [
+  { kind: "claude_code", short: "claude", binary: "claude", variable: "CLAUDE_BINARY" },
+  { kind: "codex", short: "codex", binary: "codex", variable: "CODEX_BINARY" },
+  { kind: "gemini_cli", short: "gemini", binary: "gemini", variable: "GEMINI_BINARY" },
+  { kind: "opencode", short: "opencode", binary: "opencode", variable: "OPENCODE_BINARY" },
+  { kind: "copilot", short: "copilot", binary: "copilot", variable: "COPILOT_BINARY" },
+  { kind: "acp", short: "acp", binary: null, variable: null },
+  { kind: "command", short: "command", binary: null, variable: null },
+] as const;
+
+/**
+ * The client's variables that it sends with `spawn`, as exact names or `PREFIX*` / `*_SUFFIX`: what cli.md lets reach
+ * a child, and the names that adapters declare as credentials. The daemon's environment rules decide what does.
+ */
+export const CLIENT_VARIABLES = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_*",
+  "TZ",
+  "TMPDIR",
+  "XDG_*",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+  "*_API_KEY",
+  "*_AUTH_TOKEN",
+  "*_BASE_URL",
+  "*_BINARY",
+  "ANTHROPIC_*",
+  "CLAUDE_*",
+  "OPENAI_*",
+  "CODEX_*",
+  "GEMINI_*",
+  "GOOGLE_*",
+  "OPENCODE_*",
+  "COPILOT_*",
+  "GH_TOKEN",
+  "GITHUB_TOKEN",
+] as const;
+
+const seconds = (ms: number): string =>
+  ms % 60_000 === 0 && ms > 60_000 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+
+export const GLOBAL_FLAGS: readonly FlagDef[] = [
+  {
+    name: "output",
+    short: "o",
+    type: "enum",
+    values: ["text", "json", "ndjson"],
+    value: "MODE",
+    help: "text, json or ndjson",
+    default: "text on a terminal, else json",
+  },
+  {
+    name: "state-dir",
+    type: "string",
+    value: "DIR",
+    help: "state directory of the daemon to talk to",
+    default: "$HOLDFAST_HOME",
+  },
+  { name: "no-color", type: "bool", help: "no colours in text" },
+  { name: "schema", type: "bool", help: "print the JSON Schemas of this command's input and output" },
+  { name: "help", short: "h", type: "bool", help: "show help" },
+];
+
+const ids = (help: string, required = true): ArgDef => ({
+  name: "ID",
+  help,
+  required,
+  variadic: true,
+  complete: "worker",
+});
+const id: ArgDef = {
+  name: "ID",
+  help: "id, unique prefix of one, or name",
+  required: true,
+  complete: "worker",
+};
+const verbose: FlagDef = {
+  name: "verbose",
+  short: "v",
+  type: "bool",
+  help: "every record as text, also state changes and heartbeats",
+};
+const since: FlagDef = { name: "since", type: "duration", value: "10m", help: "records of the last so long" };
+const dryRun: FlagDef = { name: "dry-run", type: "bool", help: "show what would happen; change nothing" };
+
+export const COMMANDS: readonly CommandDef[] = [
+  {
+    words: ["demo"],
+    command: "agent/demo",
+    group: "Start and stop",
+    danger: "safe",
+    stream: true,
+    exits: [],
+    summary: "See supervision at work: no account, no network, under 15 s",
+    details:
+      "Runs a small tree of scripted agents under a daemon and a state directory of its own, and removes both at the end.",
+    args: [],
+    flags: [],
+    examples: ["agent demo"],
+  },
+  {
+    words: ["spawn"],
+    command: "agent/spawn",
+    request: "agent/spawn",
+    group: "Start and stop",
+    danger: "mutating",
+    stream: ["watch"],
+    exits: [2, 5, 6, 8, 10, 11],
+    argv: true,
+    summary: "Start a supervised worker and print its id",
+    details:
+      "KIND is claude, codex, or command (the default when -- is given). Starts the daemon where none runs. The child's environment is built, never inherited: see --env and --inherit-env. Secrets go by reference: --env KEY=@env:NAME or @file:PATH.",
+    args: [
+      { name: "KIND", help: "kind of agent", complete: "kind" },
+      { name: "PROMPT", help: "what the agent is asked; - reads stdin" },
+    ],
+    flags: [
+      { name: "name", short: "n", type: "string", value: "NAME", help: "name, unique among living workers" },
+      { name: "label", short: "l", type: "pair", value: "K=V", repeatable: true, help: "label" },
+      {
+        name: "cwd",
+        short: "C",
+        type: "string",
+        value: "DIR",
+        help: "directory in which the agent runs",
+        default: "here",
+      },
+      { name: "prompt-file", type: "string", value: "F", help: "read the prompt from a file; - is stdin" },
+      { name: "model", short: "m", type: "string", value: "M", help: "model, as the agent names it" },
+      { name: "session", type: "string", value: "S", help: "go on in this session of the provider" },
+      { name: "fork", type: "bool", help: "branch the session instead of going on in it" },
+      {
+        name: "env",
+        short: "e",
+        type: "pair",
+        value: "K=V",
+        repeatable: true,
+        help: "variable of the child; V may be @env:NAME or @file:PATH",
+      },
+      {
+        name: "inherit-env",
+        type: "string",
+        value: "NAME",
+        repeatable: true,
+        help: "pass this variable of yours on",
+      },
+      { name: "interactive", short: "i", type: "bool", help: "keep stdin open for `agent send`" },
+      {
+        name: "restart",
+        type: "enum",
+        values: ["permanent", "transient", "temporary"],
+        value: "POLICY",
+        help: "permanent: always; transient: after a failure; temporary: never",
+        default: "transient; temporary for command",
+      },
+      {
+        name: "max-restarts",
+        type: "restarts",
+        value: "3/60s",
+        help: "so many restarts in so long, then the supervisor gives up",
+        default: `${RESTARTS_DEFAULT}/${seconds(RESTART_PERIOD_DEFAULT_MS)}`,
+      },
+      {
+        name: "backoff",
+        type: "backoff",
+        value: "1s..60s",
+        help: "wait before a restart: first, longest",
+        default: `${seconds(BACKOFF_MIN_DEFAULT_MS)}..${seconds(BACKOFF_MAX_DEFAULT_MS)}`,
+      },
+      { name: "supervisor", type: "string", value: "PATH", help: "supervisor in the tree", default: "root" },
+      {
+        name: "grace",
+        type: "duration",
+        value: "10s",
+        help: "time between TERM and KILL",
+        default: seconds(GRACE_DEFAULT_MS),
+      },
+      {
+        name: "timeout",
+        type: "duration",
+        value: "30m",
+        help: "longest run of one incarnation; 0 is none",
+        default: seconds(TIMEOUT_DEFAULT_MS),
+      },
+      {
+        name: "stall",
+        type: "duration",
+        value: "10m",
+        help: "no record for so long means stuck; 0 is never",
+        default: seconds(STALL_DEFAULT_MS),
+      },
+      {
+        name: "heartbeat",
+        type: "duration",
+        value: "30s",
+        help: "how often the process is looked at",
+        default: seconds(HEARTBEAT_DEFAULT_MS),
+      },
+      {
+        name: "budget",
+        type: "budget",
+        value: "usd=5,…",
+        help: "stop beyond usd=5,tokens=2M,turns=40,wall=1h",
+      },
+      {
+        name: "permission",
+        type: "enum",
+        values: ["ask", "deny", "allow"],
+        value: "P",
+        help: "what the agent may do unasked",
+        default: "deny",
+      },
+      {
+        name: "ext",
+        type: "json-pair",
+        value: "KEY=JSON",
+        repeatable: true,
+        help: "extension key of the agent API",
+      },
+      {
+        name: "idempotency-key",
+        type: "string",
+        value: "K",
+        help: "the same key again returns the first worker",
+      },
+      dryRun,
+      { name: "watch", short: "w", type: "bool", help: "follow the worker to its end" },
+      { name: "wait", type: "bool", help: "block until it has ended; exit as `agent wait` does" },
+      { name: "detach", short: "d", type: "bool", help: "return at once (the default)" },
+      verbose,
+    ],
+    examples: [
+      "agent spawn claude 'fix the failing test' --name fixer --watch",
+      "agent spawn --name web --restart permanent -- sh -c 'exec my-server'",
+      "ID=$(agent spawn codex --prompt-file task.md -o text)",
+    ],
+  },
+  {
+    words: ["kill"],
+    command: "agent/kill",
+    request: "agent/kill",
+    group: "Start and stop",
+    danger: "destructive",
+    stream: false,
+    exits: [2, 5],
+    summary: "Stop workers: TERM, grace, KILL, sweep",
+    details:
+      "Returns when nothing of the workers is left. What has ended already is a success with effect noop.",
+    args: [ids("workers to stop", false)],
+    flags: [
+      {
+        name: "grace",
+        type: "duration",
+        value: "10s",
+        help: "time between TERM and KILL",
+        default: "the worker's own",
+      },
+      { name: "signal", short: "s", type: "signal", value: "SIG", help: "first signal", default: "TERM" },
+      { name: "subtree", type: "bool", help: "also the workers that these have spawned" },
+      { name: "all", short: "a", type: "bool", help: "all living workers" },
+      { name: "reason", type: "string", value: "TEXT", help: "kept in the log" },
+      dryRun,
+    ],
+    examples: ["agent kill fixer", "agent kill --all --grace 2s"],
+  },
+  {
+    words: ["restart"],
+    command: "agent/restart",
+    request: "agent/restart",
+    group: "Start and stop",
+    danger: "mutating",
+    stream: false,
+    exits: [2, 5],
+    summary: "Start a new incarnation, also of what has ended",
+    args: [ids("workers to restart")],
+    flags: [],
+    examples: ["agent restart web"],
+  },
+  {
+    words: ["list"],
+    alias: "ps",
+    command: "agent/list",
+    request: "agent/list",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "The fleet as a table",
+    args: [],
+    flags: [
+      { name: "all", short: "a", type: "bool", help: "also what has ended" },
+      { name: "quiet", short: "q", type: "bool", help: "whole ids alone, one a line" },
+    ],
+    examples: ["agent list", "agent list --all -o json | jq '.data[].name'"],
+  },
+  {
+    words: ["tree"],
+    command: "agent/tree",
+    request: "agent/tree",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "The supervision tree",
+    args: [],
+    flags: [],
+    examples: ["agent tree"],
+  },
+  {
+    words: ["info"],
+    command: "agent/info",
+    request: "agent/info",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "One worker whole",
+    args: [id],
+    flags: [],
+    examples: ["agent info fixer"],
+  },
+  {
+    words: ["watch"],
+    command: "agent/watch",
+    request: "agent/watch",
+    group: "Look",
+    danger: "safe",
+    stream: true,
+    exits: [5],
+    summary: "Follow records; ends with the workers named",
+    details:
+      "With --all, or with no ID, it goes on until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record seen.",
+    args: [ids("workers to follow", false)],
+    flags: [
+      { name: "all", short: "a", type: "bool", help: "every worker, and do not end" },
+      { name: "from", type: "int", value: "SEQ", help: "records after this seq, then the live ones" },
+      since,
+      {
+        name: "kinds",
+        type: "list",
+        value: "K,…",
+        help: "record types, or kinds of agent events (TextOutput, ToolCall, …)",
+      },
+      verbose,
+    ],
+    examples: ["agent watch fixer", "agent watch --all --since 10m", "agent watch --from 812 -o ndjson"],
+  },
+  {
+    words: ["logs"],
+    command: "agent/logs",
+    group: "Look",
+    danger: "safe",
+    stream: true,
+    exits: [5],
+    summary: "What a worker said and what happened to it",
+    details:
+      "--raw prints the bytes of its stdout as long as they are kept; control characters are made harmless when stdout is a terminal.",
+    args: [id],
+    flags: [
+      { name: "follow", short: "f", type: "bool", help: "go on until the worker ends" },
+      { name: "tail", type: "int", value: "N", help: "the newest N records only" },
+      since,
+      { name: "raw", type: "bool", help: "the raw stdout of the newest incarnation" },
+      verbose,
+    ],
+    examples: ["agent logs fixer --tail 20", "agent logs -f fixer"],
+  },
+  {
+    words: ["output"],
+    command: "agent/output",
+    request: "agent/output",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "The final answer, and nothing else",
+    args: [id],
+    flags: [],
+    examples: ["agent output fixer -o text > answer.md"],
+  },
+  {
+    words: ["wait"],
+    command: "agent/wait",
+    request: "agent/wait",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [2, 5, 10],
+    summary: "Block until workers have ended; the exit code says how it went",
+    details:
+      "Completed 0, failed 1, some failed 2, own timeout 10, killed by a user 1 with code WORKER_CANCELLED.",
+    args: [ids("workers to wait for")],
+    flags: [
+      {
+        name: "timeout",
+        type: "duration",
+        value: "10m",
+        help: "wait no longer than this",
+        default: "for ever",
+      },
+      {
+        name: "exit-code-from",
+        type: "string",
+        value: "ID",
+        help: "exit with the code of this worker's program",
+      },
+    ],
+    examples: ["agent wait fixer --timeout 10m", "agent wait a b --exit-code-from b"],
+  },
+  {
+    words: ["send"],
+    command: "agent/send",
+    request: "agent/send",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 11],
+    summary: "Send a message to an agent that reads its input",
+    args: [id, { name: "TEXT", help: "the message; - reads stdin", required: true }],
+    flags: [],
+    examples: ["agent send fixer 'also run the linter'"],
+  },
+  {
+    words: ["capabilities"],
+    command: "agent/capabilities",
+    request: "agent/capabilities",
+    group: "This machine",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "What each kind of agent can do here",
+    args: [{ name: "KIND", help: "one kind alone", complete: "kind" }],
+    flags: [],
+    examples: ["agent capabilities claude"],
+  },
+  {
+    words: ["doctor"],
+    command: "agent/doctor",
+    group: "This machine",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "What is missing on this machine, and how to mend it",
+    args: [],
+    flags: [],
+    examples: ["agent doctor"],
+  },
+  {
+    words: ["daemon", "run"],
+    command: "daemon/run",
+    group: "This machine",
+    danger: "mutating",
+    stream: false,
+    exits: [6],
+    summary: "Run the daemon in the foreground",
+    args: [],
+    flags: [],
+    examples: ["agent daemon run"],
+  },
+  {
+    words: ["daemon", "start"],
+    command: "daemon/start",
+    group: "This machine",
+    danger: "mutating",
+    stream: false,
+    exits: [6],
+    summary: "Start the daemon in the background",
+    args: [],
+    flags: [],
+    examples: ["agent daemon start"],
+  },
+  {
+    words: ["daemon", "stop"],
+    command: "daemon/stop",
+    request: "daemon/stop",
+    group: "This machine",
+    danger: "destructive",
+    stream: false,
+    exits: [],
+    summary: "Stop the daemon; refuses while agents run",
+    args: [],
+    flags: [
+      { name: "keep-agents", type: "bool", help: "leave them running for the next daemon to adopt" },
+      { name: "kill-agents", type: "bool", help: "stop them first, in reverse order of their start" },
+    ],
+    examples: ["agent daemon stop --keep-agents"],
+  },
+  {
+    words: ["daemon", "status"],
+    command: "daemon/status",
+    request: "daemon/status",
+    group: "This machine",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Whether the daemon runs, and what it costs",
+    args: [],
+    flags: [],
+    examples: ["agent daemon status"],
+  },
+  {
+    words: ["db", "check"],
+    command: "db/check",
+    request: "db/check",
+    group: "This machine",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Check the whole event log",
+    args: [],
+    flags: [],
+    examples: ["agent db check"],
+  },
+  {
+    words: ["db", "rebuild"],
+    command: "db/rebuild",
+    request: "db/rebuild",
+    group: "This machine",
+    danger: "mutating",
+    stream: false,
+    exits: [],
+    summary: "Fold all tables again from the log",
+    args: [],
+    flags: [],
+    examples: ["agent db rebuild"],
+  },
+  {
+    words: ["completion"],
+    command: "agent/completion",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Print a completion script for your shell",
+    args: [
+      {
+        name: "SHELL",
+        help: "bash, zsh or fish",
+        required: true,
+        complete: "shell",
+        values: ["bash", "zsh", "fish"],
+      },
+    ],
+    flags: [],
+    examples: [
+      'eval "$(agent completion bash)"',
+      "agent completion fish -o text > ~/.config/fish/completions/agent.fish",
+    ],
+  },
+  {
+    words: ["manifest"],
+    command: "agent/manifest",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Every command with its flags, exit codes and schemas, as JSON",
+    args: [],
+    flags: [],
+    examples: ["agent manifest -o json"],
+  },
+  {
+    words: ["version"],
+    command: "agent/version",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Version of this command",
+    args: [],
+    flags: [],
+    examples: ["agent version"],
+  },
+];

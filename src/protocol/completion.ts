@@ -1,0 +1,19 @@
+/** How one incarnation ended, as the adapter tells it (agent-event.txt, Completion payload bounds; notes A.1). */
+import { z } from "zod";
+import { DATA_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "./limits.ts";
+
+export const ProcessStatus = z.strictObject({
+  /** Exit code as the shell reported it, null where nobody could know it. */
+  code: z.int().nullable(),
+  /** Signal that ended the process: one that we sent, or inferred from a code over 128. */
+  signal: z.string().nullable(),
+});
+export type ProcessStatus = z.infer<typeof ProcessStatus>;
+
+export const AgentCompletion = z.strictObject({
+  status: ProcessStatus,
+  /** The agent's final answer, at most 65,536 bytes. */
+  final_text: z.string().refine((text) => Buffer.byteLength(text) <= FINAL_TEXT_MAX_BYTES).optional(),
+  data: z.json().refine((value) => Buffer.byteLength(JSON.stringify(value)) <= DATA_MAX_BYTES).optional(),
+});
+export type AgentCompletion = z.infer<typeof AgentCompletion>;

@@ -1,0 +1,107 @@
+/**
+ * The two envelopes as zod schemas: Protocol v1 (protocol-v1.txt) and ResponseEnvelope (response-envelope.txt, generation G1). They
+ * check and describe; what makes envelopes takes only their types from here, so that the client does not load zod.
+ */
+import { z } from "zod";
+
+/** protocol-v1.txt, Field descriptions. */
+const Command = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/, "a command is written namespace/verb");
+const Data = z.record(z.string(), z.unknown());
+const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+/** Fields may be added to an envelope of version 1 (Versioning and compatibility), so unknown ones pass. */
+const MetaV1 = z.looseObject({
+  ts: z.iso.datetime({ error: "meta.ts is an RFC 3339 time in UTC" }),
+  duration_ms: z.int().min(0),
+  runner: z.enum(["wasi", "exec", "oci"]).nullable().optional(),
+  workspace: z.string().optional(),
+  job_id: z.string().optional(),
+  trace_id: z.string().optional(),
+  profiles: z.array(z.string()).optional(),
+  source: z.enum(["run", "cache", "memory"]).optional(),
+  cas_digest: Digest.optional(),
+  skill_version: z.string().optional(),
+  cache_key: z.string().optional(),
+  seq: z.int().min(0).optional(),
+  final: z.boolean().optional(),
+  /** Not in the document: tells apart the answers of many requests on one connection. */
+  request_id: z.string().optional(),
+});
+
+const NoErrorV1 = z.looseObject({
+  code: z.null().optional(),
+  message: z.null().optional(),
+  details: Data.optional(),
+});
+const ErrorV1 = z.looseObject({
+  /** The catalogue has fifteen codes; the originals also send others (notes 2.2). */
+  code: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
+  message: z.string().regex(/\S/),
+  details: Data.optional(),
+});
+
+const common = { version: z.literal(1), command: Command, data: Data };
+
+/** protocol-v1.txt, Status rules. */
+export const EnvelopeV1 = z.discriminatedUnion("status", [
+  z.looseObject({ ...common, status: z.literal("ok"), meta: MetaV1, error: NoErrorV1 }),
+  z.looseObject({ ...common, status: z.literal("error"), meta: MetaV1, error: ErrorV1 }),
+  z.looseObject({
+    ...common,
+    status: z.literal("progress"),
+    meta: MetaV1.required({ seq: true }),
+    error: NoErrorV1,
+  }),
+]);
+export type EnvelopeV1 = z.infer<typeof EnvelopeV1>;
+
+const Redirect = z.strictObject({
+  command: z.string(),
+  permanent: z.boolean(),
+  reason: z.enum(["renamed", "restructured", "deprecated", "typo_corrected"]).optional(),
+});
+
+export const ErrorDetail = z.strictObject({
+  code: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
+  message: z.string(),
+  detail: z.string().optional(),
+  retryable: z.boolean().optional(),
+  /** Seconds. */
+  retry_after: z.int().min(0).optional(),
+  phase: z.enum(["validation", "execution", "cleanup"]).optional(),
+  suggestion: z.string().optional(),
+  redirect: Redirect.optional(),
+});
+export type ErrorDetail = z.infer<typeof ErrorDetail>;
+
+const ResponseMeta = z.looseObject({
+  duration_ms: z.int().min(0),
+  request_id: z.string().optional(),
+  schema_version: z
+    .string()
+    .regex(/^\d+\.\d+$/)
+    .optional(),
+  not_modified: z.boolean().optional(),
+  truncated: z.boolean().optional(),
+  cursor: z.string().optional(),
+});
+export type ResponseMeta = z.infer<typeof ResponseMeta>;
+
+/** Exactly five members, always all of them; `data` and `error` are both null only with `meta.not_modified`. */
+export const ResponseEnvelope = z
+  .strictObject({
+    ok: z.boolean(),
+    data: z.union([z.null(), Data, z.array(z.unknown())]),
+    error: ErrorDetail.nullable(),
+    warnings: z.array(z.string()),
+    meta: ResponseMeta,
+  })
+  .refine(({ ok, error }) => ok === (error === null), "error is null exactly when ok is true")
+  .refine(({ ok, data }) => ok || data === null, "data is null on failure")
+  .refine(
+    ({ data, error, meta }) => data !== null || error !== null || meta.not_modified === true,
+    "data and error are both null",
+  );
+export type ResponseEnvelope = z.infer<typeof ResponseEnvelope>;

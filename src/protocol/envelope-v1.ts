@@ -1,0 +1,187 @@
+/**
+ * Protocol v1 envelopes (protocol-v1.txt): one line of JSON each; on a stream any number of `progress` lines with `meta.seq` from 0,
+ * then exactly one terminal `ok` or `error` line. Outcomes come in, lines go out; handlers never see an envelope (architecture §6).
+ * `meta.request_id` is ours, an optional field that the document allows to be added.
+ */
+import type { EnvelopeV1 } from "./envelope-schemas.ts";
+import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
+import type { Outcome } from "./outcome.ts";
+import { redactText, redactValue } from "./redact.ts";
+
+export type { EnvelopeV1 };
+export type OkEnvelope = Extract<EnvelopeV1, { status: "ok" }>;
+export type ErrorEnvelope = Extract<EnvelopeV1, { status: "error" }>;
+export type ProgressEnvelope = Extract<EnvelopeV1, { status: "progress" }>;
+
+/** What all answers to one request repeat. */
+export interface EnvelopeHead {
+  /** `namespace/verb` */
+  readonly command: string;
+  readonly request_id?: string;
+  readonly trace_id?: string;
+}
+
+/** When an envelope is made: wall time, and milliseconds since the request came. */
+export interface EnvelopeTime {
+  readonly now_ms: number;
+  readonly duration_ms: number;
+}
+
+const NO_ERROR = { code: null, message: null } as const;
+/** protocol-v1.txt, Available profiles. */
+const PROFILES = ["core/v1", "agent/v1"];
+
+const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
+  ts: new Date(time.now_ms).toISOString(),
+  duration_ms: Math.max(0, Math.round(time.duration_ms)),
+  ...(head.trace_id !== undefined && { trace_id: head.trace_id }),
+  ...(head.request_id !== undefined && { request_id: head.request_id }),
+});
+
+const terminalMeta = (head: EnvelopeHead, time: EnvelopeTime) => ({
+  ...metaOf(head, time),
+  profiles: PROFILES,
+  source: "run" as const,
+});
+
+export const okEnvelope = (head: EnvelopeHead, time: EnvelopeTime, data: object): OkEnvelope => ({
+  version: 1,
+  status: "ok",
+  command: head.command,
+  data: data as Record<string, unknown>,
+  meta: terminalMeta(head, time),
+  error: NO_ERROR,
+});
+
+/** `data` is what was done before it failed (the results by id, say); `data.hint` is the next step for the caller. */
+export const errorEnvelope = (
+  head: EnvelopeHead,
+  time: EnvelopeTime,
+  error: HoldfastError,
+  data: object = {},
+): ErrorEnvelope => ({
+  version: 1,
+  status: "error",
+  command: head.command,
+  data: { hint: redactText(error.suggestion), ...data },
+  meta: terminalMeta(head, time),
+  error: { code: error.row.v1, message: redactText(error.message), details: detailsOf(error) },
+});
+
+export const progressEnvelope = (
+  head: EnvelopeHead,
+  time: EnvelopeTime,
+  seq: number,
+  data: object,
+): ProgressEnvelope => ({
+  version: 1,
+  status: "progress",
+  command: head.command,
+  data: data as Record<string, unknown>,
+  meta: { ...metaOf(head, time), seq },
+  error: NO_ERROR,
+});
+
+export const terminalEnvelope = (
+  head: EnvelopeHead,
+  time: EnvelopeTime,
+  outcome: Outcome<unknown>,
+): OkEnvelope | ErrorEnvelope =>
+  outcome.ok
+    ? okEnvelope(head, time, objectOf(outcome.value))
+    : errorEnvelope(head, time, outcome.error, objectOf(outcome.value));
+
+/** protocol-v1.txt, Field descriptions: `data` is an object. */
+const objectOf = (value: unknown): object => {
+  if (value === undefined || value === null) return {};
+  return typeof value === "object" && !Array.isArray(value) ? value : { value };
+};
+
+export const encodeEnvelope = (envelope: EnvelopeV1): string => `${JSON.stringify(envelope)}\n`;
+
+/** The catalogue's code and facts; `attempts`, `backoff` and `retry_after` (seconds) as Retry transparency names them. */
+const detailsOf = ({ code, info }: HoldfastError): Record<string, unknown> =>
+  redactValue({
+    ...info.details,
+    code,
+    ...(info.problems !== undefined && { problems: info.problems }),
+    ...(info.suggestion !== undefined && { suggestion: info.suggestion }),
+    ...(info.phase !== undefined && { phase: info.phase }),
+    ...(info.attempts !== undefined && { attempts: info.attempts }),
+    ...(info.backoff !== undefined && { backoff: info.backoff }),
+    ...(info.retry_after_s !== undefined && { retry_after: info.retry_after_s }),
+  });
+
+/** The outcome that a terminal envelope tells, with the very error that went into it. A code of a newer version becomes INTERNAL. */
+export const outcomeOf = (envelope: OkEnvelope | ErrorEnvelope): Outcome<Record<string, unknown>> => {
+  if (envelope.status === "ok") return { ok: true, value: envelope.data };
+  const { hint: _hint, ...value } = envelope.data;
+  return { ok: false, error: errorOf(envelope), ...(Object.keys(value).length > 0 && { value }) };
+};
+
+const errorOf = ({ error }: ErrorEnvelope): HoldfastError => {
+  const { code, problems, suggestion, phase, attempts, backoff, retry_after, ...details } =
+    error.details ?? {};
+  const known =
+    typeof code === "string" && Object.hasOwn(ERROR_CATALOGUE, code) ? (code as ErrorCode) : "INTERNAL";
+  return new HoldfastError(known, error.message, {
+    ...(Array.isArray(problems) && { problems: problems.map(String) }),
+    ...(typeof suggestion === "string" && { suggestion }),
+    ...(isPhase(phase) && { phase }),
+    ...(typeof attempts === "number" && { attempts }),
+    ...(typeof backoff === "string" && { backoff }),
+    ...(typeof retry_after === "number" && { retry_after_s: retry_after }),
+    ...(Object.keys(details).length > 0 && { details }),
+  });
+};
+
+const isPhase = (phase: unknown): phase is ErrorDetails["phase"] =>
+  phase === "validation" || phase === "execution" || phase === "cleanup";
+
+/** The answer to one request, as lines in the only order that the protocol allows. */
+export interface EnvelopeStream {
+  /** One progress line for each record, given as the JSON text of an object; they share one time. */
+  progress(records: readonly string[], time: EnvelopeTime): string;
+  /** The terminal line. Anything after it is a defect and throws INTERNAL. */
+  end(outcome: Outcome<unknown>, time: EnvelopeTime): string;
+}
+
+export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
+  let seq = 0;
+  let ended = false;
+  const open = (): void => {
+    if (ended)
+      throw new HoldfastError("INTERNAL", `An envelope of ${head.command} was to follow the terminal one.`);
+  };
+  return {
+    progress: (records, time) => {
+      open();
+      const frame = progressFrame(head, time);
+      let lines = "";
+      for (const record of records) lines += progressLine(frame, seq++, record);
+      return lines;
+    },
+    end: (outcome, time) => {
+      open();
+      ended = true;
+      return encodeEnvelope(terminalEnvelope(head, time, outcome));
+    },
+  };
+};
+
+/** The text of a progress line around its data and its seq: what many lines share. */
+export interface ProgressFrame {
+  readonly beforeData: string;
+  readonly beforeSeq: string;
+  readonly end: string;
+}
+
+export const progressFrame = (head: EnvelopeHead, time: EnvelopeTime): ProgressFrame => ({
+  beforeData: `{"version":1,"status":"progress","command":${JSON.stringify(head.command)},"data":`,
+  beforeSeq: `,"meta":${JSON.stringify(metaOf(head, time)).slice(0, -1)},"seq":`,
+  end: `},"error":${JSON.stringify(NO_ERROR)}}\n`,
+});
+
+/** The line that `encodeEnvelope(progressEnvelope(…))` gives, without parsing the record and printing it again. */
+export const progressLine = (frame: ProgressFrame, seq: number, recordJson: string): string =>
+  frame.beforeData + recordJson + frame.beforeSeq + seq + frame.end;

@@ -1,0 +1,32 @@
+/** The published JSON Schemas (draft 2020-12), made from the zod schemas: for `agent <command> --schema` and for the package. */
+import { z } from "zod";
+import { AgentEvent } from "./agent-event.ts";
+import { AgentCompletion } from "./completion.ts";
+import { EnvelopeV1, ResponseEnvelope } from "./envelope-schemas.ts";
+import { type RequestName, Requests } from "./requests.ts";
+import { WorkerSpec } from "./worker.ts";
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const CONTRACTS = {
+  "agent-event": AgentEvent,
+  "agent-completion": AgentCompletion,
+  "envelope-v1": EnvelopeV1,
+  "response-envelope": ResponseEnvelope,
+  "worker-spec": WorkerSpec,
+} as const;
+
+/** As the one who writes the value sees it: what has a default may be left out. */
+const schemaOf = (name: string, type: z.ZodType): JsonSchema => ({
+  title: name,
+  ...z.toJSONSchema(type, { target: "draft-2020-12", io: "input" }),
+});
+
+/** What a request takes as its `data`. */
+export const requestSchema = (name: RequestName): JsonSchema => schemaOf(name, Requests[name]);
+
+/** Every published schema by its name; requests are named `namespace/verb`. */
+export const jsonSchemas = (): Record<string, JsonSchema> => {
+  const types: Record<string, z.ZodType> = { ...CONTRACTS, ...Requests };
+  return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, schemaOf(name, type)]));
+};

@@ -1,0 +1,140 @@
+/**
+ * Every bound of Holdfast, by name, with its unit last. Grep this file to see the whole safety envelope.
+ * Contract bounds cite the document and section they come from; the others are ours.
+ */
+
+/** agent-event.txt, Constraints: bytes of UTF-8. */
+export const CHANNEL_MAX_BYTES = 128;
+export const TEXT_MAX_BYTES = 65_536;
+export const MESSAGE_MAX_BYTES = 4_096;
+export const DATA_MAX_BYTES = 65_536;
+/** agent-event notes A.2: completion.final_text is cut like a message, at the text bound. */
+export const FINAL_TEXT_MAX_BYTES = 65_536;
+/** agent-event notes A.3: a longer session id is omitted, never cut. */
+export const SESSION_ID_MAX_BYTES = 1_024;
+
+/** protocol-v1.txt, Artifactization and Security invariants. */
+export const INLINE_OUTPUT_MAX_BYTES = 32 * 1024;
+export const CAPTURE_MAX_BYTES = 1024 * 1024;
+
+/** One line of a child's output; a longer one becomes one truncated-line record. */
+export const LINE_MAX_BYTES = 1024 * 1024;
+/** One read of a spool; also the slice of work after which the ingest yields to other workers. */
+export const SPOOL_READ_BYTES = 256 * 1024;
+/** The last bytes of stderr that a classifier may look at; they never leave it. */
+export const STDERR_TAIL_BYTES = 4_096;
+/** The state of a decoder that is committed with a spool's offset. */
+export const DECODER_STATE_MAX_BYTES = 65_536;
+
+/** One transaction of the log (architecture §4: small, batched, one synchronous function). */
+export const TRANSACTION_MAX_RECORDS = 500;
+export const COMMIT_QUEUE_MAX_RECORDS = 20_000;
+/** One page of a reader. */
+export const READ_PAGE_RECORDS = 500;
+
+/** Mailbox of a worker: control events (exits, timers, stops) and user events are bounded apart. */
+export const MAILBOX_USER_MAX = 256;
+export const MAILBOX_CONTROL_MAX = 1_024;
+
+export const PROMPT_MAX_BYTES = 1024 * 1024;
+export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
+export const NAME_MAX_BYTES = 64;
+export const LABELS_MAX = 32;
+export const ARGV_MAX_BYTES = 1024 * 1024;
+/** One argument: the kernel's MAX_ARG_STRLEN. */
+export const ARG_MAX_BYTES = 131_072;
+export const WORKERS_LIVE_MAX = 10_000;
+
+export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;
+export const CONNECTIONS_MAX = 1_024;
+export const REQUESTS_IN_FLIGHT_MAX = 256;
+export const WATCHER_BUFFER_MAX_BYTES = 1024 * 1024;
+
+/** Restart defaults (cli.md, Flags of spawn). */
+export const RESTARTS_DEFAULT = 3;
+export const RESTART_PERIOD_DEFAULT_MS = 60_000;
+export const BACKOFF_MIN_DEFAULT_MS = 1_000;
+export const BACKOFF_MAX_DEFAULT_MS = 60_000;
+export const RESTARTS_MAX = 1_000_000;
+export const GRACE_DEFAULT_MS = 10_000;
+export const TIMEOUT_DEFAULT_MS = 30 * 60_000;
+export const STALL_DEFAULT_MS = 10 * 60_000;
+export const HEARTBEAT_DEFAULT_MS = 30_000;
+/** The longest duration that may be asked for: a year. */
+export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
+
+/** A launcher tells the agent's pid within this, or the start has failed. */
+export const START_TIMEOUT_MS = 10_000;
+/** Passes of the marker sweep before it says that something survives. */
+export const SWEEP_PASSES_MAX = 20;
+/** Raw spools are kept this long after the end of an incarnation. */
+export const RUNS_KEPT_MS = 24 * 3_600_000;
+export const CLEAN_PERIOD_MS = 3_600_000;
+/** KILL is repeated after this while the kernel has not ended the agent (it may sit in an uninterruptible call). */
+export const KILL_REPEAT_MS = 2_000;
+/** The table of heartbeats is looked at this often. */
+export const CLOCK_TICK_MS = 1_000;
+
+/** `sun_path` without its NUL on the strictest platform: macOS has 104 bytes, Linux 108. */
+export const SOCKET_PATH_MAX_BYTES = 103;
+/** A daemon that starts waits so long for the lock, and then so long for the winner to write its name. */
+export const LOCK_WAIT_MS = 250;
+export const LOCK_HOLDER_WAIT_MS = 500;
+/** A client waits so long for the daemon that it started to answer, and looks this often. */
+export const DAEMON_START_WAIT_MS = 10_000;
+export const DAEMON_START_POLL_MS = 10;
+/** A client that claimed the start and did not finish it within this has died. */
+export const DAEMON_START_CLAIM_MS = 3_000;
+/** A log of the daemon over this is put aside, once, at the next start. */
+export const DAEMON_LOG_MAX_BYTES = 8 * 1024 * 1024;
+/** A daemon that stops lets requests in flight finish for at most this long. */
+export const DAEMON_DRAIN_MS = 5_000;
+export const REQUEST_ID_MAX_CHARS = 128;
+/** Text joined for one write to a watcher. */
+export const WATCHER_CHUNK_CHARS = 128 * 1024;
+/** The event loop's delay is measured this finely, over windows of this length. */
+export const LAG_RESOLUTION_MS = 20;
+export const LAG_WINDOW_MS = 60_000;
+/** A record of what has happened already is offered to a failing store again after this. */
+export const STORE_RETRY_MS = 500;
+/** The text that `agent output` joins from the log. */
+export const OUTPUT_TEXT_MAX_BYTES = 16 * 1024 * 1024;
+
+/** The longest answer that a client takes: a list of every worker there may be. */
+export const REPLY_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Rows of one INSERT statement; measured, more are not faster. */
+export const INSERT_ROWS = 8;
+/** Newest lines kept in memory for live watchers: so many records (a power of two), and at most so many bytes. */
+export const RECENT_LINES_MAX_RECORDS = 4_096;
+export const RECENT_LINES_MAX_BYTES = 8 * 1024 * 1024;
+/** A filtered read looks at so many records at most before it returns with what it has. */
+export const READ_SCAN_MAX_RECORDS = 5_000;
+/** Streams whose newest version is kept in memory. */
+export const STREAMS_CACHED_MAX = 20_000;
+/** A damaged log is told in so many sentences at most. */
+export const CHECK_FINDINGS_MAX = 100;
+/** Another process may hold the file for so long: a backup, or a checkpoint of an `agent db` command. */
+export const STORE_BUSY_MAX_MS = 2_000;
+/** Nesting of `data`. serde_json, with which the contract counts its bytes, reads 127 levels; a record and its envelope need some of them. */
+export const DATA_MAX_DEPTH = 100;
+/** A known secret shorter than this is not looked for in output. */
+export const KNOWN_SECRET_MIN_CHARS = 6;
+
+/** Runs are looked at so often where no file event tells; each tick looks at this many of the quiet ones in turn. */
+export const RUN_POLL_MS = 250;
+export const RUN_POLL_SLICE_RUNS = 64;
+/** Between the agent's pid and its exec: how often the start is looked at. */
+export const EXEC_POLL_MS = 1;
+/** A launcher writes `exit` within this after its agent's death, or is ended. */
+export const LAUNCHER_END_MS = 5_000;
+/** Descendants of all runs are recorded this often, and before each signal. */
+export const SNAPSHOT_PERIOD_MS = 5_000;
+/** A scan of the process table yields after this. */
+export const SCAN_SLICE_MS = 5;
+/** What the sweep has killed must be gone within this, or is reported as a survivor. */
+export const SWEEP_KILL_WAIT_MS = 1_000;
+/** What a program may be asked to look for in a `#!` line: the kernel's BINPRM_BUF_SIZE. */
+export const SHEBANG_MAX_BYTES = 256;
+/** A secret read from `@file:PATH`. */
+export const SECRET_MAX_BYTES = 65_536;

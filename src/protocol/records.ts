@@ -1,0 +1,122 @@
+/**
+ * Every record type of the log, one union. A record is a durable fact; statuses and tables are folded from records.
+ * Worker event kinds are those of protocol-v1 notes 2.6; the rest is what a supervisor adds (cli.md, One record).
+ */
+import type { AgentEvent } from "./agent-event.ts";
+import type { AgentCompletion } from "./completion.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { WorkerSpec, WorkerState } from "./worker.ts";
+
+/** Identity of a process: read again immediately before each signal (architecture §5). */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat, in clock ticks since boot. */
+  readonly start_time: string;
+  readonly boot_id: string;
+  readonly pid_ns: string;
+}
+
+/** Wall time cannot order or measure; windows and deadlines go on over restarts by this (architecture §4, Time). */
+export interface ClockStamp {
+  readonly boot_id: string;
+  /** Monotonic nanoseconds as a decimal string. */
+  readonly mono_ns: string;
+}
+
+export interface WorkerError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retry_after_s?: number;
+}
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_tokens: number;
+  readonly reasoning_tokens: number;
+  /** Dollars as the agent reported them; null where it reports none. */
+  readonly cost_usd: number | null;
+}
+
+export type ExitReason =
+  | "exited" | "signalled" | "start_failed" | "unknown";
+
+export interface SweepReport {
+  readonly method: "marker" | "cgroup" | "pid_namespace";
+  /** Processes whose environment could not be read (other users'). */
+  readonly unreadable: number;
+  /** Pids of this run still alive after the last pass. */
+  readonly survivors: readonly number[];
+  /** Processes ended by the sweep. */
+  readonly killed: number;
+}
+
+export interface RecordPayloads {
+  /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
+  worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
+  /** to `starting` is the row of an incarnation, written before its process is made. */
+  worker_state_changed: { readonly from: WorkerState; readonly to: WorkerState; readonly reason: string; readonly clock: ClockStamp };
+  worker_spawned: { readonly pid: number; readonly pgid: number; readonly agent: ProcessIdentity; readonly launcher: ProcessIdentity; readonly argv: readonly string[]; readonly clock: ClockStamp };
+  /** The agent runs: its first sign of life, or its exec. */
+  worker_started: { readonly clock: ClockStamp };
+  /** A change of liveness only: the process state letter of /proc (R, S, T, Z). */
+  worker_heartbeat: { readonly process: "running" | "stopped" | "zombie" | "dead"; readonly idle_ms: number };
+  worker_cancel_requested: { readonly by: string; readonly reason: string; readonly tombstone: boolean; readonly grace_ms: number; readonly signal: string };
+  worker_signal_sent: { readonly signal: string; readonly pids: readonly number[]; readonly reason: string };
+  /** Exactly one for each incarnation that was begun. */
+  worker_exited: { readonly exit_code: number | null; readonly signal: string | null; readonly signal_inferred: boolean; readonly raw_status: number | null; readonly reason: ExitReason; readonly error?: WorkerError; readonly duration_ms: number; readonly sweep?: SweepReport; readonly clock: ClockStamp };
+  /** Terminal for (worker, incarnation): exactly one of the three follows worker_exited. */
+  worker_completed: { readonly completion: AgentCompletion };
+  worker_failed: { readonly error: WorkerError; readonly completion?: AgentCompletion };
+  worker_cancelled: { readonly error: WorkerError; readonly completion?: AgentCompletion };
+  /** An incarnation will follow this one. */
+  worker_restart_scheduled: { readonly delay_ms: number; readonly restarts_in_window: number; readonly max_restarts: number; readonly period_ms: number; readonly reason: string; readonly clock: ClockStamp };
+  /** The worker stays as it ended: its policy, its window or a tombstone says so. */
+  worker_ended: { readonly state: "completed" | "failed" | "cancelled" | "parked"; readonly reason: string };
+  /** The restart window was passed: the private supervisor of the worker gave up; the root parks and never ends. */
+  supervisor_escalated: { readonly supervisor: string; readonly restarts: number; readonly max_restarts: number; readonly period_ms: number };
+  worker_adopted: { readonly agent: ProcessIdentity | null; readonly clock: ClockStamp };
+  worker_limit_reached: { readonly limit: "timeout" | "stall" | "turns" | "tokens" | "usd" | "wall"; readonly value: number; readonly bound: number };
+  /** Output that is not in the log: a line over the limit (`bytes` long), or a spool that lost its last bytes (power loss). */
+  worker_log_chunk: { readonly stream: "stdout" | "stderr"; readonly truncated: true; readonly reason: "line_too_long" | "spool_shrunk"; readonly bytes: number; readonly limit_bytes: number };
+  worker_message: { readonly message_id: string; readonly bytes: number; readonly state: "accepted" | "delivered" | "undeliverable" };
+  session_started: { readonly session_id: string };
+  turn_started: { readonly turn: number };
+  turn_completed: { readonly turn: number; readonly usage: Usage; readonly duration_ms: number | null; readonly error?: WorkerError };
+  "agent.event": AgentEvent;
+  daemon_started: { readonly version: string; readonly pid: number; readonly node: string; readonly clock: ClockStamp };
+  daemon_stopped: { readonly reason: string };
+}
+
+export type RecordType = keyof RecordPayloads;
+
+/** What is handed to the log; the log adds seq, version, recorded_at and, where it is missing, id. */
+export type RecordDraft = {
+  [T in RecordType]: {
+    readonly type: T;
+    readonly stream: string;
+    readonly payload: RecordPayloads[T];
+    /** Idempotency key: an id that the log has already is not appended again. */
+    readonly id?: string;
+    readonly worker_id?: string;
+    readonly incarnation?: number;
+    readonly correlation_id?: string;
+    readonly causation_id?: string;
+  };
+}[RecordType];
+
+/** One row of the event log (architecture §1). */
+export type LogRecord = RecordDraft & {
+  readonly seq: number;
+  readonly id: string;
+  readonly version: number;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly recorded_at: string;
+  readonly correlation_id: string;
+  readonly causation_id: string;
+};
+
+export const workerStream = (workerId: string): string => `worker:${workerId}`;
+export const DAEMON_STREAM = "daemon";
+/** Output is what a power loss may take from the log, because the spool still has it (architecture §4). */
+export const isOutput = (type: RecordType): boolean => type === "agent.event" || type === "worker_log_chunk";

@@ -1,0 +1,46 @@
+/**
+ * What each command takes over the socket, as zod schemas: the daemon checks every request against them, and
+ * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
+ */
+import { z } from "zod";
+import { DURATION_MAX_MS, MESSAGE_TO_AGENT_MAX_BYTES } from "./limits.ts";
+import { WorkerSpec } from "./worker.ts";
+
+const ref = z.string().min(1).max(256);
+const refs = z.array(ref).min(1).max(1_000);
+const ms = z.int().min(0).max(DURATION_MAX_MS);
+
+export const Requests = {
+  "agent/spawn": z.strictObject({ spec: WorkerSpec, dry_run: z.boolean().default(false), idempotency_key: z.string().min(1).max(256).optional() }),
+  "agent/kill": z.strictObject({
+    ids: z.array(ref).max(1_000).default([]), all: z.boolean().default(false), subtree: z.boolean().default(false), grace_ms: ms.optional(),
+    signal: z.string().optional(), reason: z.string().max(1_024).optional(), dry_run: z.boolean().default(false),
+  }),
+  "agent/restart": z.strictObject({ ids: refs }),
+  "agent/send": z.strictObject({ id: ref, text: z.string().refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB") }),
+  "agent/list": z.strictObject({ all: z.boolean().default(false) }),
+  "agent/info": z.strictObject({ id: ref }),
+  "agent/tree": z.strictObject({}),
+  /** A stream: progress envelopes whose data is one record each, then a terminal `ok` with {next: seq}. */
+  "agent/watch": z.strictObject({
+    ids: z.array(ref).max(1_000).default([]), all: z.boolean().default(false), from: z.int().min(0).optional(), since_ms: ms.optional(),
+    kinds: z.array(z.string()).max(64).default([]), types: z.array(z.string()).max(64).default([]), follow: z.boolean().default(true),
+    /** The newest N records only, before following. */
+    tail: z.int().min(0).max(100_000).optional(),
+  }),
+  "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
+  "agent/output": z.strictObject({ id: ref }),
+  "agent/raw": z.strictObject({ id: ref, stream: z.enum(["stdout", "stderr"]).default("stdout"), offset: z.int().min(0).default(0), max_bytes: z.int().min(1).max(262_144).default(65_536) }),
+  "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
+  "daemon/status": z.strictObject({}),
+  /** Neither flag while agents run fails with AGENTS_RUNNING. */
+  "daemon/stop": z.strictObject({ agents: z.enum(["refuse", "kill", "keep"]).default("refuse") }),
+  "db/check": z.strictObject({}),
+  "db/rebuild": z.strictObject({}),
+} as const;
+
+export type RequestName = keyof typeof Requests;
+export type RequestData<N extends RequestName> = z.output<(typeof Requests)[N]>;
+/** What a client sends: fields with a default may be left out. */
+export type RequestInput<N extends RequestName> = z.input<(typeof Requests)[N]>;
+export const isRequestName = (name: string): name is RequestName => Object.hasOwn(Requests, name);

@@ -1,0 +1,93 @@
+/** A worker's specification and the words for its life (architecture §1, §3). */
+import { z } from "zod";
+import { AgentKind } from "./agent-event.ts";
+import {
+  BACKOFF_MAX_DEFAULT_MS, BACKOFF_MIN_DEFAULT_MS, DURATION_MAX_MS, GRACE_DEFAULT_MS, HEARTBEAT_DEFAULT_MS, NAME_MAX_BYTES,
+  PROMPT_MAX_BYTES, RESTART_PERIOD_DEFAULT_MS, RESTARTS_DEFAULT, RESTARTS_MAX, STALL_DEFAULT_MS, TIMEOUT_DEFAULT_MS,
+} from "./limits.ts";
+
+/** OTP's restart types (supervisor.erl): always, only after an abnormal end, never. */
+export const RestartPolicy = z.enum(["permanent", "transient", "temporary"]);
+export type RestartPolicy = z.infer<typeof RestartPolicy>;
+
+/** States of the worker machine (architecture §3). */
+export const WorkerState = z.enum([
+  "pending", "starting", "ready", "running", "waiting", "stopping", "backing_off", "parked", "lost", "completed", "failed", "cancelled",
+]);
+export type WorkerState = z.infer<typeof WorkerState>;
+
+/** Statuses on the wire: protocol-v1 notes 2.6. A projection of the state. */
+export const WorkerStatus = z.enum(["pending", "starting", "running", "stopping", "completed", "failed", "cancelled"]);
+export type WorkerStatus = z.infer<typeof WorkerStatus>;
+
+export const statusOf = (state: WorkerState): WorkerStatus => {
+  switch (state) {
+    case "ready":
+    case "waiting":
+    case "lost":
+      return "running";
+    case "backing_off":
+      return "pending";
+    case "parked":
+      return "failed";
+    default:
+      return state;
+  }
+};
+
+/** Ended for good: only a person (or a program) starts it again by name. */
+export const isEnded = (state: WorkerState): boolean =>
+  state === "completed" || state === "failed" || state === "cancelled" || state === "parked";
+
+const duration = z.int().min(0).max(DURATION_MAX_MS);
+
+export const Budget = z.strictObject({
+  usd: z.number().positive().optional(),
+  tokens: z.int().positive().optional(),
+  turns: z.int().positive().optional(),
+  wall_ms: duration.optional(),
+});
+export type Budget = z.infer<typeof Budget>;
+
+export const WORKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** All that `spawn` takes, checked and with its defaults. Units are in the names. */
+export const WorkerSpec = z.strictObject({
+  kind: AgentKind,
+  name: z.string().max(NAME_MAX_BYTES).regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit").optional(),
+  labels: z.record(z.string().max(NAME_MAX_BYTES), z.string().max(256)).default({}),
+  prompt: z.string().refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "the prompt is over 1 MB").optional(),
+  /** Program and arguments of kind `command`; extra arguments of the other kinds. */
+  argv: z.array(z.string()).default([]),
+  /** Absolute directory in which the agent runs: the client's own, unless asked otherwise. */
+  cwd: z.string().min(1),
+  /** Variables of --env: a value, or a reference `@env:NAME` (daemon's side: the client's at spawn) or `@file:PATH`. */
+  env: z.record(z.string(), z.string()).default({}),
+  /** The client's variables that may reach the child (environment.ts decides which). */
+  client_env: z.record(z.string(), z.string()).default({}),
+  inherit_env: z.array(z.string()).default([]),
+  model: z.string().min(1).max(128).optional(),
+  session: z.string().min(1).optional(),
+  fork: z.boolean().default(false),
+  /** Keep stdin open for `send` (kind command). */
+  interactive: z.boolean().default(false),
+  permission: z.enum(["ask", "deny", "allow"]).default("deny"),
+  ext: z.record(z.string(), z.json()).default({}),
+  restart: RestartPolicy,
+  max_restarts: z.int().min(0).max(RESTARTS_MAX).default(RESTARTS_DEFAULT),
+  restart_period_ms: duration.default(RESTART_PERIOD_DEFAULT_MS),
+  backoff_min_ms: duration.default(BACKOFF_MIN_DEFAULT_MS),
+  backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),
+  grace_ms: duration.default(GRACE_DEFAULT_MS),
+  /** Wall clock of one incarnation; 0 is none. */
+  timeout_ms: duration.default(TIMEOUT_DEFAULT_MS),
+  /** No record for so long while it runs means stuck; 0 is never. */
+  stall_ms: duration.default(STALL_DEFAULT_MS),
+  heartbeat_ms: duration.default(HEARTBEAT_DEFAULT_MS),
+  budget: Budget.default({}),
+  supervisor: z.string().default("root"),
+  /** The worker whose agent asked for this one (its marker), if any. */
+  parent: z.string().optional(),
+});
+export type WorkerSpec = z.infer<typeof WorkerSpec>;
+export type WorkerSpecInput = z.input<typeof WorkerSpec>;

@@ -1,0 +1,181 @@
+/**
+ * The writer: records, projections and checkpoints of any number of callers in one synchronous transaction. Seq and
+ * versions are counted here and read again from the database after a rollback, so both stay dense.
+ *
+ * A record without a stated correlation belongs to its worker's, else to itself. Without a stated cause it is its own
+ * cause: nothing earlier is known to have caused it.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Database } from "better-sqlite3";
+import { HoldfastError } from "../protocol/errors.ts";
+import { STREAMS_CACHED_MAX } from "../protocol/limits.ts";
+import { isOutput, type LogRecord, type RecordDraft } from "../protocol/records.ts";
+import { COLUMNS, checksumOf, type Facts, isoTime, lineOf, type Row, verifiedLine } from "./checksum.ts";
+import { newestSeq } from "./connection.ts";
+import { makeInserter } from "./insert.ts";
+import type { AppendOptions } from "./port.ts";
+import type { Projection } from "./projections/projection.ts";
+import type { Recent, RecentLine } from "./recent.ts";
+
+/** What one caller hands over: all of it is in the log, or none. */
+export interface Draft {
+  readonly drafts: readonly RecordDraft[];
+  readonly options: AppendOptions | undefined;
+}
+
+export interface Writer {
+  head(): number;
+  /** Returns the records of each caller, in order. Throws what SQLite throws; nothing is written then. */
+  write(callers: readonly Draft[]): readonly (readonly LogRecord[])[];
+}
+
+/** Stamps of the same fact told twice differ; all else of a draft must be what the log has. */
+const material = ({ type, stream, worker_id, incarnation, payload }: RecordDraft): unknown => {
+  const { clock: _, ...facts } = JSON.parse(JSON.stringify(payload));
+  return { type, stream, worker_id: worker_id ?? null, incarnation: incarnation ?? null, facts };
+};
+
+const sameFact = (stored: LogRecord, draft: RecordDraft): LogRecord => {
+  if (isDeepStrictEqual(material(stored), material(draft))) return stored;
+  throw new HoldfastError(
+    "VERSION_CONFLICT",
+    `The id ${stored.id} is taken: record ${stored.seq} of the log has it and says something else.`,
+    {
+      suggestion: "Use a new idempotency key for a new request.",
+      details: { id: stored.id, seq: stored.seq },
+    },
+  );
+};
+
+export const makeWriter = (
+  db: Database,
+  projection: Projection,
+  recent: Recent,
+  now: () => number,
+  newId: () => string,
+): Writer => {
+  const rows = makeInserter(db);
+  const byId = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM records WHERE id = ?`).raw();
+  const newestVersion = db
+    .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
+    .pluck();
+  const setHead = db.prepare("UPDATE meta SET value = ? WHERE key = 'head'");
+  const saveCheckpoint = db.prepare("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const dropCheckpoints = db.prepare("DELETE FROM checkpoints WHERE worker_id = ? AND incarnation = ?");
+
+  let head = newestSeq(db);
+  let recount = false;
+  const versions = new Map<string, number>();
+  let written: RecentLine[] = [];
+  let durable: boolean | undefined;
+
+  const findStored = (id: string): LogRecord | undefined => {
+    rows.flush(); // it may be in this batch
+    const row = byId.get(id) as Row | undefined;
+    return row && JSON.parse(verifiedLine(row));
+  };
+
+  const append = (draft: RecordDraft, recordedAt: number): LogRecord => {
+    const stored = draft.id === undefined ? undefined : findStored(draft.id);
+    if (stored) return sameFact(stored, draft);
+    const { stream, type, payload } = draft;
+    const seq = head + 1;
+    const version = (versions.get(stream) ?? newestVersion.get(stream) ?? 0) + 1;
+    const id = draft.id ?? newId();
+    const worker = draft.worker_id ?? null;
+    const incarnation = draft.incarnation ?? null;
+    const correlation = draft.correlation_id ?? worker ?? id;
+    const causation = draft.causation_id ?? id;
+    const json = JSON.stringify(payload);
+    const facts: Facts = [
+      seq,
+      id,
+      stream,
+      version,
+      type,
+      recordedAt,
+      worker,
+      incarnation,
+      correlation,
+      causation,
+      json,
+    ];
+    const line = lineOf(facts);
+    rows.add(facts, checksumOf(line));
+    head = seq;
+    versions.set(stream, version);
+    written.push({ seq, stream, type, kind: type === "agent.event" ? payload.kind : undefined, line });
+    const record = {
+      seq,
+      id,
+      stream,
+      version,
+      type,
+      recorded_at: isoTime(recordedAt),
+      worker_id: draft.worker_id,
+      incarnation: draft.incarnation,
+      correlation_id: correlation,
+      causation_id: causation,
+      payload,
+    } as LogRecord;
+    projection.fold(record);
+    return record;
+  };
+
+  const transaction = db.transaction((callers: readonly Draft[]) => {
+    const recordedAt = now();
+    const results = callers.map(({ drafts, options }) => {
+      const records = drafts.map((draft) => append(draft, recordedAt));
+      const at = options?.checkpoint;
+      if (at)
+        saveCheckpoint.run(
+          at.worker_id,
+          at.incarnation,
+          at.stream,
+          at.offset,
+          at.skipped_bytes,
+          at.decoder_version,
+          at.decoder_state,
+        );
+      const drop = options?.drop_checkpoints;
+      if (drop) dropCheckpoints.run(drop.worker_id, drop.incarnation);
+      return records;
+    });
+    rows.flush();
+    projection.flush();
+    setHead.run(head);
+    return results;
+  }).immediate;
+
+  /** FULL syncs the WAL at the commit; NORMAL leaves that to the next checkpoint or FULL commit. Not settable inside a transaction. */
+  const setDurable = (wanted: boolean): void => {
+    if (wanted === durable) return;
+    db.pragma(`synchronous = ${wanted ? "FULL" : "NORMAL"}`);
+    durable = wanted;
+  };
+
+  return {
+    head: () => head,
+    write: (callers) => {
+      if (recount) head = newestSeq(db);
+      recount = false;
+      const before = head;
+      setDurable(callers.some(({ drafts }) => drafts.some(({ type }) => !isOutput(type))));
+      try {
+        const results = transaction(callers);
+        for (const line of written) recent.push(line);
+        return results;
+      } catch (cause) {
+        rows.reset();
+        projection.reset();
+        versions.clear();
+        head = before; // readers go on; the next write counts again, when the database may answer again
+        recount = true;
+        throw cause;
+      } finally {
+        written = [];
+        if (versions.size > STREAMS_CACHED_MAX) versions.clear();
+      }
+    },
+  };
+};

@@ -1,0 +1,70 @@
+/** `agent db check`: everything that the log promises of itself, one sentence for each thing that is not so. */
+import SQLite, { type Database } from "better-sqlite3";
+import { CHECK_FINDINGS_MAX } from "../protocol/limits.ts";
+import { intactLine } from "./checksum.ts";
+import { headInMeta } from "./connection.ts";
+import { storeError } from "./failure.ts";
+import { allRows } from "./pages.ts";
+import type { CheckReport } from "./port.ts";
+import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
+
+export const check = (db: Database): CheckReport => {
+  const findings: string[] = [];
+  let left = 0;
+  const find = (sentence: string): void => {
+    if (findings.length < CHECK_FINDINGS_MAX) findings.push(sentence);
+    else left++;
+  };
+  let records = 0;
+  let head = 0;
+  const folded = new SQLite(":memory:");
+  try {
+    for (const said of db.pragma(`integrity_check(${CHECK_FINDINGS_MAX})`, { simple: false }) as {
+      integrity_check: string;
+    }[])
+      if (said.integrity_check !== "ok") find(`SQLite finds: ${said.integrity_check}.`);
+
+    resetProjections(folded);
+    const projection = projections(folded);
+    const versions = new Map<string, number>();
+    for (const row of allRows(db)) {
+      const [seq, , stream, version] = row;
+      records++;
+      if (seq !== head + 1)
+        find(
+          seq === head + 2
+            ? `Record ${head + 1} is missing.`
+            : `Records ${head + 1} to ${seq - 1} are missing.`,
+        );
+      head = seq;
+      const expected = (versions.get(stream) ?? 0) + 1;
+      if (version !== expected)
+        find(`Record ${seq} is version ${version} of stream ${stream}, and ${expected} was due.`);
+      versions.set(stream, version);
+      const line = intactLine(row);
+      if (line === undefined) find(`Record ${seq} does not match its checksum.`);
+      else projection.fold(JSON.parse(line));
+    }
+    projection.flush();
+    const written = headInMeta(db);
+    if (head !== written) find(`The log ends at record ${head}, but it was written up to ${written}.`);
+    if (findings.length > 0) find("The projections were not compared, because the log itself is damaged.");
+    else for (const difference of differences(dumpProjections(db), dumpProjections(folded))) find(difference);
+  } catch (cause) {
+    find(storeError(cause).message);
+  } finally {
+    folded.close();
+  }
+  if (left > 0) findings.push(`${left} more findings are not listed.`);
+  return { ok: findings.length === 0, records, head, findings };
+};
+
+const shorten = (row: string): string => (row.length > 300 ? `${row.slice(0, 300)}…` : row);
+
+/** Rows that only one side has, in both directions. */
+function* differences(stored: Iterable<string>, folded: Iterable<string>): Generator<string> {
+  const due = new Set(folded);
+  for (const row of stored)
+    if (!due.delete(row)) yield `A projection holds a row that the log does not give: ${shorten(row)}.`;
+  for (const row of due) yield `A projection lacks a row that the log gives: ${shorten(row)}.`;
+}

@@ -1,0 +1,57 @@
+/** The one connection that writes: pragmas, schema, identity of the store, and the look at the tail before anything is trusted. */
+import { closeSync, openSync } from "node:fs";
+import SQLite, { type Database } from "better-sqlite3";
+import { HoldfastError } from "../protocol/errors.ts";
+import { STORE_BUSY_MAX_MS } from "../protocol/limits.ts";
+import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
+import { migrate } from "./migrations/migrate.ts";
+
+export interface Connection {
+  readonly db: Database;
+  readonly store_id: string;
+  readonly epoch: string;
+}
+
+export const newestSeq = (db: Database): number =>
+  db.prepare("SELECT coalesce(max(seq), 0) FROM records").pluck().get() as number;
+
+/** What meta says the newest seq is; it is written in every transaction, so a tail cut off shows. */
+export const headInMeta = (db: Database): number =>
+  db.prepare("SELECT value FROM meta WHERE key = 'head'").pluck().get() as number;
+
+/** Throws STORE_CORRUPT when the newest record is damaged or missing. */
+const checkTail = (db: Database): void => {
+  const head = headInMeta(db);
+  const newest = newestSeq(db);
+  if (newest !== head)
+    throw new HoldfastError(
+      "STORE_CORRUPT",
+      `The event log ends at record ${newest}, but it was written up to ${head}.`,
+    );
+  const tail = db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM records WHERE seq = ?`).raw().get(head) as
+    | Row
+    | undefined;
+  if (tail) verifiedLine(tail);
+};
+
+/** Opens or makes the database (mode 0600). `trust` leaves the look at the tail to the caller. */
+export const connect = (file: string, newId: () => string, trust: boolean): Connection => {
+  closeSync(openSync(file, "a", 0o600));
+  const db = new SQLite(file, { timeout: STORE_BUSY_MAX_MS });
+  try {
+    db.pragma("journal_mode = WAL");
+    migrate(db);
+    const addMeta = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
+    const meta = db.prepare("SELECT value FROM meta WHERE key = ?").pluck();
+    db.transaction(() => {
+      addMeta.run("store_id", newId());
+      addMeta.run("epoch", newId());
+      addMeta.run("head", 0);
+    }).immediate();
+    if (!trust) checkTail(db);
+    return { db, store_id: meta.get("store_id") as string, epoch: meta.get("epoch") as string };
+  } catch (cause) {
+    db.close();
+    throw cause;
+  }
+};

@@ -1,0 +1,171 @@
+/**
+ * Reads behind a cursor: the newest lines from memory, the rest from the log with every checksum verified. A read is
+ * bounded by what it returns and by what it looks at, so no filter can hold up the writer.
+ */
+import type { Database } from "better-sqlite3";
+import { HoldfastError } from "../protocol/errors.ts";
+import { READ_SCAN_MAX_RECORDS } from "../protocol/limits.ts";
+import { isOutput, type LogRecord, type RecordType, workerStream } from "../protocol/records.ts";
+import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
+import type { RecordFilter } from "./port.ts";
+import type { Recent, RecentLine } from "./recent.ts";
+
+export interface Page {
+  readonly lines: readonly string[];
+  readonly seqs: readonly number[];
+  readonly scanned: number;
+}
+
+/** `types` and `kinds` together name what is wanted: an AgentEvent counts by its kind where kinds are given. */
+const wants = (filter: RecordFilter, streams: readonly string[] | undefined, entry: RecentLine): boolean => {
+  if (streams && !streams.includes(entry.stream)) return false;
+  if (filter.kinds && entry.kind !== undefined) return filter.kinds.includes(entry.kind);
+  return filter.types ? filter.types.includes(entry.type) : filter.kinds === undefined;
+};
+
+/** The same in SQL: a condition over @streams, @types and @kinds, each a JSON array. */
+const condition = (filter: RecordFilter): string => {
+  const listed = (column: string, name: string) => `${column} IN (SELECT value FROM json_each(@${name}))`;
+  const typed = filter.types ? listed("type", "types") : filter.kinds ? "false" : "true";
+  const kind = filter.kinds
+    ? `CASE type WHEN 'agent.event' THEN ${listed("payload ->> '$.kind'", "kinds")} ELSE ${typed} END`
+    : typed;
+  return filter.worker_ids ? `${listed("stream", "streams")} AND ${kind}` : kind;
+};
+
+/** The words of the index records_lifecycle, so that it is used where no output is asked for. */
+const lifecycleOnly = (types: readonly RecordType[]): string =>
+  types.some(isOutput) ? "" : "type NOT IN ('agent.event', 'worker_log_chunk') AND ";
+
+const missing = (seq: number): HoldfastError =>
+  new HoldfastError("STORE_CORRUPT", `Record ${seq} of the event log is missing.`, { details: { seq } });
+
+/** Smallest whole number in (below, above) for which `holds`, else `above`; `holds` must stay true once it is. */
+const firstWhere = (below: number, above: number, holds: (n: number) => boolean): number => {
+  let [no, yes] = [below, above];
+  while (yes - no > 1) {
+    const middle = Math.floor((no + yes) / 2);
+    if (holds(middle)) yes = middle;
+    else no = middle;
+  }
+  return yes;
+};
+
+export const makeCursor = (db: Database, head: () => number, recent: Recent) => {
+  const select = (where: string) =>
+    db.prepare<unknown[], Row>(`SELECT ${COLUMNS} FROM records WHERE ${where}`).raw();
+  const ofRange = select("seq > ? AND seq <= ? ORDER BY seq");
+  const at = select("seq = ?");
+  const ofId = select("id = ?");
+  const ofStream = select("stream = ? ORDER BY version");
+  const newestVersion = db
+    .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
+    .pluck();
+  const seqOf = db
+    .prepare<[string, number], number>("SELECT seq FROM records WHERE stream = ? AND version = ?")
+    .pluck();
+  const timeOf = db.prepare<[number], number>("SELECT recorded_at FROM records WHERE seq = ?").pluck();
+
+  /** Statements by their SQL; there are few, because a filter's lists are bound as JSON. */
+  const filtered = new Map<string, ReturnType<typeof select>>();
+  const selectWhere = (where: string) => {
+    const known = filtered.get(where) ?? select(where);
+    filtered.set(where, known);
+    return known;
+  };
+
+  const pageOf = (rows: readonly Row[], limit: number, scanned: number): Page => {
+    const seqs = rows.map((row) => row[0]);
+    return { lines: rows.map(verifiedLine), seqs, scanned: rows.length < limit ? scanned : seqs.at(-1)! };
+  };
+
+  const fromMemory = (
+    after: number,
+    limit: number,
+    filter: RecordFilter,
+    streams: readonly string[] | undefined,
+  ): Page => {
+    const lines: string[] = [];
+    const seqs: number[] = [];
+    const end = Math.min(head(), after + READ_SCAN_MAX_RECORDS);
+    let scanned = after;
+    while (scanned < end && lines.length < limit) {
+      const entry = recent.at(scanned + 1);
+      if (entry === undefined) break;
+      scanned++;
+      if (!wants(filter, streams, entry)) continue;
+      lines.push(entry.line);
+      seqs.push(entry.seq);
+    }
+    return { lines, seqs, scanned };
+  };
+
+  /** Versions and seqs of a stream rise together: the place of the cursor is found by halving, in the index alone. */
+  const ofOneStream = (after: number, limit: number, filter: RecordFilter, stream: string): Page => {
+    const newest = newestVersion.get(stream) ?? 0;
+    const first = firstWhere(0, newest + 1, (version) => seqOf.get(stream, version)! > after);
+    const last = Math.min(newest, first + READ_SCAN_MAX_RECORDS - 1);
+    const statement = selectWhere(
+      `stream = @stream AND version BETWEEN @first AND @last AND ${condition({ ...filter, worker_ids: undefined })} ORDER BY version LIMIT @limit`,
+    );
+    const rows = statement.all({ stream, first, last, limit, ...lists(filter) }) as Row[];
+    return pageOf(rows, limit, last === newest ? head() : seqOf.get(stream, last)!);
+  };
+
+  const lists = (filter: RecordFilter) => ({
+    ...(filter.types && { types: JSON.stringify(filter.types) }),
+    ...(filter.kinds && { kinds: JSON.stringify(filter.kinds) }),
+  });
+
+  const readLines = (after: number, limit: number, filter: RecordFilter = {}): Page => {
+    if (after >= head() || limit < 1) return { lines: [], seqs: [], scanned: after };
+    const streams = filter.worker_ids?.map(workerStream);
+    if (recent.at(after + 1)) return fromMemory(after, limit, filter, streams);
+    if (streams?.length === 1) return ofOneStream(after, limit, filter, streams[0]!);
+    if (!streams && !filter.types && !filter.kinds) {
+      const end = Math.min(head(), after + limit);
+      const rows = ofRange.all(after, end) as Row[];
+      const gap = rows.findIndex((row, i) => row[0] !== after + 1 + i);
+      if (rows.length < end - after) throw missing(after + 1 + (gap < 0 ? rows.length : gap));
+      return pageOf(rows, limit, end);
+    }
+    const end = Math.min(head(), after + READ_SCAN_MAX_RECORDS);
+    const statement = selectWhere(
+      `seq > @after AND seq <= @end AND ${condition(filter)} ORDER BY seq LIMIT @limit`,
+    );
+    const rows = statement.all({
+      after,
+      end,
+      limit,
+      ...(streams && { streams: JSON.stringify(streams) }),
+      ...lists(filter),
+    }) as Row[];
+    return pageOf(rows, limit, end);
+  };
+
+  const record = (row: Row): LogRecord => JSON.parse(verifiedLine(row));
+
+  return {
+    readLines,
+    read: (after: number, limit: number, filter?: RecordFilter) => {
+      const { lines, scanned } = readLines(after, limit, filter);
+      return { records: lines.map((line): LogRecord => JSON.parse(line)), scanned };
+    },
+    byId: (id: string): LogRecord | undefined => {
+      const row = ofId.get(id) as Row | undefined;
+      return row && record(row);
+    },
+    recordAt: (seq: number): LogRecord => {
+      const row = at.get(seq) as Row | undefined;
+      if (!row) throw missing(seq);
+      return record(row);
+    },
+    stream: (workerId: string, types?: readonly RecordType[]): readonly LogRecord[] => {
+      const stream = workerStream(workerId);
+      if (!types) return (ofStream.all(stream) as Row[]).map(record);
+      const where = `stream = @stream AND ${lifecycleOnly(types)}${condition({ types })} ORDER BY version`;
+      return (selectWhere(where).all({ stream, types: JSON.stringify(types) }) as Row[]).map(record);
+    },
+    seqAt: (epochMs: number): number => firstWhere(0, head() + 1, (seq) => timeOf.get(seq)! >= epochMs),
+  };
+};

@@ -1,0 +1,45 @@
+/** What errors of SQLite and of the file system are in the catalogue (promises R24, R25). */
+import { asHoldfastError, type ErrorCode, HoldfastError } from "../protocol/errors.ts";
+
+const SENTENCES: Partial<Record<ErrorCode, string>> = {
+  DISK_FULL: "The disk of the event log is full",
+  STORE_CORRUPT: "The file of the event log is damaged or is not a database",
+  LOCK_HELD: "Another process holds the event log",
+  VERSION_CONFLICT: "Another writer has appended to the event log",
+  PERMISSION_DENIED: "The file of the event log may not be used",
+  STORE_FAILED: "The event log cannot be read or written",
+};
+
+const CODES: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/^SQLITE_FULL/, "DISK_FULL"],
+  [/^SQLITE_(CORRUPT|NOTADB)/, "STORE_CORRUPT"],
+  [/^SQLITE_(BUSY|LOCKED)/, "LOCK_HELD"],
+  [/^SQLITE_CONSTRAINT/, "VERSION_CONFLICT"],
+  [/^SQLITE_/, "STORE_FAILED"],
+  [/^ENOSPC$/, "DISK_FULL"],
+  [/^(EACCES|EPERM)$/, "PERMISSION_DENIED"],
+  [/^E[A-Z]+$/, "STORE_FAILED"],
+];
+
+export const storeError = (cause: unknown): HoldfastError => {
+  if (!(cause instanceof Error) || cause instanceof HoldfastError) return asHoldfastError(cause);
+  if (cause.message === "The database connection is not open")
+    return new HoldfastError("STORE_FAILED", "The event log is closed.", { cause });
+  const name = "code" in cause ? String(cause.code) : "";
+  const code =
+    cause.message === "malformed JSON" ? "STORE_CORRUPT" : CODES.find(([pattern]) => pattern.test(name))?.[1];
+  return code === undefined
+    ? asHoldfastError(cause)
+    : new HoldfastError(code, `${SENTENCES[code]}: ${cause.message} (${name}).`, { cause });
+};
+
+/** The same function, throwing HoldfastErrors only. */
+export const guarded =
+  <A extends unknown[], R>(run: (...args: A) => R) =>
+  (...args: A): R => {
+    try {
+      return run(...args);
+    } catch (cause) {
+      throw storeError(cause);
+    }
+  };

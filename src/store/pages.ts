@@ -1,0 +1,17 @@
+/** The whole log in order, a page at a time: for what looks at every record. */
+import type { Database } from "better-sqlite3";
+import { READ_PAGE_RECORDS } from "../protocol/limits.ts";
+import { COLUMNS, type Row } from "./checksum.ts";
+
+export function* allRows(db: Database): Generator<Row> {
+  const page = db
+    .prepare<[number, number], Row>(`SELECT ${COLUMNS} FROM records WHERE seq > ? ORDER BY seq LIMIT ?`)
+    .raw();
+  let after = Number.MIN_SAFE_INTEGER;
+  for (;;) {
+    const rows = page.all(after, READ_PAGE_RECORDS) as Row[];
+    yield* rows;
+    if (rows.length < READ_PAGE_RECORDS) return;
+    after = rows.at(-1)![0];
+  }
+}

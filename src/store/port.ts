@@ -1,0 +1,132 @@
+/** The event log as the layers above see it. `log.ts` implements it on SQLite. */
+import type { AgentCompletion } from "../protocol/completion.ts";
+import type { LogRecord, RecordDraft, RecordType, Usage, WorkerError } from "../protocol/records.ts";
+import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
+
+/** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
+export interface Checkpoint {
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly stream: "stdout" | "stderr";
+  /** Byte offset of the first byte that is not yet ingested. */
+  readonly offset: number;
+  /** Bytes already counted of a line over the limit that is being skipped; 0 when none. */
+  readonly skipped_bytes: number;
+  readonly decoder_version: number;
+  /** JSON of the decoder's state after `offset`. */
+  readonly decoder_state: string;
+}
+
+export interface AppendOptions {
+  readonly checkpoint?: Checkpoint;
+  /** Forget the checkpoints of an incarnation that has ended, in the same transaction. */
+  readonly drop_checkpoints?: { readonly worker_id: string; readonly incarnation: number };
+}
+
+/**
+ * Every list that is given must agree. `types` and `kinds` together name what is wanted: where kinds are given, an
+ * AgentEvent counts by its kind and any other record by its type. A worker's records are those of its stream.
+ */
+export interface RecordFilter {
+  readonly worker_ids?: readonly string[];
+  readonly types?: readonly RecordType[];
+  /** AgentEvent kinds, for `--kinds`. */
+  readonly kinds?: readonly string[];
+}
+
+/** One worker as projected from its records; `agent list` and `agent info` are views of it. */
+export interface WorkerRow {
+  readonly id: string;
+  readonly name: string | null;
+  readonly kind: string;
+  readonly state: WorkerState;
+  readonly reason: string;
+  readonly spec: WorkerSpec;
+  readonly incarnation: number;
+  /** Restarts by the supervisor, over the worker's whole life. */
+  readonly restarts: number;
+  readonly pid: number | null;
+  readonly pgid: number | null;
+  readonly parent: string | null;
+  readonly supervisor: string;
+  readonly session_id: string | null;
+  readonly tombstone: boolean;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly error: WorkerError | null;
+  readonly completion: AgentCompletion | null;
+  /** Exactly: `turns` turns completed, their usage summed. */
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly last_seq: number;
+  readonly last_event_at: string | null;
+  /** Epoch milliseconds to monotonic stamps of restarts live in records; the supervisor reads those. */
+  readonly version: number;
+}
+
+export interface TurnRow {
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly turn: number;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly usage: Usage | null;
+  readonly error: WorkerError | null;
+}
+
+export interface CheckReport {
+  readonly ok: boolean;
+  readonly records: number;
+  readonly head: number;
+  /** One sentence a finding: a gap in seq, a wrong checksum, a projection that differs from its fold, … */
+  readonly findings: readonly string[];
+}
+
+export interface EventLog {
+  /** Made with the database; part of every marker. */
+  readonly store_id: string;
+  readonly epoch: string;
+  /** Sequence number of the newest record; 0 when empty. */
+  head(): number;
+  /** One synchronous transaction, durable (FULL) when it holds any lifecycle record. Throws HoldfastError. */
+  append(drafts: readonly RecordDraft[], options?: AppendOptions): readonly LogRecord[];
+  /** Group commit: joins other callers' records in one transaction; resolves when durable. Same order per caller. */
+  commit(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<readonly LogRecord[]>;
+  /**
+   * Records with seq > after, in order, at most `limit`. `scanned` is the seq up to which the filter has looked, and the
+   * next `after`; one read looks at READ_SCAN_MAX_RECORDS at most, so a reader has caught up when `scanned` is `head()`.
+   */
+  read(after: number, limit: number, filter?: RecordFilter): { readonly records: readonly LogRecord[]; readonly scanned: number };
+  /** The same as JSON lines without line ends, made without parsing payloads. */
+  readLines(after: number, limit: number, filter?: RecordFilter): { readonly lines: readonly string[]; readonly seqs: readonly number[]; readonly scanned: number };
+  /** First seq recorded at or after an instant (epoch ms); head + 1 when none. */
+  seqAt(epochMs: number): number;
+  /** Called after each commit with the new head. Returns the way to stop it. */
+  onCommit(listener: (head: number) => void): () => void;
+  /** The record with this id, if the log has it: how an idempotent request finds its first answer. */
+  byId(id: string): LogRecord | undefined;
+  checkpoints(workerId: string, incarnation: number): readonly Checkpoint[];
+  worker(id: string): WorkerRow | undefined;
+  workers(): readonly WorkerRow[];
+  /** Every worker that has or had the name, newest first. */
+  named(name: string): readonly WorkerRow[];
+  turns(workerId: string): readonly TurnRow[];
+  /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
+  stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
+  /** Throw all projections away and fold them again from the log. */
+  rebuild(): { readonly records: number };
+  check(): CheckReport;
+  close(): void;
+}
+
+export interface OpenOptions {
+  readonly file: string;
+  /** Wall clock in epoch milliseconds and ids, passed in (style habit 9). */
+  readonly now?: () => number;
+  readonly id?: () => string;
+  /** Open a log whose tail is damaged too, so that `check` can say what is wrong; nothing should be appended then. */
+  readonly inspect?: boolean;
+}

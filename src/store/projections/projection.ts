@@ -1,0 +1,48 @@
+/**
+ * Read models folded from the log. `fold` takes every record once, in order, inside the transaction that appends it;
+ * `flush` writes what was gathered before that transaction commits. All of it can be thrown away and folded again.
+ */
+import type { Database } from "better-sqlite3";
+import type { LogRecord } from "../../protocol/records.ts";
+import { TURNS_SCHEMA, turns } from "./turns.ts";
+import { WORKERS_SCHEMA, workers } from "./workers.ts";
+
+/** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
+export const PROJECTION_VERSION = 1;
+
+const TABLES = ["p_workers", "p_turns"] as const;
+
+export interface Projection {
+  fold(record: LogRecord): void;
+  flush(): void;
+  /** Forget what was gathered: the transaction was rolled back. */
+  reset(): void;
+}
+
+/** Makes the tables anew, empty. */
+export const resetProjections = (db: Database): void => {
+  for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS ${table}`);
+  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA);
+};
+
+export const projections = (db: Database): Projection => {
+  const all = [workers(db), turns(db)];
+  return {
+    fold: (record) => {
+      for (const projection of all) projection.fold(record);
+    },
+    flush: () => {
+      for (const projection of all) projection.flush();
+    },
+    reset: () => {
+      for (const projection of all) projection.reset();
+    },
+  };
+};
+
+/** Every row of every projection as text, in the order of its key: equal dumps are equal projections. */
+export function* dumpProjections(db: Database): Generator<string> {
+  for (const table of TABLES)
+    for (const row of db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).raw().iterate())
+      yield `${table} ${JSON.stringify(row)}`;
+}

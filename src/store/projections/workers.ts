@@ -1,0 +1,196 @@
+/**
+ * One row a worker: what its records say of it. A worker's records are those of its stream. The tree is the columns
+ * `supervisor` and `parent`; the spec stays in the record that asked for the worker, because it may hold a megabyte
+ * of prompt and the row is written again with every batch of output.
+ */
+import type { Database } from "better-sqlite3";
+import type { LogRecord, Usage } from "../../protocol/records.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../port.ts";
+import type { Projection } from "./projection.ts";
+
+export const WORKERS_SCHEMA = `
+  CREATE TABLE p_workers (
+    id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL,
+    incarnation INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, pid INTEGER, pgid INTEGER,
+    parent TEXT, supervisor TEXT NOT NULL, session_id TEXT, tombstone INTEGER NOT NULL DEFAULT 0,
+    exit_code INTEGER, signal TEXT, error TEXT, completion TEXT,
+    turns INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cost_usd REAL,
+    created_at TEXT NOT NULL, started_at TEXT, ended_at TEXT,
+    last_seq INTEGER NOT NULL DEFAULT 0, last_event_at TEXT, version INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX p_workers_name ON p_workers (name) WHERE name IS NOT NULL;
+`;
+
+const PREFIX = "worker:";
+/** The inverse of `workerStream`. */
+export const workerOf = (stream: string): string | undefined =>
+  stream.startsWith(PREFIX) ? stream.slice(PREFIX.length) : undefined;
+
+interface Touch {
+  seq: number;
+  version: number;
+  eventAt: string | null;
+}
+
+export const workers = (db: Database): Projection => {
+  const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
+  const create = db.prepare(
+    "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, parent, supervisor, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const changed = update("state = ?, reason = ?");
+  const begun = update(
+    `incarnation = ?, pid = NULL, pgid = NULL, exit_code = NULL, signal = NULL, error = NULL, completion = NULL,
+     started_at = NULL, ended_at = NULL, tombstone = 0`,
+  );
+  const spawned = update("pid = ?, pgid = ?");
+  const started = update("started_at = ?");
+  const exited = update("exit_code = ?, signal = ?, pid = NULL");
+  const outcome = update("error = ?, completion = ?");
+  const scheduled = update("restarts = restarts + ?, state = 'backing_off', reason = ?");
+  const ended = update("state = ?, reason = ?, ended_at = ?");
+  const cancelled = update("tombstone = ?");
+  const session = update("session_id = ?");
+  const turn = update(
+    `turns = turns + 1, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?,
+     reasoning_tokens = reasoning_tokens + ?, cost_usd = coalesce(cost_usd + ?, cost_usd, ?)`,
+  );
+  const touched = update("last_seq = ?, version = ?, last_event_at = coalesce(?, last_event_at)");
+
+  /** Worker stream → its newest record in this transaction: output costs one UPDATE a worker, not one a record. */
+  const touches = new Map<string, Touch>();
+
+  const touch = (record: LogRecord): void => {
+    const known = touches.get(record.stream);
+    if (known === undefined) {
+      if (workerOf(record.stream) === undefined) return;
+      touches.set(record.stream, {
+        seq: record.seq,
+        version: record.version,
+        eventAt: record.type === "agent.event" ? record.recorded_at : null,
+      });
+      return;
+    }
+    known.seq = record.seq;
+    known.version = record.version;
+    if (record.type === "agent.event") known.eventAt = record.recorded_at;
+  };
+
+  const foldLifecycle = (id: string, record: LogRecord): void => {
+    switch (record.type) {
+      case "worker_spawn_requested": {
+        const { spec } = record.payload;
+        const { changes } = create.run(
+          id,
+          spec.name ?? null,
+          spec.kind,
+          record.seq,
+          spec.parent ?? null,
+          spec.supervisor,
+          record.recorded_at,
+        );
+        if (changes > 0) touches.get(record.stream)!.eventAt = null; // what came before the row, batched or not, is not in it
+        return;
+      }
+      case "worker_state_changed":
+        changed.run(record.payload.to, record.payload.reason, id);
+        if (record.payload.to === "starting") begun.run(record.incarnation ?? 0, id);
+        return;
+      case "worker_spawned":
+        spawned.run(record.payload.pid, record.payload.pgid, id);
+        return;
+      case "worker_started":
+        started.run(record.recorded_at, id);
+        return;
+      case "worker_exited":
+        exited.run(record.payload.exit_code, record.payload.signal, id);
+        return;
+      case "worker_completed":
+        outcome.run(null, JSON.stringify(record.payload.completion), id);
+        return;
+      case "worker_failed":
+      case "worker_cancelled": {
+        const { error, completion } = record.payload;
+        outcome.run(JSON.stringify(error), completion ? JSON.stringify(completion) : null, id);
+        return;
+      }
+      case "worker_restart_scheduled":
+        scheduled.run(record.payload.reason === "user" ? 0 : 1, record.payload.reason, id);
+        return;
+      case "worker_ended":
+        ended.run(record.payload.state, record.payload.reason, record.recorded_at, id);
+        return;
+      case "worker_cancel_requested":
+        cancelled.run(record.payload.tombstone ? 1 : 0, id);
+        return;
+      case "session_started":
+        session.run(record.payload.session_id, id);
+        return;
+      case "turn_completed": {
+        const { usage } = record.payload;
+        turn.run(
+          usage.input_tokens,
+          usage.output_tokens,
+          usage.cached_tokens,
+          usage.reasoning_tokens,
+          usage.cost_usd,
+          usage.cost_usd,
+          id,
+        );
+        return;
+      }
+    }
+  };
+
+  return {
+    fold: (record) => {
+      touch(record);
+      if (record.type === "agent.event") return;
+      const id = workerOf(record.stream);
+      if (id !== undefined) foldLifecycle(id, record);
+    },
+    flush: () => {
+      for (const [stream, { seq, version, eventAt }] of touches)
+        touched.run(seq, version, eventAt, workerOf(stream));
+      touches.clear();
+    },
+    reset: () => touches.clear(),
+  };
+};
+
+type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "usage"> & {
+  readonly requested_seq: number;
+  readonly tombstone: number;
+  readonly error: string | null;
+  readonly completion: string | null;
+} & Usage;
+
+/** The rows as the port shows them; `specAt` reads the spec from the record that asked for the worker. */
+export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) => {
+  const one = db.prepare<[string], Stored>("SELECT * FROM p_workers WHERE id = ?");
+  const named = db.prepare<[string], Stored>(
+    "SELECT * FROM p_workers WHERE name = ? ORDER BY requested_seq DESC",
+  );
+  const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
+  const show = (row: Stored): WorkerRow => {
+    const { requested_seq, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ...rest } =
+      row;
+    return {
+      ...rest,
+      spec: specAt(requested_seq),
+      tombstone: row.tombstone !== 0,
+      error: row.error === null ? null : JSON.parse(row.error),
+      completion: row.completion === null ? null : JSON.parse(row.completion),
+      usage: { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd },
+    };
+  };
+  return {
+    one: (id: string): WorkerRow | undefined => {
+      const row = one.get(id);
+      return row && show(row);
+    },
+    named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
+    all: (): readonly WorkerRow[] => all.all().map(show),
+  };
+};

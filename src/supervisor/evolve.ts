@@ -1,0 +1,64 @@
+/** Folds a child's records into what the supervisor remembers of it: the same at run time and after a crash. */
+import type { LogRecord, RecordDraft } from "../protocol/records.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { ChildState } from "./inputs.ts";
+import { inWindow } from "./window.ts";
+
+export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
+  worker_id: workerId,
+  policy: spec.restart,
+  max_restarts: spec.max_restarts,
+  period_ms: spec.restart_period_ms,
+  backoff: { min_ms: spec.backoff_min_ms, max_ms: spec.backoff_max_ms },
+  state: "pending",
+  incarnation: 0,
+  open: false,
+  restarts: [],
+  stop: null,
+  started_ms: null,
+  due_ms: null,
+});
+
+/** `at` is the record's instant in monotonic milliseconds of this boot (see `monotonicOf`). */
+export const evolve = (child: ChildState, record: RecordDraft, at: number): ChildState => {
+  switch (record.type) {
+    case "worker_state_changed": {
+      const { to } = record.payload;
+      if (to !== "starting") return { ...child, state: to };
+      return { ...child, state: to, incarnation: record.incarnation ?? child.incarnation, open: true, started_ms: at, due_ms: null };
+    }
+    case "worker_cancel_requested": {
+      const { tombstone, by, reason, grace_ms, signal } = record.payload;
+      return { ...child, stop: tombstone ? { kind: "kill", by, reason, grace_ms, signal } : { kind: "restart", by } };
+    }
+    case "worker_limit_reached":
+      return { ...child, stop: { kind: "limit", limit: record.payload.limit, bound: record.payload.bound } };
+    case "worker_exited":
+      return { ...child, open: false };
+    case "worker_restart_scheduled": {
+      const counted = record.payload.reason === "user" ? child.restarts : [...child.restarts, at];
+      return { ...child, state: "backing_off", stop: null, restarts: inWindow(counted, at, child.period_ms), due_ms: at + record.payload.delay_ms };
+    }
+    case "worker_ended":
+      return { ...child, state: record.payload.state, stop: null, due_ms: null };
+    default:
+      return child;
+  }
+};
+
+export interface Instant {
+  readonly boot_id: string;
+  readonly mono_ms: number;
+  readonly wall_ms: number;
+}
+
+/**
+ * When a record was made, on today's monotonic clock (architecture §4, Time). In the same boot that is its stamp. After
+ * another boot only the wall clock is left, and it may have jumped: its difference is clamped to the period.
+ */
+export const monotonicOf = (record: LogRecord, now: Instant, periodMs: number): number => {
+  const clock = "clock" in record.payload ? record.payload.clock : undefined;
+  if (clock?.boot_id === now.boot_id) return Math.min(now.mono_ms, Number(BigInt(clock.mono_ns) / 1_000_000n));
+  const ago = now.wall_ms - Date.parse(record.recorded_at);
+  return now.mono_ms - Math.min(Math.max(ago, 0), periodMs);
+};

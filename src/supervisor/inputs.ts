@@ -1,0 +1,66 @@
+/** All that goes into the supervisor's decision about one child, and all that it may command. Read this file to know what it can do. */
+import type { IncarnationOutcome } from "../adapters/adapter.ts";
+import type { RunExit } from "../adapters/spawner.ts";
+import type { WorkerEnd } from "../actors/worker-machine.ts";
+import type { ClockStamp, RecordDraft, RecordPayloads, SweepReport, WorkerError } from "../protocol/records.ts";
+import type { RestartPolicy, WorkerState } from "../protocol/worker.ts";
+
+/** What the supervisor remembers of a child: folded from its records by `evolve`, never stored. */
+export interface ChildState {
+  readonly worker_id: string;
+  readonly policy: RestartPolicy;
+  readonly max_restarts: number;
+  readonly period_ms: number;
+  readonly backoff: { readonly min_ms: number; readonly max_ms: number };
+  /** The state of the worker machine as records tell it. */
+  readonly state: WorkerState;
+  readonly incarnation: number;
+  /** An incarnation was begun and its exit is not recorded. */
+  readonly open: boolean;
+  /** Monotonic milliseconds of the restarts that count. */
+  readonly restarts: readonly number[];
+  /** Why it is being stopped; null while nobody stops it. */
+  readonly stop: StopReason | null;
+  /** Monotonic milliseconds of the newest start and of the newest restart decision, with its delay. */
+  readonly started_ms: number | null;
+  readonly due_ms: number | null;
+}
+
+export type StopReason =
+  /** Somebody ended it: a tombstone, until it is started by name. */
+  | { readonly kind: "kill"; readonly by: string; readonly reason: string; readonly grace_ms: number; readonly signal: string }
+  | { readonly kind: "restart"; readonly by: string }
+  | { readonly kind: "limit"; readonly limit: RecordPayloads["worker_limit_reached"]["limit"]; readonly bound: number };
+
+export type Input =
+  | { readonly type: "begin"; readonly incarnation: number; readonly reason: string }
+  | { readonly type: "launched"; readonly spawned: Omit<RecordPayloads["worker_spawned"], "clock"> }
+  | {
+      readonly type: "exited";
+      readonly exit: RunExit;
+      readonly outcome: IncarnationOutcome;
+      readonly duration_ms: number;
+      readonly sweep?: SweepReport;
+      readonly error?: WorkerError;
+    }
+  | { readonly type: "kill"; readonly by: string; readonly reason: string; readonly grace_ms: number; readonly signal: string }
+  | { readonly type: "restart"; readonly by: string; readonly grace_ms: number }
+  | { readonly type: "limit"; readonly limit: RecordPayloads["worker_limit_reached"]["limit"]; readonly value: number; readonly bound: number; readonly grace_ms: number };
+
+export type Command =
+  | { readonly type: "start" }
+  | { readonly type: "stop"; readonly grace_ms: number; readonly signal: string }
+  | { readonly type: "restart_after"; readonly delay_ms: number }
+  | { readonly type: "end"; readonly state: WorkerEnd };
+
+/** Now, as the core sees it: a monotonic clock, the stamp that goes on record, and one random number in [0, 1). */
+export interface Now {
+  readonly mono_ms: number;
+  readonly clock: ClockStamp;
+  readonly random: number;
+}
+
+export interface Decision {
+  readonly events: readonly RecordDraft[];
+  readonly commands: readonly Command[];
+}

@@ -1,0 +1,89 @@
+/** Puts the real parts together: the log, the process spawner and the adapters of a state directory, under one runtime. */
+import { chmodSync, mkdirSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Effect, Schedule, type Scope } from "effect";
+import { currentPlace } from "../adapters/process/identity.ts";
+import { buildEnvironment } from "../adapters/process/environment.ts";
+import { removeOldRuns } from "../adapters/process/keep.ts";
+import { makeProcessSpawner } from "../adapters/process/spawner.ts";
+import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { CLEAN_PERIOD_MS } from "../protocol/limits.ts";
+import { isEnded, WorkerSpec } from "../protocol/worker.ts";
+import { openLog } from "../store/log.ts";
+import type { RuntimeApi } from "./facade.ts";
+import { makeRuntime } from "./runtime.ts";
+import type { Services, SpecFiles } from "./services.ts";
+
+export interface OpenRuntimeOptions {
+  /** Absolute; made with mode 0700 where it is missing. */
+  readonly stateDir: string;
+  readonly version: string;
+  readonly report?: (message: string, cause?: unknown) => void;
+}
+
+/** The caller holds the lock of the state directory: two runtimes on one log would both write it. */
+export const openRuntime = (options: OpenRuntimeOptions): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const runsDir = join(options.stateDir, "runs");
+    yield* Effect.try({
+      try: () => {
+        mkdirSync(runsDir, { recursive: true, mode: 0o700 });
+        chmodSync(options.stateDir, 0o700);
+      },
+      catch: (cause) => new HoldfastError("PERMISSION_DENIED", `The state directory ${options.stateDir} cannot be made or owned.`, { cause }),
+    });
+    const log = yield* Effect.acquireRelease(
+      Effect.try({ try: () => openLog({ file: join(options.stateDir, "holdfast.db") }), catch: asHoldfastError }),
+      (opened) => Effect.sync(() => opened.close()),
+    );
+    const spawner = yield* Effect.acquireRelease(
+      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: log.store_id })),
+      (made) => Effect.promise(() => made.close()),
+    );
+    const services: Services = {
+      log,
+      spawner,
+      files: specFiles((workerId) => spawner.workerDir(workerId)),
+      boot_id: currentPlace().boot_id,
+      random: Math.random,
+      adapterFor,
+      report: options.report ?? (() => undefined),
+      prepare: (adapter, spec, incarnation, session) =>
+        Effect.tryPromise({
+          try: async () => {
+            const binary = adapter.binary === null ? "" : (spec.env[adapter.binary.variable] ?? spec.client_env[adapter.binary.variable] ?? adapter.binary.name);
+            const plan = adapter.plan({ spec, incarnation, session, binary });
+            const built = await buildEnvironment({ spec, credentials: adapter.credentials, planned: plan.env, readFile: (path) => readFile(path, "utf8") });
+            return { plan, env: built.env, secrets: built.secrets };
+          },
+          catch: asHoldfastError,
+        }),
+    };
+    const isInUse = (workerId: string, incarnation: number) => {
+      const row = log.worker(workerId);
+      return row !== undefined && !isEnded(row.state) && row.incarnation <= incarnation;
+    };
+    const clean = Effect.promise(() => removeOldRuns(runsDir, isInUse, Date.now()).catch((cause) => services.report("old runs could not be removed", cause)));
+    yield* Effect.forkScoped(Effect.repeat(clean, Schedule.spaced(CLEAN_PERIOD_MS)));
+    return yield* makeRuntime(services, { version: options.version, state_dir: options.stateDir, adapters, suggestKind });
+  });
+
+/** `runs/<worker>/spec.json`, 0600, written whole or not at all. */
+const specFiles = (dirOf: (workerId: string) => string): SpecFiles => ({
+  save: async (workerId, spec) => {
+    const dir = dirOf(workerId);
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const temporary = join(dir, "spec.json.tmp");
+    await writeFile(temporary, JSON.stringify(spec), { mode: 0o600 });
+    await rename(temporary, join(dir, "spec.json"));
+  },
+  load: async (workerId) => {
+    try {
+      return WorkerSpec.parse(JSON.parse(await readFile(join(dirOf(workerId), "spec.json"), "utf8")));
+    } catch (cause) {
+      throw new HoldfastError("INVALID_STATE", `The launch spec of worker ${workerId} is not kept (any more).`, { cause, suggestion: "Spawn it anew." });
+    }
+  },
+});

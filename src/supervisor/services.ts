@@ -1,0 +1,33 @@
+/** What the shell of the supervisor is given: its ports. A test hands in others; nothing below reads a clock or a file by itself. */
+import type { Effect } from "effect";
+import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
+import type { RuntimeSpawner } from "../adapters/spawner.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { EventLog } from "../store/port.ts";
+
+/** Where a spec is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
+export interface SpecFiles {
+  save(workerId: string, spec: WorkerSpec): Promise<void>;
+  load(workerId: string): Promise<WorkerSpec>;
+}
+
+/** A launch, fully decided: what `spawn --dry-run` shows and what `launch` does. */
+export interface Prepared {
+  readonly plan: LaunchPlan;
+  readonly env: Readonly<Record<string, string>>;
+  /** Values that must not appear in the log. */
+  readonly secrets: readonly string[];
+}
+
+export interface Services {
+  readonly log: EventLog;
+  readonly spawner: RuntimeSpawner;
+  readonly files: SpecFiles;
+  readonly boot_id: string;
+  readonly random: () => number;
+  adapterFor(kind: string): AgentAdapter | undefined;
+  prepare(adapter: AgentAdapter, spec: WorkerSpec, incarnation: number, session: string | undefined): Effect.Effect<Prepared, HoldfastError>;
+  /** One line for the operator: what went wrong inside, without any agent's text. */
+  report(message: string, cause?: unknown): void;
+}

@@ -1,0 +1,96 @@
+/** What queries show, made from projected rows and the live supervisor. Pure. */
+import { statusOf } from "../protocol/worker.ts";
+import type { WorkerRow } from "../store/port.ts";
+import type { PerWorker, SpawnReply, TreeNode, WaitReply, WorkerView } from "./facade.ts";
+import { inWindow } from "./window.ts";
+
+export const viewOf = (row: WorkerRow): WorkerView => ({
+  id: row.id,
+  name: row.name,
+  kind: row.kind,
+  status: statusOf(row.state),
+  state: row.state,
+  reason: row.reason,
+  incarnation: row.incarnation,
+  restarts: row.restarts,
+  pid: row.pid,
+  pgid: row.pgid,
+  supervisor: row.supervisor,
+  parent: row.parent,
+  session_id: row.session_id,
+  labels: row.spec.labels,
+  created_at: row.created_at,
+  started_at: row.started_at,
+  ended_at: row.ended_at,
+  exit_code: row.exit_code,
+  signal: row.signal,
+  error: row.error,
+  turns: row.turns,
+  usage: row.usage,
+});
+
+export const replyOf = (row: WorkerRow, effect: SpawnReply["effect"]): SpawnReply => ({ id: row.id, name: row.name, kind: row.kind, status: statusOf(row.state), effect });
+
+export const waitOf = (row: WorkerRow): WaitReply => ({
+  id: row.id,
+  name: row.name,
+  status: statusOf(row.state),
+  exit_code: row.exit_code,
+  signal: row.signal,
+  error: row.error,
+});
+
+export const perWorker = (row: WorkerRow, effect: PerWorker["effect"]): PerWorker => ({
+  id: row.id,
+  name: row.name,
+  ok: true,
+  effect,
+  status: statusOf(row.state),
+  error: null,
+});
+
+export interface WindowView {
+  readonly used: number;
+  readonly max: number;
+  readonly period_ms: number;
+}
+
+export const windowOf = (row: WorkerRow, restarts: readonly number[], nowMs: number): WindowView => ({
+  used: inWindow(restarts, nowMs, row.spec.restart_period_ms).length,
+  max: row.spec.max_restarts,
+  period_ms: row.spec.restart_period_ms,
+});
+
+/** The root supervisor and its workers; a worker whose agent spawned others shows them below itself. */
+export const treeOf = (rows: readonly WorkerRow[], windows: (row: WorkerRow) => WindowView): TreeNode => {
+  const known = new Set(rows.map((row) => row.id));
+  const below = Map.groupBy(rows, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
+  const node = (row: WorkerRow): TreeNode => ({
+    id: row.id,
+    name: row.name,
+    type: "worker",
+    kind: row.kind,
+    status: statusOf(row.state),
+    state: row.state,
+    reason: row.reason,
+    pid: row.pid,
+    incarnation: row.incarnation,
+    restarts: row.restarts,
+    window: windows(row),
+    children: (below.get(row.id) ?? []).map(node),
+  });
+  return { id: "root", name: "root", type: "supervisor", strategy: "one_for_one", children: (below.get("") ?? []).map(node) };
+};
+
+/** The worker and all that its agents spawned, and theirs. */
+export const subtreeOf = (rows: readonly WorkerRow[], id: string): readonly string[] => {
+  const children = Map.groupBy(rows, (row) => row.parent ?? "");
+  const found: string[] = [];
+  const queue = [id];
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    if (found.includes(next)) continue;
+    found.push(next);
+    for (const child of children.get(next) ?? []) queue.push(child.id);
+  }
+  return found;
+};

@@ -1,0 +1,64 @@
+/** Folding lines by hand, as the ingest does: decode, then the bounds. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentAdapter, DecodedRecord, ExitFacts, Line } from "../../../src/adapters/adapter.ts";
+import type { AgentEvent } from "../../../src/protocol/agent-event.ts";
+import { boundEvent } from "../../../src/protocol/bounds.ts";
+
+export const RECORDINGS = new URL("../../recordings/", import.meta.url).pathname;
+
+/** Lines split on 0x0A alone, as the framer splits them. */
+export const linesOf = (text: string): readonly Line[] => {
+  const parts = text.split("\n");
+  const last = parts.pop() ?? "";
+  const lines: Line[] = parts.map((part) => ({ kind: "text", text: part, end: "\n" }));
+  return last === "" ? lines : [...lines, { kind: "text", text: last, end: "" }];
+};
+
+export const recording = (kind: string, name: string): string =>
+  readFileSync(join(RECORDINGS, kind, `${name}.ndjson`), "utf8");
+
+/** Every recording of a kind, as lists of lines. */
+export const recordings = (kind: string): readonly (readonly string[])[] =>
+  readdirSync(join(RECORDINGS, kind)).map((file) =>
+    readFileSync(join(RECORDINGS, kind, file), "utf8")
+      .split("\n")
+      .slice(0, -1),
+  );
+
+export const exit = (
+  facts: Partial<ExitFacts> & { readonly code?: number | null; readonly signal?: string | null } = {},
+): ExitFacts => ({
+  status: { code: facts.code === undefined ? 0 : facts.code, signal: facts.signal ?? null },
+  signals_sent: facts.signals_sent ?? [],
+  stderr_tail: facts.stderr_tail ?? "",
+  program: facts.program,
+});
+
+export const run = <S>(adapter: AgentAdapter<S>, text: string, facts: ExitFacts = exit()) => {
+  const records: DecodedRecord[] = [];
+  let state = adapter.initial();
+  for (const line of linesOf(text)) {
+    const decoded = adapter.decode(state, line, "stdout");
+    state = decoded.state;
+    records.push(...decoded.records);
+  }
+  const { outcome, records: last } = adapter.finish(state, facts);
+  records.push(...last);
+  const events = records.flatMap((record) =>
+    record.type === "agent.event" ? boundEvent(record.payload) : [],
+  );
+  return { state, records, events, outcome };
+};
+
+export const ofKind = (events: readonly AgentEvent[], kind: AgentEvent["kind"]): readonly AgentEvent[] =>
+  events.filter((event) => event.kind === kind);
+
+export const textOf = (events: readonly AgentEvent[], channel: string): string =>
+  events
+    .filter((event) => event.channel === channel)
+    .map((event) => event.text ?? "")
+    .join("");
+
+/** What is left out of an object by JSON is left out here too. */
+export const plain = <T>(value: T): unknown => JSON.parse(JSON.stringify(value));

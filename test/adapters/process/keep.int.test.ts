@@ -1,0 +1,33 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { removeOldRuns } from "../../../src/adapters/process/keep.ts";
+import { RUNS_KEPT_MS } from "../../../src/protocol/limits.ts";
+
+const runs = mkdtempSync(join(tmpdir(), "holdfast-keep-"));
+afterEach(() => rmSync(runs, { recursive: true, force: true }));
+
+it("raw output goes a day after its end; what is in use, what is younger and the launch spec stay", async () => {
+  const now = Date.now();
+  const incarnation = (name: string, ageMs: number) => {
+    const dir = join(runs, "W", name);
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, "stdout"), "text");
+    utimesSync(dir, (now - ageMs) / 1000, (now - ageMs) / 1000);
+    return dir;
+  };
+  const [old, young, inUse] = [
+    incarnation("1", RUNS_KEPT_MS + 1_000),
+    incarnation("2", RUNS_KEPT_MS - 60_000),
+    incarnation("3", RUNS_KEPT_MS + 1_000),
+  ];
+  writeFileSync(join(runs, "W", "spec.json"), "{}");
+  expect(await removeOldRuns(runs, (_, n) => n === 3, now)).toBe(1);
+  expect([old, young, inUse, join(runs, "W", "spec.json")].map((path) => existsSync(path))).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ]);
+});

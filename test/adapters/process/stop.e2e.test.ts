@@ -1,0 +1,164 @@
+import { spawn } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
+import { child, makeBench, makeCanary, printed, ready, until } from "./support.ts";
+
+const CLEAN = {
+  killed: expect.any(Number),
+  survivors: [],
+  method: "marker",
+  unreadable: expect.any(Number),
+};
+
+describe("a signal", () => {
+  test("TERM ends an agent with default actions, and is then known to be ours", async () => {
+    const { launch } = makeBench();
+    const run = await launch(["sleep", "1000"]);
+    expect(await run.signal("SIGTERM")).toEqual([run.agent.pid]);
+    expect(await run.exited).toEqual({
+      exit_code: null,
+      signal: "SIGTERM",
+      signal_inferred: false,
+      raw_status: 143,
+      reason: "signalled",
+    });
+    expect(await run.signal("SIGTERM")).toEqual([]);
+  });
+
+  test("that somebody else sent is inferred", async () => {
+    const { launch } = makeBench();
+    const run = await launch(["sleep", "1000"]);
+    process.kill(run.agent.pid, "SIGKILL");
+    expect(await run.exited).toEqual({
+      exit_code: 137,
+      signal: "SIGKILL",
+      signal_inferred: true,
+      raw_status: 137,
+      reason: "signalled",
+    });
+    const exits = await launch([child("exits.sh"), "137"]);
+    expect(await exits.exited).toMatchObject({ exit_code: 137, signal_inferred: true, raw_status: 137 });
+  });
+
+  test("TERM reaches a stopped agent at once", async () => {
+    const { launch } = makeBench();
+    const run = await launch(["sleep", "1000"]);
+    expect(await run.signal("SIGSTOP")).toEqual([run.agent.pid]);
+    await until(() => run.process() === "stopped", "the agent is stopped");
+    expect(readStat(run.launcher.pid)?.state).not.toBe("T");
+    await run.signal("SIGTERM");
+    expect(await run.exited).toMatchObject({ signal: "SIGTERM", signal_inferred: false });
+  });
+
+  test.each([
+    "SIGHUP",
+    "SIGINT",
+    "SIGQUIT",
+    "SIGUSR1",
+    "SIGUSR2",
+    "SIGALRM",
+    "SIGPIPE",
+    "SIGABRT",
+    "SIGTERM",
+  ] as const)("%s ends the agent, never the launcher before it has written the exit", async (signal) => {
+    const { launch } = makeBench();
+    const run = await launch(["sleep", "1000"]);
+    await run.signal(signal);
+    expect(await run.exited).toMatchObject({ signal, signal_inferred: false, reason: "signalled" });
+  });
+
+  test("to a process whose start time is another one is refused", () => {
+    const mine = readStat(process.pid)!;
+    expect(signalProcess(identityOf(process.pid, mine.start_time), "SIGCONT")).toBe(true);
+    const foreign = spawn("sleep", ["1000"]);
+    const stat = readStat(foreign.pid!)!;
+    expect(signalProcess(identityOf(stat.pid, `${stat.start_time}1`), "SIGKILL")).toBe(false);
+    expect(
+      signalProcess({ ...identityOf(stat.pid, stat.start_time), boot_id: "another boot" }, "SIGKILL"),
+    ).toBe(false);
+    expect(isAlive(identityOf(stat.pid, stat.start_time))).toBe(true);
+    foreign.kill("SIGKILL");
+  });
+});
+
+describe("kill", () => {
+  test("ends a child that ignores TERM", async () => {
+    const { launch } = makeBench();
+    const run = await launch([child("ignores-term.sh")]);
+    await ready(run);
+    await run.signal("SIGTERM");
+    expect(run.process()).toBe("running");
+    expect(await run.kill()).toContain(run.agent.pid);
+    expect(await run.exited).toMatchObject({ signal: "SIGKILL", signal_inferred: false });
+  });
+
+  test.each(["forks.sh", "new-session.sh", "double-fork.sh", "hides-environment.sh"])(
+    "then sweep leave nothing of %s",
+    async (name) => {
+      const { launch, dir } = makeBench();
+      const canary = makeCanary(dir);
+      const run = await launch([child(name), canary.path]);
+      await ready(run);
+      expect(canary.isHeld()).toBe(true);
+      await run.kill();
+      await run.exited;
+      expect(await run.sweep()).toMatchObject({ survivors: [], method: "marker" });
+      expect(canary.isHeld()).toBe(false);
+      await until(() => !isAlive(run.launcher), "the launcher has ended");
+    },
+  );
+
+  test("of a run that has ended is no error", async () => {
+    const { launch } = makeBench();
+    const run = await launch(["true"]);
+    await run.exited;
+    expect(await run.kill()).toEqual([]);
+    expect(await run.sweep()).toMatchObject({ killed: 0, survivors: [] });
+  });
+});
+
+describe("sweep", () => {
+  test("ends what an agent that ended well left behind, holding its stdout", async () => {
+    const { launch, dir } = makeBench();
+    const canary = makeCanary(dir);
+    const run = await launch([child("leaves-child.sh"), canary.path]);
+    expect(await run.exited).toMatchObject({ exit_code: 0, reason: "exited" });
+    expect(canary.isHeld()).toBe(true);
+    expect(await run.sweep()).toEqual({ ...CLEAN, killed: 1 });
+    expect(canary.isHeld()).toBe(false);
+    expect(printed(run)).toBe("bye\n");
+  });
+
+  test("touches no other incarnation, worker or store", async () => {
+    const one = makeBench();
+    const other = makeBench();
+    const canaries = [1, 2, 3, 4].map(() => makeCanary(one.dir)) as [
+      ReturnType<typeof makeCanary>,
+      ...ReturnType<typeof makeCanary>[],
+    ];
+    const [mine, ...others] = canaries;
+    const args = (n: number) => [child("leaves-child.sh"), canaries[n]!.path];
+    const run = await one.launch(args(0), { worker_id: "A", incarnation: 1 });
+    const rest = [
+      await one.launch(args(1), { worker_id: "A", incarnation: 11 }),
+      await one.launch(args(2), { worker_id: "B", incarnation: 1 }),
+      await other.launch(args(3), { worker_id: "A", incarnation: 1 }),
+    ];
+    await Promise.all([run, ...rest].map(({ exited }) => exited));
+    await run.sweep();
+    expect(mine.isHeld()).toBe(false);
+    expect(others.map((canary) => canary.isHeld())).toEqual([true, true, true]);
+  });
+
+  test("serves all that wait at once, each with its own", async () => {
+    const { launch, dir } = makeBench();
+    const canaries = Array.from({ length: 10 }, () => makeCanary(dir));
+    const runs = await Promise.all(
+      canaries.map((canary, n) => launch([child("leaves-child.sh"), canary.path], { worker_id: `W${n}` })),
+    );
+    await Promise.all(runs.map((run) => run.exited));
+    const reports = await Promise.all(runs.map((run) => run.sweep()));
+    expect(reports.map(({ killed }) => killed)).toEqual(canaries.map(() => 1));
+    expect(canaries.some((canary) => canary.isHeld())).toBe(false);
+  });
+});

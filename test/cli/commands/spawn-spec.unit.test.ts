@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { clientEnvironment, spawnProblems, specOf } from "../../../src/cli/commands/spawn-spec.ts";
+import { parse } from "../../../src/cli/parse.ts";
+import { WorkerSpec } from "../../../src/protocol/worker.ts";
+
+const callOf = (...argv: string[]) => {
+  const parsed = parse(["spawn", ...argv]);
+  if (parsed.kind !== "call") throw new Error("help");
+  return parsed.call;
+};
+
+describe("the spec of a spawn", () => {
+  it("is a valid WorkerSpec with the defaults of its kind", () => {
+    const command = WorkerSpec.parse(
+      specOf(callOf("--", "sh", "-c", "true"), { PATH: "/bin", SECRET: "x" }, "/work"),
+    );
+    expect(command).toMatchObject({
+      kind: "command",
+      argv: ["sh", "-c", "true"],
+      restart: "temporary",
+      cwd: "/work",
+      client_env: { PATH: "/bin" },
+      max_restarts: 3,
+      grace_ms: 10_000,
+    });
+    const agent = WorkerSpec.parse(
+      specOf(callOf("claude", "do it", "--cwd", "sub", "--budget", "usd=5,wall=1h"), {}, "/work"),
+    );
+    expect(agent).toMatchObject({
+      kind: "claude_code",
+      prompt: "do it",
+      restart: "transient",
+      cwd: "/work/sub",
+      budget: { usd: 5, wall_ms: 3_600_000 },
+    });
+  });
+
+  it("names the worker whose agent spawns", () => {
+    expect(specOf(callOf("--", "true"), { HOLDFAST_RUN: "store/01WORKER/3" }, "/").parent).toBe("01WORKER");
+  });
+
+  it("sends the variables that rules, flags and references name, and no others", () => {
+    const env = {
+      PATH: "/bin",
+      LC_ALL: "C",
+      ANTHROPIC_API_KEY: "k",
+      MINE: "1",
+      OTHER: "2",
+      PRIVATE: "3",
+      XDG_CONFIG_HOME: "/c",
+      HOLDFAST_RUN: "a/b/1",
+    };
+    expect(clientEnvironment(env, ["MINE"])).toEqual({
+      PATH: "/bin",
+      LC_ALL: "C",
+      ANTHROPIC_API_KEY: "k",
+      MINE: "1",
+      XDG_CONFIG_HOME: "/c",
+    });
+    expect(
+      specOf(callOf("--env", "A=@env:OTHER", "--inherit-env", "MINE", "--", "true"), env, "/").client_env,
+    ).toMatchObject({ OTHER: "2", MINE: "1" });
+  });
+});
+
+describe("mistakes of a spawn", () => {
+  it.each([
+    [[], "spawn needs a KIND"],
+    [["command"], "needs a program after --"],
+    [["--"], "needs a program after --"],
+    [["cladue", "hi"], "did you mean claude?"],
+    [["--name", "-x", "--", "true"], "--name has letters"],
+    [["claude", "  "], "the prompt is empty"],
+    [["claude", "hi", "--prompt-file", "f"], "the prompt is given twice"],
+    [["--detach", "--wait", "--", "true"], "--detach goes with neither"],
+  ])("%j", (argv, problem) => {
+    expect(spawnProblems(callOf(...argv)).join()).toContain(problem);
+  });
+});

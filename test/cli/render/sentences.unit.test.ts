@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { makeLineWriter } from "../../../src/cli/render/line.ts";
+import { sentenceOf } from "../../../src/cli/render/sentences.ts";
+import { plainPaint } from "../../../src/cli/render/terminal.ts";
+import type { LogRecord, RecordPayloads } from "../../../src/protocol/records.ts";
+import { clock, ID, lifecycle, record, said } from "../support/samples.ts";
+
+const exit = (changes: Partial<RecordPayloads["worker_exited"]>): LogRecord =>
+  record("worker_exited", {
+    exit_code: 0,
+    signal: null,
+    signal_inferred: false,
+    raw_status: 0,
+    reason: "exited",
+    duration_ms: 1200,
+    clock,
+    ...changes,
+  });
+
+describe("a record as a sentence", () => {
+  it.each<[LogRecord, string]>([
+    [exit({}), "exited with code 0 after 1.2s"],
+    [exit({ exit_code: 3 }), "exited with code 3 after 1.2s"],
+    [exit({ exit_code: null, signal: "SIGKILL", reason: "signalled" }), "ended by SIGKILL after 1.2s"],
+    [
+      exit({ exit_code: 137, signal: "SIGKILL", signal_inferred: true, reason: "signalled" }),
+      "ended by SIGKILL (inferred) after 1.2s",
+    ],
+    [exit({ exit_code: null, reason: "unknown" }), "ended, and nobody saw how"],
+    [
+      exit({
+        reason: "start_failed",
+        error: { code: "BINARY_NOT_FOUND", message: "There is no program foo." },
+      }),
+      "did not start: There is no program foo.",
+    ],
+    [
+      exit({ sweep: { method: "marker", unreadable: 0, survivors: [], killed: 2 } }),
+      "exited with code 0 after 1.2s; ended 2 processes that it left behind",
+    ],
+    [
+      exit({ sweep: { method: "marker", unreadable: 0, survivors: [77], killed: 0 } }),
+      "exited with code 0 after 1.2s; still alive: pid 77",
+    ],
+    [
+      record("worker_restart_scheduled", {
+        delay_ms: 1000,
+        restarts_in_window: 1,
+        max_restarts: 3,
+        period_ms: 60_000,
+        reason: "failed",
+        clock,
+      }),
+      "restart 1 of 3 in 1m, in 1s",
+    ],
+    [
+      record("worker_heartbeat", { process: "stopped", idle_ms: 30_000 }),
+      "process is stopped, silent for 30s",
+    ],
+    [
+      record("worker_limit_reached", { limit: "stall", value: 601_000, bound: 600_000 }),
+      "stuck: silent for 10m, 10m allowed",
+    ],
+    [record("worker_limit_reached", { limit: "usd", value: 5.1, bound: 5 }), "usd limit reached: $5.1 of $5"],
+    [
+      record("supervisor_escalated", { supervisor: "root", restarts: 4, max_restarts: 3, period_ms: 60_000 }),
+      "supervisor gave up: 4 restarts needed, 3 allowed in 1m",
+    ],
+    [
+      record("worker_signal_sent", { signal: "SIGTERM", pids: [1, 2], reason: "kill" }),
+      "sent SIGTERM to 2 processes",
+    ],
+    [
+      record("agent.event", {
+        agent_kind: "codex",
+        kind: "ToolCall",
+        channel: "tool",
+        data: { tool: { tool_name: "shell" } },
+      }),
+      "uses shell",
+    ],
+    [
+      record("agent.event", { agent_kind: "codex", kind: "Error", message: "bad\x1b[31m thing" }),
+      "error: bad thing",
+    ],
+  ])("%#", (each, text) => {
+    expect(sentenceOf(each).text).toBe(text);
+  });
+
+  it("shows a type that this client does not know by its name", () => {
+    expect(sentenceOf({ ...lifecycle[0]!, type: "worker_levitated" } as never).text).toBe("worker_levitated");
+  });
+});
+
+describe("lines of watch", () => {
+  it("say who, which run and what, and leave out what another record says", () => {
+    const writer = makeLineWriter(plainPaint, { verbose: false });
+    writer.know(ID, "fixer");
+    const lines = lifecycle
+      .map(writer.line)
+      .filter((line) => line !== undefined)
+      .map((line) => line.slice("12:00:00.123  ".length));
+    expect(lines).toEqual([
+      "fixer.1    started, pid 4242: sh -c 'echo hi; exit 3'",
+      "fixer.1    │ hi",
+      "fixer.1    exited with code 3 after 1.2s",
+      "fixer.1    failed: The program exited with code 3.",
+      "fixer.1    restart 1 of 3 in 1m, in 1s",
+    ]);
+  });
+
+  it("show every record with --verbose", () => {
+    const writer = makeLineWriter(plainPaint, { verbose: true });
+    expect(lifecycle.map(writer.line)).not.toContain(undefined);
+  });
+
+  it("keep the lines of an agent's text under each other, and its escapes out", () => {
+    const line = makeLineWriter(plainPaint, { verbose: false }).line(said("one\n\x1b[2Jtwo\n"))!;
+    const [first, second] = line.split("\n");
+    expect(first!.indexOf("│")).toBe(second!.indexOf("│"));
+    expect(second).toMatch(/│ two$/);
+    expect(line).not.toContain("\x1b");
+  });
+});

@@ -1,0 +1,405 @@
+/** The client against a daemon that answers what the test says, on a real socket: modes, envelopes, exit codes. */
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { HoldfastError } from "../../src/protocol/errors.ts";
+import { type AgentOptions, agent } from "./support/agent.ts";
+import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
+import { ID, lifecycle, said, worker } from "./support/samples.ts";
+
+let daemon: FakeDaemon | undefined;
+beforeAll(() => void process.setMaxListeners(0));
+afterEach(async () => {
+  await daemon?.close();
+  daemon = undefined;
+});
+
+const against = async (answers: Record<string, Answerer>, argv: string[], options: AgentOptions = {}) => {
+  daemon ??= await fakeDaemon(answers);
+  return agent(["--state-dir", daemon.stateDir, ...argv], options);
+};
+
+const envelopeOf = (stdout: string): ResponseEnvelope => {
+  const lines = stdout.trimEnd().split("\n");
+  return ResponseEnvelope.parse(JSON.parse(lines.at(-1)!));
+};
+
+const watching: Answerer = (_data, emit) => {
+  for (const record of lifecycle) emit(record);
+  return { next: 6, records: 6 };
+};
+
+describe("json", () => {
+  it("is exactly one ResponseEnvelope, and list gives the array itself", async () => {
+    const { exit, stdout, stderr } = await against({ "agent/list": () => ({ workers: [worker()] }) }, [
+      "list",
+    ]);
+    expect(exit).toBe(0);
+    expect(stderr).toBe("");
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(envelopeOf(stdout)).toMatchObject({
+      ok: true,
+      data: [{ id: ID, name: "fixer", pid: 4242 }],
+      error: null,
+      warnings: [],
+    });
+  });
+
+  it("is one record a line in a stream, then one ResponseEnvelope", async () => {
+    const { stdout } = await against({ "agent/watch": watching }, ["watch", "fixer", "-o", "json"]);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.slice(0, -1)).toEqual(lifecycle);
+    expect(envelopeOf(stdout)).toMatchObject({ ok: true, data: { next: 6, records: 6 } });
+  });
+
+  it("has the daemon's error with its exit code", async () => {
+    const refuse = () => {
+      throw new HoldfastError("WORKER_NOT_FOUND", 'There is no worker "x".', { suggestion: "Look again." });
+    };
+    const { exit, stdout } = await against({ "agent/info": refuse }, ["info", "x"]);
+    expect(exit).toBe(5);
+    expect(envelopeOf(stdout)).toMatchObject({
+      ok: false,
+      data: null,
+      error: { code: "WORKER_NOT_FOUND", retryable: false, suggestion: "Look again." },
+    });
+  });
+
+  it("is the default without a terminal and in CI, and HOLDFAST_OUTPUT goes before it", async () => {
+    const answers = { "agent/list": () => ({ workers: [] }) };
+    expect((await against(answers, ["list"], { terminal: true })).stdout).toContain("No workers");
+    expect((await against(answers, ["list"], { terminal: true, env: { CI: "true" } })).stdout).toContain(
+      '"ok":true',
+    );
+    expect((await against(answers, ["list"], { env: { HOLDFAST_OUTPUT: "text" } })).stdout).toContain(
+      "No workers",
+    );
+    expect(
+      (await against(answers, ["list", "-o", "json"], { terminal: true, env: { HOLDFAST_OUTPUT: "text" } }))
+        .stdout,
+    ).toContain('"ok":true');
+    expect((await against(answers, ["list"], { env: { HOLDFAST_OUTPUT: "xml" } })).exit).toBe(3);
+  });
+});
+
+describe("ndjson", () => {
+  it("is one terminal envelope for a one-shot command", async () => {
+    const { stdout } = await against({ "agent/list": () => ({ workers: [worker()] }) }, [
+      "list",
+      "-o",
+      "ndjson",
+    ]);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(EnvelopeV1.parse(JSON.parse(stdout))).toMatchObject({
+      status: "ok",
+      command: "agent/list",
+      data: { workers: [{ id: ID }] },
+    });
+  });
+
+  it("is progress from seq 0 and then exactly one terminal envelope for a stream", async () => {
+    const { stdout } = await against({ "agent/watch": watching }, ["watch", "fixer", "-o", "ndjson"]);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => EnvelopeV1.parse(JSON.parse(line)));
+    expect(lines.map((line) => line.status)).toEqual([...lifecycle.map(() => "progress"), "ok"]);
+    expect(lines.slice(0, -1).map((line) => (line.meta as { seq: number }).seq)).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+});
+
+describe("text", () => {
+  it("has no colour without a terminal, and with NO_COLOR", async () => {
+    const answers = { "agent/list": () => ({ workers: [worker()] }) };
+    expect((await against(answers, ["list", "-o", "text"])).stdout).not.toContain("\x1b");
+    expect(
+      (await against(answers, ["list"], { terminal: true, env: { NO_COLOR: "1" } })).stdout,
+    ).not.toContain("\x1b");
+    expect((await against(answers, ["list", "--no-color"], { terminal: true })).stdout).not.toContain("\x1b");
+    expect((await against(answers, ["list"], { terminal: true })).stdout).toContain("\x1b[32mrunning\x1b[0m");
+  });
+
+  it("passes an answer as it is to a file, and harmless to a terminal", async () => {
+    const answers = { "agent/output": () => ({ id: ID, text: "a\x1b[31mb\n\n", truncated: false }) };
+    expect((await against(answers, ["output", "x", "-o", "text"])).stdout).toBe("a\x1b[31mb\n\n");
+    expect((await against(answers, ["output", "x"], { terminal: true })).stdout).toBe("ab\n\n");
+  });
+
+  it("never passes an escape of an agent on in watch", async () => {
+    const emit: Answerer = (_data, send) => {
+      send(said("\x1b]0;owned\x07\x1b[2Jhello"));
+      return { next: 1, records: 1 };
+    };
+    const { stdout } = await against(
+      { "agent/watch": emit, "agent/list": () => ({ workers: [worker()] }) },
+      ["watch", "fixer"],
+      { terminal: true, env: { NO_COLOR: "1" } },
+    );
+    expect(stdout).toMatch(/fixer\.1 +│ hello\n$/);
+    expect(stdout).not.toContain("\x1b");
+  });
+
+  it("writes errors to stderr alone, all mistakes of them", async () => {
+    const { exit, stdout, stderr } = await against({}, [
+      "spawn",
+      "cluade",
+      "--timeout",
+      "x",
+      "--wtch",
+      "-o",
+      "text",
+    ]);
+    expect({ exit, stdout }).toEqual({ exit: 3, stdout: "" });
+    expect(stderr).toMatch(/3 mistakes; nothing was done\n.*--timeout.*\n.*--wtch.*\n.*cluade/);
+    expect(daemon!.requests).toEqual([]);
+  });
+
+  it("says when daemon and client differ in version", async () => {
+    const { writeDaemonFile } = await import("../../src/daemon/daemon-file.ts");
+    daemon = await fakeDaemon({ "agent/list": () => ({ workers: [] }) });
+    writeDaemonFile(daemon.stateDir, {
+      pid: process.pid,
+      version: "0.0.1",
+      socket: "x",
+      started_at: new Date().toISOString(),
+    });
+    expect((await against({}, ["list", "-o", "text"])).stderr).toContain(
+      "The daemon is version 0.0.1 and this command is version",
+    );
+    expect(envelopeOf((await against({}, ["list"])).stdout).warnings).toHaveLength(1);
+  });
+});
+
+describe("exit codes", () => {
+  const results = (...statuses: string[]) => ({
+    "agent/wait": () => ({
+      results: statuses.map((status, index) => ({
+        id: `${ID}${index}`,
+        name: null,
+        status,
+        exit_code: index + 7,
+        signal: null,
+        error: null,
+      })),
+    }),
+    "agent/info": () => ({ ...worker(), id: `${ID}1` }),
+  });
+
+  it.each([
+    [["completed"], 0, undefined],
+    [["failed"], 1, "WORKER_FAILED"],
+    [["cancelled"], 1, "WORKER_CANCELLED"],
+    [["completed", "failed"], 2, "PARTIAL_FAILURE"],
+  ])("wait of %j is %i", async (statuses, exit, code) => {
+    const ran = await against(results(...statuses), ["wait", "a", "b"]);
+    expect(ran.exit).toBe(exit);
+    const { ok, error } = envelopeOf(ran.stdout);
+    expect({ ok, code: error?.code }).toEqual({ ok: exit === 0, code });
+    if (error)
+      expect(JSON.parse(error.detail!)).toMatchObject({ results: statuses.map((status) => ({ status })) });
+  });
+
+  it("wait --exit-code-from passes the child's own code on", async () => {
+    const ran = await against(results("completed", "failed"), ["wait", "a", "b", "--exit-code-from", "b"]);
+    expect(ran.exit).toBe(8);
+    expect(envelopeOf(ran.stdout).ok).toBe(false);
+  });
+
+  it("wait that runs out of time is 10", async () => {
+    const late = () => {
+      throw new HoldfastError("TIMEOUT", "Waited 1s.");
+    };
+    expect((await against({ "agent/wait": late }, ["wait", "a", "--timeout", "1s"])).exit).toBe(10);
+  });
+
+  it("kill over several ids, some failing, is 2 with each result", async () => {
+    const answers: Record<string, Answerer> = {
+      "agent/kill": () => {
+        const value = {
+          results: [
+            { id: "a", name: null, ok: true, effect: "noop", status: "completed", error: null },
+            {
+              id: "b",
+              name: null,
+              ok: false,
+              effect: "noop",
+              status: null,
+              error: { code: "WORKER_NOT_FOUND", message: "There is none." },
+            },
+          ],
+        };
+        return { ok: false, error: new HoldfastError("PARTIAL_FAILURE", "1 of 2 failed."), value };
+      },
+    };
+    const ran = await against(answers, ["kill", "a", "b"]);
+    expect(ran.exit).toBe(2);
+    expect(JSON.parse(envelopeOf(ran.stdout).error!.detail!).results).toHaveLength(2);
+    expect((await against(answers, ["kill", "a", "b", "-o", "text"])).stdout).toBe(
+      "a  had already ended\nb  There is none.\n",
+    );
+  });
+
+  it("no daemon is 4, and says how to start one", async () => {
+    const ran = await agent(["--state-dir", "/nonexistent/holdfast", "list"]);
+    expect(ran.exit).toBe(4);
+    expect(envelopeOf(ran.stdout).error).toMatchObject({
+      code: "SUPERVISOR_DOWN",
+      suggestion: expect.stringContaining("agent daemon start"),
+    });
+  });
+
+  it("a missing prompt file is 3, and no stdin is 4", async () => {
+    expect((await against({}, ["spawn", "claude", "--prompt-file", "/nonexistent"])).exit).toBe(3);
+    const ran = await against({}, ["spawn", "claude", "-"]);
+    expect(ran.exit).toBe(4);
+    expect(envelopeOf(ran.stdout).error?.code).toBe("INPUT_REQUIRED");
+  });
+
+  it("help is 0, on stdout", async () => {
+    expect(await agent(["spawn", "--help"])).toMatchObject({
+      exit: 0,
+      stderr: "",
+      stdout: expect.stringContaining("agent spawn [KIND] [PROMPT] [flags] [-- ARGV…]"),
+    });
+    expect((await agent([])).exit).toBe(0);
+  });
+});
+
+describe("commands", () => {
+  it("spawn prints the id alone, and sends the prompt from stdin", async () => {
+    const answers = {
+      "agent/spawn": () => ({
+        id: ID,
+        name: null,
+        kind: "claude_code",
+        status: "starting",
+        effect: "created",
+      }),
+    };
+    const ran = await against(answers, ["spawn", "claude", "-", "-o", "text"], { stdin: "fix it\n" });
+    expect(ran).toMatchObject({ exit: 0, stdout: `${ID}\n`, stderr: "" });
+    expect(daemon!.requests[0]).toMatchObject({
+      command: "agent/spawn",
+      data: { spec: { kind: "claude_code", prompt: "fix it\n" } },
+    });
+  });
+
+  it("spawn --watch shows the records and ends as wait does", async () => {
+    const answers: Record<string, Answerer> = {
+      "agent/spawn": () => ({
+        id: ID,
+        name: "fixer",
+        kind: "command",
+        status: "starting",
+        effect: "created",
+      }),
+      "agent/watch": watching,
+      "agent/wait": () => ({
+        results: [{ id: ID, name: "fixer", status: "failed", exit_code: 3, signal: null, error: null }],
+      }),
+    };
+    const ran = await against(answers, ["spawn", "--watch", "--", "false"]);
+    expect(ran.exit).toBe(1);
+    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(lifecycle.length + 1);
+    expect(daemon!.requests[1]).toMatchObject({
+      command: "agent/watch",
+      data: { ids: [ID], from: 0, follow: false },
+    });
+  });
+
+  it("logs without -f ends at the newest record of now, while the stream stays open", async () => {
+    const answers: Record<string, Answerer> = {
+      "agent/info": () => ({ ...worker(), last_seq: 4, last_event_at: new Date().toISOString() }),
+      "agent/watch": (_data, emit) => {
+        for (const record of lifecycle) emit(record);
+        return new Promise(() => {});
+      },
+    };
+    const ran = await against(answers, ["logs", "fixer", "-o", "json"]);
+    expect(
+      ran.stdout
+        .trimEnd()
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).seq),
+    ).toEqual([1, 2, 3, 4]);
+  });
+
+  it("logs --raw gives the bytes as they are", async () => {
+    const bytes = Buffer.from("one\n\x1b[31mtwo");
+    const answers: Record<string, Answerer> = {
+      "agent/raw": ({ offset }) => {
+        const part = bytes.subarray(offset as number, (offset as number) + 5);
+        return { base64: part.toString("base64"), next: (offset as number) + part.length, ended: true };
+      },
+    };
+    expect((await against(answers, ["logs", "x", "--raw", "-o", "text"])).stdout).toBe("one\n\x1b[31mtwo");
+    expect(envelopeOf((await against(answers, ["logs", "x", "--raw"])).stdout).data).toMatchObject({
+      base64: bytes.toString("base64"),
+      truncated: false,
+    });
+  });
+
+  it("watch --kinds of types and event kinds is their union", async () => {
+    const ran = await against({ "agent/watch": watching }, [
+      "watch",
+      "fixer",
+      "--kinds",
+      "worker_exited,TextOutput",
+      "-o",
+      "json",
+    ]);
+    expect(
+      ran.stdout
+        .trimEnd()
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).type),
+    ).toEqual(["agent.event", "worker_exited"]);
+    expect((await against({}, ["watch", "--kinds", "worker_exitd"])).stdout).toContain(
+      "did you mean worker_exited?",
+    );
+  });
+
+  it("completes commands, flags, values and living workers", async () => {
+    daemon = await fakeDaemon({ "agent/list": () => ({ workers: [worker()] }) });
+    const complete = async (...words: string[]) => {
+      const { stdout } = await agent(["__complete", ...words], { env: { HOLDFAST_HOME: daemon!.stateDir } });
+      return stdout
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => line.split("\t")[0]);
+    };
+    expect(await complete("sp")).toEqual(["spawn"]);
+    expect(await complete("daemon", "st")).toEqual(["start", "stop", "status"]);
+    expect(await complete("spawn", "--max")).toEqual(["--max-restarts"]);
+    expect(await complete("spawn", "--restart", "t")).toEqual(["transient", "temporary"]);
+    expect(await complete("spawn", "cl")).toEqual(["claude"]);
+    expect(await complete("kill", "f")).toEqual(["fixer"]);
+    expect(await complete("kill", "")).toEqual([ID, "fixer"]);
+  });
+
+  it("prints a completion script also where stdout is no terminal", async () => {
+    expect((await agent(["completion", "bash"])).stdout).toContain("complete -o default -F _agent agent");
+    expect(envelopeOf((await agent(["completion", "bash", "-o", "json"])).stdout).data).toHaveProperty(
+      "text",
+    );
+  });
+
+  it("prints the schemas of a command", async () => {
+    const { stdout } = await agent(["kill", "--schema"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      command: "kill",
+      input: { properties: { ids: expect.anything() } },
+      output: { properties: { results: expect.anything() } },
+    });
+  });
+
+  it("doctor finds that a state directory cannot be written", async () => {
+    const ran = await agent(["doctor", "--state-dir", "/proc/holdfast"]);
+    expect(ran.exit).toBe(4);
+    expect(envelopeOf(ran.stdout).error?.code).toBe("DOCTOR_CHECKS_FAILED");
+  });
+});

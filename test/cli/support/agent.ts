@@ -1,0 +1,38 @@
+/** Runs the `agent` command in this process, with streams of a test's own. */
+import type { Streams } from "../../../src/cli/context.ts";
+import { run } from "../../../src/cli/run.ts";
+
+export interface Ran {
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface AgentOptions {
+  readonly env?: Record<string, string>;
+  readonly stdin?: string;
+  readonly terminal?: boolean;
+}
+
+export const agent = async (
+  argv: readonly string[],
+  { env = {}, stdin, terminal = false }: AgentOptions = {},
+): Promise<Ran> => {
+  let [stdout, stderr] = ["", ""];
+  const streams: Streams = {
+    stdout: (text) => {
+      stdout += Buffer.from(text).toString();
+    },
+    stderr: (text) => {
+      stderr += text;
+    },
+    stdin: async function* () {
+      if (stdin !== undefined) yield Buffer.from(stdin);
+    },
+    isStdinTerminal: () => stdin === undefined,
+    isStdoutTerminal: terminal,
+    isStderrTerminal: false,
+  };
+  const exit = await run(argv, streams, { PATH: process.env.PATH, ...env }, performance.now());
+  return { exit, stdout, stderr };
+};

@@ -1,0 +1,92 @@
+import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Exit } from "effect";
+import { describe, expect, test } from "vitest";
+import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { makeFakeRuntime } from "./support/fake-runtime.ts";
+import { connect, removeDirectory, startTestDaemon, temporaryDirectory } from "./support/wire.ts";
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+describe("a daemon", () => {
+  test("listens on a socket 0600 in a directory 0700 and says who it is", async () => {
+    const daemon = await startTestDaemon();
+    expect(modeOf(daemon.socket)).toBe(0o600);
+    expect(modeOf(daemon.stateDir)).toBe(0o700);
+    expect(readDaemonFile(daemon.stateDir)).toMatchObject({
+      pid: process.pid,
+      version: "0.0.0",
+      socket: daemon.socket,
+    });
+    await daemon.stop();
+    expect(existsSync(daemon.socket)).toBe(false);
+    expect(readDaemonFile(daemon.stateDir)).toBeUndefined();
+  });
+
+  test("of the default state directory is linked at the runtime directory while it runs", async () => {
+    const runtimeDir = await temporaryDirectory();
+    const daemon = await startTestDaemon(makeFakeRuntime(), { XDG_RUNTIME_DIR: runtimeDir });
+    const link = join(runtimeDir, "holdfast", "agent.sock");
+    expect(readlinkSync(link)).toBe(daemon.socket);
+    const client = await connect(link);
+    client.send("agent/tree", {}, "t");
+    expect((await client.answer("t")).status).toBe("ok");
+    client.socket.destroy();
+
+    const second = await startTestDaemon(makeFakeRuntime(), { XDG_RUNTIME_DIR: runtimeDir });
+    expect(readlinkSync(link), "a daemon that answers keeps the link").toBe(daemon.socket);
+    await second.stop();
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    await daemon.stop();
+    expect(lstatSync(link, { throwIfNoEntry: false })).toBeUndefined();
+    await removeDirectory(runtimeDir);
+  });
+
+  test("that is signalled keeps its agents, ends watches with a reason, and closes its connections", async () => {
+    const daemon = await startTestDaemon(makeFakeRuntime(["a"]));
+    const client = await connect(daemon.socket);
+    client.send("agent/watch", {}, "w");
+    client.send("agent/list", {}, "l");
+    await client.answer("l");
+    await daemon.stop();
+    expect((await client.answer("w")).error.message).toBe("The daemon is stopping.");
+    expect(client.closed()).toBe(true);
+    expect(daemon.runtime.shutdowns).toEqual([["keep", "SIGTERM"]]);
+  });
+
+  describe("asked to stop", () => {
+    test("refuses while agents run, and says how many", async () => {
+      const daemon = await startTestDaemon(makeFakeRuntime(["a", "b"]));
+      const client = await connect(daemon.socket);
+      client.send("daemon/stop", {}, "s");
+      const { error } = await client.answer("s");
+      expect(error).toMatchObject({
+        code: "EPOLICY",
+        message: "2 agents are running.",
+        details: { live: 2 },
+      });
+      expect(daemon.runtime.shutdowns).toEqual([]);
+      client.socket.destroy();
+      await daemon.stop();
+    });
+
+    test.each(["kill", "keep"] as const)("%ss the agents, answers, and then exits", async (agents) => {
+      const daemon = await startTestDaemon(makeFakeRuntime(["a"]));
+      const client = await connect(daemon.socket);
+      client.send("daemon/stop", { agents }, "s");
+      expect(await client.answer("s")).toMatchObject({ status: "ok", data: { agents, live: 1 } });
+      expect(Exit.isSuccess(await daemon.ended)).toBe(true);
+      expect(daemon.runtime.shutdowns).toEqual([[agents, "daemon/stop"]]);
+      await daemon.stop();
+    });
+
+    test("needs no flag when nothing runs", async () => {
+      const daemon = await startTestDaemon();
+      const client = await connect(daemon.socket);
+      client.send("daemon/stop", {}, "s");
+      expect((await client.answer("s")).status).toBe("ok");
+      expect(Exit.isSuccess(await daemon.ended)).toBe(true);
+      await daemon.stop();
+    });
+  });
+});

@@ -1,0 +1,249 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  CONNECTIONS_MAX,
+  REQUEST_MAX_BYTES,
+  REQUESTS_IN_FLIGHT_MAX,
+  WATCHER_BUFFER_MAX_BYTES,
+} from "../../src/protocol/limits.ts";
+import { makeFakeRuntime } from "./support/fake-runtime.ts";
+import { type Client, connect, startTestDaemon, type TestDaemon, until } from "./support/wire.ts";
+
+const spec = { kind: "command", cwd: "/", restart: "temporary", argv: ["true"] };
+
+describe("a connection", () => {
+  let daemon: TestDaemon;
+  let client: Client;
+  beforeEach(async () => {
+    daemon = await startTestDaemon(makeFakeRuntime(["a", "b"]));
+    client = await connect(daemon.socket);
+  });
+  afterEach(async () => {
+    client.socket.destroy();
+    await daemon.stop();
+  });
+
+  test("answers pipelined requests, each under its own id, a fast one before a slow one", async () => {
+    client.send("agent/spawn", { spec: { ...spec, name: "slow" } }, "slow");
+    for (let i = 0; i < 50; i++) client.send("agent/list", {}, `list-${i}`);
+    const slow = await client.answer("slow");
+    expect(slow).toMatchObject({
+      status: "ok",
+      command: "agent/spawn",
+      data: { id: "slow", effect: "created" },
+    });
+    expect(client.received).toHaveLength(51);
+    expect(client.received.at(-1)).toBe(slow);
+    expect(new Set(client.received.map((one) => one.meta.request_id)).size).toBe(51);
+  });
+
+  test("repeats the trace id, and names a request that gave no id", async () => {
+    client.socket.write(`{"version":1,"command":"agent/tree","meta":{"trace_id":"t"}}\n`);
+    await until("the answer", () => client.received.length === 1);
+    expect(client.received[0]!.meta).toMatchObject({
+      trace_id: "t",
+      request_id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+    });
+  });
+
+  test("refuses bad JSON, an unknown command and bad data, and goes on", async () => {
+    client.socket.write("{\n");
+    client.send("agent/spwan", {}, "typo");
+    client.send("agent/wait", { ids: [] }, "bad");
+    client.send("agent/info", { id: "nobody" }, "missing");
+    expect((await client.answer("missing")).error).toMatchObject({ code: "ENOTFOUND" });
+    const codes = client.received.map((one) => one.error.code);
+    expect(codes).toEqual(["EPARSE", "EARG", "EARG", "ENOTFOUND"]);
+    expect(JSON.stringify(await client.answer("typo"))).toContain("Did you mean agent/spawn?");
+  });
+
+  test("skips a request over the bound, says so once, and reads the next", async () => {
+    client.socket.write(`"${"x".repeat(REQUEST_MAX_BYTES)}"\n`);
+    client.send("agent/list", {}, "next");
+    await client.answer("next");
+    expect(client.received.map((one) => one.error.code)).toEqual(["EARG", null]);
+  });
+
+  test("bounds the requests in flight", async () => {
+    for (let i = 0; i <= REQUESTS_IN_FLIGHT_MAX; i++) client.send("agent/wait", { ids: ["a"] }, `w${i}`);
+    expect((await client.answer(`w${REQUESTS_IN_FLIGHT_MAX}`)).error.code).toBe("ERATELIMIT");
+    expect(client.received).toHaveLength(1);
+  });
+
+  test("over the bound of connections is told so and closed", async () => {
+    const others: Client[] = [];
+    while (others.length < CONNECTIONS_MAX - 1) others.push(await connect(daemon.socket));
+    const tooMany = await connect(daemon.socket);
+    await until("it is turned away", () => tooMany.closed());
+    expect(tooMany.received.map((one) => one.error.code)).toEqual(["ERATELIMIT"]);
+    for (const other of others) other.socket.destroy();
+    await until("the others are gone", async () => (await statusOf()).connections === 1);
+  });
+
+  test("refuses an id that is in flight", async () => {
+    client.send("agent/wait", { ids: ["a"] }, "twice");
+    client.send("agent/list", {}, "twice");
+    expect((await client.answer("twice")).error.code).toBe("EARG");
+  });
+
+  test("cancels a request by its id, and says when there is none", async () => {
+    client.send("agent/wait", { ids: ["a"] }, "w");
+    client.send("request/cancel", { request_id: "w" }, "c");
+    client.send("request/cancel", { request_id: "w-gone" }, "d");
+    expect((await client.answer("w")).error.code).toBe("ECANCELED");
+    expect((await client.answer("c")).data).toEqual({ request_id: "w", cancelled: true });
+    expect((await client.answer("d")).data).toEqual({ request_id: "w-gone", cancelled: false });
+    expect(daemon.runtime.waits()).toBe(0);
+  });
+
+  test("carries a command through when it is cancelled or its client goes away", async () => {
+    client.send("agent/spawn", { spec: { ...spec, name: "slow" } }, "s");
+    client.send("request/cancel", { request_id: "s" }, "c");
+    expect((await client.answer("s")).error.code).toBe("ECANCELED");
+    const other = await connect(daemon.socket);
+    other.send("agent/spawn", { spec: { ...spec, name: "slow" } }, "s");
+    other.send("agent/list", {}, "seen");
+    await other.answer("seen");
+    other.socket.destroy();
+    await until("both spawns", () => daemon.runtime.spawns.length === 2);
+    expect(client.received.filter((one) => one.meta.request_id === "s")).toHaveLength(1);
+  });
+
+  test("contains a defect of a handler", async () => {
+    client.send("agent/spawn", { spec: { ...spec, name: "defect" } }, "s");
+    client.send("agent/list", {}, "l");
+    expect((await client.answer("s")).error.code).toBe("ERUNTIME");
+    expect((await client.answer("l")).status).toBe("ok");
+    expect(daemon.logged).toContainEqual({ level: "error", message: "defect in agent/spawn" });
+    client.send("agent/spawn", { spec: { ...spec, name: "unsayable" } }, "u");
+    expect((await client.answer("u")).error.code).toBe("ERUNTIME");
+  });
+
+  test("that closes its sending side still gets the answers to its commands; its waits and watches end", async () => {
+    client.send("agent/watch", { all: true }, "watch");
+    client.send("agent/spawn", { spec: { ...spec, name: "slow" } }, "slow");
+    client.socket.end();
+    expect((await client.answer("watch")).error.code).toBe("ECANCELED");
+    expect((await client.answer("slow")).status).toBe("ok");
+    await until("the daemon closes", () => client.closed());
+    expect(daemon.runtime.watchers()).toBe(0);
+  });
+
+  test("that drops ends its watches and waits at once", async () => {
+    const before = await statusOf();
+    const other = await connect(daemon.socket);
+    for (let i = 0; i < 20; i++) other.send("agent/watch", { all: true }, `w${i}`);
+    other.send("agent/wait", { ids: ["a"] }, "wait");
+    await until("the watches", () => daemon.runtime.watchers() === 20 && daemon.runtime.waits() === 1);
+    other.socket.destroy();
+    await until("nothing is left", () => daemon.runtime.watchers() === 0 && daemon.runtime.waits() === 0);
+    expect(await statusOf()).toEqual(before);
+  });
+
+  const statusOf = async () => {
+    const id = `status-${Math.random()}`;
+    client.send("daemon/status", {}, id);
+    const { data } = await client.answer(id);
+    expect(data.loop_lag_ms).toEqual({
+      p50: expect.any(Number),
+      p99: expect.any(Number),
+      max: expect.any(Number),
+    });
+    return {
+      connections: data.connections,
+      requests_in_flight: data.requests_in_flight,
+      socket: data.socket,
+    };
+  };
+
+  describe("kill and restart", () => {
+    test("answer per id when some fail", async () => {
+      client.send("agent/kill", { ids: ["a", "nobody"] }, "k");
+      const { status, error, data } = await client.answer("k");
+      expect(status).toBe("error");
+      expect(error.message).toBe("1 of 2 workers could not be killed.");
+      expect(data.results).toMatchObject([
+        { id: "a", ok: true },
+        { id: "nobody", ok: false, error: { code: "WORKER_NOT_FOUND" } },
+      ]);
+    });
+
+    test("fail as the one worker that was named", async () => {
+      client.send("agent/restart", { ids: ["nobody"] }, "r");
+      expect((await client.answer("r")).error.code).toBe("ENOTFOUND");
+    });
+
+    test("need ids or all, and not both", async () => {
+      client.send("agent/kill", {}, "none");
+      client.send("agent/kill", { ids: ["a"], all: true }, "both");
+      expect((await client.answer("none")).error.code).toBe("EARG");
+      expect((await client.answer("both")).error.code).toBe("EARG");
+      expect(daemon.runtime.killed).toEqual([]);
+    });
+  });
+
+  describe("watch", () => {
+    test("sends each record from the cursor as progress numbered from 0, then where to go on", async () => {
+      daemon.runtime.append(1_200);
+      client.send("agent/watch", { all: true, from: 200, follow: false }, "w");
+      expect(await client.answer("w")).toMatchObject({ status: "ok", data: { next: 1_200, records: 1_000 } });
+      const progress = client.received.filter((one) => one.status === "progress");
+      expect(progress.map((one) => one.meta.seq)).toEqual(Array.from({ length: 1_000 }, (_, i) => i));
+      expect(progress.map((one) => one.data.seq)).toEqual(Array.from({ length: 1_000 }, (_, i) => i + 201));
+    });
+
+    test("starts at the live tail and follows it", async () => {
+      daemon.runtime.append(10);
+      client.send("agent/watch", {}, "w");
+      await until("the watch", () => daemon.runtime.watchers() === 1);
+      daemon.runtime.append(1);
+      await until("the record", () => client.received.length === 1);
+      expect(client.received[0]!.data.seq).toBe(11);
+    });
+
+    test("that saw nothing says to go on from the head", async () => {
+      daemon.runtime.append(10);
+      client.send("agent/watch", { follow: false }, "w");
+      expect((await client.answer("w")).data).toEqual({ next: 10, records: 0 });
+    });
+
+    test("of an unknown worker fails before any record", async () => {
+      client.send("agent/watch", { ids: ["nobody"] }, "w");
+      expect((await client.answer("w")).error.code).toBe("ENOTFOUND");
+      expect(client.received).toHaveLength(1);
+    });
+
+    test("of a stalled client is not read for, and a sibling and the daemon do not notice", async () => {
+      daemon.runtime.append(200_000);
+      client.socket.pause();
+      for (let i = 0; i < 10; i++) client.send("agent/watch", { from: 0 }, `w${i}`);
+      await until("the watches", () => daemon.runtime.watchers() === 10);
+      const other = await connect(daemon.socket);
+      other.send("agent/watch", { from: 0, follow: false }, "all");
+      expect((await other.answer("all")).data).toEqual({ next: 200_000, records: 200_000 });
+      // A whole stream of the sibling later, the stalled ones have read no more than the buffers hold.
+      const pagesOfOther = 400;
+      const pageBytes = 500 * 350;
+      expect((daemon.runtime.pagesRead() - pagesOfOther) * pageBytes).toBeLessThan(
+        10 * WATCHER_BUFFER_MAX_BYTES,
+      );
+      other.socket.destroy();
+    });
+
+    test("of a slow client arrives whole and in order", async () => {
+      daemon.runtime.append(20_000);
+      client.socket.pause();
+      client.send("agent/watch", { from: 0, follow: false }, "a");
+      client.send("agent/watch", { from: 0, follow: false }, "b");
+      await until("both watches", () => daemon.runtime.watchers() === 2);
+      client.socket.resume();
+      for (const id of ["a", "b"]) {
+        expect((await client.answer(id)).data).toEqual({ next: 20_000, records: 20_000 });
+        const seqs = client.received
+          .filter((one) => one.status === "progress" && one.meta.request_id === id)
+          .map((one) => one.data.seq);
+        expect(seqs.every((seq, i) => seq === i + 1)).toBe(true);
+        expect(seqs).toHaveLength(20_000);
+      }
+    });
+  });
+});

@@ -1,0 +1,199 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { connectDaemon } from "../../src/daemon/connect.ts";
+import { isAlive, readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
+import { daemonEnvironment } from "../../src/daemon/start.ts";
+import { HoldfastError } from "../../src/protocol/errors.ts";
+import { removeDirectory, temporaryDirectory, until } from "./support/wire.ts";
+
+const bundle = fileURLToPath(new URL("./support/fake-daemon.ts", import.meta.url));
+
+describe("starting a daemon", () => {
+  let root: string;
+  let stateDir: string;
+  const env = { PATH: process.env.PATH, HOME: "/nonexistent", HOLDFAST_RUN: "store/worker/1" };
+  const pids = new Set<number>();
+
+  beforeEach(async () => {
+    root = await temporaryDirectory();
+    stateDir = join(root, "state");
+  });
+  afterEach(async () => {
+    for (const pid of pids) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    await until("the daemons are gone", () => [...pids].every((pid) => !isAlive(pid)));
+    pids.clear();
+    await removeDirectory(root);
+  });
+
+  const connect = async (extra: Record<string, string> = {}): Promise<number> => {
+    const socket = await connectDaemon({ stateDir, bundle, env: { ...env, ...extra } });
+    socket.destroy();
+    const { pid } = readDaemonFile(stateDir)!;
+    pids.add(pid);
+    return pid;
+  };
+
+  /** Run the daemon's program as a supervisor of the system would, and wait for its end. */
+  const runInForeground = (): Promise<{ code: number | null; stderr: string }> =>
+    new Promise((resolve) => {
+      const child = spawn(process.execPath, [bundle, "--state-dir", stateDir], {
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      let stderr = "";
+      child.stderr.on("data", (text) => {
+        stderr += text;
+      });
+      child.once("close", (code) => resolve({ code, stderr }));
+    });
+
+  test("happens on the first connection, and the next finds it", async () => {
+    const pid = await connect();
+    expect(await connect()).toBe(pid);
+    expect(statSync(daemonLogPath(stateDir)).mode & 0o777).toBe(0o600);
+    expect(existsSync(join(stateDir, "daemon.starting"))).toBe(false);
+  });
+
+  test("gives it a session of its own, the directory /, and no marker of the run that started it", async () => {
+    const pid = await connect();
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+    expect(Number(stat[3]), "its session").toBe(pid);
+    expect(readFileSync(`/proc/${pid}/environ`, "utf8")).not.toContain("HOLDFAST_RUN");
+  });
+
+  test("without a program to start is SUPERVISOR_DOWN", async () => {
+    await expect(connectDaemon({ stateDir, env })).rejects.toMatchObject({ code: "SUPERVISOR_DOWN" });
+  });
+
+  test("by 50 clients at once makes one daemon, which answers them all", async () => {
+    const found = await Promise.all(Array.from({ length: 50 }, () => connect()));
+    expect(new Set(found).size).toBe(1);
+  }, 60_000);
+
+  test("by several programs at once makes one daemon; the losers name it and exit 6", async () => {
+    const runs = Array.from({ length: 4 }, runInForeground);
+    await until(
+      "one listens",
+      () => readDaemonFile(stateDir) !== undefined && existsSync(socketPath(stateDir, process.getuid!())),
+    );
+    const { pid } = readDaemonFile(stateDir)!;
+    pids.add(pid);
+    const losers: { code: number | null; stderr: string }[] = [];
+    for (const run of runs) void run.then((result) => losers.push(result));
+    await until("three have lost", () => losers.length === 3);
+    for (const { code, stderr } of losers) {
+      expect(code).toBe(6);
+      expect(stderr).toContain(`The daemon with pid ${pid} (version 0.0.0-fake) owns the state directory`);
+    }
+    process.kill(pid, "SIGTERM");
+    await until("the winner ends", () => losers.length === 4);
+    expect(losers[3]!.code).toBe(0);
+  });
+
+  test("takes over from a daemon that was killed, with its socket and its file left behind", async () => {
+    const first = await connect();
+    process.kill(first, "SIGKILL");
+    await until("it is dead", () => !isAlive(first));
+    expect(existsSync(socketPath(stateDir, process.getuid!()))).toBe(true);
+    expect(readDaemonFile(stateDir)!.pid).toBe(first);
+    expect(await connect()).not.toBe(first);
+  });
+
+  test("that fails says the daemon's last line at once", async () => {
+    const began = Date.now();
+    const error = await connect({ HOLDFAST_TEST_SIN: "broken" }).catch((cause) => cause);
+    expect(error).toBeInstanceOf(HoldfastError);
+    expect(error.code).toBe("SUPERVISOR_DOWN");
+    expect(error.message).toContain("The log of this test is broken.");
+    expect(Date.now() - began).toBeLessThan(9_000);
+    expect(existsSync(join(stateDir, "daemon.starting"))).toBe(false);
+  });
+
+  test("waits for a daemon that is stopping and has not given its lock back yet", async () => {
+    const first = await connect({ HOLDFAST_TEST_SIN: "stuck" });
+    process.kill(first, "SIGTERM");
+    await until("it no longer listens", () => !existsSync(socketPath(stateDir, process.getuid!())));
+    const next = connect();
+    await until("a daemon has lost to it", () =>
+      readFileSync(daemonLogPath(stateDir), "utf8").includes("LOCK_HELD"),
+    );
+    process.kill(first, "SIGKILL");
+    expect(await next).not.toBe(first);
+  });
+
+  test("goes on where a client was killed while it started one", async () => {
+    await connect();
+    process.kill([...pids][0]!, "SIGKILL");
+    const claim = join(stateDir, "daemon.starting");
+    writeFileSync(claim, "");
+    const longAgo = Date.now() / 1000 - 60;
+    utimesSync(claim, longAgo, longAgo);
+    await connect();
+  });
+
+  test("works where the state directory's path is too long for a socket", async () => {
+    stateDir = join(root, "d".repeat(120));
+    const pid = await connect();
+    expect(await connect()).toBe(pid);
+    expect(readDaemonFile(stateDir)!.socket).toBe(socketPath(stateDir, process.getuid!()));
+    process.kill(pid, "SIGTERM");
+    const socket = socketPath(stateDir, process.getuid!());
+    await until("its socket is gone", () => !existsSync(socket));
+    expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
+    if (readdirSync(dirname(socket)).length === 0) rmdirSync(dirname(socket));
+  });
+
+  test("TERM ends it in order", async () => {
+    const pid = await connect();
+    process.kill(pid, "SIGTERM");
+    await until("it has ended", () => !isAlive(pid));
+    expect(readDaemonFile(stateDir)).toBeUndefined();
+    expect(existsSync(socketPath(stateDir, process.getuid!()))).toBe(false);
+  });
+
+  test("a second signal ends it at once", async () => {
+    const pid = await connect({ HOLDFAST_TEST_SIN: "stuck" });
+    process.kill(pid, "SIGTERM");
+    await until("it is stopping", () => readFileSync(daemonLogPath(stateDir), "utf8").includes("stopping"));
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, "SIGINT");
+    await until("it has ended", () => !isAlive(pid));
+  });
+
+  test("survives a throw in a timer, and logs it", async () => {
+    const pid = await connect({ HOLDFAST_TEST_SIN: "throwing" });
+    await until("the throw", () => readFileSync(daemonLogPath(stateDir), "utf8").includes("a timer threw"));
+    expect(await connect()).toBe(pid);
+  });
+});
+
+test("the daemon's environment is small and has no marker", () => {
+  const env = {
+    PATH: "/bin",
+    HOME: "/h",
+    HOLDFAST_HOME: "/s",
+    HOLDFAST_RUN: "a/b/1",
+    ANTHROPIC_API_KEY: "secret",
+    LC_ALL: "C",
+    XDG_RUNTIME_DIR: "/r",
+    UNSET: undefined,
+  };
+  expect(daemonEnvironment(env)).toEqual({
+    PATH: "/bin",
+    HOME: "/h",
+    HOLDFAST_HOME: "/s",
+    LC_ALL: "C",
+    XDG_RUNTIME_DIR: "/r",
+  });
+});

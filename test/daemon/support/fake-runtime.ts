@@ -1,0 +1,149 @@
+/** A RuntimeApi in memory: workers are names, records are lines that a test appends. */
+import { Effect, Stream } from "effect";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
+import type { PerWorker, RuntimeApi } from "../../../src/supervisor/facade.ts";
+
+export interface FakeRuntime extends RuntimeApi {
+  /** Add records of about `bytes` bytes each to the log. */
+  append(count: number, bytes?: number): void;
+  /** Watches that are open now. */
+  watchers(): number;
+  /** Pages read by watches so far. */
+  pagesRead(): number;
+  /** Waits that are open now. */
+  waits(): number;
+  readonly shutdowns: (readonly [string, string])[];
+  readonly spawns: string[];
+  readonly killed: string[];
+}
+
+const PAGE = 500;
+
+export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime => {
+  const lines: string[] = [];
+  const listeners = new Set<() => void>();
+  const shutdowns: (readonly [string, string])[] = [];
+  const spawns: string[] = [];
+  const killed: string[] = [];
+  const live = new Set(workers);
+  let watchers = 0;
+  let pages = 0;
+  let waits = 0;
+
+  const notFound = (id: string) => new HoldfastError("WORKER_NOT_FOUND", `There is no worker ${id}.`);
+  const resolve = (id: string) => (live.has(id) ? Effect.succeed(id) : Effect.fail(notFound(id)));
+  const per = (id: string): PerWorker =>
+    live.has(id)
+      ? { id, name: null, ok: true, effect: "deleted", status: "cancelled", error: null }
+      : {
+          id,
+          name: null,
+          ok: false,
+          effect: "noop",
+          status: null,
+          error: { code: "WORKER_NOT_FOUND", message: notFound(id).message },
+        };
+  const committed = Effect.callback<void>((resume) => {
+    const listener = () => {
+      listeners.delete(listener);
+      resume(Effect.void);
+    };
+    listeners.add(listener);
+    return Effect.sync(() => listeners.delete(listener));
+  });
+  const unused = (name: string) => () => Effect.die(new Error(`the fake has no ${name}`));
+
+  return {
+    shutdowns,
+    spawns,
+    killed,
+    watchers: () => watchers,
+    pagesRead: () => pages,
+    waits: () => waits,
+    append: (count, bytes = 200) => {
+      for (let i = 0; i < count; i++) {
+        const seq = lines.length + 1;
+        lines.push(`{"seq":${seq},"text":"${"x".repeat(bytes)}"}`);
+      }
+      for (const listener of [...listeners]) listener();
+    },
+    spawn: ({ name = "anonymous" }) => {
+      if (name === "defect") return Effect.die(new TypeError("a parser broke"));
+      if (name === "unsayable") return Effect.succeed({ ...created(name), kind: 1n as never });
+      const spawned = Effect.sync(() => {
+        live.add(name);
+        spawns.push(name);
+        return created(name);
+      });
+      return name === "slow" ? Effect.delay(spawned, 200) : spawned;
+    },
+    kill: ({ ids, all }) =>
+      Effect.sync(() => {
+        const targets = all ? [...live] : ids;
+        killed.push(...targets);
+        return targets.map(per);
+      }),
+    restart: (ids) => Effect.sync(() => ids.map(per)),
+    send: (id) => Effect.as(resolve(id), { message_id: "m1", state: "delivered" as const }),
+    resolve,
+    list: () => Effect.sync(() => [...live].map((id) => ({ id }) as never)),
+    info: (id) => Effect.map(resolve(id), () => ({ id }) as never),
+    tree: () => Effect.succeed({ id: "root", name: "root", type: "supervisor" as const, children: [] }),
+    watchLines: ({ from, follow }) => {
+      const next = (
+        cursor: number,
+      ): Effect.Effect<readonly [{ lines: string[]; head: number }, number] | undefined> =>
+        Effect.suspend(() => {
+          const page = lines.slice(cursor, cursor + PAGE);
+          if (page.length > 0) {
+            pages++;
+            return Effect.succeed([
+              { lines: page, head: cursor + page.length },
+              cursor + page.length,
+            ] as const);
+          }
+          return follow ? Effect.andThen(committed, next(cursor)) : Effect.succeed(undefined);
+        });
+      return Stream.unwrap(
+        Effect.acquireRelease(
+          Effect.sync(() => void watchers++),
+          () => Effect.sync(() => void watchers--),
+        ).pipe(Effect.map(() => Stream.unfold(from ?? lines.length, next))),
+      );
+    },
+    watch: () => Stream.empty,
+    wait: () =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => void waits++),
+        () => Effect.never,
+        () => Effect.sync(() => void waits--),
+      ),
+    output: unused("output"),
+    raw: unused("raw"),
+    capabilities: unused("capabilities"),
+    status: () =>
+      Effect.sync(() => ({
+        version: "0.0.0",
+        pid: process.pid,
+        node: process.version,
+        store_id: "fake",
+        state_dir: "",
+        started_at: "",
+        head: lines.length,
+        workers: { live: live.size, total: live.size },
+        rss_bytes: process.memoryUsage().rss,
+        heap_bytes: 0,
+      })),
+    check: () => Effect.succeed({ ok: true, records: lines.length, head: lines.length, findings: [] }),
+    rebuild: () => Effect.succeed({ records: lines.length }),
+    shutdown: (agents, reason) => Effect.sync(() => void shutdowns.push([agents, reason])),
+  };
+};
+
+const created = (id: string) => ({
+  id,
+  name: id,
+  kind: "command",
+  status: "pending" as const,
+  effect: "created" as const,
+});

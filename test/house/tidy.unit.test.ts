@@ -1,0 +1,52 @@
+/** Small rules that keep the house easy to read. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { VERSION } from "../../src/version.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const filesUnder = (folder: string) =>
+  (readdirSync(join(root, folder), { recursive: true }) as string[]).filter((file) => file.endsWith(".ts")).map((file) => join(folder, file));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const sources = filesUnder("src");
+
+describe("sources", () => {
+  it("begin with what the file is for", () => {
+    expect(sources.filter((file) => !read(file).startsWith("/**"))).toEqual([]);
+  });
+
+  it("stay under 450 lines", () => {
+    expect(sources.filter((file) => read(file).split("\n").length > 450)).toEqual([]);
+  });
+
+  it("hold no enum, no console and no TODO", () => {
+    expect(sources.filter((file) => /\benum \w+ \{|console\.|\b(TODO|FIXME|XXX)\b/.test(read(file)))).toEqual([]);
+  });
+});
+
+describe("tests", () => {
+  const tests = filesUnder("test");
+  it("say in their suffix what they cost", () => {
+    expect(tests.filter((file) => file.endsWith(".test.ts") && !/\.(unit|int|e2e|chaos)\.test\.ts$/.test(file))).toEqual([]);
+  });
+
+  it("are neither skipped by hand nor alone", () => {
+    const marks = new RegExp(`\\b(it|test|describe)\\.(${["only", "skip", "todo"].join("|")})\\(`);
+    expect(tests.filter((file) => marks.test(read(file)))).toEqual([]);
+  });
+});
+
+it("documents that other documents point to are there", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", ...(readdirSync(join(root, "docs"), { recursive: true }) as string[]).filter((file) => file.endsWith(".md")).map((file) => join("docs", file))];
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, link]) => join(page, "..", link as string))
+      .filter((target) => !existsSync(join(root, target)))
+      .map((target) => `${page} → ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it("the version is told once", () => {
+  expect(VERSION).toBe(JSON.parse(read("package.json")).version);
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { asHoldfastError, ERROR_CATALOGUE, type ErrorRow, HoldfastError } from "../../src/protocol/errors.ts";
+
+/** response-envelope notes B.2: the codes of G1, with whether anything may have been done. */
+const SIDE_EFFECTS: Readonly<Record<number, readonly ErrorRow["effects"][]>> = {
+  1: ["none", "partial"],
+  2: ["partial"],
+  3: ["none"],
+  4: ["none"],
+  5: ["none"],
+  6: ["none"],
+  7: ["none"],
+  8: ["none"],
+  9: ["none"],
+  10: ["partial"],
+  11: ["none"],
+  12: ["none", "partial"],
+  13: ["none"],
+  130: ["partial"],
+};
+/** protocol-v1.txt, Error catalog. */
+const V1_CODES =
+  "EARG EAUTH ERATELIMIT EPAGINATION ERUNTIME ENOTFOUND ETIMEOUT EPOLICY ESKILLDOWN EPARSE EOUTPUT_TOO_LARGE EENVELOPE EIO ECANCELED EOPENAPI".split(
+    " ",
+  );
+
+describe.each(Object.entries(ERROR_CATALOGUE))("%s", (code, row: ErrorRow) => {
+  it("is written in capitals and has a code of Protocol v1", () => {
+    expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);
+    expect(V1_CODES).toContain(row.v1);
+  });
+  it("has an exit code of G1 and the side effects that it promises", () =>
+    expect(SIDE_EFFECTS[row.exit]).toContain(row.effects));
+  it("may be retried only where nothing was done", () =>
+    expect(row.retryable && row.effects !== "none").toBe(false));
+  it("is no success of HTTP, but for a partial one", () =>
+    expect(row.http >= 400 || row.http === 207).toBe(true));
+  it("tells the next step in one sentence", () => {
+    expect(row.next).toMatch(/^[A-Z].*\.$/);
+    expect(row.next).not.toMatch(/[.!?]\s+[A-Z]/);
+  });
+});
+
+it("everything of exit code 3 and 11 may be retried, nothing of 2, 5, 6 and 7", () => {
+  for (const row of Object.values(ERROR_CATALOGUE)) {
+    if (row.exit === 3 || row.exit === 11) expect(row.retryable, row.next).toBe(true);
+    if ([2, 5, 6, 7].includes(row.exit)) expect(row.retryable, row.next).toBe(false);
+  }
+});
+
+it("an error tells its own suggestion before the catalogue's", () => {
+  expect(new HoldfastError("TIMEOUT", "Late.").suggestion).toBe(ERROR_CATALOGUE.TIMEOUT.next);
+  expect(new HoldfastError("TIMEOUT", "Late.", { suggestion: "Wait." }).suggestion).toBe("Wait.");
+});
+
+it("whatever is thrown becomes a HoldfastError, and one stays itself", () => {
+  const known = new HoldfastError("TIMEOUT", "Late.");
+  expect(asHoldfastError(known)).toBe(known);
+  const cause = new TypeError("x is undefined");
+  expect(asHoldfastError(cause)).toMatchObject({ code: "INTERNAL", message: "x is undefined", cause });
+  expect(asHoldfastError("text").message).toBe("text");
+});
