@@ -14,16 +14,37 @@ const CHAR_PX = 7.83;
 const PADDING_PX = 18;
 const TITLE_PX = 34;
 
-const output = execFileSync("script", ["-qec", `stty cols ${COLUMNS} rows 80; '${process.execPath}' bin/agent demo`, "/dev/null"], {
-  cwd: root,
-  encoding: "utf8",
-  env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", TERM: "xterm-256color", LANG: "C.UTF-8", COLUMNS: String(COLUMNS) },
-  stdio: ["ignore", "pipe", "inherit"],
-});
+const output = execFileSync(
+  "script",
+  ["-qec", `stty cols ${COLUMNS} rows 80; '${process.execPath}' bin/agent demo`, "/dev/null"],
+  {
+    cwd: root,
+    encoding: "utf8",
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "/",
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      COLUMNS: String(COLUMNS),
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  },
+);
 
 /** SGR codes that the command prints, as classes of the picture. */
-const CLASSES: Readonly<Record<string, string>> = { 1: "b", 2: "d", 31: "r", 32: "g", 33: "y", 34: "u", 35: "m", 36: "c", 90: "d" };
-const escapeXml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const CLASSES: Readonly<Record<string, string>> = {
+  1: "b",
+  2: "d",
+  31: "r",
+  32: "g",
+  33: "y",
+  34: "u",
+  35: "m",
+  36: "c",
+  90: "d",
+};
+const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 /** Every other control sequence (a progress line that rewrites itself) is dropped with the text that it erases. */
 const lines = output
@@ -38,7 +59,8 @@ const toSpans = (line: string): string => {
     .split(/(\u001b\[[0-9;]*m)/)
     .map((part) => {
       const sgr = /^\u001b\[([0-9;]*)m$/.exec(part)?.[1];
-      if (sgr === undefined) return part === "" ? "" : `<tspan class="${[...active].join(" ")}">${escapeXml(part)}</tspan>`;
+      if (sgr === undefined)
+        return part === "" ? "" : `<tspan class="${[...active].join(" ")}">${escapeXml(part)}</tspan>`;
       for (const code of sgr.split(";")) {
         const name = CLASSES[code];
         if (name !== undefined) active.add(name);
@@ -52,10 +74,15 @@ const toSpans = (line: string): string => {
 while (lines.at(-1)?.trim() === "") lines.pop();
 const width = Math.round(COLUMNS * CHAR_PX + 2 * PADDING_PX);
 const height = TITLE_PX + (lines.length + 1) * LINE_PX + PADDING_PX;
-const rows = ["<tspan class=\"d\">$</tspan> npm run demo", ...lines.map(toSpans)]
-  .map((spans, row) => `<text x="${PADDING_PX}" y="${TITLE_PX + (row + 1) * LINE_PX}" xml:space="preserve">${spans}</text>`)
+const rows = ['<tspan class="d">$</tspan> npm run demo', ...lines.map(toSpans)]
+  .map(
+    (spans, row) =>
+      `<text x="${PADDING_PX}" y="${TITLE_PX + (row + 1) * LINE_PX}" xml:space="preserve">${spans}</text>`,
+  )
   .join("\n");
-const dots = ["#ff5f57", "#febc2e", "#28c840"].map((fill, n) => `<circle cx="${20 + n * 18}" cy="17" r="5.5" fill="${fill}"/>`).join("");
+const dots = ["#ff5f57", "#febc2e", "#28c840"]
+  .map((fill, n) => `<circle cx="${20 + n * 18}" cy="17" r="5.5" fill="${fill}"/>`)
+  .join("");
 
 writeFileSync(
   join(root, "docs/demo.svg"),

@@ -5,7 +5,7 @@
 import { truncateMessage } from "../protocol/bounds.ts";
 
 /** Bytes of JSON; leaves the rest of DECODER_STATE_MAX_BYTES to names and ids. */
-export const KEPT_TEXT_MAX_BYTES = 44 * 1024;
+const KEPT_TEXT_MAX_BYTES = 44 * 1024;
 
 /** The text, or its beginning and the suffix of agent-event.txt. What JSON escapes takes up to six times its room. */
 export const keptText = (text: string): string => {

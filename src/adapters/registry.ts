@@ -1,5 +1,5 @@
 /** All kinds of agent, by their names. Whoever adds a kind adds one line here. */
-import { closest } from "../protocol/closest.ts";
+import { nearest } from "../protocol/suggest.ts";
 import type { AgentAdapter } from "./adapter.ts";
 import { claudeCode } from "./claude-code/index.ts";
 import { codex } from "./codex/index.ts";
@@ -15,9 +15,6 @@ const byName: ReadonlyMap<string, AgentAdapter> = new Map(
 /** By kind (`claude_code`) or by its short name (`claude`). */
 export const adapterFor = (kindOrAlias: string): AgentAdapter | undefined => byName.get(kindOrAlias);
 
-/** No kind has a longer name; bounds the work of a comparison. */
-const TYPED_MAX_UNITS = 64;
-
 /** The name that was probably meant; undefined where none is near. */
 export const suggestKind = (typo: string): string | undefined =>
-  closest(typo.slice(0, TYPED_MAX_UNITS).toLowerCase().replaceAll("-", "_"), [...byName.keys()]);
+  nearest(typo.replaceAll("-", "_"), [...byName.keys()]);

@@ -2,7 +2,6 @@
  * The client's end of the socket (architecture §7): one connection, any number of requests, answers told apart by
  * their request id. It loads nothing but Node's own modules.
  */
-import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { makeLineSplitter } from "../daemon/line-splitter.ts";
 import type { Replies } from "../daemon/replies.ts";
@@ -41,6 +40,8 @@ export const makeClient = (socket: Socket): Client => {
   const waiting = new Map<string, Waiting>();
   const splitter = makeLineSplitter(REPLY_MAX_BYTES);
   let broken: HoldfastError | undefined;
+  /** Request ids need be unique on their connection only. */
+  let sent = 0;
 
   const fail = (error: HoldfastError): void => {
     broken ??= error;
@@ -94,7 +95,7 @@ export const makeClient = (socket: Socket): Client => {
   ): Promise<Outcome<T>> =>
     new Promise((resolve, reject) => {
       if (broken) return reject(broken);
-      const request_id = randomUUID();
+      const request_id = String(++sent);
       waiting.set(request_id, { resolve, reject, onRecord });
       socket.write(`${JSON.stringify({ version: 1, command, data, meta: { request_id } })}\n`);
     });

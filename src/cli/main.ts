@@ -2,4 +2,5 @@
 import { run } from "./run.ts";
 import { exitAfterWriting, processStreams } from "./streams.ts";
 
-exitAfterWriting(await run(process.argv.slice(2), processStreams(), process.env, 0));
+// Not awaited at the top level: the client is built as CommonJS.
+run(process.argv.slice(2), processStreams(), process.env, 0).then(exitAfterWriting);

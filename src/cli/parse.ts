@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { type ArgDef, COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { didYouMean, nearest } from "./suggest.ts";
+import { didYouMean, nearest } from "../protocol/suggest.ts";
 import { readValue } from "./values.ts";
 
 export interface Call {

@@ -2,7 +2,7 @@
 import { constants } from "node:os";
 import type { FlagDef } from "../protocol/commands.ts";
 import { type Reading, readBackoff, readBudget, readDuration, readRestarts } from "../protocol/durations.ts";
-import { didYouMean } from "./suggest.ts";
+import { didYouMean } from "../protocol/suggest.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
 const bad = (problem: string): Reading<unknown> => ({ ok: false, problem });

@@ -15,7 +15,7 @@ export interface Health {
 }
 
 /** Node's histogram holds the whole period between two ticks; the lag is what is over the period. */
-export const lagMs = (periodNs: number): number =>
+const lagMs = (periodNs: number): number =>
   Math.max(0, Math.round((periodNs / 1e6 - LAG_RESOLUTION_MS) * 10) / 10);
 
 export const watchHealth: Effect.Effect<Health, never, Scope.Scope> = Effect.acquireRelease(

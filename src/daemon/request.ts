@@ -3,7 +3,7 @@
  * request are told at once. Pure.
  */
 import { z } from "zod";
-import { closest } from "../protocol/closest.ts";
+import { nearest } from "../protocol/suggest.ts";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { REQUEST_ID_MAX_CHARS } from "../protocol/limits.ts";
@@ -98,7 +98,7 @@ const invalid = (
 };
 
 const unknownCommand = (command: string): HoldfastError => {
-  const near = closest(command, Object.keys(Requests));
+  const near = nearest(command, Object.keys(Requests));
   const info: ErrorDetails = near === undefined ? {} : { suggestion: `Did you mean ${near}?` };
   return new HoldfastError("UNKNOWN_COMMAND", `There is no command ${command}.`, {
     ...info,

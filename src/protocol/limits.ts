@@ -13,10 +13,6 @@ export const FINAL_TEXT_MAX_BYTES = 65_536;
 /** agent-event notes A.3: a longer session id is omitted, never cut. */
 export const SESSION_ID_MAX_BYTES = 1_024;
 
-/** protocol-v1.txt, Artifactization and Security invariants. */
-export const INLINE_OUTPUT_MAX_BYTES = 32 * 1024;
-export const CAPTURE_MAX_BYTES = 1024 * 1024;
-
 /** One line of a child's output; a longer one becomes one truncated-line record. */
 export const LINE_MAX_BYTES = 1024 * 1024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */

@@ -5,7 +5,7 @@
  */
 import { DATA_MAX_DEPTH, KNOWN_SECRET_MIN_CHARS } from "./limits.ts";
 
-export const MASK = "***";
+const MASK = "***";
 
 /**
  * Shapes of secrets, each with what stays of it. A token begins where no other token goes on, which also keeps the search linear, or

@@ -9,7 +9,7 @@ import { redactText } from "./redact.ts";
 
 export type { ErrorDetail, ResponseEnvelope, ResponseMeta };
 
-export const RESPONSE_SCHEMA_VERSION = "1.0";
+const RESPONSE_SCHEMA_VERSION = "1.0";
 const ARG_ERROR = 3;
 
 export interface ResponseOptions {

@@ -49,7 +49,7 @@ export const Budget = z.strictObject({
 });
 export type Budget = z.infer<typeof Budget>;
 
-export const WORKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const WORKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** All that `spawn` takes, checked and with its defaults. Units are in the names. */
 export const WorkerSpec = z.strictObject({

@@ -59,13 +59,14 @@ it("nobody outside adapters/process signals a process of a run", () => {
   const signalling = files.filter((file) => /process\.kill\(/.test(readFileSync(join(src, file), "utf8")));
   // daemon-file.ts and the client ask with signal 0 whether a daemon lives; that sends nothing.
   const sending = signalling.filter((file) => /process\.kill\((?![^)]*,\s*0\))/.test(readFileSync(join(src, file), "utf8")));
-  expect(sending.filter((file) => !file.startsWith("adapters/process/"))).toEqual([]);
+  // The demo kills the daemon that it started itself, to show what that costs.
+  expect(sending.filter((file) => !file.startsWith("adapters/process/"))).toEqual(["cli/commands/demo-stage.ts"]);
 });
 
 it("the client knows only what goes on the wire", () => {
-  const light = ["daemon/paths.ts", "daemon/start.ts", "daemon/connect.ts", "daemon/daemon-file.ts"];
+  const light = ["daemon/paths.ts", "daemon/start.ts", "daemon/connect.ts", "daemon/daemon-file.ts", "daemon/line-splitter.ts"];
   const foreign = files
     .filter((file) => file.startsWith("cli/"))
-    .flatMap((file) => importsOf(file).filter(({ typeOnly, from, target }) => !typeOnly && from.startsWith(".") && !isDoor(target) && !clientMayImport.includes(target.split("/")[0] as string) && !light.includes(target)).map(({ target }) => `${file} → ${target}`));
+    .flatMap((file) => importsOf(file).filter(({ typeOnly, from, target }) => !typeOnly && from.startsWith(".") && !isDoor(target) && !target.endsWith(".json") && !clientMayImport.includes(target.split("/")[0] as string) && !light.includes(target)).map(({ target }) => `${file} → ${target}`));
   expect(foreign).toEqual([]);
 });

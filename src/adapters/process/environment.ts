@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
+import { PATH_DEFAULT } from "./preflight.ts";
 import { MARKER } from "./sweep.ts";
 
 /** Names, or prefixes that end in `*`. */
@@ -35,9 +36,6 @@ const BASE_VARIABLES = [
   "REQUESTS_CA_BUNDLE",
   "CURL_CA_BUNDLE",
 ];
-
-/** Where the client sent no PATH: without one nothing would be found. */
-const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
 
 /** What a shell passes on to its child: it drops variables with other names. */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -112,7 +112,7 @@ export const knownHere = (...identities: readonly ProcessIdentity[]): Map<number
   new Map(identities.filter(isHere).map(({ pid, start_time }) => [pid, start_time]));
 
 /** The stat of exactly this process; undefined when it is gone, or another one has its pid now. */
-export const statOf = (identity: ProcessIdentity): ProcessStat | undefined => {
+const statOf = (identity: ProcessIdentity): ProcessStat | undefined => {
   if (identity.pid <= NO_PROCESS || !isHere(identity)) return undefined;
   const stat = readStat(identity.pid);
   return stat?.start_time === identity.start_time ? stat : undefined;

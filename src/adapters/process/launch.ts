@@ -183,7 +183,9 @@ const lookAtStart = (dir: string, notices: Notices): Start => {
 /** The agent's process begins as a copy of the launcher; that its command line is another one shows that exec succeeded. */
 const startOf = (dir: string, notices: Notices): Start => {
   const hasEnded = readExitStatus(dir) !== undefined || !notices.launcherRuns;
-  if (hasExecFailed(dir)) return { kind: "failed" };
+  // Told only once the launcher is gone too: after a failed start nothing runs, and nothing is written any more.
+  if (hasExecFailed(dir))
+    return notices.launcherRuns ? { kind: "waiting", agent: undefined } : { kind: "failed" };
   const agent = readIdentity(dir, "pid", currentPlace());
   if (agent === undefined) return hasEnded ? { kind: "failed" } : { kind: "waiting", agent };
   if (hasEnded) return { kind: "started", agent };

@@ -21,7 +21,7 @@ export const SHELL = "/bin/sh";
  * - The EXIT trap of the subshell runs only when exec failed (bash needs execfail for it).
  * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
  */
-export const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
+const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
 _hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_pump=
 shift 3
 trap : HUP INT QUIT ALRM TERM USR1 USR2

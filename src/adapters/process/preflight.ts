@@ -11,8 +11,8 @@ import { readProc as readHead } from "./identity.ts";
 
 type Request = Pick<LaunchRequest, "argv" | "cwd" | "env">;
 
-/** Where a shell looks without a PATH (POSIX leaves it open; this is what dash does first). */
-const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
+/** Where programs are looked for without a PATH; a child whose client sent none is given this one. */
+export const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
 
 const errno = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? "EIO";
 
@@ -71,7 +71,7 @@ const look = (path: string): Found => {
 };
 
 /** The file that exec will run: as a shell finds it, on the child's own PATH. */
-export const findProgram = ({ argv, cwd, env }: Request): string => {
+const findProgram = ({ argv, cwd, env }: Request): string => {
   const program = argv[0];
   if (program === undefined || program === "")
     throw new HoldfastError("INVALID_REQUEST", "There is no program to run.");

@@ -46,7 +46,7 @@ const shared = Buffer.allocUnsafeSlow(SPOOL_READ_BYTES);
 const REREAD_MAX_BYTES = SPOOL_READ_BYTES / 2;
 
 /** Bytes [from, from + into.length) as far as the file has them. */
-export const readSpool = (fd: number, from: number, into: Buffer): Buffer => {
+const readSpool = (fd: number, from: number, into: Buffer): Buffer => {
   let length = 0;
   while (length < into.length) {
     const read = readSync(fd, into, length, into.length - length, from + length);

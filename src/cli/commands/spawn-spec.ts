@@ -6,7 +6,7 @@ import { ARG_MAX_BYTES, LABELS_MAX, NAME_MAX_BYTES } from "../../protocol/limits
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Env } from "../context.ts";
 import type { Call } from "../parse.ts";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "../../protocol/suggest.ts";
 
 const kindNames = KINDS.flatMap(({ kind, short }) => (kind === short ? [kind] : [short, kind]));
 

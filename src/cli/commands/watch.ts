@@ -3,7 +3,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { Context, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "../../protocol/suggest.ts";
 import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
 
 export const watchProblems = ({ flags, args }: Call): readonly string[] => {

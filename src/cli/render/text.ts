@@ -20,7 +20,7 @@ type TextOf<T> = (value: T, context: TextContext) => string;
 
 const ID_COLUMN_CHARS = 10;
 
-export const toneOf = (state: WorkerState | string | undefined): Tone => {
+const toneOf = (state: WorkerState | string | undefined): Tone => {
   switch (state) {
     case "running":
     case "ready":

@@ -38,6 +38,6 @@ export const clock = (rfc3339: string): string => {
 
 const SAFE_WORD = /^[A-Za-z0-9_./:=@%+,-]+$/;
 /** An argument as a POSIX shell would need it. */
-export const shellWord = (word: string): string =>
+const shellWord = (word: string): string =>
   SAFE_WORD.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 export const commandLine = (argv: readonly string[]): string => argv.map(shellWord).join(" ");

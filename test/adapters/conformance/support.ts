@@ -5,7 +5,7 @@ import type { AgentAdapter, DecodedRecord, ExitFacts, Line } from "../../../src/
 import type { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
 
-export const RECORDINGS = new URL("../../recordings/", import.meta.url).pathname;
+const RECORDINGS = new URL("../../recordings/", import.meta.url).pathname;
 
 /** Lines split on 0x0A alone, as the framer splits them. */
 export const linesOf = (text: string): readonly Line[] => {

@@ -1,8 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
 import { makeLineReader } from "../../../src/adapters/process/spool.ts";
-import { child, makeBench, printed, until } from "./support.ts";
+import { child, makeBench, printed, temporaryDirectory, until } from "./support.ts";
 
 const UNKNOWN = {
   exit_code: null,
@@ -50,6 +52,30 @@ describe("an exit is told exactly once", () => {
     process.kill(run.launcher.pid, "SIGSTOP");
     await run.kill();
     expect(await run.exited).toMatchObject({ reason: "unknown" });
+  });
+
+  test("when this process is out of descriptors: late, and as it was", () => {
+    const script = fileURLToPath(new URL("out-of-descriptors.ts", import.meta.url));
+    const printed = execFileSync("sh", [
+      "-c",
+      'ulimit -n 80; exec "$@"',
+      "sh",
+      process.execPath,
+      script,
+      temporaryDirectory(),
+    ]);
+    expect(JSON.parse(printed.toString())).toEqual({
+      refused: "UNAVAILABLE",
+      killed: [],
+      toldWhileBlind: 0,
+      exit: {
+        exit_code: 137,
+        signal: "SIGKILL",
+        signal_inferred: true,
+        raw_status: 137,
+        reason: "signalled",
+      },
+    });
   });
 
   test.each<[string, string[], string | null, number]>([

@@ -52,7 +52,7 @@ export const makeCanary = (dir: string): Canary => {
   };
 };
 
-export const EMPTY: StdinPlan = { kind: "empty" };
+const EMPTY: StdinPlan = { kind: "empty" };
 
 /** Ends, by identity, whatever a failed test leaves of its runs. */
 export const makeBench = () => {

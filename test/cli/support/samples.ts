@@ -3,7 +3,6 @@ import type { LogRecord, RecordPayloads, RecordType } from "../../../src/protoco
 import type { WorkerView } from "../../../src/supervisor/facade.ts";
 
 export const ID = "01KXA0000000000000000000AA";
-export const OTHER_ID = "01KXA0000000000000000000BB";
 export const clock = { boot_id: "b", mono_ns: "1" };
 const identity = { pid: 4242, start_time: "1", boot_id: "b", pid_ns: "1" };
 

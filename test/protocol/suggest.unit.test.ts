@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearest } from "../../src/cli/suggest.ts";
+import { nearest } from "../../src/protocol/suggest.ts";
 
 describe("nearest", () => {
   const words = ["list", "logs", "kill", "spawn", "watch", "wait", "capabilities"];

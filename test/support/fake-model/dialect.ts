@@ -1,0 +1,78 @@
+/**
+ * What a request asks and what a reply holds, whatever the wire. A dialect reads the one and writes the other; both are
+ * pure but for the ids. The server keeps no conversation: all that a scenario goes by is in the request.
+ */
+import { randomUUID } from "node:crypto";
+
+export interface Tool {
+  readonly name: string;
+  readonly schema?: { readonly properties?: Readonly<Record<string, unknown>> };
+}
+
+export interface Ask {
+  /** Text of the last message of the user that is no tool's result. */
+  readonly prompt: string;
+  /** In how many messages that prompt stands: more than one means that a session goes on. */
+  readonly asked: number;
+  /** Rounds of tool results after it. */
+  readonly round: number;
+  /** What the tools of the last round gave back. */
+  readonly results: readonly string[];
+  /** Without any it is a side request: a title, a summary, a probe. */
+  readonly tools: readonly Tool[];
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+export type Block =
+  | { readonly kind: "text" | "thinking"; readonly text: string }
+  | { readonly kind: "call"; readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+
+/** `silence` and `cut` come in the middle of the last block: the line stays open, or is dropped. */
+export type End = "stop" | "refusal" | "max_tokens" | "silence" | "cut";
+
+export interface Reply {
+  readonly blocks: readonly Block[];
+  readonly end: End;
+}
+
+/** One server-sent event; its `type` is also the event's name. */
+export interface ServerEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Dialect {
+  read(body: Readonly<Record<string, unknown>>): Ask;
+  /** The reply as it is streamed. After `silence` and `cut` the events stop where the line does. */
+  events(reply: Reply, model: string): Iterable<ServerEvent>;
+  /** The reply in one piece, for requests that do not stream. */
+  whole(reply: Reply, model: string): unknown;
+  error(status: number): unknown;
+}
+
+export const isBroken = (end: End): boolean => end === "silence" || end === "cut";
+
+export const newId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll("-", "").slice(0, 20)}`;
+
+/** The same for every reply, so that tests can add up. */
+export const USAGE = { input: 1_234, cached: 100, output: 56 } as const;
+
+const DELTAS_MIN = 4;
+const DELTA_MAX_CHARS = 2_048;
+
+/** Cuts a text between code points into at least four deltas, so that every reader has to join. */
+export const deltas = (text: string): readonly string[] => {
+  const points = Array.from(text);
+  const size = Math.max(1, Math.min(DELTA_MAX_CHARS, Math.ceil(points.length / DELTAS_MIN)));
+  return Array.from({ length: Math.ceil(points.length / size) }, (_, index) =>
+    points.slice(index * size, (index + 1) * size).join(""),
+  );
+};
+
+/** Text of a message's content: a string, or a list of parts of which some have text. */
+export const textOf = (content: unknown): string => {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map(({ text }: { text?: unknown }) => (typeof text === "string" ? text : "")).join("\n");
+};

@@ -1,0 +1,100 @@
+/**
+ * What the model does, free of any wire. A scenario is a list of turns, one for each round of tool results after the
+ * prompt; the last turn stands for all rounds beyond it.
+ */
+import type { Ask, Block, End, Reply, Tool } from "./dialect.ts";
+
+type Part = { readonly text: string } | { readonly thinking: string } | { readonly shell: string };
+/** An HTTP error, or parts and how they end. Silence without parts means that not even headers are sent. */
+export type Turn = { readonly status: number } | { readonly parts: readonly Part[]; readonly end?: End };
+type Scenario = (ask: Ask) => readonly Turn[];
+
+const ROUNDS_MAX = 20;
+const LONG_TEXT_BYTES = 200 * 1024;
+const LONG_TEXT_LINE = "The quick brown fox jumps over the lazy dog. Zażółć gęślą jaźń — 日本語 🦊";
+export const LONG_TEXT_END = "END-OF-LONG-TEXT";
+
+/** Numbered lines in several widths of UTF-8, at most 200 KiB before the mark at their end. */
+export const longText = (): string => {
+  let text = "";
+  for (let bytes = 0, line = 0; ; line += 1) {
+    const next = `${String(line).padStart(6, "0")} ${LONG_TEXT_LINE}\n`;
+    bytes += Buffer.byteLength(next);
+    if (bytes > LONG_TEXT_BYTES) return text + LONG_TEXT_END;
+    text += next;
+  }
+};
+
+const say = (text: string): Turn => ({ parts: [{ text }] });
+const shell = (command: string): Turn => ({ parts: [{ text: "I will run a command." }, { shell: command }] });
+
+/**
+ * One tool in the foreground and one that left its session. Each holds `canary` in the working directory: made a FIFO
+ * beforehand, it tells its reader when the last of them is gone.
+ */
+const SLEEPING = "echo started; (setsid sleep 600 9>canary >/dev/null 2>&1 &); sleep 600 9>canary";
+
+const scenarios = {
+  text: () => [say("Hello from the fake model.")],
+  thinking: () => [{ parts: [{ thinking: "First the question, then the answer." }, { text: "Forty-two." }] }],
+  shell: () => [
+    shell("echo hello-from-tool; echo to-stderr >&2"),
+    say("The command printed hello-from-tool."),
+  ],
+  shellfail: () => [shell("echo about-to-fail; exit 3"), say("The command failed with status 3.")],
+  /** Sleeps only when it is asked for the first time, so that a resumed session can end. */
+  shellsleep: ({ asked }) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
+  /** More rounds than anybody should allow. */
+  maxturns: () => [...Array<Turn>(ROUNDS_MAX).fill(shell("echo again")), say("Enough.")],
+  long: () => [say(longText())],
+  empty: () => [{ parts: [] }],
+  maxtokens: () => [{ parts: [{ text: "This is cut o" }], end: "max_tokens" }],
+  refusal: () => [{ parts: [{ text: "I cannot help with that." }], end: "refusal" }],
+  e400: () => [{ status: 400 }],
+  e401: () => [{ status: 401 }],
+  e403: () => [{ status: 403 }],
+  e404: () => [{ status: 404 }],
+  e429: () => [{ status: 429 }],
+  e500: () => [{ status: 500 }],
+  e529: () => [{ status: 529 }],
+  hang: () => [{ parts: [], end: "silence" }],
+  hangstream: () => [{ parts: [{ text: "Partial answer, then silence." }], end: "silence" }],
+  drop: () => [{ parts: [{ text: "Partial answer before the line drops." }], end: "cut" }],
+} satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof scenarios;
+
+export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
+
+export const turnOf = (name: ScenarioName, ask: Ask): Turn => {
+  const turns = (scenarios[name] as Scenario)(ask);
+  const turn = turns[Math.min(ask.round, turns.length - 1)]!;
+  // Side requests get a short answer, but share the weather.
+  return ask.tools.length > 0 || !("parts" in turn) || turn.end === "silence" ? turn : say("A title");
+};
+
+const SHELLS = ["Bash", "exec_command", "shell_command", "shell"];
+
+/** A call of the request's own shell tool, with those arguments that the tool's schema names. */
+const shellCall = (command: string, tools: readonly Tool[]): Block => {
+  const tool = tools.find(({ name }) => SHELLS.includes(name));
+  if (tool === undefined) return { kind: "text", text: "No shell tool was offered." };
+  const known = Object.entries({ command, cmd: command, description: "Run a command" });
+  const properties = tool.schema?.properties ?? {};
+  return {
+    kind: "call",
+    name: tool.name,
+    input: Object.fromEntries(known.filter(([key]) => key in properties)),
+  };
+};
+
+export const replyOf = (
+  { parts, end = "stop" }: Extract<Turn, { parts: unknown }>,
+  tools: readonly Tool[],
+): Reply => ({
+  end,
+  blocks: parts.map((part): Block => {
+    if ("shell" in part) return shellCall(part.shell, tools);
+    return "thinking" in part ? { kind: "thinking", text: part.thinking } : { kind: "text", text: part.text };
+  }),
+});

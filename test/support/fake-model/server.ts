@@ -1,0 +1,122 @@
+/**
+ * A scripted model server, on loopback alone, for tests with real agent CLIs. It keeps no conversation, so that restarts,
+ * resumed sessions and parallel runs need no reset. The scenario of a request is the prefix of its path
+ * (`/s/NAME/v1/messages`), or a mark in the prompt (`[[scenario:NAME]]`), or `text`.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listenOnLoopback } from "../net.ts";
+import { anthropic } from "./anthropic.ts";
+import type { Dialect, ServerEvent } from "./dialect.ts";
+import { responses } from "./responses.ts";
+import { isScenario, replyOf, type ScenarioName, turnOf } from "./scenarios.ts";
+
+const REQUEST_MAX_BYTES = 16 * 1024 * 1024;
+/** The newest requests are kept for assertions. */
+const REQUESTS_KEPT_MAX = 1_000;
+
+const DIALECTS: Readonly<Record<string, Dialect>> = { "/v1/messages": anthropic, "/v1/responses": responses };
+
+/** One request, as tests want to know it. */
+export interface Seen {
+  readonly path: string;
+  readonly status: number;
+  readonly scenario?: ScenarioName;
+  readonly round?: number;
+  readonly asked?: number;
+  readonly results?: readonly string[];
+  /** The credential as it was sent. */
+  readonly credential?: string;
+}
+
+export interface FakeModel {
+  readonly url: string;
+  readonly requests: readonly Seen[];
+  /** Base URL under which every request is of this scenario. */
+  at(scenario: ScenarioName): string;
+  close(): Promise<void>;
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<Record<string, unknown>> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > REQUEST_MAX_BYTES) throw new RangeError("request too large");
+    chunks.push(chunk);
+  }
+  return bytes === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString());
+};
+
+const sendJson = (response: ServerResponse, status: number, body: unknown): void => {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+};
+
+const stream = async (response: ServerResponse, events: Iterable<ServerEvent>): Promise<void> => {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  for (const event of events) {
+    if (response.destroyed) return;
+    const isFull = !response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    if (isFull) await Promise.race([once(response, "drain"), once(response, "close")]);
+  }
+};
+
+/** The path without its scenario, and the scenario. */
+const route = (url: string): { readonly path: string; readonly prefix?: string } => {
+  const { pathname } = new URL(url, "http://localhost");
+  const [, prefix, path] = /^\/s\/([\w-]+)(\/.*)$/.exec(pathname) ?? [];
+  return { path: path ?? pathname, prefix };
+};
+
+const scenarioOf = (prompt: string, prefix: string | undefined): ScenarioName => {
+  const name = prefix ?? /\[\[scenario:([\w-]+)\]\]/.exec(prompt)?.[1] ?? "text";
+  if (!isScenario(name)) throw new RangeError(`no scenario ${name}`);
+  return name;
+};
+
+export const startFakeModel = async (): Promise<FakeModel> => {
+  const requests: Seen[] = [];
+  const note = (seen: Seen): void => {
+    requests.push(seen);
+    if (requests.length > REQUESTS_KEPT_MAX) requests.shift();
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { path, prefix } = route(request.url ?? "/");
+    const body = await bodyOf(request);
+    const credential = [request.headers["x-api-key"] ?? request.headers.authorization].flat()[0];
+    const other = (status: number, json: unknown): void => {
+      note({ path, status, credential });
+      sendJson(response, status, json);
+    };
+    if (path === "/v1/messages/count_tokens") return other(200, { input_tokens: 1_234 });
+    const dialect = DIALECTS[path];
+    if (dialect === undefined || request.method !== "POST")
+      return other(404, { error: { message: `no such path: ${path}` } });
+
+    const ask = dialect.read(body);
+    const scenario = scenarioOf(ask.prompt, prefix);
+    const turn = turnOf(scenario, ask);
+    const status = "status" in turn ? turn.status : 200;
+    note({ path, status, scenario, round: ask.round, asked: ask.asked, results: ask.results, credential });
+    if ("status" in turn) return sendJson(response, status, dialect.error(status));
+
+    const reply = replyOf(turn, ask.tools);
+    const isSilent = reply.end === "silence";
+    if (isSilent && reply.blocks.length === 0) return;
+    if (!ask.stream && !isSilent) return sendJson(response, 200, dialect.whole(reply, ask.model));
+    await stream(response, dialect.events(reply, ask.model));
+    if (reply.end === "cut") response.destroy();
+    else if (!isSilent) response.end();
+  };
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((cause: unknown) => {
+      note({ path: request.url ?? "/", status: 500 });
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: { message: String(cause) } });
+    });
+  });
+  const { url, close } = await listenOnLoopback(server);
+  return { url, requests, at: (scenario) => `${url}/s/${scenario}`, close };
+};
