@@ -13,12 +13,20 @@ const runtime = await Runtime.open({ stateDir });
 try {
   const workers = await Promise.all(
     questions.map((question) =>
-      runtime.spawn({ kind: "command", argv: ["sh", "-c", 'sleep 0.2; echo "$1: looks fine"', "sh", question], restart: "transient", timeout_ms: 60_000 }),
+      runtime.spawn({
+        kind: "command",
+        argv: ["sh", "-c", 'sleep 0.2; echo "$1: looks fine"', "sh", question],
+        restart: "transient",
+        timeout_ms: 60_000,
+      }),
     ),
   );
   const ids = workers.map((worker) => worker.id);
   for (const ended of await runtime.wait(ids)) {
-    const answer = ended.status === "completed" ? (await runtime.output(ended.id)).trim() : `failed: ${ended.error?.message}`;
+    const answer =
+      ended.status === "completed"
+        ? (await runtime.output(ended.id)).trim()
+        : `failed: ${ended.error?.message}`;
     process.stdout.write(`${answer}\n`);
   }
 } finally {

@@ -3,10 +3,11 @@
  * `dist/lib`, the library with its types. Fails when something heavy has crept into the client.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { jsonSchemas } from "../src/protocol/json-schemas.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -90,7 +91,17 @@ const buildLibrary = (): void => {
   if (tsc.status !== 0) process.exit(1);
 };
 
+/** `holdfast/schemas/NAME.json`: for programs in other languages. */
+const writeSchemas = (): void => {
+  for (const [name, schema] of Object.entries(jsonSchemas())) {
+    const file = join(dist, "schemas", `${name.replace("/", "-")}.json`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
+  }
+};
+
 for (const name of existsSync(dist) ? readdirSync(dist) : []) rmSync(join(dist, name), { recursive: true });
 await buildClient();
 await buildDaemon();
 buildLibrary();
+writeSchemas();

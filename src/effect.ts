@@ -8,19 +8,21 @@ import { Context, Effect, Layer, type Scope } from "effect";
 import { acquireLock } from "./daemon/lock.ts";
 import { stateDirectory } from "./daemon/paths.ts";
 import { ensurePrivateDirectory } from "./daemon/private-directory.ts";
+import type { OpenOptions } from "./index.ts";
 import { asHoldfastError, type HoldfastError } from "./protocol/errors.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
 import { openRuntime } from "./supervisor/open.ts";
 import { VERSION } from "./version.ts";
 
-export interface OpenOptions {
-  /** Where the log and the runs live; the same default as the `agent` command's. One process at a time owns it. */
-  readonly stateDir?: string;
-}
-
+/**
+ * A runtime that lives as long as its scope. Fails with LOCK_HELD where a daemon or another runtime owns the directory. The
+ * end of the scope stops no agent; `runtime.shutdown("kill", reason)` before it does.
+ */
 export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    const stateDir = options.stateDir === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(options.stateDir);
+    const { stateDir: asked, report } = options;
+    const stateDir =
+      asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
     const holder = { pid: process.pid, version: VERSION, socket: "", started_at: new Date().toISOString() };
     yield* Effect.acquireRelease(
       Effect.try({
@@ -32,11 +34,15 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
       }),
       (lock) => Effect.sync(() => lock.release()),
     );
-    return yield* openRuntime({ stateDir, version: VERSION });
+    return yield* openRuntime({ stateDir, version: VERSION, report });
   });
 
+/** Every method is an Effect that fails with a HoldfastError and nothing else; every watch is a Stream. */
 export class HoldfastRuntime extends Context.Service<HoldfastRuntime, RuntimeApi>()("holdfast/Runtime") {}
 
-export const layer = (options: OpenOptions = {}): Layer.Layer<HoldfastRuntime, HoldfastError> => Layer.effect(HoldfastRuntime, open(options));
+export const layer = (options: OpenOptions = {}): Layer.Layer<HoldfastRuntime, HoldfastError> =>
+  Layer.effect(HoldfastRuntime, open(options));
 
-export type { RuntimeApi } from "./supervisor/facade.ts";
+export type { OpenOptions } from "./index.ts";
+export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
+export type { KillOptions, RuntimeApi, WatchQuery } from "./supervisor/facade.ts";

@@ -6,14 +6,98 @@
  *     for await (const record of runtime.watch(id)) console.log(record.type);
  *     await runtime.close();
  */
-import { Effect, Exit, Scope, Stream } from "effect";
-import { open, type OpenOptions } from "./effect.ts";
+/// <reference lib="esnext.disposable" preserve="true" />
+import { constants } from "node:os";
+import { resolve } from "node:path";
+import { Deferred, Effect, Exit, Scope, Stream } from "effect";
+import { adapterFor } from "./adapters/registry.ts";
+import { clientEnvironment } from "./cli/commands/spawn-spec.ts";
+import { open } from "./effect.ts";
+import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
-import type { WorkerSpecInput } from "./protocol/worker.ts";
-import type { KillOptions, PerWorker, RuntimeApi, SpawnReply, TreeNode, WaitReply, WorkerInfo, WorkerView } from "./supervisor/facade.ts";
+import { type RequestData, type RequestInput, type RequestName, Requests } from "./protocol/requests.ts";
+import { isEnded, type WorkerSpecInput } from "./protocol/worker.ts";
+import type { RuntimeApi } from "./supervisor/facade.ts";
+import type {
+  PerWorker,
+  SpawnReply,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "./supervisor/replies.ts";
 
-/** What `spawn` takes: cwd, environment and restart policy have the defaults of the command line. */
-export type SpawnOptions = Omit<WorkerSpecInput, "cwd" | "restart" | "client_env"> & Partial<Pick<WorkerSpecInput, "cwd" | "restart" | "client_env">>;
+export interface OpenOptions {
+  /**
+   * Where the log and the runs live; a relative path is taken from the working directory. Default: as the `agent` command,
+   * `$HOLDFAST_HOME`, else `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. One process at a time owns it.
+   */
+  readonly stateDir?: string;
+  /** Told of what goes wrong inside and fails no call, one sentence each: a store that has to be asked again, say. */
+  readonly report?: (message: string, cause?: unknown) => void;
+}
+
+/** What `spawn` takes. Fields that end in `_ms` are milliseconds, at most 366 days. */
+export interface SpawnOptions {
+  /** Which program: `command` runs `argv`, the others run their agent CLI. */
+  readonly kind: "command" | "claude_code" | "codex" | (string & {});
+  /** Unique among living workers, at most 64 characters of `A-Z a-z 0-9 . _ -`; usable wherever an id is. */
+  readonly name?: string;
+  /** At most 64 characters a key and 256 a value. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** What the agent is asked; for a `command` its stdin. At most 1 MiB. */
+  readonly prompt?: string;
+  /** Program and arguments of kind `command`, never shell text; more arguments for the CLI of the other kinds. */
+  readonly argv?: readonly string[];
+  /** Where it runs. Default: the working directory of this process. */
+  readonly cwd?: string;
+  /** Variables for it: a value, `@env:NAME` (of this process, now) or `@file:PATH` (at each start); the last two are secrets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Names of variables of this process for it, beyond the usual ones (PATH, HOME, LANG, …) and its kind's own. */
+  readonly inherit_env?: readonly string[];
+  readonly model?: string;
+  /** A conversation of the provider to go on with. */
+  readonly session?: string;
+  /** Go on with `session` in a copy of it. Default: false. */
+  readonly fork?: boolean;
+  /** Keep stdin open for `send` (kind `command`). Default: false. */
+  readonly interactive?: boolean;
+  /** What the agent may do without asking. Default: `deny`. */
+  readonly permission?: "ask" | "deny" | "allow";
+  /** Options of one kind only, as `agent capabilities` names them. */
+  readonly ext?: Readonly<Record<string, Json>>;
+  /** OTP's restart types. Default: `temporary` for a command, `transient` for an agent. */
+  readonly restart?: "permanent" | "transient" | "temporary";
+  /** More restarts than this inside `restart_period_ms`, and the worker fails for good. Default: 3. */
+  readonly max_restarts?: number;
+  /** Default: 60,000. */
+  readonly restart_period_ms?: number;
+  /** Delay of the first restart; it doubles up to `backoff_max_ms`, with jitter. Default: 1,000. */
+  readonly backoff_min_ms?: number;
+  /** Default: 60,000. */
+  readonly backoff_max_ms?: number;
+  /** Between TERM and KILL when it is stopped. Default: 10,000. */
+  readonly grace_ms?: number;
+  /** Wall clock of one incarnation; passing it fails the worker for good. 0 is none. Default: 1,800,000. */
+  readonly timeout_ms?: number;
+  /** Without a record for so long it is stuck, and its restart policy decides. 0 is never. Default: 600,000. */
+  readonly stall_ms?: number;
+  /** How often its process is looked at. Default: 30,000. */
+  readonly heartbeat_ms?: number;
+  /** Summed over all incarnations; passing one fails the worker for good. Default: none. */
+  readonly budget?: {
+    readonly usd?: number;
+    readonly tokens?: number;
+    readonly turns?: number;
+    readonly wall_ms?: number;
+  };
+  /** At most 256 characters. A spawn with a key that was used before makes nothing and answers with that worker, effect `noop`. */
+  readonly idempotency_key?: string;
+  /** Check everything and start nothing; the reply has the `plan`. Default: false. */
+  readonly dry_run?: boolean;
+}
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 export interface WatchOptions {
   /** Records with a greater seq. Without it a watch of one worker begins at its first record, of all at the live tail. */
@@ -22,101 +106,231 @@ export interface WatchOptions {
   readonly follow?: boolean;
 }
 
-/** A supervision runtime over one state directory. Every method rejects with a HoldfastError and nothing else. */
+export interface KillOptions {
+  /** Between the signal and KILL. Default: the worker's own `grace_ms`. */
+  readonly grace_ms?: number;
+  /** Default: SIGTERM. */
+  readonly signal?: string;
+  /** Kept in its records. */
+  readonly reason?: string;
+  /** Only say what would be ended. Default: false. */
+  readonly dry_run?: boolean;
+}
+
+/**
+ * A supervision runtime over one state directory. Every method rejects with a HoldfastError and nothing else. A worker is
+ * named by its id, a unique prefix of it, or its name. An open runtime holds the process, as a listening server does.
+ */
 export class Runtime {
   readonly #api: RuntimeApi;
   readonly #scope: Scope.Closeable;
-  #closed: Promise<void> | undefined;
+  /** Done once nothing is supervised any more: calls are refused, watches end. */
+  readonly #stopped = Deferred.makeUnsafe<void>();
+  #closing: Promise<void> | undefined;
 
   private constructor(api: RuntimeApi, scope: Scope.Closeable) {
     this.#api = api;
     this.#scope = scope;
   }
 
-  /** Fails with LOCK_HELD where a daemon or another runtime owns the state directory. */
+  /**
+   * Takes over what runs, and settles what ended since the directory was last open. Fails with LOCK_HELD where a daemon or
+   * another runtime owns it; `info.details.pid` says who.
+   */
   static async open(options: OpenOptions = {}): Promise<Runtime> {
-    const scope = await Effect.runPromise(Scope.make());
+    const scope = Scope.makeUnsafe();
     try {
-      return new Runtime(await Effect.runPromise(Scope.provide(open(options), scope)), scope);
+      return new Runtime(await promised(Scope.provide(open(options), scope)), scope);
     } catch (error) {
-      await Effect.runPromise(Scope.close(scope, Exit.void));
+      await promised(Scope.close(scope, Exit.void));
       throw error;
     }
   }
 
-  /** Resolves when the request is durable; the process starts after that. */
+  /** Resolves when the request is durable; the process starts after that. What cannot start rejects, and nothing is recorded. */
   spawn(options: SpawnOptions): Promise<SpawnReply> {
-    const restart = options.restart ?? (options.kind === "command" ? "temporary" : "transient");
-    return Effect.runPromise(this.#api.spawn({ cwd: process.cwd(), client_env: stringsOf(process.env), ...options, restart }));
+    return this.#call(() => {
+      const { idempotency_key, dry_run, ...asked } = options;
+      const { spec, ...how } = checked("agent/spawn", { spec: specOf(asked), dry_run, idempotency_key });
+      return this.#api.spawn(spec, how);
+    });
   }
 
-  /** Records in order, from the log and then live; ends with the worker unless `follow`. Breaking out of the loop is fine. */
+  /**
+   * Records in order, from the log and then live, each once. It ends with the worker unless `follow`, and with the runtime.
+   * Leave the loop whenever you like; a slow one costs nothing, it reads from the log.
+   */
   watch(id?: string, options: WatchOptions = {}): AsyncIterable<LogRecord> {
-    const from = options.from ?? (id === undefined ? undefined : 0);
-    return Stream.toAsyncIterable(this.#api.watch({ from, follow: options.follow ?? id === undefined, ...(id === undefined ? {} : { ids: [id] }) }));
+    const one = id !== undefined;
+    const query = {
+      from: options.from ?? (one ? 0 : undefined),
+      follow: options.follow ?? !one,
+      ...(one && { ids: [id] }),
+    };
+    const records = Stream.suspend(() => (this.#isClosed ? Stream.fail(closed()) : this.#api.watch(query)));
+    return Stream.toAsyncIterable(Stream.interruptWhen(records, Deferred.await(this.#stopped)));
   }
 
-  /** Resolves when the workers have ended and their processes are gone; what had ended already has effect `noop`. */
-  kill(ids: string | readonly string[], options: Omit<KillOptions, "ids"> = {}): Promise<readonly PerWorker[]> {
-    return Effect.runPromise(this.#api.kill({ ...options, ids: listOf(ids) }));
+  /** Resolves when it has ended and its processes are gone; the effect is `noop` if it had ended already. It is not restarted. */
+  kill(id: string, options?: KillOptions): Promise<PerWorker>;
+  /** One result each, in order: `ok` and `error` say how it went, so that one failure hides no other. */
+  kill(ids: readonly string[], options?: KillOptions): Promise<readonly PerWorker[]>;
+  async kill(
+    ids: string | readonly string[],
+    options: KillOptions = {},
+  ): Promise<PerWorker | readonly PerWorker[]> {
+    const results = await this.#call(() => {
+      const { signal } = options;
+      if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
+        throw invalid([`there is no signal "${signal}"`]);
+      return this.#api.kill(checked("agent/kill", { ...options, ids: listOf(ids) }));
+    });
+    return typeof ids === "string" ? only(results) : results;
   }
 
-  restart(ids: string | readonly string[]): Promise<readonly PerWorker[]> {
-    return Effect.runPromise(this.#api.restart(listOf(ids)));
+  /** A new incarnation, also of what has ended or was killed. Resolves when that is recorded. */
+  restart(id: string): Promise<PerWorker>;
+  /** One result each, in order. */
+  restart(ids: readonly string[]): Promise<readonly PerWorker[]>;
+  async restart(ids: string | readonly string[]): Promise<PerWorker | readonly PerWorker[]> {
+    const results = await this.#call(() =>
+      this.#api.restart(checked("agent/restart", { ids: listOf(ids) }).ids),
+    );
+    return typeof ids === "string" ? only(results) : results;
   }
 
-  /** Resolves when all have ended; rejects with TIMEOUT after `timeoutMs`, and they go on. */
-  wait(ids: string | readonly string[], timeoutMs?: number): Promise<readonly WaitReply[]> {
-    return Effect.runPromise(this.#api.wait(listOf(ids), timeoutMs));
+  /** Resolves when it has ended, restarts included; rejects with TIMEOUT after `timeoutMs` (default: never), and it goes on. */
+  wait(id: string, timeoutMs?: number): Promise<WaitReply>;
+  /** Resolves when all have ended, with how, in order. */
+  wait(ids: readonly string[], timeoutMs?: number): Promise<readonly WaitReply[]>;
+  async wait(ids: string | readonly string[], timeoutMs?: number): Promise<WaitReply | readonly WaitReply[]> {
+    const replies = await this.#call(() => {
+      const asked = checked("agent/wait", { ids: listOf(ids), timeout_ms: timeoutMs });
+      return this.#api.wait(asked.ids, asked.timeout_ms);
+    });
+    // The runtime was closed and left them running.
+    if (!replies.every((reply) => isEnded(reply.status))) throw closed();
+    return typeof ids === "string" ? (replies[0] as WaitReply) : replies;
   }
 
-  /** The final answer of an agent, or the whole stdout of a command. */
+  /** The final answer of an agent, or the stdout of a command's newest incarnation: the first 16 MiB. OUTPUT_NOT_FOUND if it said nothing. */
   async output(id: string): Promise<string> {
-    return (await Effect.runPromise(this.#api.output(id))).text;
+    return (await this.#call(() => this.#api.output(checked("agent/output", { id }).id))).text;
   }
 
-  send(id: string, text: string): Promise<{ readonly message_id: string }> {
-    return Effect.runPromise(this.#api.send(id, text));
+  /** Writes to the stdin of an `interactive` worker, as it is: add the line end. Resolves when the text is in its stdin. */
+  async send(id: string, text: string): Promise<{ readonly message_id: string }> {
+    const { message_id } = await this.#call(() => {
+      const asked = checked("agent/send", { id, text });
+      return this.#api.send(asked.id, asked.text);
+    });
+    return { message_id };
   }
 
+  /** Workers that have not ended, oldest first; with `all` also those that have. */
   list(options: { readonly all?: boolean } = {}): Promise<readonly WorkerView[]> {
-    return Effect.runPromise(this.#api.list(options));
+    return this.#call(() => this.#api.list(checked("agent/list", options)));
   }
 
   info(id: string): Promise<WorkerInfo> {
-    return Effect.runPromise(this.#api.info(id));
+    return this.#call(() => this.#api.info(checked("agent/info", { id }).id));
   }
 
+  /** The root supervisor and the workers that have not ended. */
   tree(): Promise<TreeNode> {
-    return Effect.runPromise(this.#api.tree());
+    return this.#call(() => this.#api.tree());
   }
 
-  /** Stop every worker in reverse start order and close; with `agents: "keep"` they run on and the next open adopts them. */
+  /** Stops every worker in reverse start order and closes; with `agents: "keep"` they run on, and the next open adopts them. */
   close(options: { readonly agents?: "kill" | "keep" } = {}): Promise<void> {
-    this.#closed ??= (async () => {
-      try {
-        await Effect.runPromise(this.#api.shutdown(options.agents ?? "kill", "closed"));
-      } finally {
-        await Effect.runPromise(Scope.close(this.#scope, Exit.void));
-      }
-    })();
-    return this.#closed;
+    this.#closing ??= this.#close(options.agents ?? "kill");
+    return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  async #close(agents: "kill" | "keep"): Promise<void> {
+    try {
+      await promised(this.#api.shutdown(agents, "closed"));
+    } finally {
+      Deferred.doneUnsafe(this.#stopped, Exit.void);
+      await promised(Scope.close(this.#scope, Exit.void));
+    }
+  }
+
+  get #isClosed(): boolean {
+    return Deferred.isDoneUnsafe(this.#stopped);
+  }
+
+  #call<A>(make: () => Effect.Effect<A, HoldfastError>): Promise<A> {
+    return promised(Effect.suspend(() => (this.#isClosed ? Effect.fail(closed()) : make())));
+  }
 }
 
-const listOf = (ids: string | readonly string[]): readonly string[] => (typeof ids === "string" ? [ids] : ids);
+/** With what is left to this process: its directory and the variables that may reach the agent. */
+const specOf = (asked: Omit<SpawnOptions, "idempotency_key" | "dry_run">): WorkerSpecInput => {
+  const { argv = [], inherit_env = [] } = asked;
+  const references = Object.values(asked.env ?? {}).flatMap((value) => /^@env:(.+)$/s.exec(value)?.[1] ?? []);
+  return {
+    ...asked,
+    argv: [...argv],
+    inherit_env: [...inherit_env],
+    cwd: resolve(asked.cwd ?? "."),
+    restart: asked.restart ?? adapterFor(asked.kind)?.default_restart ?? "transient",
+    client_env: clientEnvironment(process.env, [...inherit_env, ...references]),
+  };
+};
 
-const stringsOf = (env: NodeJS.ProcessEnv): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+/** The same bounds as over the socket. */
+const checked = <N extends RequestName>(name: N, input: RequestInput<N>): RequestData<N> => {
+  const parsed = Requests[name].safeParse(input);
+  if (parsed.success) return parsed.data as RequestData<N>;
+  throw invalid(parsed.error.issues.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`));
+};
+
+const invalid = (problems: readonly string[]): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, {
+    problems,
+    phase: "validation",
+    suggestion: "Correct the options; nothing was done.",
+  });
+
+/** Defects become HoldfastErrors too. */
+const promised = async <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> => {
+  try {
+    return await Effect.runPromise(effect);
+  } catch (cause) {
+    throw asHoldfastError(cause);
+  }
+};
+
+const closed = (): HoldfastError =>
+  new HoldfastError("UNAVAILABLE", "The runtime is closed.", {
+    suggestion: "Open the state directory again.",
+  });
+
+const listOf = (ids: string | readonly string[]): string[] => (typeof ids === "string" ? [ids] : [...ids]);
+
+/** The result of the one worker that was named; its failure is the call's. */
+const only = ([result]: readonly PerWorker[]): PerWorker => {
+  if (result === undefined)
+    throw new HoldfastError("INTERNAL", "There is no result for the worker that was named.");
+  if (result.error !== null) throw new HoldfastError(result.error.code, result.error.message);
+  return result;
+};
 
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
 export type { LogRecord, RecordPayloads, RecordType, Usage, WorkerError } from "./protocol/records.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts";
-export type { OpenOptions } from "./effect.ts";
-export type { KillOptions, PerWorker, SpawnReply, TreeNode, WaitReply, WorkerInfo, WorkerView } from "./supervisor/facade.ts";
+export type {
+  PerWorker,
+  SpawnReply,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "./supervisor/replies.ts";

@@ -18,18 +18,34 @@ export interface ClockBounds {
   readonly heartbeat_ms: number;
 }
 
-export const clocksAt = (now: number): WorkerClocks => ({ progress_ms: now, beat_ms: now, process: "running" });
+export const clocksAt = (now: number): WorkerClocks => ({
+  progress_ms: now,
+  beat_ms: now,
+  process: "running",
+});
 
-export const isBeatDue = (clocks: WorkerClocks, bounds: ClockBounds, now: number): boolean => now - clocks.beat_ms >= bounds.heartbeat_ms;
+export const isBeatDue = (clocks: WorkerClocks, bounds: ClockBounds, now: number): boolean =>
+  now - clocks.beat_ms >= bounds.heartbeat_ms;
 
 /** A stopped process cannot make progress: it is not stalled, it is stopped. */
 export const isStalled = (clocks: WorkerClocks, bounds: ClockBounds, now: number): boolean =>
   bounds.stall_ms > 0 && clocks.process === "running" && now - clocks.progress_ms >= bounds.stall_ms;
 
 /** A beat: `changed` says that the process's state is news. After a stop, the time that it was stopped is forgiven. */
-export const beat = (clocks: WorkerClocks, process: ProcessState, now: number): { readonly clocks: WorkerClocks; readonly changed: boolean } => ({
-  clocks: { process, beat_ms: now, progress_ms: clocks.process === "stopped" && process === "running" ? now : clocks.progress_ms },
+export const beat = (
+  clocks: WorkerClocks,
+  process: ProcessState,
+  now: number,
+): { readonly clocks: WorkerClocks; readonly changed: boolean } => ({
+  clocks: {
+    process,
+    beat_ms: now,
+    progress_ms: clocks.process === "stopped" && process === "running" ? now : clocks.progress_ms,
+  },
   changed: process !== clocks.process,
 });
 
-export const progress = (clocks: WorkerClocks, now: number): WorkerClocks => ({ ...clocks, progress_ms: now });
+export const progress = (clocks: WorkerClocks, now: number): WorkerClocks => ({
+  ...clocks,
+  progress_ms: now,
+});

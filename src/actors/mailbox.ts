@@ -13,7 +13,9 @@ export interface Mailbox<A> {
   size(): number;
 }
 
-export const makeMailbox = <A>(bounds = { control: MAILBOX_CONTROL_MAX, user: MAILBOX_USER_MAX }): Mailbox<A> => {
+export const makeMailbox = <A>(
+  bounds = { control: MAILBOX_CONTROL_MAX, user: MAILBOX_USER_MAX },
+): Mailbox<A> => {
   const lanes = { control: [] as A[], user: [] as A[] };
   let wake: (() => void) | undefined;
   const take: Effect.Effect<A> = Effect.suspend(() => {

@@ -3,11 +3,23 @@
  * actor on every call; one reused scope gives the same results at several times the speed and no memory a worker.
  * Timers come out as actions too (`arm`, `disarm`), so that the caller runs them on its own clock.
  */
-import { type ActorScope, type AnyStateMachine, createActor, type EventFromLogic, type InputFrom, type SnapshotFrom } from "xstate";
+import {
+  type ActorScope,
+  type AnyStateMachine,
+  createActor,
+  type EventFromLogic,
+  type InputFrom,
+  type SnapshotFrom,
+} from "xstate";
 
 export type Step<M extends AnyStateMachine> =
   | { readonly type: "act"; readonly name: string }
-  | { readonly type: "arm"; readonly timer: string; readonly delay_ms: number; readonly event: EventFromLogic<M> }
+  | {
+      readonly type: "arm";
+      readonly timer: string;
+      readonly delay_ms: number;
+      readonly event: EventFromLogic<M>;
+    }
   | { readonly type: "disarm"; readonly timer: string };
 
 export interface Stepper<M extends AnyStateMachine> {
@@ -44,8 +56,16 @@ export const makeStepper = <M extends AnyStateMachine>(machine: M, input: InputF
     const raw = collected;
     if (raw.length > 0) collected = [];
     return raw.map((action): Step<M> => {
-      const params = action.params as { id?: string; sendId?: string; delay?: number; event?: EventFromLogic<M> } | undefined;
-      if (action.type === "xstate.raise") return { type: "arm", timer: params?.id ?? "", delay_ms: params?.delay ?? 0, event: params?.event as EventFromLogic<M> };
+      const params = action.params as
+        | { id?: string; sendId?: string; delay?: number; event?: EventFromLogic<M> }
+        | undefined;
+      if (action.type === "xstate.raise")
+        return {
+          type: "arm",
+          timer: params?.id ?? "",
+          delay_ms: params?.delay ?? 0,
+          event: params?.event as EventFromLogic<M>,
+        };
       if (action.type === "xstate.cancel") return { type: "disarm", timer: params?.sendId ?? "" };
       return { type: "act", name: action.type };
     });
@@ -53,7 +73,10 @@ export const makeStepper = <M extends AnyStateMachine>(machine: M, input: InputF
 
   return {
     initial: (given) => [machine.getInitialSnapshot(scope as never, given) as SnapshotFrom<M>, steps()],
-    step: (snapshot, event) => [machine.transition(snapshot as never, event as never, scope as never) as SnapshotFrom<M>, steps()],
+    step: (snapshot, event) => [
+      machine.transition(snapshot as never, event as never, scope as never) as SnapshotFrom<M>,
+      steps(),
+    ],
     at: (value, context) => machine.resolveState({ value, context } as never) as SnapshotFrom<M>,
   };
 };

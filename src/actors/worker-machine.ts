@@ -10,6 +10,7 @@
  *
  * `settling` is the time between a process's exit and the supervisor's answer: the last output is read, what the agent
  * left behind is swept. A stop with a long grace is a state, so a second stop is read at once and means now.
+ * END and BROKEN hold in every state: a kill may overtake a start that has recorded nothing yet.
  */
 import { assign, setup } from "xstate";
 import { KILL_REPEAT_MS } from "../protocol/limits.ts";
@@ -37,14 +38,16 @@ export type WorkerEvent =
   | { readonly type: "EXITED" }
   | { readonly type: "STOP"; readonly grace_ms: number; readonly signal: string }
   | { readonly type: "RESTART_AFTER"; readonly delay_ms: number }
-  | { readonly type: "END"; readonly state: WorkerEnd };
+  | { readonly type: "END"; readonly state: WorkerEnd }
+  /** Something that must not fail has failed: nothing more can be carried out here. */
+  | { readonly type: "BROKEN" };
 
 export interface WorkerInput {
   readonly incarnation: number;
 }
 
 /** Everything a machine asks of its fiber. */
-export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout" | "endWithoutProcess";
+export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout";
 
 const unbound = (): void => undefined;
 
@@ -56,15 +59,18 @@ export const workerMachine = setup({
     killTree: unbound,
     settle: unbound,
     reportTimeout: unbound,
-    endWithoutProcess: unbound,
     beginIncarnation: assign({ incarnation: ({ context }) => context.incarnation + 1, stop_pending: false }),
     rememberStop: assign({
       stop_pending: true,
       grace_ms: ({ context, event }) => (event.type === "STOP" ? event.grace_ms : context.grace_ms),
       signal: ({ context, event }) => (event.type === "STOP" ? event.signal : context.signal),
     }),
-    rememberTimeout: assign({ timeout_ms: ({ context, event }) => (event.type === "LAUNCHED" ? event.timeout_ms : context.timeout_ms) }),
-    rememberDelay: assign({ delay_ms: ({ context, event }) => (event.type === "RESTART_AFTER" ? event.delay_ms : context.delay_ms) }),
+    rememberTimeout: assign({
+      timeout_ms: ({ context, event }) => (event.type === "LAUNCHED" ? event.timeout_ms : context.timeout_ms),
+    }),
+    rememberDelay: assign({
+      delay_ms: ({ context, event }) => (event.type === "RESTART_AFTER" ? event.delay_ms : context.delay_ms),
+    }),
   },
   guards: {
     stopPending: ({ context }) => context.stop_pending,
@@ -90,14 +96,24 @@ export const workerMachine = setup({
     delay_ms: 0,
   }),
   initial: "pending",
+  on: {
+    END: [
+      { guard: "endsCompleted", target: ".completed" },
+      { guard: "endsFailed", target: ".failed" },
+      { guard: "endsParked", target: ".parked" },
+      { target: ".cancelled" },
+    ],
+    BROKEN: ".broken",
+  },
   states: {
-    pending: {
-      on: { START: "starting", STOP: { actions: ["rememberStop", "endWithoutProcess"] }, END: [{ target: "cancelled" }] },
-    },
+    pending: { on: { START: "starting" } },
     starting: {
       entry: ["beginIncarnation", "launch"],
       on: {
-        LAUNCHED: [{ guard: "stopPending", target: "stopping" }, { target: "running", actions: "rememberTimeout" }],
+        LAUNCHED: [
+          { guard: "stopPending", target: "stopping" },
+          { target: "running", actions: "rememberTimeout" },
+        ],
         EXITED: "settling",
         STOP: { actions: "rememberStop" },
       },
@@ -124,21 +140,16 @@ export const workerMachine = setup({
       on: {
         STOP: { actions: "rememberStop" },
         RESTART_AFTER: [{ target: "backing_off", actions: "rememberDelay" }],
-        END: [
-          { guard: "endsCompleted", target: "completed" },
-          { guard: "endsFailed", target: "failed" },
-          { guard: "endsParked", target: "parked" },
-          { target: "cancelled" },
-        ],
       },
     },
     backing_off: {
       after: { backoff: "starting" },
-      on: { START: "starting", STOP: { actions: ["rememberStop", "endWithoutProcess"] }, END: "cancelled" },
+      on: { START: "starting" },
     },
     completed: { type: "final" },
     failed: { type: "final" },
     cancelled: { type: "final" },
     parked: { type: "final" },
+    broken: { type: "final" },
   },
 });

@@ -110,6 +110,10 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     fault("PERMISSION_DENIED", "The agent's CLI does not trust its working directory."),
   ],
   [/\bidle timeout\b|\btimed out\b/i, NAMED.get("timeout_error")!],
+  [/\breason: max_output_tokens\b/, NAMED.get("max_output_tokens")!],
+  [/\breason: content_filter\b/, NAMED.get("refusal")!],
+  // All that codex prints for a 5xx of its provider.
+  [/\bexperiencing high demand\b/i, NAMED.get("server_error")!],
   [/\bstream disconnected\b/i, fault("PROVIDER_ERROR", "The connection to the provider was cut.")],
   [
     /\bconnection failed\b|\berror sending request\b|\bconnection refused\b|\bECONNREFUSED\b/i,

@@ -10,8 +10,15 @@ import { DECODER_STATE_MAX_BYTES, SPOOL_READ_BYTES } from "../protocol/limits.ts
 import { type RecordDraft, workerStream } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
-import type { AgentAdapter, DecodedRecord, ExitFacts, IncarnationOutcome, Line, SpoolName } from "./adapter.ts";
-import { type LineReader, makeLineReader } from "./process/spool.ts";
+import type {
+  AgentAdapter,
+  DecodedRecord,
+  ExitFacts,
+  IncarnationOutcome,
+  Line,
+  SpoolName,
+} from "./adapter.ts";
+import { type LineReader, makeLineReader, type SpoolPlace } from "./process/spool.ts";
 
 export interface Pulled {
   readonly drafts: readonly RecordDraft[];
@@ -38,13 +45,21 @@ export interface IngestOptions {
 export const openIngest = (options: IngestOptions): Ingest => {
   const { adapter, worker_id, incarnation, redact } = options;
   const stream = workerStream(worker_id);
-  const restored = options.checkpoints.find((c) => c.decoder_version === adapter.decoder_version);
-  let state: unknown = restored === undefined ? adapter.initial() : JSON.parse(restored.decoder_state);
-  let stateJson = restored?.decoder_state ?? JSON.stringify(state);
+  const memory = newestMemory(options.checkpoints, adapter.decoder_version);
+  let state: unknown = memory === undefined ? adapter.initial() : memory.state;
+  let stateJson = JSON.stringify(state);
+  let batches = memory?.batches ?? 0;
 
   const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
     const from = options.checkpoints.find((c) => c.stream === name);
-    return { name, reader: makeLineReader({ path: options.spool(name), offset: from?.offset ?? 0, skipped_bytes: from?.skipped_bytes ?? 0 }) };
+    return {
+      name,
+      reader: makeLineReader({
+        path: options.spool(name),
+        offset: from?.offset ?? 0,
+        skipped_bytes: from?.skipped_bytes ?? 0,
+      }),
+    };
   });
 
   const draft = (type: RecordDraft["type"], payload: unknown): RecordDraft =>
@@ -63,7 +78,15 @@ export const openIngest = (options: IngestOptions): Ingest => {
     const before = state;
     for (const line of lines) {
       if (line.kind === "truncated") {
-        drafts.push(draft("worker_log_chunk", { stream: name, truncated: true, reason: "line_too_long", bytes: line.bytes, limit_bytes: line.limit_bytes }));
+        drafts.push(
+          draft("worker_log_chunk", {
+            stream: name,
+            truncated: true,
+            reason: "line_too_long",
+            bytes: line.bytes,
+            limit_bytes: line.limit_bytes,
+          }),
+        );
       }
       const decoded = adapter.decode(state, line, name);
       state = decoded.state;
@@ -72,11 +95,24 @@ export const openIngest = (options: IngestOptions): Ingest => {
     if (state === before) return;
     const json = JSON.stringify(state);
     // An adapter that remembers too much loses its memory, never its records.
-    if (json.length <= DECODER_STATE_MAX_BYTES) stateJson = json;
+    if (Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES) stateJson = json;
     else {
       state = adapter.initial();
       stateJson = JSON.stringify(state);
     }
+  };
+
+  const checkpoint = (name: SpoolName, place: SpoolPlace): Checkpoint => {
+    batches += 1;
+    const decoder_state = `{"batches":${batches},"state":${stateJson}}`;
+    return {
+      worker_id,
+      incarnation,
+      stream: name,
+      ...place,
+      decoder_version: adapter.decoder_version,
+      decoder_state,
+    };
   };
 
   return {
@@ -87,11 +123,19 @@ export const openIngest = (options: IngestOptions): Ingest => {
         if (batch.lines.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
         const drafts: RecordDraft[] = [];
         if (batch.shrunk_to !== undefined) {
-          drafts.push(draft("worker_log_chunk", { stream: name, truncated: true, reason: "spool_shrunk", bytes: before - batch.shrunk_to, limit_bytes: 0 }));
+          const bytes = before - batch.shrunk_to;
+          drafts.push(
+            draft("worker_log_chunk", {
+              stream: name,
+              truncated: true,
+              reason: "spool_shrunk",
+              bytes,
+              limit_bytes: 0,
+            }),
+          );
         }
         fold(drafts, batch.lines, name);
-        const checkpoint = { worker_id, incarnation, stream: name, ...batch.checkpoint, decoder_version: adapter.decoder_version, decoder_state: stateJson };
-        return { drafts, checkpoint };
+        return { drafts, checkpoint: checkpoint(name, batch.checkpoint) };
       }
       return undefined;
     },
@@ -103,13 +147,28 @@ export const openIngest = (options: IngestOptions): Ingest => {
       }
       const { outcome, records } = adapter.finish(state, exit);
       for (const record of records) push(drafts, record);
-      return { drafts, outcome: { ...outcome, completion: boundCompletion(redactCompletion(outcome.completion, redact)) } };
+      return {
+        drafts,
+        outcome: { ...outcome, completion: boundCompletion(redactCompletion(outcome.completion, redact)) },
+      };
     },
     close: () => {
       for (const { reader } of readers) reader.close();
     },
   };
 };
+
+/** One memory serves all streams of an adapter: of their checkpoints, the one that was written last has it. */
+interface Memory {
+  readonly batches: number;
+  readonly state: unknown;
+}
+
+const newestMemory = (checkpoints: readonly Checkpoint[], decoderVersion: number): Memory | undefined =>
+  checkpoints
+    .filter((c) => c.decoder_version === decoderVersion)
+    .map((c) => JSON.parse(c.decoder_state) as Memory)
+    .sort((a, b) => b.batches - a.batches)[0];
 
 /** Secrets never reach the log (protocol-v1.txt, Security invariants); the spool is the declared exception. */
 const redactEvent = (event: AgentEvent, redact: Redactor): AgentEvent => {

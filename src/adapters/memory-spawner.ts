@@ -1,12 +1,13 @@
 /**
  * A `RuntimeSpawner` without processes: its runs end when the test says so. It proves the seam (nothing above it knows of
- * processes) and drives the supervisor on a test clock. Only the spools are files, in a directory that the caller owns.
+ * processes) and drives the supervisor on a test clock. Its runs outlive the runtime that launched them, as processes do:
+ * the next runtime over the same spawner observes them. Only the spools are files, in a directory that the caller owns.
  */
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { SpoolName } from "./adapter.ts";
-import type { LaunchRequest, Run, RunExit, RuntimeSpawner } from "./spawner.ts";
+import type { LaunchRequest, Observed, Run, RunExit, RunId, RuntimeSpawner } from "./spawner.ts";
 
 export interface MemoryRun {
   readonly request: LaunchRequest;
@@ -15,6 +16,8 @@ export interface MemoryRun {
   print(stream: SpoolName, text: string): void;
   /** End it: with a code, or by a signal. A second call does nothing. */
   exit(how: number | NodeJS.Signals): void;
+  /** End it so that nobody can say how: its launcher died with it. */
+  lose(): void;
 }
 
 export interface MemorySpawner {
@@ -22,24 +25,49 @@ export interface MemorySpawner {
   readonly runs: readonly MemoryRun[];
   /** The next launches fail with these, one each. */
   failNext(...errors: readonly HoldfastError[]): void;
+  /** Launches wait from now on; the function returned lets them go on. */
+  hold(): () => void;
   /** Called for each signal: a fixture's manners. The default ends the run by that signal. */
   onSignal: (run: MemoryRun, signal: NodeJS.Signals) => void;
 }
 
+interface Made {
+  readonly run: Run;
+  readonly handle: MemoryRun;
+  /** Undefined while it runs. */
+  readonly ended: () => RunExit | undefined;
+}
+
 export const makeMemorySpawner = (dir: string): MemorySpawner => {
   const runs: MemoryRun[] = [];
+  const made = new Map<string, Made>();
   const failures: HoldfastError[] = [];
+  let held: Promise<void> | undefined;
+
+  const observe = ({ worker_id, incarnation }: RunId): Observed => {
+    const found = made.get(keyOf(worker_id, incarnation));
+    if (found === undefined) return { kind: "never_started" };
+    const { run } = found;
+    const exit = found.ended();
+    if (exit === undefined) return { kind: "running", run };
+    return exit.reason === "unknown" ? { kind: "lost", run } : { kind: "finished", exit, run };
+  };
+
   const memory: MemorySpawner = {
     spawner: {
       check: async () => undefined,
       launch: async (request) => {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
-        const { run, handle } = makeRun(dir, request, runs.length + 1, (one, signal) => memory.onSignal(one, signal));
-        runs.push(handle);
-        return run;
+        await held;
+        const one = makeRun(dir, request, runs.length + 1, (handle, signal) =>
+          memory.onSignal(handle, signal),
+        );
+        made.set(keyOf(request.worker_id, request.incarnation), one);
+        runs.push(one.handle);
+        return one.run;
       },
-      observe: async () => ({ kind: "never_started" }),
+      observe: async (id) => observe(id),
       workerDir: (workerId) => join(dir, workerId),
       close: async () => undefined,
     },
@@ -47,38 +75,70 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
     failNext: (...errors) => {
       failures.push(...errors);
     },
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return () => {
+        held = undefined;
+        resolve();
+      };
+    },
     onSignal: (run, signal) => run.exit(signal),
   };
   return memory;
 };
 
-const makeRun = (dir: string, request: LaunchRequest, pid: number, onSignal: (run: MemoryRun, signal: NodeJS.Signals) => void) => {
+const keyOf = (workerId: string, incarnation: number): string => `${workerId}/${incarnation}`;
+
+const exitOf = (how: number | NodeJS.Signals): RunExit => ({
+  exit_code: typeof how === "number" ? how : null,
+  signal: typeof how === "number" ? null : how,
+  signal_inferred: false,
+  raw_status: typeof how === "number" ? how : null,
+  reason: typeof how === "number" ? "exited" : "signalled",
+});
+
+const LOST: RunExit = {
+  exit_code: null,
+  signal: null,
+  signal_inferred: false,
+  raw_status: null,
+  reason: "unknown",
+};
+
+const makeRun = (
+  dir: string,
+  request: LaunchRequest,
+  pid: number,
+  onSignal: (run: MemoryRun, signal: NodeJS.Signals) => void,
+): Made => {
   const home = join(dir, request.worker_id, String(request.incarnation));
   mkdirSync(home, { recursive: true });
   const spool = (stream: SpoolName) => join(home, stream);
   for (const stream of ["stdout", "stderr"] as const) appendFileSync(spool(stream), "");
 
-  let listener: () => void = () => undefined;
-  let alive = true;
+  let listener: (() => void) | undefined;
+  let ended: RunExit | undefined;
   const signals: string[] = [];
-  const ended = Promise.withResolvers<RunExit>();
+  const exited = Promise.withResolvers<RunExit>();
+  const end = (exit: RunExit): void => {
+    if (ended !== undefined) return;
+    ended = exit;
+    exited.resolve(exit);
+    listener?.();
+  };
   const handle: MemoryRun = {
     request,
     signals,
     print: (stream, text) => {
       appendFileSync(spool(stream), text);
-      listener();
+      listener?.();
     },
-    exit: (how) => {
-      if (!alive) return;
-      alive = false;
-      const signal = typeof how === "string" ? how : null;
-      ended.resolve({ exit_code: typeof how === "number" ? how : null, signal, signal_inferred: false, raw_status: typeof how === "number" ? how : null, reason: signal === null ? "exited" : "signalled" });
-      listener();
-    },
+    exit: (how) => end(exitOf(how)),
+    lose: () => end(LOST),
   };
   const deliver = async (signal: NodeJS.Signals): Promise<readonly number[]> => {
-    if (!alive) return [];
+    if (ended !== undefined) return [];
     signals.push(signal);
     onSignal(handle, signal);
     return [pid];
@@ -90,11 +150,11 @@ const makeRun = (dir: string, request: LaunchRequest, pid: number, onSignal: (ru
     agent: identity,
     launcher: identity,
     pgid: pid,
-    exited: ended.promise,
+    exited: exited.promise,
     onOutput: (given) => {
       listener = given;
     },
-    process: () => (alive ? "running" : "dead"),
+    process: () => (ended === undefined ? "running" : "dead"),
     signal: deliver,
     kill: () => deliver("SIGKILL"),
     sweep: async () => ({ method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 }),
@@ -102,7 +162,9 @@ const makeRun = (dir: string, request: LaunchRequest, pid: number, onSignal: (ru
     closeStdin: async () => undefined,
     tail: async (stream, bytes) => readFileSync(spool(stream)).subarray(-bytes).toString("utf8"),
     spool,
-    dispose: () => undefined,
+    dispose: () => {
+      listener = undefined;
+    },
   };
-  return { run, handle };
+  return { run, handle, ended: () => ended };
 };

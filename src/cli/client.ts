@@ -22,6 +22,8 @@ export interface Client {
     data: RequestInput<"agent/watch">,
     onRecord: (record: LogRecord) => void | Promise<void>,
   ): Promise<Replies["agent/watch"]>;
+  /** Nothing can be asked any more. */
+  isBroken(): boolean;
   close(): void;
 }
 
@@ -71,8 +73,8 @@ export const makeClient = (socket: Socket): Client => {
         await take(line.text);
       }
     }
-    throw new HoldfastError("UNAVAILABLE", "The daemon closed the connection before it had answered.", {
-      suggestion: "See agent daemon status; workers go on without the daemon.",
+    throw new HoldfastError("UNAVAILABLE", "The daemon went away before it had answered.", {
+      suggestion: "Agents go on without it. Start the next one with: agent daemon start",
     });
   };
 
@@ -104,6 +106,7 @@ export const makeClient = (socket: Socket): Client => {
     ask: (command, data) => send(command, data),
     request: (command, data) => send<Replies[typeof command]>(command, data).then(valueOrThrow),
     watch: (data, onRecord) => send<Replies["agent/watch"]>("agent/watch", data, onRecord).then(valueOrThrow),
-    close: () => socket.destroy(),
+    isBroken: () => broken !== undefined,
+    close: () => fail(new HoldfastError("CANCELLED", "The connection was closed.")),
   };
 };

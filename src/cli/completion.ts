@@ -41,40 +41,60 @@ const firstWords = (): readonly Candidate[] => {
   return [...words];
 };
 
-/** What may stand where the last of `words` is being typed. `workers` is asked only where a worker may stand. */
+/** bash breaks words at `=`: `--output=js` comes as `--output`, `=`, `js`. */
+const rejoined = (words: readonly string[]): readonly string[] =>
+  words.flatMap((word, at) => {
+    if (word !== "=" || !words[at - 1]?.startsWith("--")) return [word];
+    return at === words.length - 1 ? [""] : [];
+  });
+
+/** Names are what people type; an id is offered for who has none, and to who has begun to type one. */
+const workersAs = (
+  workers: readonly WorkerView[],
+  typed: string,
+  given: readonly string[],
+): readonly Candidate[] =>
+  workers.flatMap((worker): readonly Candidate[] => {
+    const { id, name, kind, state } = worker;
+    if (given.includes(id) || (name !== null && given.includes(name))) return [];
+    const what = `${kind}, ${state.replaceAll("_", " ")}`;
+    const isId = name === null || (typed !== "" && id.startsWith(typed) && !name.startsWith(typed));
+    return [[isId ? id : name, isId && name !== null ? `${name}: ${what}` : what]];
+  });
+
+const commandWords = (before: readonly string[]): readonly Candidate[] =>
+  before.length === 0
+    ? [...firstWords(), ["help", "help for a command"]]
+    : COMMANDS.filter(({ words: [first, second] }) => first === before[0] && second !== undefined).map(
+        (each) => [each.words[1]!, each.summary],
+      );
+
+/** What may stand where the last of `words` is being typed. `workers` is asked only where a worker may stand: all of them, or the living. */
 export const candidates = async (
   words: readonly string[],
-  workers: () => Promise<readonly WorkerView[]>,
+  workers: (all: boolean) => Promise<readonly WorkerView[]>,
 ): Promise<readonly Candidate[]> => {
-  const typed = words.at(-1) ?? "";
-  const before = words.slice(0, -1);
+  const split = rejoined(words);
+  const typed = split.at(-1) ?? "";
+  const before = split.slice(0, -1);
   const matching = (all: readonly Candidate[]): readonly Candidate[] =>
     all.filter(([word]) => word.startsWith(typed));
   if (before.includes("--")) return [];
-  const command = findCommand(before.filter((word) => !word.startsWith("-")));
+  const plain = before.filter((word) => !word.startsWith("-"));
+  if (plain[0] === "help") return matching(commandWords(plain.slice(1)));
+  const command = findCommand(plain);
   const previous = before.at(-1) ?? "";
   const valued = [...(command?.flags ?? []), ...GLOBAL_FLAGS].find(
     (flag) => flag.type !== "bool" && (previous === `--${flag.name}` || previous === `-${flag.short}`),
   );
+  if (valued?.complete === "worker") return matching(workersAs(await workers(true), typed, []));
   if (valued) return matching((valued.values ?? []).map((value) => [value, valued.help]));
   if (typed.startsWith("-")) return matching(flagsOf(command));
-  if (command === undefined) {
-    if (before.length === 0) return matching(firstWords());
-    return matching(
-      COMMANDS.filter(({ words: [first, second] }) => first === before[0] && second !== undefined).map(
-        (each) => [each.words[1]!, each.summary],
-      ),
-    );
-  }
-  const given = before.filter((word) => !word.startsWith("-")).length - command.words.length;
-  const arg = command.args[given] ?? command.args.find((each) => each.variadic);
+  if (command === undefined) return matching(commandWords(plain));
+  const given = plain.slice(command.words.length);
+  const arg = command.args[given.length] ?? command.args.find((each) => each.variadic);
   if (arg?.values) return matching(arg.values.map((value) => [value, arg.help]));
   if (arg?.complete === "kind") return matching(KINDS.map(({ short, kind }) => [short, kind]));
-  if (arg?.complete !== "worker") return [];
-  return matching(
-    (await workers()).flatMap((worker): Candidate[] => [
-      [worker.id, worker.name ?? worker.kind],
-      ...(worker.name ? [[worker.name, `${worker.kind}, ${worker.status}`] as const] : []),
-    ]),
-  );
+  if (arg?.complete === undefined) return [];
+  return matching(workersAs(await workers(arg.complete === "worker"), typed, given));
 };

@@ -27,6 +27,8 @@ export interface Streams {
   isStdinTerminal(): boolean;
   readonly isStdoutTerminal: boolean;
   readonly isStderrTerminal: boolean;
+  /** Width of the terminal; undefined where stdout is none. */
+  readonly columns?: number | undefined;
 }
 
 export interface Context extends Streams {
@@ -40,7 +42,7 @@ export interface Context extends Streams {
   readonly paint: Paint;
   /** For stderr. */
   readonly errorPaint: Paint;
-  /** Fails with SUPERVISOR_DOWN where no daemon runs, unless `start` is set. */
+  /** The command's one connection, made anew where it has failed. Fails with SUPERVISOR_DOWN where no daemon runs, unless `start` is set. */
   connect(options?: { readonly start?: boolean }): Promise<Client>;
   /** Print one record of a stream. */
   record(record: LogRecord): void | Promise<void>;
@@ -51,10 +53,14 @@ export interface Context extends Streams {
   readonly warnings: readonly string[];
   /** A line of advice on stderr, for people alone: now, or after the result. */
   hint(text: string, when?: "now" | "after"): void;
+  /** Something to know at once: a line on stderr, and a warning of the envelope. */
+  notice(text: string): void;
+  /** Print the end of a command whose process is ended by something else: `daemon run`. */
+  finish(result: Result): void;
   /** A moving line on stderr while something takes longer than a second. Returns the way to end it. */
   progress(text: string): () => void;
   /** What goes on when the person stops this command, and how to end it too. */
-  onInterrupt: { readonly workers: readonly string[]; readonly sentence: string } | undefined;
+  onInterrupt: { readonly workers?: readonly string[]; readonly sentence: string } | undefined;
   /** Run before the process ends, whatever happened. */
   readonly cleanups: (() => void | Promise<void>)[];
 }
@@ -66,6 +72,8 @@ export const stateDirOf = (flags: Readonly<Record<string, unknown>>, env: Env, c
     ? resolve(cwd, flags["state-dir"])
     : stateDirectory(env, homedir(), cwd);
 
+/** Of the line in which the spinner moves. */
+export const ERASE_LINE = "\r\x1b[K";
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_AFTER_MS = 1_000;
 const SPINNER_STEP_MS = 100;
@@ -80,38 +88,40 @@ export const spinner = (streams: Streams, paint: Paint, text: string): (() => vo
     shown = true;
     const frame = SPINNER[Math.floor(elapsed / SPINNER_STEP_MS) % SPINNER.length]!;
     streams.stderr(
-      `\r\x1b[K${paint("name", frame)} ${text} ${paint("dim", `${Math.floor(elapsed / 1000)}s`)}`,
+      `${ERASE_LINE}${paint("name", frame)} ${text} ${paint("dim", `${Math.floor(elapsed / 1000)}s`)}`,
     );
   }, SPINNER_STEP_MS);
   timer.unref();
   return () => {
     clearInterval(timer);
-    if (shown) streams.stderr("\r\x1b[K");
+    if (shown) streams.stderr(ERASE_LINE);
     shown = false;
   };
 };
 
-/** One connection for the life of a command, made when it is first asked for. */
+export const versionProblem = (stateDir: string): string | undefined => {
+  const daemon = readDaemonFile(stateDir);
+  return daemon === undefined || daemon.version === VERSION
+    ? undefined
+    : `The daemon is version ${daemon.version} and this command is version ${VERSION}; restart it with: agent daemon stop --keep-agents && agent daemon start`;
+};
+
+/** One connection at a time; the next one is made when it is asked for after the last one broke. */
 export const connector = (
   stateDir: string,
   env: Env,
-  warn: (text: string) => void,
+  onConnect: () => void,
   cleanups: Context["cleanups"],
 ): Context["connect"] => {
-  let client: Promise<Client> | undefined;
-  return ({ start = false } = {}) => {
-    client ??= connectDaemon({ stateDir, env, ...(start ? { bundle: DAEMON_PROGRAM } : {}) }).then(
-      (socket) => {
-        const made = makeClient(socket);
-        cleanups.push(() => made.close());
-        const daemon = readDaemonFile(stateDir);
-        if (daemon !== undefined && daemon.version !== VERSION)
-          warn(
-            `The daemon is version ${daemon.version} and this command is version ${VERSION}; restart it with: agent daemon stop --keep-agents && agent daemon start`,
-          );
-        return made;
-      },
-    );
+  let client: Client | undefined;
+  return async ({ start = false } = {}) => {
+    if (client === undefined || client.isBroken()) {
+      const socket = await connectDaemon({ stateDir, env, ...(start ? { bundle: DAEMON_PROGRAM } : {}) });
+      const made = makeClient(socket);
+      cleanups.push(() => made.close());
+      onConnect();
+      client = made;
+    }
     return client;
   };
 };

@@ -7,10 +7,12 @@ import {
   type Context,
   connector,
   type Env,
+  ERASE_LINE,
   type Result,
   type Streams,
   spinner,
   stateDirOf,
+  versionProblem,
 } from "./context.ts";
 import { CHECKS, HANDLERS } from "./handlers.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
@@ -18,7 +20,7 @@ import { type Call, invalid } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { makeLineWriter } from "./render/line.ts";
 import { ndjsonRenderer } from "./render/ndjson.ts";
-import type { Mode, Renderer } from "./render/renderer.ts";
+import type { Mode, Printed, Renderer } from "./render/renderer.ts";
 import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 import { textRenderer } from "./render/text-renderer.ts";
 
@@ -32,9 +34,7 @@ const modeOf = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: 
 };
 
 export const paintFor = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Paint =>
-  isTerminal && !flags["no-color"] && env.NO_COLOR === undefined && env.TERM !== "dumb"
-    ? colourPaint
-    : plainPaint;
+  isTerminal && !flags["no-color"] && !env.NO_COLOR && env.TERM !== "dumb" ? colourPaint : plainPaint;
 
 /** For people who compare logs, not a secret: `node:crypto` would cost a tenth of the client's start. */
 const newRequestId = (): string => `req_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
@@ -44,7 +44,10 @@ const cancelled = (context: Context, signal: Interrupt): Result => {
   const error = new HoldfastError(
     "CANCELLED",
     `Stopped by ${signal}.`,
-    left && { suggestion: left.sentence, details: { workers_left_running: left.workers } },
+    left && {
+      suggestion: left.sentence,
+      ...(left.workers && { details: { workers_left_running: left.workers } }),
+    },
   );
   return { ...failure(error), exit: exitCodeOfSignal(signal) };
 };
@@ -89,13 +92,27 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
             errorPaint,
             flags,
             isStdoutTerminal: streams.isStdoutTerminal,
+            columns: streams.columns,
             line: lines.line,
           });
   const stateDir = stateDirOf(flags, env, process.cwd());
   const warnings: string[] = [];
   const advice: string[] = [];
   const cleanups: Context["cleanups"] = [];
-  const warn = (text: string): void => void warnings.push(text);
+  const warn = (text: string): void => {
+    if (!warnings.includes(text)) warnings.push(text);
+  };
+  const compareVersions = (): void => {
+    const problem = versionProblem(stateDir);
+    // Stopping the daemon is what is advised.
+    if (problem !== undefined && command.command !== "daemon/stop") warn(problem);
+  };
+  const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
+    const exit = result.exit ?? exitCodeOf(result);
+    const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
+    const duration_ms = Math.round(performance.now() - started);
+    return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id }), exit };
+  };
   const context: Context = {
     ...streams,
     call,
@@ -109,7 +126,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     warn,
     cleanups,
     cwd: process.cwd(),
-    connect: connector(stateDir, env, warn, cleanups),
+    connect: connector(stateDir, env, compareVersions, cleanups),
     record: (record) => {
       const text = renderer.record(record);
       return text === "" ? undefined : streams.stdout(text);
@@ -121,7 +138,16 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
       if (when === "now") streams.stderr(line);
       else advice.push(line);
     },
-    progress: (text) => spinner(streams, errorPaint, text),
+    notice: (text) => {
+      if (mode === "json") warn(text);
+      streams.stderr(`${streams.isStderrTerminal ? ERASE_LINE : ""}${errorPaint("warn", text)}\n`);
+    },
+    finish: (result) => void streams.stdout(print(result).printed.stdout),
+    progress: (text) => {
+      const done = spinner(streams, errorPaint, text);
+      cleanups.push(done);
+      return done;
+    },
     onInterrupt: undefined,
   };
   const error = mistakes(call, env);
@@ -130,15 +156,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     ? failure(error)
     : await settle(context, command.command === "daemon/run" ? undefined : firstInterrupt());
   for (const cleanup of cleanups.reverse()) await cleanup();
-  const exit = result.exit ?? exitCodeOf(result);
-  const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
-  const printed = renderer.end({
-    command,
-    outcome,
-    exit,
-    duration_ms: Math.round(performance.now() - started),
-    request_id,
-  });
+  const { printed, exit } = print(result);
   if (printed.stdout !== "") await streams.stdout(printed.stdout);
   for (const text of [printed.stderr, ...advice]) if (text !== "") streams.stderr(text);
   return exit;

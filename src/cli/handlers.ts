@@ -2,7 +2,7 @@
 import * as daemon from "./commands/daemon.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import { spawn } from "./commands/spawn.ts";
-import { spawnProblems } from "./commands/spawn-spec.ts";
+import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
@@ -43,6 +43,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>> = {
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
+  "agent/capabilities": ({ args }) => kindProblem(args[0]),
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
   "daemon/stop": daemon.stopProblems,

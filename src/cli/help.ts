@@ -1,17 +1,30 @@
 /** Help, made from the registry. */
 import { COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
-import { type Paint, table } from "./render/terminal.ts";
+import { type Paint, pad, width } from "./render/terminal.ts";
 
 const GROUPS = ["Start and stop", "Look", "Talk", "This machine", "For programs"] as const;
-const WRAP_COLUMNS = 88;
+/** A wider terminal would make long lines, which are hard to read. */
+const WRAP_COLUMNS = 100;
+/** Less is left beside the flags of a very narrow terminal: it wraps by itself. */
+const WRAP_MIN_COLUMNS = 24;
 
-const wrap = (text: string): string => {
+const wrap = (text: string, columns: number): readonly string[] => {
   const lines = [""];
   for (const word of text.split(" ")) {
-    if (`${lines.at(-1)} ${word}`.length > WRAP_COLUMNS) lines.push(word);
-    else lines[lines.length - 1] = `${lines.at(-1)} ${word}`.trimStart();
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (width(longer) > columns) lines.push(word);
+    else lines[lines.length - 1] = longer;
   }
-  return lines.join("\n");
+  return lines;
+};
+
+/** A name and what it means, wrapped beside it. */
+const glossary = (rows: readonly (readonly [string, string])[], columns: number): string => {
+  const first = Math.max(...rows.map(([name]) => width(name))) + 2;
+  const room = Math.max(WRAP_MIN_COLUMNS, columns - first);
+  return rows
+    .map(([name, what]) => pad(name, first) + wrap(what, room).join(`\n${" ".repeat(first)}`))
+    .join("\n");
 };
 
 const argText = (command: CommandDef): string =>
@@ -32,52 +45,65 @@ export const usage = (command: CommandDef): string =>
     .filter(Boolean)
     .join(" ");
 
-const flagRow = (flag: FlagDef, paint: Paint): readonly string[] => [
+const flagRow = (flag: FlagDef): readonly [string, string] => [
   `  ${flag.short ? `-${flag.short}, ` : "    "}--${flag.name}${flag.type === "bool" ? "" : ` ${flag.values && flag.values.length <= 3 ? flag.values.join("|") : (flag.value ?? "VALUE")}`}`,
-  flag.help + (flag.default ? paint("dim", ` (${flag.default})`) : ""),
+  flag.help + (flag.default ? ` (${flag.default})` : ""),
 ];
 
-const overview = (paint: Paint): string => {
+const everywhere = (paint: Paint, columns: number): string =>
+  `${paint("bold", "Everywhere")}\n${glossary(GLOBAL_FLAGS.map(flagRow), columns)}`;
+
+const overview = (paint: Paint, columns: number): string => {
+  const names = (command: CommandDef): string =>
+    `  ${command.words.join(" ")}${command.alias ? `, ${command.alias}` : ""}`.padEnd(18);
   const sections = GROUPS.map((group) => {
-    const rows = COMMANDS.filter((command) => command.group === group).map((command) => [
-      `  ${command.words.join(" ")}${command.alias ? `, ${command.alias}` : ""}`.padEnd(18),
-      command.summary,
-    ]);
-    return `${paint("bold", group)}\n${table(rows)}`;
+    const rows = COMMANDS.filter((command) => command.group === group).map(
+      (command) => [names(command), command.summary] as const,
+    );
+    return `${paint("bold", group)}\n${glossary(rows, columns)}`;
   });
   return [
     "Supervise agent CLIs: every process watched, every exit known, nothing left behind.",
     `${paint("bold", "Usage")}\n  agent COMMAND [flags]`,
     ...sections,
-    `${paint("bold", "Everywhere")}\n${table(GLOBAL_FLAGS.map((flag) => flagRow(flag, paint)))}`,
+    everywhere(paint, columns),
     `New here? ${paint("name", "agent demo")} shows it at work. ${paint("dim", "More: agent COMMAND --help")}`,
   ].join("\n\n");
 };
 
-const one = (command: CommandDef, paint: Paint): string => {
-  const parts = [command.summary, `${paint("bold", "Usage")}\n  ${usage(command)}`];
-  if (command.details) parts.push(wrap(command.details));
-  if (command.args.length > 0)
-    parts.push(
-      `${paint("bold", "Arguments")}\n${table(command.args.map((arg) => [`  ${arg.name}`, arg.help]))}`,
-    );
-  if (command.flags.length > 0)
-    parts.push(`${paint("bold", "Flags")}\n${table(command.flags.map((flag) => flagRow(flag, paint)))}`);
-  parts.push(`${paint("bold", "Everywhere")}\n${table(GLOBAL_FLAGS.map((flag) => flagRow(flag, paint)))}`);
-  parts.push(`${paint("bold", "Examples")}\n${command.examples.map((example) => `  ${example}`).join("\n")}`);
-  return parts.join("\n\n");
+const one = (command: CommandDef, paint: Paint, columns: number): string => {
+  const section = (title: string, rows: readonly (readonly [string, string])[]): readonly string[] =>
+    rows.length === 0 ? [] : [`${paint("bold", title)}\n${glossary(rows, columns)}`];
+  return [
+    command.summary,
+    `${paint("bold", "Usage")}\n  ${usage(command)}`,
+    ...(command.details ? [wrap(command.details, columns).join("\n")] : []),
+    ...section(
+      "Arguments",
+      command.args.map((arg) => [`  ${arg.name}`, arg.help]),
+    ),
+    ...section("Flags", command.flags.map(flagRow)),
+    everywhere(paint, columns),
+    `${paint("bold", "Examples")}\n${command.examples.map((example) => `  ${example}`).join("\n")}`,
+  ].join("\n\n");
 };
 
 /** Help for no command, a group (`daemon`) or one command. undefined when there is no such command. */
-export const help = (words: readonly string[], paint: Paint): string | undefined => {
-  if (words.length === 0) return overview(paint);
+export const help = (
+  words: readonly string[],
+  paint: Paint,
+  terminalColumns = WRAP_COLUMNS,
+): string | undefined => {
+  const columns = Math.min(terminalColumns, WRAP_COLUMNS);
+  if (words.length === 0) return overview(paint, columns);
   const [first, second] = words;
   const exact = COMMANDS.find(
     (command) =>
       command.words.join(" ") === words.join(" ") || (words.length === 1 && command.alias === first),
   );
-  if (exact) return one(exact, paint);
+  if (exact) return one(exact, paint, columns);
   const group = COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === first);
   if (group.length === 0 || second !== undefined) return undefined;
-  return `${paint("bold", "Usage")}\n  agent ${first} COMMAND [flags]\n\n${table(group.map((command) => [`  ${command.words.join(" ")}`, command.summary]))}`;
+  const rows = group.map((command) => [`  ${command.words.join(" ")}`, command.summary] as const);
+  return `${paint("bold", "Usage")}\n  agent ${first} COMMAND [flags]\n\n${glossary(rows, columns)}`;
 };

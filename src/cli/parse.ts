@@ -44,6 +44,8 @@ const NO_COMMAND: CommandDef = {
   examples: [],
 };
 
+const nameOf = (command: CommandDef): string => ["agent", ...command.words].join(" ");
+
 const firstWords = [
   ...new Set(COMMANDS.flatMap((command) => [command.words[0]!, ...(command.alias ? [command.alias] : [])])),
   "help",
@@ -91,8 +93,16 @@ interface FlagReader {
   readonly argv: string[] | undefined;
 }
 
-/** Reads tokens under the given flags; unknown flags and bad values become problems. */
-const readTokens = (argv: readonly string[], flags: readonly FlagDef[], commandName: string): FlagReader => {
+/**
+ * Reads tokens under the given flags; unknown flags and bad values become problems. A word behind an unknown flag may be
+ * its value: it is taken for one where the flag that was meant has a value, or there are more words than `wordsMax`.
+ */
+const readTokens = (
+  argv: readonly string[],
+  flags: readonly FlagDef[],
+  commandName: string,
+  wordsMax = Number.POSITIVE_INFINITY,
+): FlagReader => {
   const known = new Map(flags.map((flag) => [flag.name, flag]));
   const options = Object.fromEntries(
     flags.map((flag) => [
@@ -113,13 +123,23 @@ const readTokens = (argv: readonly string[], flags: readonly FlagDef[], commandN
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   const positionals: string[] = [];
+  const words = tokens.filter(({ kind }) => kind === "positional").length;
   let rest: string[] | undefined;
+  let unknown: string | undefined;
   for (const token of tokens) {
     if (token.kind === "option-terminator") rest = [];
-    else if (token.kind === "positional") (rest ?? positionals).push(token.value);
-    else readFlag(token, known.get(token.name));
+    else if (token.kind !== "positional") readFlag(token, known.get(token.name));
+    else if (rest !== undefined) rest.push(token.value);
+    else if (unknown === undefined || !takesValue(unknown)) positionals.push(token.value);
+    unknown =
+      token.kind === "option" && !known.has(token.name) && !token.inlineValue ? token.name : undefined;
   }
   return { values, problems, positionals, argv: rest };
+
+  function takesValue(name: string): boolean {
+    const meant = known.get(nearest(name, [...known.keys()]) ?? "");
+    return meant === undefined ? words > wordsMax : meant.type !== "bool";
+  }
 
   function readFlag(
     token: { rawName: string; name: string; value: string | undefined; inlineValue?: boolean | undefined },
@@ -147,7 +167,7 @@ const readTokens = (argv: readonly string[], flags: readonly FlagDef[], commandN
 
 const checkArgs = (command: CommandDef, args: readonly string[]): readonly string[] => {
   const problems: string[] = [];
-  const name = command.words.join(" ");
+  const name = nameOf(command);
   const isVariadic = command.args.some((arg) => arg.variadic);
   command.args.forEach((arg: ArgDef, index) => {
     if (arg.required && args[index] === undefined) problems.push(`${name} needs ${arg.name}: ${arg.help}`);
@@ -163,9 +183,11 @@ const checkArgs = (command: CommandDef, args: readonly string[]): readonly strin
       .map((word) => `"${word}"`)
       .join(", ");
     const last = command.args.at(-1)?.name;
-    problems.push(
-      `${name} does not take ${extra}${last === "TEXT" || last === "PROMPT" ? `; put the whole ${last} in quotes` : ""}`,
-    );
+    const instead = {
+      TEXT: "; put the whole TEXT in quotes",
+      PROMPT: "; put the whole PROMPT in quotes, and a program after --",
+    }[last ?? ""];
+    problems.push(`${name} does not take ${extra}${instead ?? ""}`);
   }
   return problems;
 };
@@ -231,11 +253,11 @@ export const parse = (argv: readonly string[]): Parsed => {
       ? { kind: "help", words, flags: values }
       : failed(values, { unknown: noSuchCommand(words) });
   }
-  const name = command.words.join(" ");
   const read = readTokens(
     without(argv, at.slice(0, command.words.length)),
     [...command.flags, ...GLOBAL_FLAGS],
-    name,
+    nameOf(command),
+    command.args.some((arg) => arg.variadic) ? Number.POSITIVE_INFINITY : command.args.length,
   );
   if (read.values.help) return { kind: "help", words: command.words, flags: read.values };
   const args = command.argv ? read.positionals : [...read.positionals, ...(read.argv ?? [])];
@@ -246,17 +268,20 @@ export const parse = (argv: readonly string[]): Parsed => {
   };
 };
 
-/** All mistakes as one error: all are in `problems`, and in the message. */
-export const invalid = (problems: readonly string[], commandName?: string): HoldfastError =>
-  new HoldfastError(
+/** All mistakes as one error: each is a sentence of `problems`, and all are in the message. */
+export const invalid = (mistakes: readonly string[], commandName?: string): HoldfastError => {
+  const problems = mistakes.map(sentence);
+  return new HoldfastError(
     "INVALID_REQUEST",
-    problems.length === 1 ? sentence(problems[0]!) : `${problems.length} mistakes: ${problems.join("; ")}.`,
+    problems.length === 1 ? problems[0]! : `${problems.length} mistakes: ${problems.join(" ")}`,
     {
       problems,
       phase: "validation",
       suggestion: `See agent ${commandName ? `${commandName} ` : ""}--help`,
     },
   );
+};
 
+/** A command's name is typed as it is; other sentences begin with a capital. */
 const sentence = (problem: string): string =>
-  `${problem[0]!.toUpperCase()}${problem.slice(1)}${/[.?]$/.test(problem) ? "" : "."}`;
+  `${problem.startsWith("agent ") ? "a" : problem[0]!.toUpperCase()}${problem.slice(1)}${/[.?]$/.test(problem) ? "" : "."}`;

@@ -14,7 +14,8 @@ export const run = async (
   const parsed = parse(argv);
   if (parsed.kind === "help") {
     const { help } = await import("./help.ts");
-    await streams.stdout(`${help(parsed.words, paintFor(parsed.flags, env, streams.isStdoutTerminal))}\n`);
+    const paint = paintFor(parsed.flags, env, streams.isStdoutTerminal);
+    await streams.stdout(`${help(parsed.words, paint, streams.columns)}\n`);
     return 0;
   }
   const { call } = parsed;
@@ -33,9 +34,9 @@ const complete = async (words: readonly string[], streams: Streams, env: Env): P
     import("../daemon/connect.ts"),
     import("./client.ts"),
   ]);
-  const workers = async () => {
+  const workers = async (all: boolean) => {
     const client = makeClient(await connectDaemon({ stateDir: stateDirOf({}, env, process.cwd()), env }));
-    return (await client.request("agent/list", { all: true }).finally(client.close)).workers;
+    return (await client.request("agent/list", { all }).finally(client.close)).workers;
   };
   const found = await candidates(words, workers).catch(() => []);
   if (found.length > 0) await streams.stdout(found.map(([word, what]) => `${word}\t${what}\n`).join(""));

@@ -40,6 +40,7 @@ const viewShape = {
   id,
   name: z.string().nullable(),
   kind: z.string(),
+  task: z.string().describe("the command line, or the beginning of the prompt"),
   status: WorkerStatus,
   state: WorkerState,
   reason: z.string(),
@@ -93,6 +94,7 @@ const waited: z.ZodType<WaitReply> = z.object({
   id,
   name: z.string().nullable(),
   status: WorkerStatus,
+  reason: z.string(),
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
   error: workerError.nullable(),
@@ -104,6 +106,7 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     type: z.enum(["supervisor", "worker"]),
     strategy: z.literal("one_for_one").optional(),
     kind: z.string().optional(),
+    task: z.string().optional(),
     status: WorkerStatus.optional(),
     state: WorkerState.optional(),
     reason: z.string().optional(),
@@ -128,13 +131,14 @@ const spawned: z.ZodType<Replies["agent/spawn"]> = z.object({
   effect,
   plan: plan.optional(),
 });
-const kinds: z.ZodType<Replies["agent/capabilities"]["kinds"]> = z.array(
+const kinds = z.array(
   z.object({
     kind: z.string(),
     aliases: z.array(z.string()),
     summary: z.string(),
     capabilities: z.array(z.string()),
     binary: z.string().nullable(),
+    path: z.string().nullable().describe("where agent spawn would find the program now"),
   }),
 );
 const doctor: z.ZodType<DoctorReport> = z.object({

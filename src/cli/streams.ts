@@ -16,6 +16,7 @@ export const processStreams = (): Streams => {
     isStdinTerminal: () => isatty(0),
     isStdoutTerminal: isatty(1),
     isStderrTerminal: isatty(2),
+    columns: isatty(1) ? process.stdout.columns : undefined,
   };
 };
 

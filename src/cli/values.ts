@@ -32,10 +32,11 @@ const readJsonPair = (text: string): Reading<unknown> => {
 /** A name with or without SIG, or a number; the value is the full name. */
 const readSignal = (text: string): Reading<unknown> => {
   const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === text)?.[0];
-  const upper = text.toUpperCase();
-  const name = byNumber ?? (upper.startsWith("SIG") ? upper : `SIG${upper}`);
+  const short = text.toUpperCase().replace(/^SIG/, "");
+  const name = byNumber ?? `SIG${short}`;
   if (Object.hasOwn(constants.signals, name)) return good(name);
-  return bad(`knows no signal "${text}"${didYouMean(name, Object.keys(constants.signals))}`);
+  const known = Object.keys(constants.signals).map((each) => each.slice("SIG".length));
+  return bad(`knows no signal "${text}"${didYouMean(short, known, "SIG")}`);
 };
 
 export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string): Reading<unknown> => {

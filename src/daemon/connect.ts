@@ -5,7 +5,6 @@ import { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../protocol/limits.ts";
 import { type Environment, socketPath } from "./paths.ts";
 import { refuseForeignDirectory } from "./private-directory.ts";
-import { startDaemon } from "./start.ts";
 
 export interface ConnectOptions {
   readonly stateDir: string;
@@ -20,8 +19,10 @@ export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): 
   if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
   const socket = await tryConnect(path);
   if (socket !== undefined) return socket;
-  if (bundle !== undefined) return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
-  throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`);
+  if (bundle === undefined) throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`);
+  // Loaded here: `node:child_process` costs every client a tenth of its start, and few start a daemon.
+  const { startDaemon } = await import("./start.ts");
+  return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
 };
 
 /** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */

@@ -9,6 +9,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { DAEMON_VARIABLE } from "../protocol/environment.ts";
 import { ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
 import {
   DAEMON_LOG_MAX_BYTES,
@@ -89,11 +90,12 @@ const launch = (stateDir: string, bundle: string, env: Environment): StartedDaem
   let lost = false;
   let failure: string | undefined;
   try {
-    // Its own session and no marker of a run: an agent that starts the daemon and is then killed does not take it along.
+    // Its own session, no marker of a run, and the daemon's mark before all else (process-table.ts): an agent that starts
+    // the daemon and is then killed does not take it along.
     const child = spawn(process.execPath, [bundle, "--state-dir", stateDir], {
       cwd: "/",
       detached: true,
-      env: daemonEnvironment(env),
+      env: { [DAEMON_VARIABLE]: "1", ...daemonEnvironment(env) },
       stdio: ["ignore", log, log],
     });
     child.once("error", (cause) => {

@@ -44,6 +44,7 @@ export interface FlagDef {
   readonly repeatable?: boolean;
   /** For help only; the schemas hold the defaults. */
   readonly default?: string;
+  readonly complete?: "worker";
 }
 
 export interface ArgDef {
@@ -52,7 +53,7 @@ export interface ArgDef {
   readonly required?: boolean;
   readonly variadic?: boolean;
   /** What the shell completes here. */
-  readonly complete?: "worker" | "kind" | "shell";
+  readonly complete?: "worker" | "living" | "kind";
   readonly values?: readonly string[];
 }
 
@@ -79,16 +80,45 @@ export interface CommandDef {
   readonly examples: readonly string[];
 }
 
-/** Kinds that may stand on the command line, with their short names; the daemon knows which it can run. */
-export const KINDS = [
-  { kind: "claude_code", short: "claude", binary: "claude", variable: "CLAUDE_BINARY" },
-  { kind: "codex", short: "codex", binary: "codex", variable: "CODEX_BINARY" },
-  { kind: "gemini_cli", short: "gemini", binary: "gemini", variable: "GEMINI_BINARY" },
-  { kind: "opencode", short: "opencode", binary: "opencode", variable: "OPENCODE_BINARY" },
-  { kind: "copilot", short: "copilot", binary: "copilot", variable: "COPILOT_BINARY" },
-  { kind: "acp", short: "acp", binary: null, variable: null },
-  { kind: "command", short: "command", binary: null, variable: null },
-] as const;
+export interface KindDef {
+  readonly kind: string;
+  readonly short: string;
+  /** The program and the variable that names another one; null where argv is the program. */
+  readonly binary: string | null;
+  readonly variable: string | null;
+  /** It works on a prompt, and so needs one. */
+  readonly needsPrompt: boolean;
+  /** Flags of spawn that mean nothing to it. */
+  readonly refuses: readonly string[];
+}
+
+/** Kinds that may stand on the command line. What they need and refuse is here too, so that a mistake is told before a daemon is started. */
+export const KINDS: readonly KindDef[] = [
+  {
+    kind: "claude_code",
+    short: "claude",
+    binary: "claude",
+    variable: "CLAUDE_BINARY",
+    needsPrompt: true,
+    refuses: ["interactive"],
+  },
+  {
+    kind: "codex",
+    short: "codex",
+    binary: "codex",
+    variable: "CODEX_BINARY",
+    needsPrompt: true,
+    refuses: ["interactive", "fork"],
+  },
+  {
+    kind: "command",
+    short: "command",
+    binary: null,
+    variable: null,
+    needsPrompt: false,
+    refuses: ["model", "session", "fork"],
+  },
+];
 
 /**
  * The client's variables that it sends with `spawn`, as exact names or `PREFIX*` / `*_SUFFIX`: what cli.md lets reach
@@ -159,13 +189,10 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
   { name: "help", short: "h", type: "bool", help: "show help" },
 ];
 
-const ids = (help: string, required = true): ArgDef => ({
-  name: "ID",
-  help,
-  required,
-  variadic: true,
-  complete: "worker",
-});
+const ids = (
+  help: string,
+  { required = true, complete = "worker" }: Pick<ArgDef, "required" | "complete"> = {},
+): ArgDef => ({ name: "ID", help, required, variadic: true, complete });
 const id: ArgDef = {
   name: "ID",
   help: "id, unique prefix of one, or name",
@@ -278,14 +305,14 @@ export const COMMANDS: readonly CommandDef[] = [
         type: "duration",
         value: "30m",
         help: "longest run of one incarnation; 0 is none",
-        default: seconds(TIMEOUT_DEFAULT_MS),
+        default: `${seconds(TIMEOUT_DEFAULT_MS)}; none for command`,
       },
       {
         name: "stall",
         type: "duration",
         value: "10m",
         help: "no record for so long means stuck; 0 is never",
-        default: seconds(STALL_DEFAULT_MS),
+        default: `${seconds(STALL_DEFAULT_MS)}; never for command`,
       },
       {
         name: "heartbeat",
@@ -343,8 +370,8 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5],
     summary: "Stop workers: TERM, grace, KILL, sweep",
     details:
-      "Returns when nothing of the workers is left. What has ended already is a success with effect noop.",
-    args: [ids("workers to stop", false)],
+      "Returns when nothing of the workers is left. A second kill of the same worker ends its grace. What has ended already is a success with effect noop.",
+    args: [ids("workers to stop", { required: false, complete: "living" })],
     flags: [
       {
         name: "grace",
@@ -370,6 +397,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [2, 5],
     summary: "Start a new incarnation, also of what has ended",
+    details: "What runs is stopped first, with its own grace. A restart asked for counts in no window.",
     args: [ids("workers to restart")],
     flags: [],
     examples: ["agent restart web"],
@@ -428,7 +456,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Follow records; ends with the workers named",
     details:
       "With --all, or with no ID, it goes on until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record seen.",
-    args: [ids("workers to follow", false)],
+    args: [ids("workers to follow", { required: false })],
     flags: [
       { name: "all", short: "a", type: "bool", help: "every worker, and do not end" },
       { name: "from", type: "int", value: "SEQ", help: "records after this seq, then the live ones" },
@@ -452,13 +480,14 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "What a worker said and what happened to it",
     details:
-      "--raw prints the bytes of its stdout as long as they are kept; control characters are made harmless when stdout is a terminal.",
+      "--raw prints the bytes that it wrote, as long as they are kept; control characters are made harmless when stdout is a terminal.",
     args: [id],
     flags: [
       { name: "follow", short: "f", type: "bool", help: "go on until the worker ends" },
-      { name: "tail", type: "int", value: "N", help: "the newest N records only" },
+      { name: "tail", type: "int", value: "N", help: "the newest N records only; in text, of those shown" },
       since,
       { name: "raw", type: "bool", help: "the raw stdout of the newest incarnation" },
+      { name: "stderr", type: "bool", help: "with --raw: its stderr instead" },
       verbose,
     ],
     examples: ["agent logs fixer --tail 20", "agent logs -f fixer"],
@@ -487,7 +516,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Block until workers have ended; the exit code says how it went",
     details:
       "Completed 0, failed 1, some failed 2, own timeout 10, killed by a user 1 with code WORKER_CANCELLED.",
-    args: [ids("workers to wait for")],
+    args: [ids("workers to wait for", { complete: "living" })],
     flags: [
       {
         name: "timeout",
@@ -500,6 +529,7 @@ export const COMMANDS: readonly CommandDef[] = [
         name: "exit-code-from",
         type: "string",
         value: "ID",
+        complete: "worker",
         help: "exit with the code of this worker's program",
       },
     ],
@@ -514,7 +544,11 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [5, 6, 11],
     summary: "Send a message to an agent that reads its input",
-    args: [id, { name: "TEXT", help: "the message; - reads stdin", required: true }],
+    details: "TEXT is sent as a line. What - reads from stdin is sent as it is.",
+    args: [
+      { ...id, complete: "living" },
+      { name: "TEXT", help: "the message; - reads stdin", required: true },
+    ],
     flags: [],
     examples: ["agent send fixer 'also run the linter'"],
   },
@@ -635,7 +669,6 @@ export const COMMANDS: readonly CommandDef[] = [
         name: "SHELL",
         help: "bash, zsh or fish",
         required: true,
-        complete: "shell",
         values: ["bash", "zsh", "fish"],
       },
     ],

@@ -17,6 +17,8 @@ export const SESSION_ID_MAX_BYTES = 1_024;
 export const LINE_MAX_BYTES = 1024 * 1024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
+/** Lines of one read of a spool, however short they are: its records are one transaction. */
+export const BATCH_MAX_LINES = 500;
 /** The last bytes of stderr that a classifier may look at; they never leave it. */
 export const STDERR_TAIL_BYTES = 4_096;
 /** The state of a decoder that is committed with a spool's offset. */
@@ -27,6 +29,8 @@ export const TRANSACTION_MAX_RECORDS = 500;
 export const COMMIT_QUEUE_MAX_RECORDS = 20_000;
 /** One page of a reader. */
 export const READ_PAGE_RECORDS = 500;
+/** A page ends with the line that passes this. */
+export const READ_PAGE_MAX_CHARS = 512 * 1024;
 
 /** Mailbox of a worker: control events (exits, timers, stops) and user events are bounded apart. */
 export const MAILBOX_USER_MAX = 256;
@@ -36,6 +40,8 @@ export const PROMPT_MAX_BYTES = 1024 * 1024;
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
 export const NAME_MAX_BYTES = 64;
 export const LABELS_MAX = 32;
+/** What lists show of a command line or a prompt. */
+export const TASK_MAX_CHARS = 200;
 export const ARGV_MAX_BYTES = 1024 * 1024;
 /** One argument: the kernel's MAX_ARG_STRLEN. */
 export const ARG_MAX_BYTES = 131_072;
@@ -61,6 +67,12 @@ export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
 
 /** A launcher tells the agent's pid within this, or the start has failed. */
 export const START_TIMEOUT_MS = 10_000;
+/** A spawner that has not answered a launch by now has failed; what it still makes is ended. */
+export const LAUNCH_MAX_MS = 30_000;
+/** Recorded runs that a boot looks at side by side. */
+export const BOOT_LOOKS_MAX = 64;
+/** How often a boot looks at a run that cannot be looked at. */
+export const BOOT_TRIES_MAX = 4;
 /** Passes of the marker sweep before it says that something survives. */
 export const SWEEP_PASSES_MAX = 20;
 /** Raw spools are kept this long after the end of an incarnation. */

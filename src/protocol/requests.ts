@@ -25,6 +25,8 @@ export const Requests = {
   "agent/watch": z.strictObject({
     ids: z.array(ref).max(1_000).default([]), all: z.boolean().default(false), from: z.int().min(0).optional(), since_ms: ms.optional(),
     kinds: z.array(z.string()).max(64).default([]), types: z.array(z.string()).max(64).default([]), follow: z.boolean().default(true),
+    /** End after the record with this seq, whatever goes on: what the log holds so far. */
+    until: z.int().min(0).optional(),
     /** The newest N records only, before following. */
     tail: z.int().min(0).max(100_000).optional(),
   }),

@@ -4,7 +4,7 @@
  */
 import type { Database } from "better-sqlite3";
 import { HoldfastError } from "../protocol/errors.ts";
-import { READ_SCAN_MAX_RECORDS } from "../protocol/limits.ts";
+import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../protocol/limits.ts";
 import { isOutput, type LogRecord, type RecordType, workerStream } from "../protocol/records.ts";
 import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
 import type { RecordFilter } from "./port.ts";
@@ -74,9 +74,19 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
     return known;
   };
 
-  const pageOf = (rows: readonly Row[], limit: number, scanned: number): Page => {
-    const seqs = rows.map((row) => row[0]);
-    return { lines: rows.map(verifiedLine), seqs, scanned: rows.length < limit ? scanned : seqs.at(-1)! };
+  /** Rows up to the page's bounds; `scanned` is where the filter has looked when neither of them cut it short. */
+  const pageOf = (rows: Iterable<Row>, limit: number, scanned: number): Page => {
+    const lines: string[] = [];
+    const seqs: number[] = [];
+    let chars = 0;
+    for (const row of rows) {
+      const line = verifiedLine(row);
+      lines.push(line);
+      seqs.push(row[0]);
+      chars += line.length;
+      if (lines.length >= limit || chars >= READ_PAGE_MAX_CHARS) return { lines, seqs, scanned: row[0] };
+    }
+    return { lines, seqs, scanned };
   };
 
   const fromMemory = (
@@ -89,13 +99,15 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
     const seqs: number[] = [];
     const end = Math.min(head(), after + READ_SCAN_MAX_RECORDS);
     let scanned = after;
-    while (scanned < end && lines.length < limit) {
+    let chars = 0;
+    while (scanned < end && lines.length < limit && chars < READ_PAGE_MAX_CHARS) {
       const entry = recent.at(scanned + 1);
       if (entry === undefined) break;
       scanned++;
       if (!wants(filter, streams, entry)) continue;
       lines.push(entry.line);
       seqs.push(entry.seq);
+      chars += entry.line.length;
     }
     return { lines, seqs, scanned };
   };
@@ -108,7 +120,7 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
     const statement = selectWhere(
       `stream = @stream AND version BETWEEN @first AND @last AND ${condition({ ...filter, worker_ids: undefined })} ORDER BY version LIMIT @limit`,
     );
-    const rows = statement.all({ stream, first, last, limit, ...lists(filter) }) as Row[];
+    const rows = statement.iterate({ stream, first, last, limit, ...lists(filter) }) as Iterable<Row>;
     return pageOf(rows, limit, last === newest ? head() : seqOf.get(stream, last)!);
   };
 
@@ -124,22 +136,23 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
     if (streams?.length === 1) return ofOneStream(after, limit, filter, streams[0]!);
     if (!streams && !filter.types && !filter.kinds) {
       const end = Math.min(head(), after + limit);
-      const rows = ofRange.all(after, end) as Row[];
-      const gap = rows.findIndex((row, i) => row[0] !== after + 1 + i);
-      if (rows.length < end - after) throw missing(after + 1 + (gap < 0 ? rows.length : gap));
-      return pageOf(rows, limit, end);
+      const page = pageOf(ofRange.iterate(after, end) as Iterable<Row>, limit, end);
+      const gap = page.seqs.findIndex((seq, i) => seq !== after + 1 + i);
+      if (page.seqs.length < page.scanned - after)
+        throw missing(after + 1 + (gap < 0 ? page.seqs.length : gap));
+      return page;
     }
     const end = Math.min(head(), after + READ_SCAN_MAX_RECORDS);
     const statement = selectWhere(
       `seq > @after AND seq <= @end AND ${condition(filter)} ORDER BY seq LIMIT @limit`,
     );
-    const rows = statement.all({
+    const rows = statement.iterate({
       after,
       end,
       limit,
       ...(streams && { streams: JSON.stringify(streams) }),
       ...lists(filter),
-    }) as Row[];
+    }) as Iterable<Row>;
     return pageOf(rows, limit, end);
   };
 

@@ -4,10 +4,7 @@
  * fails that caller alone: a transaction that fails is tried again for each caller by itself.
  */
 import { HoldfastError } from "../protocol/errors.ts";
-import {
-  COMMIT_QUEUE_MAX_RECORDS,
-  TRANSACTION_MAX_RECORDS,
-} from "../protocol/limits.ts";
+import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../protocol/limits.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { Draft } from "./append.ts";
 

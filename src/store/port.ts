@@ -99,9 +99,17 @@ export interface EventLog {
    * Records with seq > after, in order, at most `limit`. `scanned` is the seq up to which the filter has looked, and the
    * next `after`; one read looks at READ_SCAN_MAX_RECORDS at most, so a reader has caught up when `scanned` is `head()`.
    */
-  read(after: number, limit: number, filter?: RecordFilter): { readonly records: readonly LogRecord[]; readonly scanned: number };
+  read(
+    after: number,
+    limit: number,
+    filter?: RecordFilter,
+  ): { readonly records: readonly LogRecord[]; readonly scanned: number };
   /** The same as JSON lines without line ends, made without parsing payloads. */
-  readLines(after: number, limit: number, filter?: RecordFilter): { readonly lines: readonly string[]; readonly seqs: readonly number[]; readonly scanned: number };
+  readLines(
+    after: number,
+    limit: number,
+    filter?: RecordFilter,
+  ): { readonly lines: readonly string[]; readonly seqs: readonly number[]; readonly scanned: number };
   /** First seq recorded at or after an instant (epoch ms); head + 1 when none. */
   seqAt(epochMs: number): number;
   /** Called after each commit with the new head. Returns the way to stop it. */

@@ -3,7 +3,11 @@
 /** Part of the delay that chance may move, so that workers that fell together do not rise together. */
 const JITTER = 0.25;
 
-export const backoffDelay = (attempt: number, bounds: { readonly min_ms: number; readonly max_ms: number }, random: number): number => {
+export const backoffDelay = (
+  attempt: number,
+  bounds: { readonly min_ms: number; readonly max_ms: number },
+  random: number,
+): number => {
   const max = Math.max(bounds.min_ms, bounds.max_ms);
   const plain = bounds.min_ms * 2 ** Math.min(attempt - 1, 52);
   // At the ceiling the jitter goes down, elsewhere up: no delay leaves its bounds, and none is shared by all.

@@ -2,27 +2,41 @@
  * The supervisor's decision: (child, input, now) → (records, commands). Pure and total. The restart table is OTP's
  * (supervisor.erl): permanent always, transient after an abnormal end, temporary never; a kill is a tombstone.
  */
+
+import { formatDuration } from "../protocol/durations.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import { type RecordDraft, type WorkerError, workerStream } from "../protocol/records.ts";
-import { formatDuration } from "../protocol/durations.ts";
+import { isEnded } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
-import type { ChildState, Command, Decision, Input, Now, StopReason } from "./inputs.ts";
+import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
 import { addRestart } from "./window.ts";
 
 type Exited = Extract<Input, { type: "exited" }>;
 
 export const decide = (child: ChildState, input: Input, now: Now): Decision => {
   const record = recorder(child);
+  // What has ended is begun again by name and by nothing else: not by a timer that rang, not by a start on its way.
+  if (isEnded(child.state) && input.type !== "restart") return nothing;
   switch (input.type) {
     case "begin":
-      return { events: [record("worker_state_changed", { from: child.state, to: "starting", reason: input.reason, clock: now.clock }, input.incarnation)], commands: [] };
-    case "launched":
       return {
         events: [
-          record("worker_spawned", { ...input.spawned, clock: now.clock }),
-          record("worker_started", { clock: now.clock }),
-          // Stopped while it started: it is already on its way down.
-          ...(child.stop === null ? [record("worker_state_changed", { from: "starting", to: "running", reason: "the agent runs", clock: now.clock })] : []),
+          record(
+            "worker_state_changed",
+            { from: child.state, to: "starting", reason: input.reason, clock: now.clock },
+            input.incarnation,
+          ),
+        ],
+        commands: [],
+      };
+    case "launched":
+      return { events: launched(child, input.spawned, record, now), commands: [] };
+    case "adopted":
+      return {
+        events: [
+          record("worker_adopted", { agent: input.spawned.agent, clock: now.clock }),
+          // The last daemon died between the spawn and its record.
+          ...(child.spawned ? [] : launched(child, input.spawned, record, now)),
         ],
         commands: [],
       };
@@ -31,38 +45,81 @@ export const decide = (child: ChildState, input: Input, now: Now): Decision => {
     case "restart":
       return decideRestart(child, input, record, now);
     case "limit":
-      if (child.stop !== null) return nothing;
+      if (child.stop !== null || !child.open) return nothing;
       return {
         events: [
           record("worker_limit_reached", { limit: input.limit, value: input.value, bound: input.bound }),
-          record("worker_state_changed", { from: child.state, to: "stopping", reason: limitError(input.limit, input.bound).message, clock: now.clock }),
+          record("worker_state_changed", {
+            from: child.state,
+            to: "stopping",
+            reason: limitError(input.limit, input.bound).message,
+            clock: now.clock,
+          }),
         ],
         commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
       };
     case "exited":
       return decideExit(child, input, record, now);
+    case "abandoned":
+      return decideAbandoned(child, input, record, now);
   }
 };
 
 const nothing: Decision = { events: [], commands: [] };
 
-type Recorder = <T extends RecordDraft["type"]>(type: T, payload: Extract<RecordDraft, { type: T }>["payload"], incarnation?: number) => RecordDraft;
+type Recorder = <T extends RecordDraft["type"]>(
+  type: T,
+  payload: Extract<RecordDraft, { type: T }>["payload"],
+  incarnation?: number,
+) => RecordDraft;
 
 const recorder =
   (child: ChildState): Recorder =>
   (type, payload, incarnation = child.incarnation) =>
-    ({ type, payload, stream: workerStream(child.worker_id), worker_id: child.worker_id, ...(incarnation > 0 ? { incarnation } : {}) }) as RecordDraft;
+    ({
+      type,
+      payload,
+      stream: workerStream(child.worker_id),
+      worker_id: child.worker_id,
+      ...(incarnation > 0 ? { incarnation } : {}),
+    }) as RecordDraft;
 
-const isAtRest = (child: ChildState): boolean =>
-  child.state === "completed" || child.state === "failed" || child.state === "cancelled" || child.state === "parked";
+const launched = (
+  child: ChildState,
+  spawned: Spawned,
+  record: Recorder,
+  now: Now,
+): readonly RecordDraft[] => [
+  record("worker_spawned", { ...spawned, clock: now.clock }),
+  record("worker_started", { clock: now.clock }),
+  // Stopped while it started: it is already on its way down.
+  ...(child.stop === null
+    ? [
+        record("worker_state_changed", {
+          from: "starting",
+          to: "running",
+          reason: "the agent runs",
+          clock: now.clock,
+        }),
+      ]
+    : []),
+];
 
-const decideKill = (child: ChildState, input: Extract<Input, { type: "kill" }>, record: Recorder, now: Now): Decision => {
-  if (isAtRest(child)) return nothing;
+const decideKill = (
+  child: ChildState,
+  input: Extract<Input, { type: "kill" }>,
+  record: Recorder,
+  now: Now,
+): Decision => {
   const stop: Command = { type: "stop", grace_ms: input.grace_ms, signal: input.signal };
   // A second kill means now: the machine skips the rest of the grace. The first one's record stands.
   if (child.stop?.kind === "kill") return { events: [], commands: [stop] };
   const requested = record("worker_cancel_requested", {
-    by: input.by, reason: input.reason, tombstone: true, grace_ms: input.grace_ms, signal: input.signal,
+    by: input.by,
+    reason: input.reason,
+    tombstone: true,
+    grace_ms: input.grace_ms,
+    signal: input.signal,
   });
   if (!child.open) {
     return {
@@ -70,16 +127,44 @@ const decideKill = (child: ChildState, input: Extract<Input, { type: "kill" }>, 
       commands: [{ type: "end", state: "cancelled" }],
     };
   }
-  return { events: [requested, record("worker_state_changed", { from: child.state, to: "stopping", reason: input.reason, clock: now.clock })], commands: [stop] };
+  return {
+    events: [
+      requested,
+      record("worker_state_changed", {
+        from: child.state,
+        to: "stopping",
+        reason: input.reason,
+        clock: now.clock,
+      }),
+    ],
+    commands: [stop],
+  };
 };
 
-const decideRestart = (child: ChildState, input: Extract<Input, { type: "restart" }>, record: Recorder, now: Now): Decision => {
+const decideRestart = (
+  child: ChildState,
+  input: Extract<Input, { type: "restart" }>,
+  record: Recorder,
+  now: Now,
+): Decision => {
   if (child.open) {
-    if (child.stop !== null) return nothing;
+    // A kill is final; a limit that is being carried out is overruled.
+    if (child.stop?.kind === "kill" || child.stop?.kind === "restart") return nothing;
     return {
       events: [
-        record("worker_cancel_requested", { by: input.by, reason: "restart", tombstone: false, grace_ms: input.grace_ms, signal: "SIGTERM" }),
-        record("worker_state_changed", { from: child.state, to: "stopping", reason: "restart", clock: now.clock }),
+        record("worker_cancel_requested", {
+          by: input.by,
+          reason: "restart",
+          tombstone: false,
+          grace_ms: input.grace_ms,
+          signal: "SIGTERM",
+        }),
+        record("worker_state_changed", {
+          from: child.state,
+          to: "stopping",
+          reason: "restart",
+          clock: now.clock,
+        }),
       ],
       commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
     };
@@ -90,22 +175,17 @@ const decideRestart = (child: ChildState, input: Extract<Input, { type: "restart
 /** A restart that a person asked for counts in no window, and lifts the tombstone. */
 const byUser = (child: ChildState, record: Recorder, now: Now): RecordDraft =>
   record("worker_restart_scheduled", {
-    delay_ms: 0, restarts_in_window: 0, max_restarts: child.max_restarts, period_ms: child.period_ms, reason: "user", clock: now.clock,
+    delay_ms: 0,
+    restarts_in_window: 0,
+    max_restarts: child.max_restarts,
+    period_ms: child.period_ms,
+    reason: "user",
+    clock: now.clock,
   });
 
 const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now): Decision => {
-  const { exit, outcome } = input;
-  const exited = record("worker_exited", {
-    exit_code: exit.exit_code,
-    signal: exit.signal,
-    signal_inferred: exit.signal_inferred,
-    raw_status: exit.raw_status,
-    reason: exit.reason,
-    ...(input.error === undefined ? {} : { error: input.error }),
-    duration_ms: input.duration_ms,
-    ...(input.sweep === undefined ? {} : { sweep: input.sweep }),
-    clock: now.clock,
-  });
+  const { outcome } = input;
+  const exited = exitRecord(input, record, now);
   const completion = outcome.completion;
   const failure = stopError(child.stop) ?? outcome.error ?? input.error;
   const terminal =
@@ -118,16 +198,57 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
   return { events: [exited, terminal, ...next.events], commands: next.commands };
 };
 
+const exitRecord = (
+  input: Pick<Exited, "exit" | "error" | "duration_ms" | "sweep">,
+  record: Recorder,
+  now: Now,
+): RecordDraft => {
+  const { exit, error, duration_ms, sweep } = input;
+  return record("worker_exited", {
+    ...exit,
+    ...(error === undefined ? {} : { error }),
+    duration_ms,
+    ...(sweep === undefined ? {} : { sweep }),
+    clock: now.clock,
+  });
+};
+
+/** No policy is asked: what failed was not the agent, and would fail again. */
+const decideAbandoned = (
+  child: ChildState,
+  input: Extract<Input, { type: "abandoned" }>,
+  record: Recorder,
+  now: Now,
+): Decision => {
+  const killed = child.stop?.kind === "kill" ? stopError(child.stop) : undefined;
+  const ended = record("worker_ended", {
+    state: killed === undefined ? "failed" : "cancelled",
+    reason: input.error.message,
+  });
+  const terminal =
+    killed === undefined
+      ? record("worker_failed", { error: input.error })
+      : record("worker_cancelled", { error: killed });
+  return { events: child.open ? [exitRecord(input, record, now), terminal, ended] : [ended], commands: [] };
+};
+
 const noError: WorkerError = { code: "AGENT_FAILED", message: "The agent failed and did not say why." };
 
-const afterExit = (child: ChildState, completed: boolean, failure: WorkerError | undefined, record: Recorder, now: Now): Decision => {
+const afterExit = (
+  child: ChildState,
+  completed: boolean,
+  failure: WorkerError | undefined,
+  record: Recorder,
+  now: Now,
+): Decision => {
   const end = (state: "completed" | "failed" | "cancelled" | "parked", reason: string): Decision => ({
     events: [record("worker_ended", { state, reason })],
     commands: [{ type: "end", state }],
   });
   const stop = child.stop;
   if (stop?.kind === "kill") return end("cancelled", stop.reason);
-  if (stop?.kind === "restart") return { events: [byUser(child, record, now)], commands: [{ type: "restart_after", delay_ms: 0 }] };
+  if (stop?.kind === "restart")
+    return { events: [byUser(child, record, now)], commands: [{ type: "restart_after", delay_ms: 0 }] };
   // What ran out of time or money would spend the same again; what is stuck may do better.
   if (stop?.kind === "limit" && stop.limit !== "stall") return end("failed", failure?.message ?? stop.limit);
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed) return end("parked", "secret_unavailable");
@@ -137,14 +258,31 @@ const afterExit = (child: ChildState, completed: boolean, failure: WorkerError |
   const window = addRestart(child.restarts, now.mono_ms, child.max_restarts, child.period_ms);
   const limits = { max_restarts: child.max_restarts, period_ms: child.period_ms };
   if (window.exceeded) {
-    const gave = end("failed", `gave up: more than ${child.max_restarts} restarts in ${formatDuration(child.period_ms)}`);
-    return { events: [record("supervisor_escalated", { supervisor: `root/${child.worker_id}`, restarts: child.max_restarts, ...limits }), ...gave.events], commands: gave.commands };
+    const gave = end(
+      "failed",
+      `gave up: more than ${child.max_restarts} restarts in ${formatDuration(child.period_ms)}`,
+    );
+    return {
+      events: [
+        record("supervisor_escalated", {
+          supervisor: `root/${child.worker_id}`,
+          restarts: child.max_restarts,
+          ...limits,
+        }),
+        ...gave.events,
+      ],
+      commands: gave.commands,
+    };
   }
   const delay_ms = backoffDelay(window.restarts.length, child.backoff, now.random);
   return {
     events: [
       record("worker_restart_scheduled", {
-        delay_ms, restarts_in_window: window.restarts.length, ...limits, reason: completed ? "permanent: it ended" : (failure?.message ?? "it failed"), clock: now.clock,
+        delay_ms,
+        restarts_in_window: window.restarts.length,
+        ...limits,
+        reason: completed ? "permanent: it ended" : (failure?.message ?? "it failed"),
+        clock: now.clock,
       }),
     ],
     commands: [{ type: "restart_after", delay_ms }],
@@ -154,8 +292,13 @@ const afterExit = (child: ChildState, completed: boolean, failure: WorkerError |
 /** The error of an incarnation that we stopped: ours overrides what the agent says of its own death. */
 const stopError = (stop: StopReason | null): WorkerError | undefined => {
   if (stop === null) return undefined;
-  if (stop.kind === "kill") return { code: "WORKER_CANCELLED", message: `Killed by ${stop.by}: ${stop.reason}.` };
-  if (stop.kind === "restart") return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
+  if (stop.kind === "kill")
+    return {
+      code: "WORKER_CANCELLED",
+      message: stop.reason === "killed" ? `Killed by ${stop.by}.` : `Killed by ${stop.by}: ${stop.reason}.`,
+    };
+  if (stop.kind === "restart")
+    return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
   return limitError(stop.limit, stop.bound);
 };
 

@@ -1,5 +1,5 @@
 /** Folds a child's records into what the supervisor remembers of it: the same at run time and after a crash. */
-import type { LogRecord, RecordDraft } from "../protocol/records.ts";
+import type { LogRecord, RecordDraft, RecordType } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
 import { inWindow } from "./window.ts";
@@ -13,11 +13,24 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   state: "pending",
   incarnation: 0,
   open: false,
+  spawned: false,
   restarts: [],
   stop: null,
   started_ms: null,
   due_ms: null,
+  spent_ms: 0,
 });
+
+/** The records that are folded. */
+export const LIFECYCLE: readonly RecordType[] = [
+  "worker_state_changed",
+  "worker_spawned",
+  "worker_cancel_requested",
+  "worker_limit_reached",
+  "worker_exited",
+  "worker_restart_scheduled",
+  "worker_ended",
+];
 
 /** `at` is the record's instant in monotonic milliseconds of this boot (see `monotonicOf`). */
 export const evolve = (child: ChildState, record: RecordDraft, at: number): ChildState => {
@@ -25,19 +38,38 @@ export const evolve = (child: ChildState, record: RecordDraft, at: number): Chil
     case "worker_state_changed": {
       const { to } = record.payload;
       if (to !== "starting") return { ...child, state: to };
-      return { ...child, state: to, incarnation: record.incarnation ?? child.incarnation, open: true, started_ms: at, due_ms: null };
+      return {
+        ...child,
+        state: to,
+        incarnation: record.incarnation ?? child.incarnation,
+        open: true,
+        spawned: false,
+        started_ms: at,
+        due_ms: null,
+      };
     }
+    case "worker_spawned":
+      return { ...child, spawned: true };
     case "worker_cancel_requested": {
       const { tombstone, by, reason, grace_ms, signal } = record.payload;
-      return { ...child, stop: tombstone ? { kind: "kill", by, reason, grace_ms, signal } : { kind: "restart", by } };
+      return {
+        ...child,
+        stop: tombstone ? { kind: "kill", by, reason, grace_ms, signal } : { kind: "restart", by },
+      };
     }
     case "worker_limit_reached":
       return { ...child, stop: { kind: "limit", limit: record.payload.limit, bound: record.payload.bound } };
     case "worker_exited":
-      return { ...child, open: false };
+      return { ...child, open: false, spent_ms: child.spent_ms + record.payload.duration_ms };
     case "worker_restart_scheduled": {
       const counted = record.payload.reason === "user" ? child.restarts : [...child.restarts, at];
-      return { ...child, state: "backing_off", stop: null, restarts: inWindow(counted, at, child.period_ms), due_ms: at + record.payload.delay_ms };
+      return {
+        ...child,
+        state: "backing_off",
+        stop: null,
+        restarts: inWindow(counted, at, child.period_ms),
+        due_ms: at + record.payload.delay_ms,
+      };
     }
     case "worker_ended":
       return { ...child, state: record.payload.state, stop: null, due_ms: null };
@@ -58,7 +90,8 @@ export interface Instant {
  */
 export const monotonicOf = (record: LogRecord, now: Instant, periodMs: number): number => {
   const clock = "clock" in record.payload ? record.payload.clock : undefined;
-  if (clock?.boot_id === now.boot_id) return Math.min(now.mono_ms, Number(BigInt(clock.mono_ns) / 1_000_000n));
+  if (clock?.boot_id === now.boot_id)
+    return Math.min(now.mono_ms, Number(BigInt(clock.mono_ns) / 1_000_000n));
   const ago = now.wall_ms - Date.parse(record.recorded_at);
   return now.mono_ms - Math.min(Math.max(ago, 0), periodMs);
 };

@@ -3,69 +3,30 @@
  * `runtime.ts` implements it. Every method fails with a HoldfastError and nothing else.
  */
 import type { Effect, Stream } from "effect";
-import type { AgentCompletion } from "../protocol/completion.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { LogRecord, Usage, WorkerError } from "../protocol/records.ts";
-import type { WorkerSpecInput, WorkerState, WorkerStatus } from "../protocol/worker.ts";
-import type { CheckReport, RecordFilter, TurnRow, WorkerRow } from "../store/port.ts";
+import type { LogRecord } from "../protocol/records.ts";
+import type { WorkerSpecInput } from "../protocol/worker.ts";
+import type { CheckReport, RecordFilter } from "../store/port.ts";
+import type {
+  PerWorker,
+  RuntimeStatus,
+  SpawnReply,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "./replies.ts";
 
-/** A row of `agent list`, with the field names of cli.md. */
-export interface WorkerView {
-  readonly id: string;
-  readonly name: string | null;
-  readonly kind: string;
-  readonly status: WorkerStatus;
-  readonly state: WorkerState;
-  readonly reason: string;
-  readonly incarnation: number;
-  readonly restarts: number;
-  readonly pid: number | null;
-  readonly pgid: number | null;
-  readonly supervisor: string;
-  readonly parent: string | null;
-  readonly session_id: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly ended_at: string | null;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly error: WorkerError | null;
-  readonly turns: number;
-  readonly usage: Usage;
-}
-
-export interface WorkerInfo extends WorkerView {
-  readonly spec: WorkerRow["spec"];
-  readonly completion: AgentCompletion | null;
-  readonly turn_list: readonly TurnRow[];
-  readonly run_dir: string | null;
-  readonly last_seq: number;
-  readonly last_event_at: string | null;
-  /** Restarts inside the window now, of how many, in how long. */
-  readonly window: { readonly used: number; readonly max: number; readonly period_ms: number };
-}
-
-export type Effected = "created" | "updated" | "deleted" | "noop" | "would_create" | "would_update" | "would_delete";
-
-export interface SpawnReply {
-  readonly id: string;
-  readonly name: string | null;
-  readonly kind: string;
-  readonly status: WorkerStatus;
-  readonly effect: Effected;
-  /** With dry_run: what would be run, secrets masked. */
-  readonly plan?: { readonly argv: readonly string[]; readonly cwd: string; readonly env: Readonly<Record<string, string>>; readonly stdin: string };
-}
-
-export interface PerWorker {
-  readonly id: string;
-  readonly name: string | null;
-  readonly ok: boolean;
-  readonly effect: Effected;
-  readonly status: WorkerStatus | null;
-  readonly error: WorkerError | null;
-}
+export type {
+  Effected,
+  PerWorker,
+  RuntimeStatus,
+  SpawnReply,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "./replies.ts";
 
 export interface KillOptions {
   readonly ids: readonly string[];
@@ -84,72 +45,68 @@ export interface WatchQuery {
   readonly since_ms?: number;
   /** Of what is in the log already, only the newest N records that pass the filter. */
   readonly tail?: number;
+  /** End after this seq, whether the workers have ended or not. */
+  readonly until?: number;
   readonly ids?: readonly string[];
   readonly filter?: RecordFilter;
   /** False: end once the workers named have ended and all is read. True: go on for ever. */
   readonly follow: boolean;
 }
 
-export interface TreeNode {
-  readonly id: string;
-  readonly name: string | null;
-  readonly type: "supervisor" | "worker";
-  readonly strategy?: "one_for_one";
-  readonly kind?: string;
-  readonly status?: WorkerStatus;
-  readonly state?: WorkerState;
-  readonly reason?: string;
-  readonly pid?: number | null;
-  readonly incarnation?: number;
-  readonly restarts?: number;
-  readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
-  readonly children: readonly TreeNode[];
-}
-
-export interface WaitReply {
-  readonly id: string;
-  readonly name: string | null;
-  readonly status: WorkerStatus;
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  readonly error: WorkerError | null;
-}
-
-export interface RuntimeStatus {
-  readonly version: string;
-  readonly pid: number;
-  readonly node: string;
-  readonly store_id: string;
-  readonly state_dir: string;
-  readonly started_at: string;
-  readonly head: number;
-  readonly workers: { readonly live: number; readonly total: number };
-  readonly rss_bytes: number;
-  readonly heap_bytes: number;
-}
-
 export interface RuntimeApi {
-  spawn(spec: WorkerSpecInput, options?: { readonly dry_run?: boolean; readonly idempotency_key?: string }): Effect.Effect<SpawnReply, HoldfastError>;
+  spawn(
+    spec: WorkerSpecInput,
+    options?: { readonly dry_run?: boolean; readonly idempotency_key?: string },
+  ): Effect.Effect<SpawnReply, HoldfastError>;
   /** Resolves when every worker named has ended and its processes are gone. */
   kill(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /** A new incarnation, also of what has ended or was tombstoned. */
   restart(ids: readonly string[]): Effect.Effect<readonly PerWorker[], HoldfastError>;
-  send(id: string, text: string): Effect.Effect<{ readonly message_id: string; readonly state: "delivered" }, HoldfastError>;
+  send(
+    id: string,
+    text: string,
+  ): Effect.Effect<{ readonly message_id: string; readonly state: "delivered" }, HoldfastError>;
   /** Accepts an id, a unique prefix of one, or the name of a living worker (else of the newest with it). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(options?: { readonly all?: boolean }): Effect.Effect<readonly WorkerView[], HoldfastError>;
   info(id: string): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeNode, HoldfastError>;
   /** Pages of records as JSON lines with their seqs: the log from the cursor, then the live tail; no gap, no repeat. */
-  watchLines(query: WatchQuery): Stream.Stream<{ readonly lines: readonly string[]; readonly head: number }, HoldfastError>;
+  watchLines(
+    query: WatchQuery,
+  ): Stream.Stream<{ readonly lines: readonly string[]; readonly head: number }, HoldfastError>;
   watch(query: WatchQuery): Stream.Stream<LogRecord, HoldfastError>;
   /** Fails with TIMEOUT when its own time is up. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;
   /** The final answer: all text of the last assistant message, or stdout of the last incarnation (command). */
-  output(id: string): Effect.Effect<{ readonly id: string; readonly text: string; readonly truncated: boolean }, HoldfastError>;
+  output(
+    id: string,
+  ): Effect.Effect<
+    { readonly id: string; readonly text: string; readonly truncated: boolean },
+    HoldfastError
+  >;
   /** A slice of a raw spool, as long as it is kept. */
-  raw(id: string, stream: "stdout" | "stderr", offset: number, maxBytes: number): Effect.Effect<{ readonly base64: string; readonly next: number; readonly ended: boolean }, HoldfastError>;
-  capabilities(kind?: string): Effect.Effect<readonly { readonly kind: string; readonly aliases: readonly string[]; readonly summary: string; readonly capabilities: readonly string[]; readonly binary: string | null }[], HoldfastError>;
+  raw(
+    id: string,
+    stream: "stdout" | "stderr",
+    offset: number,
+    maxBytes: number,
+  ): Effect.Effect<
+    { readonly base64: string; readonly next: number; readonly ended: boolean },
+    HoldfastError
+  >;
+  capabilities(
+    kind?: string,
+  ): Effect.Effect<
+    readonly {
+      readonly kind: string;
+      readonly aliases: readonly string[];
+      readonly summary: string;
+      readonly capabilities: readonly string[];
+      readonly binary: string | null;
+    }[],
+    HoldfastError
+  >;
   status(): Effect.Effect<RuntimeStatus, HoldfastError>;
   check(): Effect.Effect<CheckReport, HoldfastError>;
   rebuild(): Effect.Effect<{ readonly records: number }, HoldfastError>;

@@ -1,8 +1,15 @@
 /** All that goes into the supervisor's decision about one child, and all that it may command. Read this file to know what it can do. */
+
+import type { WorkerEnd } from "../actors/worker-machine.ts";
 import type { IncarnationOutcome } from "../adapters/adapter.ts";
 import type { RunExit } from "../adapters/spawner.ts";
-import type { WorkerEnd } from "../actors/worker-machine.ts";
-import type { ClockStamp, RecordDraft, RecordPayloads, SweepReport, WorkerError } from "../protocol/records.ts";
+import type {
+  ClockStamp,
+  RecordDraft,
+  RecordPayloads,
+  SweepReport,
+  WorkerError,
+} from "../protocol/records.ts";
 import type { RestartPolicy, WorkerState } from "../protocol/worker.ts";
 
 /** What the supervisor remembers of a child: folded from its records by `evolve`, never stored. */
@@ -17,6 +24,8 @@ export interface ChildState {
   readonly incarnation: number;
   /** An incarnation was begun and its exit is not recorded. */
   readonly open: boolean;
+  /** Its process is on record. */
+  readonly spawned: boolean;
   /** Monotonic milliseconds of the restarts that count. */
   readonly restarts: readonly number[];
   /** Why it is being stopped; null while nobody stops it. */
@@ -24,17 +33,31 @@ export interface ChildState {
   /** Monotonic milliseconds of the newest start and of the newest restart decision, with its delay. */
   readonly started_ms: number | null;
   readonly due_ms: number | null;
+  /** What its ended incarnations took together. */
+  readonly spent_ms: number;
 }
 
 export type StopReason =
   /** Somebody ended it: a tombstone, until it is started by name. */
-  | { readonly kind: "kill"; readonly by: string; readonly reason: string; readonly grace_ms: number; readonly signal: string }
+  | {
+      readonly kind: "kill";
+      readonly by: string;
+      readonly reason: string;
+      readonly grace_ms: number;
+      readonly signal: string;
+    }
   | { readonly kind: "restart"; readonly by: string }
-  | { readonly kind: "limit"; readonly limit: RecordPayloads["worker_limit_reached"]["limit"]; readonly bound: number };
+  | {
+      readonly kind: "limit";
+      readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
+      readonly bound: number;
+    };
 
 export type Input =
   | { readonly type: "begin"; readonly incarnation: number; readonly reason: string }
-  | { readonly type: "launched"; readonly spawned: Omit<RecordPayloads["worker_spawned"], "clock"> }
+  | { readonly type: "launched"; readonly spawned: Spawned }
+  /** A boot found its agent alive. */
+  | { readonly type: "adopted"; readonly spawned: Spawned }
   | {
       readonly type: "exited";
       readonly exit: RunExit;
@@ -43,9 +66,31 @@ export type Input =
       readonly sweep?: SweepReport;
       readonly error?: WorkerError;
     }
-  | { readonly type: "kill"; readonly by: string; readonly reason: string; readonly grace_ms: number; readonly signal: string }
+  | {
+      readonly type: "kill";
+      readonly by: string;
+      readonly reason: string;
+      readonly grace_ms: number;
+      readonly signal: string;
+    }
   | { readonly type: "restart"; readonly by: string; readonly grace_ms: number }
-  | { readonly type: "limit"; readonly limit: RecordPayloads["worker_limit_reached"]["limit"]; readonly value: number; readonly bound: number; readonly grace_ms: number };
+  | {
+      readonly type: "limit";
+      readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
+      readonly value: number;
+      readonly bound: number;
+      readonly grace_ms: number;
+    }
+  /** Holdfast itself failed at this worker (a throw where none may be): its processes are gone and nothing more is tried. */
+  | {
+      readonly type: "abandoned";
+      readonly error: WorkerError;
+      readonly exit: RunExit;
+      readonly duration_ms: number;
+      readonly sweep?: SweepReport;
+    };
+
+export type Spawned = Omit<RecordPayloads["worker_spawned"], "clock">;
 
 export type Command =
   | { readonly type: "start" }

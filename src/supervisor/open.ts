@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
-import { currentPlace } from "../adapters/process/identity.ts";
 import { buildEnvironment } from "../adapters/process/environment.ts";
+import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
@@ -24,7 +24,9 @@ export interface OpenRuntimeOptions {
 }
 
 /** The caller holds the lock of the state directory: two runtimes on one log would both write it. */
-export const openRuntime = (options: OpenRuntimeOptions): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
+export const openRuntime = (
+  options: OpenRuntimeOptions,
+): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const runsDir = join(options.stateDir, "runs");
     yield* Effect.try({
@@ -32,10 +34,18 @@ export const openRuntime = (options: OpenRuntimeOptions): Effect.Effect<RuntimeA
         mkdirSync(runsDir, { recursive: true, mode: 0o700 });
         chmodSync(options.stateDir, 0o700);
       },
-      catch: (cause) => new HoldfastError("PERMISSION_DENIED", `The state directory ${options.stateDir} cannot be made or owned.`, { cause }),
+      catch: (cause) =>
+        new HoldfastError(
+          "PERMISSION_DENIED",
+          `The state directory ${options.stateDir} cannot be made or owned.`,
+          { cause },
+        ),
     });
     const log = yield* Effect.acquireRelease(
-      Effect.try({ try: () => openLog({ file: join(options.stateDir, "holdfast.db") }), catch: asHoldfastError }),
+      Effect.try({
+        try: () => openLog({ file: join(options.stateDir, "holdfast.db") }),
+        catch: asHoldfastError,
+      }),
       (opened) => Effect.sync(() => opened.close()),
     );
     const spawner = yield* Effect.acquireRelease(
@@ -53,9 +63,19 @@ export const openRuntime = (options: OpenRuntimeOptions): Effect.Effect<RuntimeA
       prepare: (adapter, spec, incarnation, session) =>
         Effect.tryPromise({
           try: async () => {
-            const binary = adapter.binary === null ? "" : (spec.env[adapter.binary.variable] ?? spec.client_env[adapter.binary.variable] ?? adapter.binary.name);
+            const binary =
+              adapter.binary === null
+                ? ""
+                : (spec.env[adapter.binary.variable] ??
+                  spec.client_env[adapter.binary.variable] ??
+                  adapter.binary.name);
             const plan = adapter.plan({ spec, incarnation, session, binary });
-            const built = await buildEnvironment({ spec, credentials: adapter.credentials, planned: plan.env, readFile: (path) => readFile(path, "utf8") });
+            const built = await buildEnvironment({
+              spec,
+              credentials: adapter.credentials,
+              planned: plan.env,
+              readFile: (path) => readFile(path, "utf8"),
+            });
             return { plan, env: built.env, secrets: built.secrets };
           },
           catch: asHoldfastError,
@@ -65,9 +85,19 @@ export const openRuntime = (options: OpenRuntimeOptions): Effect.Effect<RuntimeA
       const row = log.worker(workerId);
       return row !== undefined && !isEnded(row.state) && row.incarnation <= incarnation;
     };
-    const clean = Effect.promise(() => removeOldRuns(runsDir, isInUse, Date.now()).catch((cause) => services.report("old runs could not be removed", cause)));
+    const clean = Effect.promise((stopped) =>
+      removeOldRuns(runsDir, isInUse, Date.now()).catch((cause) => {
+        // Closed under it: the next open goes on.
+        if (!stopped.aborted) services.report("old runs could not be removed", cause);
+      }),
+    );
     yield* Effect.forkScoped(Effect.repeat(clean, Schedule.spaced(CLEAN_PERIOD_MS)));
-    return yield* makeRuntime(services, { version: options.version, state_dir: options.stateDir, adapters, suggestKind });
+    return yield* makeRuntime(services, {
+      version: options.version,
+      state_dir: options.stateDir,
+      adapters,
+      suggestKind,
+    });
   });
 
 /** `runs/<worker>/spec.json`, 0600, written whole or not at all. */
@@ -83,7 +113,11 @@ const specFiles = (dirOf: (workerId: string) => string): SpecFiles => ({
     try {
       return WorkerSpec.parse(JSON.parse(await readFile(join(dirOf(workerId), "spec.json"), "utf8")));
     } catch (cause) {
-      throw new HoldfastError("INVALID_STATE", `The launch spec of worker ${workerId} is not kept (any more).`, { cause, suggestion: "Spawn it anew." });
+      throw new HoldfastError(
+        "INVALID_STATE",
+        `The launch spec of worker ${workerId} is not kept (any more).`,
+        { cause, suggestion: "Spawn it anew." },
+      );
     }
   },
 });

@@ -12,14 +12,20 @@ export interface FinalText {
  * command's is its whole stdout. Only the newest incarnation counts. Undefined when it said nothing.
  */
 export const finalText = (log: EventLog, workerId: string): FinalText | undefined => {
-  const starts = log.stream(workerId, ["worker_state_changed"]).filter((record) => record.type === "worker_state_changed" && record.payload.to === "starting");
+  const starts = log
+    .stream(workerId, ["worker_state_changed"])
+    .filter((record) => record.type === "worker_state_changed" && record.payload.to === "starting");
   let cursor = (starts.at(-1)?.seq ?? 1) - 1;
   let parts: string[] = [];
   let bytes = 0;
   let message: unknown;
   let said = false;
   for (;;) {
-    const page = log.read(cursor, READ_PAGE_RECORDS, { worker_ids: [workerId], types: ["agent.event"], kinds: ["TextOutput"] });
+    const page = log.read(cursor, READ_PAGE_RECORDS, {
+      worker_ids: [workerId],
+      types: ["agent.event"],
+      kinds: ["TextOutput"],
+    });
     for (const record of page.records) {
       if (record.type !== "agent.event" || record.payload.text === undefined) continue;
       const { channel, text } = record.payload;

@@ -17,7 +17,11 @@ export type BootAction =
   /** Its agent ended while nobody watched: the exit file knows how, or nobody does. */
   | { readonly type: "settle" };
 
-export const reconcile = (child: ChildState, observed: Observed["kind"] | "not_begun", nowMs: number): BootAction => {
+export const reconcile = (
+  child: ChildState,
+  observed: Observed["kind"] | "not_begun",
+  nowMs: number,
+): BootAction => {
   if (isEnded(child.state)) return { type: "leave" };
   if (!child.open) {
     if (child.due_ms !== null) return { type: "back_off", delay_ms: Math.max(0, child.due_ms - nowMs) };

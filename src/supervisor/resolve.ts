@@ -17,7 +17,13 @@ export const resolveRef = (rows: readonly WorkerRow[], ref: string): WorkerRow |
   const prefix = ref.toUpperCase();
   const matching = ref.length >= PREFIX_MIN_CHARS ? rows.filter((row) => row.id.startsWith(prefix)) : [];
   if (matching.length === 1) return matching[0] as WorkerRow;
-  if (matching.length === 0) return new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${ref}".`);
-  const shown = matching.slice(-SHOWN_MAX).map((row) => (row.name === null ? row.id : `${row.id} (${row.name})`));
-  return new HoldfastError("AMBIGUOUS_ID", `"${ref}" is the beginning of ${matching.length} ids: ${shown.join(", ")}${matching.length > SHOWN_MAX ? ", …" : ""}.`);
+  if (matching.length === 0)
+    return new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${ref}".`);
+  const shown = matching
+    .slice(-SHOWN_MAX)
+    .map((row) => (row.name === null ? row.id : `${row.id} (${row.name})`));
+  return new HoldfastError(
+    "AMBIGUOUS_ID",
+    `"${ref}" is the beginning of ${matching.length} ids: ${shown.join(", ")}${matching.length > SHOWN_MAX ? ", …" : ""}.`,
+  );
 };

@@ -27,7 +27,12 @@ export interface Services {
   readonly boot_id: string;
   readonly random: () => number;
   adapterFor(kind: string): AgentAdapter | undefined;
-  prepare(adapter: AgentAdapter, spec: WorkerSpec, incarnation: number, session: string | undefined): Effect.Effect<Prepared, HoldfastError>;
+  prepare(
+    adapter: AgentAdapter,
+    spec: WorkerSpec,
+    incarnation: number,
+    session: string | undefined,
+  ): Effect.Effect<Prepared, HoldfastError>;
   /** One line for the operator: what went wrong inside, without any agent's text. */
   report(message: string, cause?: unknown): void;
 }

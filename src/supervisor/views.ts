@@ -1,13 +1,34 @@
 /** What queries show, made from projected rows and the live supervisor. Pure. */
+import { TASK_MAX_CHARS } from "../protocol/limits.ts";
+import type { WorkerError } from "../protocol/records.ts";
+import { commandLine } from "../protocol/shell.ts";
 import { statusOf } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import type { PerWorker, SpawnReply, TreeNode, WaitReply, WorkerView } from "./facade.ts";
 import { inWindow } from "./window.ts";
 
+/** A prompt says what a worker is for; without one its command line does. Cut before it is looked at: a prompt may be a megabyte. */
+const taskOf = ({ spec }: WorkerRow): string => {
+  const text = spec.kind === "command" || spec.prompt === undefined ? commandLine(spec.argv) : spec.prompt;
+  const line = text
+    .slice(0, TASK_MAX_CHARS * 4)
+    .trim()
+    .replace(/\s+/g, " ");
+  const points = [...line];
+  return points.length > TASK_MAX_CHARS ? `${points.slice(0, TASK_MAX_CHARS - 1).join("")}…` : line;
+};
+
+/** A worker that was killed between two incarnations has the error of the last one in its row; what ended it is the kill. */
+const errorOf = (row: WorkerRow): WorkerError | null =>
+  row.state === "cancelled" && row.error?.code !== "WORKER_CANCELLED"
+    ? { code: "WORKER_CANCELLED", message: `Killed before its next start${row.reason === "killed" ? "" : `: ${row.reason}`}.` }
+    : row.error;
+
 export const viewOf = (row: WorkerRow): WorkerView => ({
   id: row.id,
   name: row.name,
   kind: row.kind,
+  task: taskOf(row),
   status: statusOf(row.state),
   state: row.state,
   reason: row.reason,
@@ -24,20 +45,27 @@ export const viewOf = (row: WorkerRow): WorkerView => ({
   ended_at: row.ended_at,
   exit_code: row.exit_code,
   signal: row.signal,
-  error: row.error,
+  error: errorOf(row),
   turns: row.turns,
   usage: row.usage,
 });
 
-export const replyOf = (row: WorkerRow, effect: SpawnReply["effect"]): SpawnReply => ({ id: row.id, name: row.name, kind: row.kind, status: statusOf(row.state), effect });
+export const replyOf = (row: WorkerRow, effect: SpawnReply["effect"]): SpawnReply => ({
+  id: row.id,
+  name: row.name,
+  kind: row.kind,
+  status: statusOf(row.state),
+  effect,
+});
 
 export const waitOf = (row: WorkerRow): WaitReply => ({
   id: row.id,
   name: row.name,
   status: statusOf(row.state),
+  reason: row.reason,
   exit_code: row.exit_code,
   signal: row.signal,
-  error: row.error,
+  error: errorOf(row),
 });
 
 export const perWorker = (row: WorkerRow, effect: PerWorker["effect"]): PerWorker => ({
@@ -70,6 +98,7 @@ export const treeOf = (rows: readonly WorkerRow[], windows: (row: WorkerRow) => 
     name: row.name,
     type: "worker",
     kind: row.kind,
+    task: taskOf(row),
     status: statusOf(row.state),
     state: row.state,
     reason: row.reason,
@@ -79,7 +108,13 @@ export const treeOf = (rows: readonly WorkerRow[], windows: (row: WorkerRow) => 
     window: windows(row),
     children: (below.get(row.id) ?? []).map(node),
   });
-  return { id: "root", name: "root", type: "supervisor", strategy: "one_for_one", children: (below.get("") ?? []).map(node) };
+  return {
+    id: "root",
+    name: "root",
+    type: "supervisor",
+    strategy: "one_for_one",
+    children: (below.get("") ?? []).map(node),
+  };
 };
 
 /** The worker and all that its agents spawned, and theirs. */

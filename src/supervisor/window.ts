@@ -11,7 +11,12 @@ export interface WindowResult {
 export const inWindow = (restarts: readonly number[], now: number, periodMs: number): readonly number[] =>
   restarts.filter((at) => now - at <= periodMs);
 
-export const addRestart = (restarts: readonly number[], now: number, max: number, periodMs: number): WindowResult => {
+export const addRestart = (
+  restarts: readonly number[],
+  now: number,
+  max: number,
+  periodMs: number,
+): WindowResult => {
   const kept = [...inWindow(restarts, now, periodMs), now];
   return { restarts: kept, exceeded: kept.length > max };
 };

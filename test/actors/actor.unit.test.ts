@@ -1,7 +1,7 @@
+import { it } from "@effect/vitest";
 import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
 import { expect } from "vitest";
-import { it } from "@effect/vitest";
 import { runActor } from "../../src/actors/actor.ts";
 import { makeMailbox } from "../../src/actors/mailbox.ts";
 import { makeStepper } from "../../src/actors/stepper.ts";
@@ -13,13 +13,25 @@ const actor = () => {
   const mailbox = makeMailbox<WorkerEvent>();
   const acts: string[] = [];
   const life = Effect.scoped(
-    runActor(stepper, stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" }), mailbox, (name) =>
-      Effect.sync(() => {
-        acts.push(name);
-      }),
+    runActor(
+      stepper,
+      stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" }),
+      mailbox,
+      (name) =>
+        Effect.sync(() => {
+          acts.push(name);
+        }),
     ),
   );
-  return { acts, life, tell: (event: WorkerEvent) => Effect.andThen(Effect.sync(() => mailbox.offer("control", event)), Effect.yieldNow) };
+  return {
+    acts,
+    life,
+    tell: (event: WorkerEvent) =>
+      Effect.andThen(
+        Effect.sync(() => mailbox.offer("control", event)),
+        Effect.yieldNow,
+      ),
+  };
 };
 
 it.effect("a fifteen-minute backoff passes on the test clock", () =>

@@ -14,7 +14,11 @@ it("a kill overtakes a flooded user lane", async () => {
 
 it("a full lane refuses and says so; the other lane is not touched", () => {
   const mailbox = makeMailbox<number>({ control: 1, user: 2 });
-  expect([mailbox.offer("user", 1), mailbox.offer("user", 2), mailbox.offer("user", 3)]).toEqual([true, true, false]);
+  expect([mailbox.offer("user", 1), mailbox.offer("user", 2), mailbox.offer("user", 3)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
   expect(mailbox.offer("control", 4)).toBe(true);
   expect(mailbox.size()).toBe(3);
 });

@@ -17,7 +17,14 @@ const run = (...events: WorkerEvent[]) => {
       if (step.type === "arm") timers.push(`${step.timer.split(".")[2]} ${step.delay_ms}`);
     }
   }
-  return { value: snapshot.value, status: snapshot.status, context: snapshot.context, acts, timers, snapshot };
+  return {
+    value: snapshot.value,
+    status: snapshot.status,
+    context: snapshot.context,
+    acts,
+    timers,
+    snapshot,
+  };
 };
 
 const start = { type: "START" } as const;
@@ -33,7 +40,10 @@ describe("a worker's life", () => {
 
   it("settles after an exit until the supervisor answers", () => {
     expect(run(start, launched, exited)).toMatchObject({ value: "settling", acts: ["launch", "settle"] });
-    expect(run(start, launched, exited, { type: "END", state: "failed" })).toMatchObject({ value: "failed", status: "done" });
+    expect(run(start, launched, exited, { type: "END", state: "failed" })).toMatchObject({
+      value: "failed",
+      status: "done",
+    });
   });
 
   it("settles a start that failed like any exit", () => {
@@ -43,25 +53,39 @@ describe("a worker's life", () => {
   it("backs off for as long as the supervisor says, then begins the next incarnation", () => {
     const waiting = run(start, launched, exited, { type: "RESTART_AFTER", delay_ms: 900 });
     expect(waiting).toMatchObject({ value: "backing_off", timers: ["backoff 900"] });
-    const again = stepper.step(waiting.snapshot, { type: "xstate.after.backoff.worker.backing_off" } as never);
+    const again = stepper.step(waiting.snapshot, {
+      type: "xstate.after.backoff.worker.backing_off",
+    } as never);
     expect(again[0]).toMatchObject({ value: "starting", context: { incarnation: 2 } });
   });
 
   it("terminates, and kills when the grace is over", () => {
     const stopping = run(start, launched, stop);
-    expect(stopping).toMatchObject({ value: { stopping: "terminating" }, acts: ["launch", "terminate"], timers: ["grace 500"] });
-    const [late, steps] = stepper.step(stopping.snapshot, { type: "xstate.after.grace.worker.stopping.terminating" } as never);
+    expect(stopping).toMatchObject({
+      value: { stopping: "terminating" },
+      acts: ["launch", "terminate"],
+      timers: ["grace 500"],
+    });
+    const [late, steps] = stepper.step(stopping.snapshot, {
+      type: "xstate.after.grace.worker.stopping.terminating",
+    } as never);
     expect(late.value).toEqual({ stopping: "killing" });
     expect(steps).toContainEqual({ type: "act", name: "killTree" });
   });
 
   it("takes a second stop as now", () => {
-    expect(run(start, launched, stop, stop)).toMatchObject({ value: { stopping: "killing" }, acts: ["launch", "terminate", "killTree"] });
+    expect(run(start, launched, stop, stop)).toMatchObject({
+      value: { stopping: "killing" },
+      acts: ["launch", "terminate", "killTree"],
+    });
   });
 
   it("remembers a stop that comes while it starts, and carries it out once it can", () => {
     expect(run(start, stop).value).toBe("starting");
-    expect(run(start, stop, launched)).toMatchObject({ value: { stopping: "terminating" }, timers: ["grace 500"] });
+    expect(run(start, stop, launched)).toMatchObject({
+      value: { stopping: "terminating" },
+      timers: ["grace 500"],
+    });
   });
 
   it("arms its wall clock only where there is a limit", () => {
@@ -70,7 +94,15 @@ describe("a worker's life", () => {
   });
 
   it("ends from backing off without a process", () => {
-    expect(run(start, launched, exited, { type: "RESTART_AFTER", delay_ms: 900 }, { type: "END", state: "cancelled" }).value).toBe("cancelled");
+    expect(
+      run(
+        start,
+        launched,
+        exited,
+        { type: "RESTART_AFTER", delay_ms: 900 },
+        { type: "END", state: "cancelled" },
+      ).value,
+    ).toBe("cancelled");
   });
 
   it("ignores what is late: an exit after the end, a launch after the exit", () => {
@@ -79,9 +111,40 @@ describe("a worker's life", () => {
   });
 });
 
+describe("in every state", () => {
+  const inEach: readonly (readonly [string, readonly WorkerEvent[]])[] = [
+    ["pending", []],
+    ["starting", [start]],
+    ["running", [start, launched]],
+    ["stopping", [start, launched, stop]],
+    ["settling", [start, launched, exited]],
+    ["backing_off", [start, launched, exited, { type: "RESTART_AFTER", delay_ms: 9 }]],
+  ];
+
+  it.each(inEach)("(%s) the supervisor's word ends it", (_, events) => {
+    expect(run(...events, { type: "END", state: "cancelled" })).toMatchObject({
+      value: "cancelled",
+      status: "done",
+    });
+  });
+
+  it.each(inEach)("(%s) a failure of our own does", (_, events) => {
+    expect(run(...events, { type: "BROKEN" })).toMatchObject({ value: "broken", status: "done" });
+  });
+});
+
 describe("the reused scope", () => {
   it("gives the same states and actions as XState's own transition()", () => {
-    const events: WorkerEvent[] = [start, launched, stop, exited, { type: "RESTART_AFTER", delay_ms: 5 }, start, exited, { type: "END", state: "completed" }];
+    const events: WorkerEvent[] = [
+      start,
+      launched,
+      stop,
+      exited,
+      { type: "RESTART_AFTER", delay_ms: 5 },
+      start,
+      exited,
+      { type: "END", state: "completed" },
+    ];
     let [ours] = stepper.initial({ incarnation: 0 });
     let [theirs] = initialTransition(workerMachine, { incarnation: 0 });
     for (const event of events) {
@@ -89,7 +152,9 @@ describe("the reused scope", () => {
       const [expected, actions] = transition(workerMachine, theirs, event);
       expect(next.value).toEqual(expected.value);
       expect(next.context).toEqual(expected.context);
-      expect(steps.filter((step) => step.type === "act").map((step) => step.name)).toEqual(actions.map((action) => action.type).filter((type) => !type.startsWith("xstate.")));
+      expect(steps.filter((step) => step.type === "act").map((step) => step.name)).toEqual(
+        actions.map((action) => action.type).filter((type) => !type.startsWith("xstate.")),
+      );
       ours = next;
       theirs = expected;
     }

@@ -1,71 +1,32 @@
 /** The command as people run it: real processes, a real daemon, signals. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { type Commands, MAIN, makeCommands, until } from "./support/commands.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const WAIT_MAX_MS = 20_000;
-
-let home: string;
+let commands: Commands;
+const start: Commands["start"] = (argv, env) => commands.start(argv, env);
+const agent: Commands["agent"] = (...argv) => commands.agent(...argv);
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
+  commands = makeCommands();
 });
-afterAll(async () => {
-  await ended(start(["daemon", "stop", "--kill-agents"]));
-  rmSync(home, { recursive: true, force: true });
-});
-
-interface Running {
-  readonly child: ChildProcess;
-  out(): string;
-  err(): string;
-}
-
-const start = (argv: readonly string[], env: Record<string, string> = {}): Running => {
-  const child = spawn(process.execPath, [MAIN, ...argv], {
-    env: { PATH: process.env.PATH, HOLDFAST_HOME: home, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [out, err] = ["", ""];
-  child.stdout!.on("data", (chunk) => {
-    out += chunk;
-  });
-  child.stderr!.on("data", (chunk) => {
-    err += chunk;
-  });
-  return { child, out: () => out, err: () => err };
-};
-
-const ended = ({
-  child,
-  out,
-  err,
-}: Running): Promise<{ exit: number | null; stdout: string; stderr: string }> =>
-  new Promise((resolve) => child.on("close", (exit) => resolve({ exit, stdout: out(), stderr: err() })));
-
-const agent = async (...argv: string[]) => {
-  const ran = await ended(start(["-o", "json", ...argv]));
-  const envelope = ResponseEnvelope.parse(JSON.parse(ran.stdout.trimEnd().split("\n").at(-1)!));
-  return { ...ran, data: envelope.data as Record<string, unknown>, error: envelope.error };
-};
-
-const until = async (test: () => boolean): Promise<void> => {
-  const deadline = performance.now() + WAIT_MAX_MS;
-  while (!test()) {
-    if (performance.now() > deadline) throw new Error("waited in vain");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
+afterAll(() => commands.close());
 
 describe("agent", () => {
   it("spawns, shows, waits and answers per id", async () => {
-    const spawned = await ended(
-      start(["spawn", "--name", "talker", "-o", "text", "--", "sh", "-c", "echo hello; exit 3"]),
-    );
+    const spawned = await start([
+      "spawn",
+      "--name",
+      "talker",
+      "-o",
+      "text",
+      "--",
+      "sh",
+      "-c",
+      "echo hello; exit 3",
+    ]).ended;
     expect(spawned).toMatchObject({
       exit: 0,
       stdout: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}\n$/),
@@ -86,7 +47,7 @@ describe("agent", () => {
       exit: 2,
       error: { code: "PARTIAL_FAILURE" },
     });
-    const { stdout } = await ended(start(["logs", "talker", "-o", "text"]));
+    const { stdout } = await start(["logs", "talker", "-o", "text"]).ended;
     expect(stdout).toMatch(/talker\.1 +│ hello\n/);
     expect(stdout).toContain("exited with code 3");
     expect((await agent("info", "nobody")).exit).toBe(5);
@@ -101,7 +62,7 @@ describe("agent", () => {
     const watching = start(["watch", name, "--from", "0", "-o", "text"]);
     await until(() => watching.out().includes("│ up"));
     watching.child.kill(signal);
-    const { exit: code, stderr } = await ended(watching);
+    const { exit: code, stderr } = await watching.ended;
     expect(code).toBe(exit);
     expect(stderr).toContain(`The worker goes on. To end it: agent kill ${name}`);
     expect((await agent("info", name)).data.status).toBe("running");
@@ -115,7 +76,7 @@ describe("agent", () => {
     const watching = start(["watch", "--all", "--from", "0", "-o", "json"]);
     await until(() => watching.out().includes("\n"));
     watching.child.kill("SIGINT");
-    const { exit, stdout } = await ended(watching);
+    const { exit, stdout } = await watching.ended;
     expect(exit).toBe(130);
     expect(ResponseEnvelope.parse(JSON.parse(stdout.trimEnd().split("\n").at(-1)!))).toMatchObject({
       ok: false,
@@ -126,7 +87,7 @@ describe("agent", () => {
   it("ends quietly with 0 when its reader goes away", async () => {
     const watching = start(["watch", "--all", "--from", "0", "-o", "json"]);
     await until(() => watching.out() !== "");
-    const end = ended(watching);
+    const end = watching.ended;
     watching.child.stdout!.destroy();
     await agent("spawn", "--", "true");
     expect(await end).toMatchObject({ exit: 0, stderr: "" });
@@ -139,13 +100,124 @@ describe("agent", () => {
   });
 });
 
+describe("agent daemon", () => {
+  it("starts once, and its second run is a conflict with one envelope", async () => {
+    await agent("daemon", "start");
+    expect((await agent("daemon", "start")).data.effect).toBe("noop");
+    expect(await agent("daemon", "run")).toMatchObject({ exit: 6, error: { code: "LOCK_HELD" } });
+  });
+
+  it("in the foreground ends with one envelope on stdout, its log on stderr", async () => {
+    const other = makeCommands();
+    try {
+      const running = other.start(["daemon", "run", "-o", "json"]);
+      await until(() => running.err().includes("listening"));
+      running.child.kill("SIGTERM");
+      const { exit, stdout } = await running.ended;
+      expect(exit).toBe(0);
+      expect(ResponseEnvelope.parse(JSON.parse(stdout))).toMatchObject({ ok: true, data: {} });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("workers", () => {
+  it("of an agent that runs agent spawn live under the same daemon, below it, and end with its subtree", async () => {
+    const inner = [process.execPath, MAIN, "spawn", "--name", "child", "--", "sleep", "300"];
+    await agent("spawn", "--name", "parent", "--", "sh", "-c", '"$@"; sleep 300', "sh", ...inner);
+    await until(async () => (await agent("info", "child")).exit === 0);
+    const { children } = (await agent("tree")).data as {
+      children: { name: string; children: { name: string }[] }[];
+    };
+    const parent = children.find(({ name }) => name === "parent")!;
+    expect(parent.children.map(({ name }) => name)).toEqual(["child"]);
+    const { results } = (await agent("kill", "parent", "--subtree", "--grace", "1s")).data as {
+      results: { name: string; effect: string }[];
+    };
+    expect(results.map(({ name, effect }) => [name, effect]).sort()).toEqual([
+      ["child", "deleted"],
+      ["parent", "deleted"],
+    ]);
+  });
+
+  it("read lines that agent send sends, and say what they read", async () => {
+    await agent("spawn", "--name", "reader", "-i", "--", "sh", "-c", 'while read l; do echo "got $l"; done');
+    expect((await agent("send", "reader", "hello there")).exit).toBe(0);
+    await until(async () => (await agent("output", "reader")).data?.text === "got hello there\n");
+    expect(await agent("kill", "reader", "--grace", "1s")).toMatchObject({ exit: 0 });
+    const { stdout } = await commands.text("logs", "reader", "--tail", "2");
+    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(stdout).toContain("cancelled: Killed by user.");
+  });
+
+  it("that were killed while they backed off are cancelled, and wait says so", async () => {
+    await agent("spawn", "--name", "crasher", "--restart", "permanent", "--backoff", "1m", "--", "false");
+    await until(async () => (await agent("info", "crasher")).data.state === "backing_off");
+    expect((await agent("kill", "crasher")).exit).toBe(0);
+    expect((await agent("wait", "crasher")).error).toMatchObject({
+      code: "WORKER_CANCELLED",
+      message: "crasher was cancelled: Killed before its next start.",
+    });
+  });
+
+  it("are refused by name, and by a prefix of several ids", async () => {
+    for (const name of ["one", "two"]) await agent("spawn", "--name", name, "--", "sleep", "300");
+    expect(await agent("spawn", "--name", "one", "--", "true")).toMatchObject({
+      exit: 6,
+      error: { code: "ALREADY_EXISTS" },
+    });
+    const { data } = await agent("info", "one");
+    const ambiguous = await agent("info", String(data.id).slice(0, 4));
+    expect(ambiguous).toMatchObject({ exit: 3, error: { code: "AMBIGUOUS_ID" } });
+    expect((await agent("spawn", "--", "no-such-program")).error).toMatchObject({
+      code: "BINARY_NOT_FOUND",
+      suggestion: "Check its spelling, or give its path.",
+    });
+    await agent("kill", "--all", "--grace", "1s");
+  });
+});
+
+it("a secret is neither shown, nor in the log, nor in the database", async () => {
+  const secrets = {
+    byKey: "sk-ant-SECRET0123456789abcdef",
+    byName: "plain-secret-value",
+    byReference: "referred-secret-value",
+  };
+  const flags = [
+    "--env",
+    `API_KEY=${secrets.byKey}`,
+    "--env",
+    `MY_TOKEN=${secrets.byName}`,
+    "--env",
+    "DB=@env:OTHER",
+  ];
+  const script = ["--", "sh", "-c", "echo $API_KEY $MY_TOKEN $DB; sleep 300"];
+  const run = (argv: string[]) =>
+    start(["-o", "json", "spawn", ...argv], { OTHER: secrets.byReference }).ended;
+  const shown = [
+    await run(["--dry-run", ...flags, ...script]),
+    await run(["--name", "holder", ...flags, ...script]),
+  ];
+  expect(shown.map(({ exit }) => exit)).toEqual([0, 0]);
+  await until(async () => (await agent("output", "holder")).exit === 0);
+  for (const argv of [["list"], ["info", "holder"], ["tree"], ["logs", "holder"], ["output", "holder"]])
+    for (const mode of ["text", "json", "ndjson"]) shown.push(await start([...argv, "-o", mode]).ended);
+  for (const file of readdirSync(commands.home, { withFileTypes: true }))
+    if (file.isFile())
+      shown.push({ exit: 0, stdout: readFileSync(join(commands.home, file.name), "latin1"), stderr: "" });
+  for (const { stdout, stderr } of shown)
+    for (const secret of Object.values(secrets)) expect((stdout + stderr).includes(secret)).toBe(false);
+  await agent("kill", "--all", "--grace", "1s");
+});
+
 describe("agent demo", () => {
   const demos = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("holdfast-demo-"));
 
   it("shows a crash, a come-back and nothing left behind in under 15 s, and removes all of it", async () => {
     const before = new Set(demos());
     const begun = performance.now();
-    const { exit, stdout, stderr } = await ended(start(["demo", "-o", "json"]));
+    const { exit, stdout, stderr } = await start(["demo", "-o", "json"]).ended;
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(performance.now() - begun).toBeLessThan(15_000);
     const lines = stdout
@@ -168,7 +240,7 @@ describe("agent demo", () => {
     await until(() => running.out().includes('"worker_spawned"'));
     const [mine] = demos().filter((name) => !before.has(name));
     running.child.kill("SIGINT");
-    expect((await ended(running)).exit).toBe(130);
+    expect((await running.ended).exit).toBe(130);
     expect(existsSync(join(tmpdir(), mine!))).toBe(false);
   });
 });

@@ -69,13 +69,12 @@ describe("json", () => {
 
   it("is the default without a terminal and in CI, and HOLDFAST_OUTPUT goes before it", async () => {
     const answers = { "agent/list": () => ({ workers: [] }) };
-    expect((await against(answers, ["list"], { terminal: true })).stdout).toContain("No workers");
+    const nobody = await against(answers, ["list"], { terminal: true });
+    expect(nobody).toMatchObject({ stdout: "", stderr: expect.stringContaining("No workers are running.") });
     expect((await against(answers, ["list"], { terminal: true, env: { CI: "true" } })).stdout).toContain(
       '"ok":true',
     );
-    expect((await against(answers, ["list"], { env: { HOLDFAST_OUTPUT: "text" } })).stdout).toContain(
-      "No workers",
-    );
+    expect((await against(answers, ["list"], { env: { HOLDFAST_OUTPUT: "text" } })).stdout).toBe("");
     expect(
       (await against(answers, ["list", "-o", "json"], { terminal: true, env: { HOLDFAST_OUTPUT: "text" } }))
         .stdout,
@@ -179,6 +178,7 @@ describe("exit codes", () => {
         id: `${ID}${index}`,
         name: null,
         status,
+        reason: "",
         exit_code: index + 7,
         signal: null,
         error: null,
@@ -297,7 +297,9 @@ describe("commands", () => {
       }),
       "agent/watch": watching,
       "agent/wait": () => ({
-        results: [{ id: ID, name: "fixer", status: "failed", exit_code: 3, signal: null, error: null }],
+        results: [
+          { id: ID, name: "fixer", status: "failed", reason: "", exit_code: 3, signal: null, error: null },
+        ],
       }),
     };
     const ran = await against(answers, ["spawn", "--watch", "--", "false"]);
@@ -309,22 +311,29 @@ describe("commands", () => {
     });
   });
 
-  it("logs without -f ends at the newest record of now, while the stream stays open", async () => {
+  it("logs without -f asks for the records up to the newest one of now", async () => {
+    const answers = { "agent/info": () => ({ ...worker(), last_seq: 6 }), "agent/watch": watching };
+    const ran = await against(answers, ["logs", "fixer", "-o", "json"]);
+    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(lifecycle.length + 1);
+    const asked = (): object => daemon!.requests.at(-1)!.data;
+    expect(asked()).toMatchObject({ ids: [ID], from: 0, until: 6, follow: false });
+    await against(answers, ["logs", "fixer", "-f", "--since", "1m", "-o", "json"]);
+    expect(asked()).toEqual({ ids: [ID], since_ms: 60_000, follow: false });
+  });
+
+  it("logs --tail counts what a person sees in text, and records in JSON", async () => {
     const answers: Record<string, Answerer> = {
-      "agent/info": () => ({ ...worker(), last_seq: 4, last_event_at: new Date().toISOString() }),
-      "agent/watch": (_data, emit) => {
-        for (const record of lifecycle) emit(record);
-        return new Promise(() => {});
+      "agent/info": () => ({ ...worker(), last_seq: 6 }),
+      "agent/watch": ({ tail }, emit) => {
+        for (const record of lifecycle.slice(-(tail as number))) emit(record);
+        return { next: 6, records: 6 };
       },
     };
-    const ran = await against(answers, ["logs", "fixer", "-o", "json"]);
-    expect(
-      ran.stdout
-        .trimEnd()
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => JSON.parse(line).seq),
-    ).toEqual([1, 2, 3, 4]);
+    const lines = async (mode: string) =>
+      (await against(answers, ["logs", "fixer", "--tail", "5", "-o", mode])).stdout.trimEnd().split("\n");
+    // The first of the six says nothing to a person.
+    expect(await lines("text")).toHaveLength(5);
+    expect((await lines("json")).slice(0, -1).map((line) => JSON.parse(line).seq)).toEqual([2, 3, 4, 5, 6]);
   });
 
   it("logs --raw gives the bytes as they are", async () => {
@@ -342,22 +351,12 @@ describe("commands", () => {
     });
   });
 
-  it("watch --kinds of types and event kinds is their union", async () => {
-    const ran = await against({ "agent/watch": watching }, [
-      "watch",
-      "fixer",
-      "--kinds",
-      "worker_exited,TextOutput",
-      "-o",
-      "json",
-    ]);
-    expect(
-      ran.stdout
-        .trimEnd()
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => JSON.parse(line).type),
-    ).toEqual(["agent.event", "worker_exited"]);
+  it("watch --kinds asks for record types and for kinds of agent events", async () => {
+    await against({ "agent/watch": watching }, ["watch", "fixer", "--kinds", "worker_exited,TextOutput"]);
+    expect(daemon!.requests.at(-1)).toMatchObject({
+      command: "agent/watch",
+      data: { types: ["worker_exited"], kinds: ["TextOutput"] },
+    });
     expect((await against({}, ["watch", "--kinds", "worker_exitd"])).stdout).toContain(
       "did you mean worker_exited?",
     );
@@ -378,7 +377,13 @@ describe("commands", () => {
     expect(await complete("spawn", "--restart", "t")).toEqual(["transient", "temporary"]);
     expect(await complete("spawn", "cl")).toEqual(["claude"]);
     expect(await complete("kill", "f")).toEqual(["fixer"]);
-    expect(await complete("kill", "")).toEqual([ID, "fixer"]);
+    expect(await complete("kill", "")).toEqual(["fixer"]);
+    expect(daemon!.requests.at(-1)!.data).toEqual({ all: false });
+    expect(await complete("kill", "01")).toEqual([ID]);
+    expect(await complete("kill", "fixer", "")).toEqual([]);
+    expect(await complete("wait", "--exit-code-from", "f")).toEqual(["fixer"]);
+    expect(await complete("list", "--output", "=", "nd")).toEqual(["ndjson"]);
+    expect(await complete("help", "daemon", "sta")).toEqual(["start", "status"]);
   });
 
   it("prints a completion script also where stdout is no terminal", async () => {

@@ -33,7 +33,7 @@ describe("layers", () => {
 });
 
 describe("pure rooms", () => {
-  const shell = /^supervisor\/(runtime|worker|open|watch|services|output)\.ts$/;
+  const shell = /^supervisor\/(runtime|worker|open|watch|services|output|boot|intake|journal|queries|roster)\.ts$/;
   const pure = files.filter(
     (file) =>
       /^protocol\//.test(file) ||

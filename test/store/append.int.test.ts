@@ -167,6 +167,23 @@ describe("listeners", () => {
     expect(heads).toEqual([2, 3]);
   });
 
+  it("that listen anew while they are told are told once a commit", () => {
+    const log = newLog();
+    let told = 0;
+    const listen = (): void => {
+      const stop = log.onCommit(() => {
+        told += 1;
+        stop();
+        if (told < 100) listen();
+      });
+    };
+    listen();
+    log.append([text("a")]);
+    expect(told).toBe(1);
+    log.append([text("b")]);
+    expect(told).toBe(2);
+  });
+
   it("that throw change nothing for the writer or the others", () => {
     const log = newLog();
     let told = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { READ_SCAN_MAX_RECORDS } from "../../src/protocol/limits.ts";
+import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../../src/protocol/limits.ts";
 import { DAEMON_STREAM, type RecordDraft } from "../../src/protocol/records.ts";
 import { openLog } from "../../src/store/log.ts";
 import type { EventLog, RecordFilter } from "../../src/store/port.ts";
@@ -173,4 +173,32 @@ describe("the other reads", () => {
     for (now of [1_000, 2_000, 2_000, 3_000]) log.append([text("x")]);
     expect([0, 1_000, 1_001, 2_000, 3_000, 3_001].map((at) => log.seqAt(at))).toEqual([1, 1, 2, 2, 4, 5]);
   });
+});
+
+describe("a page of long records", () => {
+  const lines = 40;
+  const long = "x".repeat(60_000);
+  /** Records one after another, so that the oldest have left the memory of the newest ones. */
+  const fill = () => {
+    const log = newLog();
+    for (let n = 0; n < lines * 6; n++) log.append([text(`${n} ${long}`)]);
+    return log;
+  };
+
+  it.each([
+    ["from the file", 0, {}],
+    ["of one worker", 0, { worker_ids: [W] }],
+    ["by kind", 0, { kinds: ["TextOutput"] }],
+    ["from memory", lines * 6 - 20, {}],
+  ] as const)(
+    "%s ends with the line that passes its bound, and the next page goes on after it",
+    (_, from, filter) => {
+      const log = fill();
+      const first = log.readLines(from, 500, filter);
+      expect(first.lines.join("").length).toBeGreaterThanOrEqual(READ_PAGE_MAX_CHARS);
+      expect(first.lines.slice(0, -1).join("").length).toBeLessThan(READ_PAGE_MAX_CHARS);
+      expect(first.scanned).toBe(first.seqs.at(-1));
+      expect(log.readLines(first.scanned, 500, filter).seqs[0]).toBe(first.scanned + 1);
+    },
+  );
 });

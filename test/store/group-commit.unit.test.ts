@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import {
-  COMMIT_QUEUE_MAX_RECORDS,
-  TRANSACTION_MAX_RECORDS,
-} from "../../src/protocol/limits.ts";
+import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../../src/protocol/limits.ts";
 import type { LogRecord, RecordDraft } from "../../src/protocol/records.ts";
 import type { Draft } from "../../src/store/append.ts";
 import { groupCommit } from "../../src/store/group-commit.ts";
@@ -34,11 +31,19 @@ describe("group commit", () => {
 
   it("joins what concurrent callers bring in one turn of the event loop, in the order they came", async () => {
     const { transactions, commit } = fixture();
-    const done = Promise.all([commit(text("a")), commit(draft("worker_started", { clock })), commit(text("c"))]);
+    const done = Promise.all([
+      commit(text("a")),
+      commit(draft("worker_started", { clock })),
+      commit(text("c")),
+    ]);
     expect(transactions).toEqual([]);
     await vi.advanceTimersByTimeAsync(0);
     expect(transactions).toEqual([["a", "worker_started", "c"]]);
-    expect(await done).toMatchObject([[{ payload: { text: "a" } }], [{ type: "worker_started" }], [{ payload: { text: "c" } }]]);
+    expect(await done).toMatchObject([
+      [{ payload: { text: "a" } }],
+      [{ type: "worker_started" }],
+      [{ payload: { text: "c" } }],
+    ]);
   });
 
   it("makes nobody wait for company", async () => {

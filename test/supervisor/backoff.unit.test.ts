@@ -12,11 +12,15 @@ describe("backoff", () => {
 
   it("stays inside its bounds for every attempt and every chance", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 10_000 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (attempt, random) => {
-        const delay = backoffDelay(attempt, bounds, random);
-        expect(delay).toBeGreaterThanOrEqual(1_000);
-        expect(delay).toBeLessThanOrEqual(60_000);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 10_000 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (attempt, random) => {
+          const delay = backoffDelay(attempt, bounds, random);
+          expect(delay).toBeGreaterThanOrEqual(1_000);
+          expect(delay).toBeLessThanOrEqual(60_000);
+        },
+      ),
     );
   });
 

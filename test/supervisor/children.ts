@@ -7,16 +7,38 @@ import { evolve, newChild } from "../../src/supervisor/evolve.ts";
 import type { ChildState, Command, Input, Now } from "../../src/supervisor/inputs.ts";
 
 export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpec =>
-  WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "permanent", backoff_min_ms: 0, backoff_max_ms: 0, ...over });
+  WorkerSpec.parse({
+    kind: "command",
+    argv: ["true"],
+    cwd: "/",
+    restart: "permanent",
+    backoff_min_ms: 0,
+    backoff_max_ms: 0,
+    ...over,
+  });
 
-export const at = (mono_ms: number): Now => ({ mono_ms, clock: { boot_id: "boot", mono_ns: String(mono_ms * 1_000_000) }, random: 0 });
+export const at = (mono_ms: number): Now => ({
+  mono_ms,
+  clock: { boot_id: "boot", mono_ns: String(mono_ms * 1_000_000) },
+  random: 0,
+});
 
 export const exitedWith = (code: number): Extract<Input, { type: "exited" }> => {
-  const exit: RunExit = { exit_code: code, signal: null, signal_inferred: false, raw_status: code, reason: "exited" };
+  const exit: RunExit = {
+    exit_code: code,
+    signal: null,
+    signal_inferred: false,
+    raw_status: code,
+    reason: "exited",
+  };
   const outcome: IncarnationOutcome =
     code === 0
       ? { status: "completed", completion: { status: { code, signal: null } } }
-      : { status: "failed", completion: { status: { code, signal: null } }, error: { code: "AGENT_FAILED", message: `exited with ${code}` } };
+      : {
+          status: "failed",
+          completion: { status: { code, signal: null } },
+          error: { code: "AGENT_FAILED", message: `exited with ${code}` },
+        };
   return { type: "exited", exit, outcome, duration_ms: 1 };
 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { RestartPolicy } from "../../src/protocol/worker.ts";
-import { at, drive, exitedWith, spec } from "./children.ts";
 import { decide } from "../../src/supervisor/decide.ts";
 import { newChild } from "../../src/supervisor/evolve.ts";
+import { at, drive, exitedWith, spec } from "./children.ts";
 
 describe("the restart table of OTP", () => {
   const table: readonly [RestartPolicy, number, "restart_after" | "completed" | "failed"][] = [
@@ -23,7 +23,12 @@ describe("the restart table of OTP", () => {
     child.run(1, 0);
     child.run(0, 10);
     expect(child.types.filter((type) => type !== "worker_state_changed")).toEqual([
-      "worker_exited", "worker_failed", "worker_restart_scheduled", "worker_exited", "worker_completed", "worker_ended",
+      "worker_exited",
+      "worker_failed",
+      "worker_restart_scheduled",
+      "worker_exited",
+      "worker_completed",
+      "worker_ended",
     ]);
   });
 });
@@ -47,14 +52,28 @@ describe("intensity", () => {
     const child = drive(spec({ max_restarts: 1, restart_period_ms: 1_000 }));
     const startFailed = () => {
       child.feed({ type: "begin", incarnation: child.child().incarnation + 1, reason: "test" }, 0);
-      return child.feed({ ...exitedWith(1), exit: { exit_code: null, signal: null, signal_inferred: false, raw_status: null, reason: "start_failed" } }, 0)[0];
+      return child.feed(
+        {
+          ...exitedWith(1),
+          exit: {
+            exit_code: null,
+            signal: null,
+            signal_inferred: false,
+            raw_status: null,
+            reason: "start_failed",
+          },
+        },
+        0,
+      )[0];
     };
     expect(startFailed()?.type).toBe("restart_after");
     expect(startFailed()).toEqual({ type: "end", state: "failed" });
   });
 
   it("backs off longer with every failure in the window", () => {
-    const child = drive(spec({ max_restarts: 9, restart_period_ms: 60_000, backoff_min_ms: 100, backoff_max_ms: 1_000 }));
+    const child = drive(
+      spec({ max_restarts: 9, restart_period_ms: 60_000, backoff_min_ms: 100, backoff_max_ms: 1_000 }),
+    );
     const delays = [1, 2, 3, 4, 5].map((now) => (child.run(1, now) as { delay_ms: number }).delay_ms);
     expect(delays).toEqual([100, 200, 400, 800, 1_000]);
   });
@@ -94,7 +113,114 @@ describe("a kill", () => {
   });
 });
 
+describe("what comes too late", () => {
+  const ended = () => {
+    const child = drive(spec({ restart: "temporary" }));
+    child.run(0, 0);
+    return child;
+  };
+
+  it("does not begin what has ended: not a start on its way, not a timer, not an exit", () => {
+    expect(decide(ended().child(), { type: "begin", incarnation: 2, reason: "restart" }, at(1))).toEqual({
+      events: [],
+      commands: [],
+    });
+    expect(decide(ended().child(), exitedWith(0), at(1))).toEqual({ events: [], commands: [] });
+  });
+
+  it("passes no limit once the exit is recorded", () => {
+    const child = drive(spec());
+    child.run(1, 0);
+    const limit = { type: "limit", limit: "turns", value: 3, bound: 2, grace_ms: 1 } as const;
+    expect(decide(child.child(), limit, at(1))).toEqual({ events: [], commands: [] });
+    expect(decide(ended().child(), limit, at(1))).toEqual({ events: [], commands: [] });
+  });
+});
+
+describe("an adoption", () => {
+  const identity = { pid: 7, start_time: "1", boot_id: "b", pid_ns: "n" };
+  const spawned = { pid: 7, pgid: 7, agent: identity, launcher: identity, argv: ["agent"] };
+
+  it("is one record where the start is on record already", () => {
+    const child = drive(spec());
+    child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+    child.feed({ type: "launched", spawned }, 1);
+    const before = child.types.length;
+    child.feed({ type: "adopted", spawned }, 2);
+    expect(child.types.slice(before)).toEqual(["worker_adopted"]);
+  });
+
+  it("records the start that the last daemon did not live to record", () => {
+    const child = drive(spec());
+    child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+    child.feed({ type: "adopted", spawned }, 1);
+    expect(child.types.slice(1)).toEqual([
+      "worker_adopted",
+      "worker_spawned",
+      "worker_started",
+      "worker_state_changed",
+    ]);
+    expect(child.child()).toMatchObject({ state: "running", spawned: true });
+  });
+
+  it("of what is being stopped does not make it running", () => {
+    const child = drive(spec());
+    child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+    child.feed({ type: "kill", by: "user", reason: "x", grace_ms: 0, signal: "SIGTERM" }, 1);
+    child.feed({ type: "adopted", spawned }, 2);
+    expect(child.child().state).toBe("stopping");
+  });
+});
+
+describe("a worker that Holdfast itself failed at", () => {
+  const error = { code: "INTERNAL", message: "ours" } as const;
+  const abandoned = { type: "abandoned", error, exit: exitedWith(1).exit, duration_ms: 5 } as const;
+
+  it("has failed for good, whatever its policy", () => {
+    const child = drive(spec());
+    child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+    expect(child.feed(abandoned, 1)).toEqual([]);
+    expect(child.types.slice(1)).toEqual(["worker_exited", "worker_failed", "worker_ended"]);
+    expect(child.child()).toMatchObject({ state: "failed", open: false });
+  });
+
+  it("and that was being killed is cancelled", () => {
+    const child = drive(spec());
+    child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+    child.feed({ type: "kill", by: "user", reason: "x", grace_ms: 0, signal: "SIGTERM" }, 1);
+    child.feed(abandoned, 2);
+    expect(child.types.slice(-2)).toEqual(["worker_cancelled", "worker_ended"]);
+    expect(child.child().state).toBe("cancelled");
+  });
+
+  it("between two incarnations has no exit to record", () => {
+    const child = drive(spec());
+    child.run(1, 0);
+    const before = child.types.length;
+    child.feed(abandoned, 1);
+    expect(child.types.slice(before)).toEqual(["worker_ended"]);
+  });
+});
+
 describe("a restart by name", () => {
+  it("overrules a limit, and never a kill", () => {
+    const stopping = (input: Parameters<ReturnType<typeof drive>["feed"]>[0]) => {
+      const child = drive(spec({ restart: "temporary" }));
+      child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+      child.feed(input, 1);
+      child.feed({ type: "restart", by: "user", grace_ms: 0 }, 2);
+      return child.feed(exitedWith(0), 3)[0];
+    };
+    expect(stopping({ type: "limit", limit: "timeout", value: 1, bound: 1, grace_ms: 0 })).toEqual({
+      type: "restart_after",
+      delay_ms: 0,
+    });
+    expect(stopping({ type: "kill", by: "user", reason: "x", grace_ms: 0, signal: "SIGTERM" })).toEqual({
+      type: "end",
+      state: "cancelled",
+    });
+  });
+
   it("lifts the tombstone and counts in no window", () => {
     const child = drive(spec({ max_restarts: 1 }));
     child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
@@ -134,8 +260,14 @@ describe("limits", () => {
 
   it("says in one sentence what was passed", () => {
     const child = { ...newChild("W", spec()), open: true, incarnation: 1 };
-    const decision = decide(child, { type: "limit", limit: "timeout", value: 1, bound: 90_000, grace_ms: 1 }, at(0));
-    expect(decision.events[1]).toMatchObject({ payload: { reason: expect.stringMatching(/^It ran longer than 1m ?30s$/) } });
+    const decision = decide(
+      child,
+      { type: "limit", limit: "timeout", value: 1, bound: 90_000, grace_ms: 1 },
+      at(0),
+    );
+    expect(decision.events[1]).toMatchObject({
+      payload: { reason: expect.stringMatching(/^It ran longer than 1m ?30s$/) },
+    });
   });
 });
 

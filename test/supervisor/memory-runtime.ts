@@ -1,18 +1,31 @@
-/** A runtime over a real log and an in-memory spawner, on whatever clock the test runs. */
+/** A machine without processes: a real log, an in-memory spawner and any number of runtimes over them, one after the other. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Effect } from "effect";
+import { Effect, Exit, Scope } from "effect";
+import type { AgentAdapter } from "../../src/adapters/adapter.ts";
 import { command } from "../../src/adapters/command/index.ts";
-import { makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
-import { WorkerSpec, type WorkerSpecInput } from "../../src/protocol/worker.ts";
+import { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
+import { HoldfastError } from "../../src/protocol/errors.ts";
+import type { RecordType } from "../../src/protocol/records.ts";
+import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
 import { openLog } from "../../src/store/log.ts";
 import { makeRuntime } from "../../src/supervisor/runtime.ts";
 import type { Services } from "../../src/supervisor/services.ts";
 
-export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput => ({ kind: "command", argv: ["agent"], cwd: "/", restart: "permanent", timeout_ms: 0, stall_ms: 0, ...over });
+export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput => ({
+  kind: "command",
+  argv: ["agent"],
+  cwd: "/",
+  restart: "permanent",
+  timeout_ms: 0,
+  stall_ms: 0,
+  backoff_min_ms: 0,
+  backoff_max_ms: 0,
+  ...over,
+});
 
-export const memoryRuntime = Effect.gen(function* () {
+export const memoryMachine = Effect.gen(function* () {
   const dir = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "holdfast-memory-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true })),
@@ -29,14 +42,86 @@ export const memoryRuntime = Effect.gen(function* () {
     spawner: memory.spawner,
     files: {
       save: async (id, saved) => void specs.set(id, saved),
-      load: async (id) => specs.get(id) as WorkerSpec,
+      load: async (id) => {
+        const found = specs.get(id);
+        if (found === undefined) throw new HoldfastError("INVALID_STATE", "The launch spec is not kept.");
+        return found;
+      },
     },
     boot_id: "boot",
     random: () => 0,
     adapterFor: (kind) => (kind === "command" ? command : undefined),
-    prepare: (adapter, given, incarnation, session) => Effect.sync(() => ({ plan: adapter.plan({ spec: given, incarnation, session, binary: "" }), env: {}, secrets: [] })),
+    prepare: (adapter, given, incarnation, session) =>
+      Effect.sync(() => ({
+        plan: adapter.plan({ spec: given, incarnation, session, binary: "" }),
+        env: {},
+        secrets: [],
+      })),
     report: (message) => void reports.push(message),
   };
-  const runtime = yield* makeRuntime(services, { version: "test", state_dir: dir, adapters: [command], suggestKind: () => undefined });
-  return { runtime, memory, log, services, reports, dir };
+
+  /** A runtime over the same log and the same agents. `crash` is what kill -9 of a daemon is to them. */
+  const boot = (over: Partial<Services> = {}) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make();
+      const crash = Scope.close(scope, Exit.void);
+      yield* Effect.addFinalizer(() => crash);
+      const runtime = yield* Scope.provide(
+        makeRuntime(
+          { ...services, ...over },
+          { version: "test", state_dir: dir, adapters: [command], suggestKind: () => undefined },
+        ),
+        scope,
+      );
+      return { runtime, crash };
+    });
+
+  const typesOf = (id: string, after = 0): RecordType[] =>
+    log
+      .stream(id)
+      .filter((record) => record.seq > after)
+      .map((record) => record.type);
+  const count = (id: string, type: RecordType): number => log.stream(id, [type]).length;
+  const printed = (id: string): string[] =>
+    log
+      .stream(id, ["agent.event"])
+      .flatMap((record) =>
+        record.type === "agent.event" && record.payload.text !== undefined ? [record.payload.text] : [],
+      );
+
+  return { memory, log, services, specs, reports, dir, boot, typesOf, count, printed };
 });
+
+export const memoryRuntime = Effect.gen(function* () {
+  const machine = yield* memoryMachine;
+  return { ...machine, ...(yield* machine.boot()) };
+});
+
+/** The command adapter with some of its functions replaced. */
+export const adapterWith = (over: Partial<AgentAdapter>): AgentAdapter => ({
+  ...(command as AgentAdapter),
+  ...over,
+});
+
+/** Lets everything that is not waiting for time come to rest: real promises (commits) and fibers take turns. */
+export const settled = Effect.promise(async () => {
+  for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+});
+
+const TURNS_MAX = 2_000;
+export const until = (what: string, condition: () => boolean) =>
+  Effect.gen(function* () {
+    for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+      if (condition()) return;
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+      yield* Effect.yieldNow;
+    }
+    throw new Error(`never: ${what}`);
+  });
+
+/** The nth launch on this machine. */
+export const nth = (memory: MemorySpawner, n: number) =>
+  Effect.map(
+    until(`launch ${n}`, () => memory.runs.length >= n),
+    () => memory.runs[n - 1] as MemoryRun,
+  );

@@ -23,18 +23,29 @@ describe("boot", () => {
   });
 
   it("adopts an agent that runs, also one that is being stopped", () => {
-    expect(reconcile(child({ state: "running", open: true, incarnation: 1 }), "running", 0)).toEqual({ type: "adopt" });
-    expect(reconcile(child({ state: "stopping", open: true, incarnation: 1 }), "running", 0)).toEqual({ type: "adopt" });
+    expect(reconcile(child({ state: "running", open: true, incarnation: 1 }), "running", 0)).toEqual({
+      type: "adopt",
+    });
+    expect(reconcile(child({ state: "stopping", open: true, incarnation: 1 }), "running", 0)).toEqual({
+      type: "adopt",
+    });
   });
 
   it.each(["finished", "lost", "never_started"] as const)("settles what is %s", (kind) => {
-    expect(reconcile(child({ state: "starting", open: true, incarnation: 1 }), kind, 0)).toEqual({ type: "settle" });
+    expect(reconcile(child({ state: "starting", open: true, incarnation: 1 }), kind, 0)).toEqual({
+      type: "settle",
+    });
   });
 });
 
 describe("instants of records on today's clock", () => {
   const record = (over: object): LogRecord =>
-    ({ type: "worker_started", payload: { clock: { boot_id: "a", mono_ns: "1000000000" } }, recorded_at: "2026-01-01T00:00:00.000Z", ...over }) as LogRecord;
+    ({
+      type: "worker_started",
+      payload: { clock: { boot_id: "a", mono_ns: "1000000000" } },
+      recorded_at: "2026-01-01T00:00:00.000Z",
+      ...over,
+    }) as LogRecord;
   const now = (boot_id: string, wall: string) => ({ boot_id, mono_ms: 50_000, wall_ms: Date.parse(wall) });
 
   it("in the same boot are their own monotonic stamps, wherever the wall clock went", () => {
@@ -52,7 +63,12 @@ describe("instants of records on today's clock", () => {
 });
 
 it("folding a child's records again gives the same child: what a crash of the daemon loses is nothing", () => {
-  const begun = { type: "worker_state_changed", stream: "worker:W", incarnation: 3, payload: { from: "pending", to: "starting", reason: "", clock: { boot_id: "a", mono_ns: "0" } } } as const;
+  const begun = {
+    type: "worker_state_changed",
+    stream: "worker:W",
+    incarnation: 3,
+    payload: { from: "pending", to: "starting", reason: "", clock: { boot_id: "a", mono_ns: "0" } },
+  } as const;
   const once = evolve(newChild("W", spec()), begun, 5);
   expect(evolve(newChild("W", spec()), begun, 5)).toEqual(once);
   expect(once).toMatchObject({ open: true, incarnation: 3, started_ms: 5 });

@@ -1,26 +1,11 @@
 /** The whole supervisor over an in-memory spawner: a real log, no processes, and time on a test clock. */
+
+import { it } from "@effect/vitest";
 import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
-import { it } from "@effect/vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import type { MemoryRun, MemorySpawner } from "../../src/adapters/memory-spawner.ts";
-import { memoryRuntime, spec } from "./memory-runtime.ts";
-
-/** Lets everything that is not waiting for time come to rest: real promises (commits) and fibers take turns. */
-const settled = Effect.promise(async () => {
-  for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-});
-const until = (what: string, condition: () => boolean) =>
-  Effect.gen(function* () {
-    for (let turn = 0; turn < 400; turn += 1) {
-      if (condition()) return;
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
-      yield* Effect.yieldNow;
-    }
-    throw new Error(`never: ${what}`);
-  });
-const nth = (memory: MemorySpawner, n: number) => Effect.map(until(`launch ${n}`, () => memory.runs.length >= n), () => memory.runs[n - 1] as MemoryRun);
+import { memoryMachine, memoryRuntime, nth, settled, spec, until } from "./memory-runtime.ts";
 
 describe("a worker under the root supervisor", () => {
   it.effect("is started, runs, and its exit is recorded once with what follows", () =>
@@ -31,7 +16,14 @@ describe("a worker under the root supervisor", () => {
       const [ended] = yield* runtime.wait([id]);
       expect(ended).toMatchObject({ status: "completed", exit_code: 0 });
       expect(log.stream(id).map((record) => record.type)).toEqual([
-        "worker_spawn_requested", "worker_state_changed", "worker_spawned", "worker_started", "worker_state_changed", "worker_exited", "worker_completed", "worker_ended",
+        "worker_spawn_requested",
+        "worker_state_changed",
+        "worker_spawned",
+        "worker_started",
+        "worker_state_changed",
+        "worker_exited",
+        "worker_completed",
+        "worker_ended",
       ]);
     }),
   );
@@ -50,7 +42,11 @@ describe("a worker under the root supervisor", () => {
       yield* TestClock.adjust("1 second");
       yield* nth(memory, 2);
       yield* settled;
-      expect(yield* runtime.info(id)).toMatchObject({ incarnation: 2, restarts: 1, window: { used: 1, max: 3, period_ms: 60_000 } });
+      expect(yield* runtime.info(id)).toMatchObject({
+        incarnation: 2,
+        restarts: 1,
+        window: { used: 1, max: 3, period_ms: 60_000 },
+      });
     }),
   );
 
@@ -59,7 +55,7 @@ describe("a worker under the root supervisor", () => {
       const { runtime, memory, log } = yield* memoryRuntime;
       const bystander = yield* runtime.spawn(spec());
       yield* nth(memory, 1);
-      const { id } = yield* runtime.spawn(spec({ max_restarts: 2, backoff_min_ms: 0, backoff_max_ms: 0 }));
+      const { id } = yield* runtime.spawn(spec({ max_restarts: 2 }));
       for (let n = 2; n <= 4; n += 1) (yield* nth(memory, n)).exit(1);
       const [ended] = yield* runtime.wait([id]);
       expect(ended?.status).toBe("failed");
@@ -73,12 +69,16 @@ describe("a worker under the root supervisor", () => {
     Effect.gen(function* () {
       const { runtime, memory, log } = yield* memoryRuntime;
       memory.failNext(new HoldfastError("EXEC_FAILED", "It is not a program."));
-      const { id } = yield* runtime.spawn(spec({ backoff_min_ms: 0, backoff_max_ms: 0 }));
+      const { id } = yield* runtime.spawn(spec());
       yield* nth(memory, 1);
       yield* settled;
       const exits = log.stream(id, ["worker_exited"]);
       expect(exits).toHaveLength(1);
-      expect(exits[0]?.payload).toMatchObject({ reason: "start_failed", exit_code: null, error: { code: "EXEC_FAILED" } });
+      expect(exits[0]?.payload).toMatchObject({
+        reason: "start_failed",
+        exit_code: null,
+        error: { code: "EXEC_FAILED" },
+      });
       expect(yield* runtime.info(id)).toMatchObject({ incarnation: 2, restarts: 1 });
     }),
   );
@@ -91,12 +91,107 @@ describe("kill", () => {
       const { id } = yield* runtime.spawn(spec());
       const run = yield* nth(memory, 1);
       yield* settled;
-      expect(yield* runtime.kill({ ids: [id] })).toMatchObject([{ ok: true, effect: "deleted", status: "cancelled" }]);
+      expect(yield* runtime.kill({ ids: [id] })).toMatchObject([
+        { ok: true, effect: "deleted", status: "cancelled" },
+      ]);
       expect(run.signals).toEqual(["SIGTERM"]);
       yield* TestClock.adjust("1 hour");
       yield* settled;
       expect(memory.runs.length).toBe(1);
-      expect(yield* runtime.kill({ ids: [id] })).toMatchObject([{ ok: true, effect: "noop", status: "cancelled" }]);
+      expect(yield* runtime.kill({ ids: [id] })).toMatchObject([
+        { ok: true, effect: "noop", status: "cancelled" },
+      ]);
+    }),
+  );
+
+  it.effect("wins against a start that has recorded nothing yet", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, count } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      expect(yield* runtime.kill({ ids: [id] })).toMatchObject([{ ok: true, status: "cancelled" }]);
+      yield* settled;
+      expect((yield* runtime.info(id)).state).toBe("cancelled");
+      expect(memory.runs.every((run) => run.signals.length > 0)).toBe(true);
+      expect(count(id, "worker_ended")).toBe(1);
+    }),
+  );
+
+  it.effect("wins against the end of a backoff, in whatever order they come", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, log, count } = yield* memoryRuntime;
+      for (let turns = 0; turns < 12; turns += 1) {
+        const { id } = yield* runtime.spawn(spec({ backoff_min_ms: 1_000, backoff_max_ms: 1_000 }));
+        (yield* nth(memory, memory.runs.length + 1)).exit(1);
+        yield* until("backing off", () => count(id, "worker_restart_scheduled") === 1);
+        yield* settled;
+        const ringing = yield* Effect.forkChild(TestClock.adjust("1 second"));
+        for (let turn = 0; turn < turns; turn += 1) yield* Effect.yieldNow;
+        expect(yield* runtime.kill({ ids: [id] })).toMatchObject([{ ok: true, status: "cancelled" }]);
+        yield* Fiber.join(ringing);
+        yield* settled;
+        expect(log.worker(id)?.state).toBe("cancelled");
+        expect(log.stream(id).at(-1)?.type).toBe("worker_ended");
+        expect(count(id, "worker_exited")).toBe(log.worker(id)?.incarnation);
+      }
+    }),
+  );
+
+  it.effect("of an agent that is being started waits for it and ends it", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, count } = yield* memoryRuntime;
+      const release = memory.hold();
+      const { id } = yield* runtime.spawn(spec());
+      yield* until("begun", () => count(id, "worker_state_changed") === 1);
+      yield* settled;
+      const killing = yield* Effect.forkChild(runtime.kill({ ids: [id] }));
+      yield* until("requested", () => count(id, "worker_cancel_requested") === 1);
+      release();
+      expect(yield* Fiber.join(killing)).toMatchObject([{ ok: true, status: "cancelled" }]);
+      expect(memory.runs.map((run) => run.signals)).toEqual([["SIGTERM"]]);
+    }),
+  );
+
+  it.effect("a thousand times at once loses no exit", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, count } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      yield* nth(memory, 1);
+      yield* settled;
+      const replies = yield* Effect.all(
+        Array.from({ length: 3 }, () => runtime.kill({ ids: Array(1_000).fill(id) as string[] })),
+        { concurrency: "unbounded" },
+      );
+      expect(replies.flat().every((reply) => reply.ok && reply.status === "cancelled")).toBe(true);
+      expect(count(id, "worker_cancel_requested")).toBe(1);
+    }),
+  );
+
+  it.effect("with a signal that does not exist is refused", () =>
+    Effect.gen(function* () {
+      const { runtime } = yield* memoryRuntime;
+      expect(yield* Effect.flip(runtime.kill({ ids: ["x"], signal: "SIGNOPE" }))).toMatchObject({
+        code: "INVALID_REQUEST",
+      });
+    }),
+  );
+
+  it.effect("is final for its agent's own spawns, too", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      memory.onSignal = (run, signal) => (signal === "SIGKILL" ? run.exit(signal) : undefined);
+      const parent = yield* runtime.spawn(spec());
+      const run = yield* nth(memory, 1);
+      yield* settled;
+      const killing = yield* Effect.forkChild(
+        runtime.kill({ ids: [parent.id], subtree: true, grace_ms: 5_000 }),
+      );
+      yield* until("terminated", () => run.signals.length === 1);
+      expect(yield* Effect.flip(runtime.spawn(spec({ parent: parent.id })))).toMatchObject({
+        code: "INVALID_STATE",
+      });
+      yield* TestClock.adjust("5 seconds");
+      yield* Fiber.join(killing);
+      expect((yield* runtime.list()).length).toBe(0);
     }),
   );
 
@@ -127,7 +222,10 @@ describe("kill", () => {
       yield* nth(memory, 1);
       yield* settled;
       const replies = yield* runtime.kill({ ids: ["nobody", id] });
-      expect(replies).toMatchObject([{ id: "nobody", ok: false, error: { code: "WORKER_NOT_FOUND" } }, { id, ok: true, effect: "deleted" }]);
+      expect(replies).toMatchObject([
+        { id: "nobody", ok: false, error: { code: "WORKER_NOT_FOUND" } },
+        { id, ok: true, effect: "deleted" },
+      ]);
     }),
   );
 
@@ -150,7 +248,7 @@ describe("restart by name", () => {
   it.effect("starts what was killed, and its policy holds again", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;
-      const { id } = yield* runtime.spawn(spec({ backoff_min_ms: 0, backoff_max_ms: 0 }));
+      const { id } = yield* runtime.spawn(spec());
       yield* nth(memory, 1);
       yield* settled;
       yield* runtime.kill({ ids: [id] });
@@ -175,7 +273,104 @@ describe("restart by name", () => {
   );
 });
 
+describe("restart by name, at a bad moment", () => {
+  it.effect("of what is being killed starts it once the kill is through", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, typesOf } = yield* memoryRuntime;
+      memory.onSignal = () => undefined;
+      const { id } = yield* runtime.spawn(spec());
+      const run = yield* nth(memory, 1);
+      yield* settled;
+      const killing = yield* Effect.forkChild(runtime.kill({ ids: [id] }));
+      yield* until("terminated", () => run.signals.length === 1);
+      const restarting = yield* Effect.forkChild(runtime.restart([id]));
+      yield* settled;
+      expect(memory.runs.length).toBe(1);
+      run.exit(0);
+      yield* Fiber.join(killing);
+      expect(yield* Fiber.join(restarting)).toMatchObject([{ ok: true, effect: "updated" }]);
+      yield* nth(memory, 2);
+      yield* settled;
+      expect(typesOf(id).filter((type) => type === "worker_ended")).toHaveLength(1);
+      expect((yield* runtime.info(id)).state).toBe("running");
+    }),
+  );
+
+  it.effect("at the moment of its end starts it, and never leaves it waiting for nobody", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      for (let turns = 0; turns < 25; turns += 1) {
+        const { id } = yield* runtime.spawn(spec({ restart: "temporary" }));
+        const run = yield* nth(memory, memory.runs.length + 1);
+        yield* settled;
+        const before = memory.runs.length;
+        run.exit(0);
+        for (let turn = 0; turn < turns; turn += 1)
+          yield* turn % 3 === 2
+            ? Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+            : Effect.yieldNow;
+        yield* runtime.restart([id]);
+        yield* nth(memory, before + 1);
+        yield* settled;
+        expect((yield* runtime.info(id)).state).toBe("running");
+      }
+    }),
+  );
+
+  it.effect("twice at once starts what has ended once", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      yield* nth(memory, 1);
+      yield* settled;
+      yield* runtime.kill({ ids: [id] });
+      yield* Effect.all([runtime.restart([id]), runtime.restart([id])], { concurrency: 2 });
+      yield* nth(memory, 2);
+      yield* settled;
+      expect(memory.runs.length).toBe(2);
+      expect(yield* runtime.info(id)).toMatchObject({ state: "running", incarnation: 2 });
+    }),
+  );
+
+  it.effect("overrules a limit that is being carried out", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      memory.onSignal = () => undefined;
+      const { id } = yield* runtime.spawn(spec({ timeout_ms: 1_000 }));
+      const run = yield* nth(memory, 1);
+      yield* settled;
+      yield* TestClock.adjust("1 second");
+      yield* until("terminated", () => run.signals.length === 1);
+      yield* runtime.restart([id]);
+      run.exit(0);
+      yield* nth(memory, 2);
+      yield* settled;
+      expect((yield* runtime.info(id)).state).toBe("running");
+    }),
+  );
+});
+
 describe("limits", () => {
+  it.effect("the budget of time is summed over all incarnations", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec({ budget: { wall_ms: 60_000 } }));
+      const first = yield* nth(memory, 1);
+      yield* settled;
+      yield* TestClock.adjust("40 seconds");
+      first.exit(1);
+      yield* nth(memory, 2);
+      yield* settled;
+      yield* TestClock.adjust("19 seconds");
+      yield* settled;
+      expect((yield* runtime.info(id)).state).toBe("running");
+      yield* TestClock.adjust("1 second");
+      expect(yield* runtime.wait([id])).toMatchObject([
+        { status: "failed", error: { code: "BUDGET_EXCEEDED" } },
+      ]);
+    }),
+  );
+
   it.effect("the wall clock of an incarnation ends it for good", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;
@@ -184,7 +379,10 @@ describe("limits", () => {
       yield* settled;
       yield* TestClock.adjust("30 seconds");
       const [ended] = yield* runtime.wait([id]);
-      expect(ended).toMatchObject({ status: "failed", error: { code: "TIMEOUT", message: "It ran longer than 30s" } });
+      expect(ended).toMatchObject({
+        status: "failed",
+        error: { code: "TIMEOUT", message: "It ran longer than 30s" },
+      });
       expect(memory.runs.length).toBe(1);
     }),
   );
@@ -192,7 +390,7 @@ describe("limits", () => {
   it.effect("no progress for the stall time restarts a worker; progress keeps it", () =>
     Effect.gen(function* () {
       const { runtime, memory, log } = yield* memoryRuntime;
-      const { id } = yield* runtime.spawn(spec({ stall_ms: 10_000, heartbeat_ms: 1_000, backoff_min_ms: 0, backoff_max_ms: 0 }));
+      const { id } = yield* runtime.spawn(spec({ stall_ms: 10_000, heartbeat_ms: 1_000 }));
       const run = yield* nth(memory, 1);
       yield* settled;
       yield* TestClock.adjust("8 seconds");
@@ -204,7 +402,9 @@ describe("limits", () => {
       yield* TestClock.adjust("5 seconds");
       yield* nth(memory, 2);
       expect(log.stream(id, ["worker_limit_reached"])).toHaveLength(1);
-      expect(log.stream(id, ["worker_failed"])[0]?.payload).toMatchObject({ error: { code: "IDLE_TIMEOUT" } });
+      expect(log.stream(id, ["worker_failed"])[0]?.payload).toMatchObject({
+        error: { code: "IDLE_TIMEOUT" },
+      });
     }),
   );
 });
@@ -241,11 +441,86 @@ describe("shutdown", () => {
   );
 });
 
+describe("a shutdown", () => {
+  it.effect("while an agent is being started leaves it to the next runtime", () =>
+    Effect.gen(function* () {
+      const machine = yield* memoryMachine;
+      const release = machine.memory.hold();
+      const { runtime, crash } = yield* machine.boot();
+      const { id } = yield* runtime.spawn(spec());
+      yield* until("begun", () => machine.count(id, "worker_state_changed") === 1);
+      yield* runtime.shutdown("keep", "test");
+      yield* crash;
+      release();
+      const run = yield* nth(machine.memory, 1);
+      expect(run.signals).toEqual([]);
+      const next = yield* machine.boot();
+      yield* until("running", () => machine.log.worker(id)?.state === "running");
+      expect(yield* next.runtime.kill({ ids: [id] })).toMatchObject([{ ok: true }]);
+    }),
+  );
+
+  it.effect("that kills leaves out nobody who is being admitted, and admits nobody more", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, log } = yield* memoryRuntime;
+      const spawning = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 20 }, () => Effect.exit(runtime.spawn(spec()))),
+          { concurrency: "unbounded" },
+        ),
+      );
+      yield* Effect.yieldNow;
+      yield* runtime.shutdown("kill", "test");
+      yield* Fiber.join(spawning);
+      yield* settled;
+      expect(log.workers().every((row) => row.state === "cancelled")).toBe(true);
+      expect(memory.runs.every((run) => run.signals.length > 0)).toBe(true);
+      expect(yield* Effect.flip(runtime.spawn(spec()))).toMatchObject({ code: "UNAVAILABLE" });
+    }),
+  );
+
+  it.effect("tells those who wait or watch that nothing comes any more", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      yield* nth(memory, 1);
+      yield* settled;
+      const waiting = yield* Effect.forkChild(Effect.flip(runtime.wait([id])));
+      const watching = yield* Effect.forkChild(
+        Effect.flip(Stream.runDrain(runtime.watch({ from: 0, follow: true }))),
+      );
+      yield* settled;
+      yield* runtime.shutdown("keep", "test");
+      expect(yield* Fiber.join(waiting)).toMatchObject({ code: "UNAVAILABLE" });
+      expect(yield* Fiber.join(watching)).toMatchObject({ code: "UNAVAILABLE" });
+    }),
+  );
+});
+
+describe("raw output", () => {
+  it.effect("of a worker that was never started is not there, and no other file is read for it", () =>
+    Effect.gen(function* () {
+      const { runtime } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      yield* runtime.kill({ ids: [id] });
+      const raw = yield* Effect.exit(runtime.raw(id, "stdout", 0, 10));
+      const started = (yield* runtime.info(id)).incarnation > 0;
+      expect(raw._tag).toBe(started ? "Success" : "Failure");
+    }),
+  );
+});
+
 describe("names and idempotency", () => {
   it.effect("a name is unique among living workers, also for two spawns at once", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;
-      const spawns = yield* Effect.all([Effect.exit(runtime.spawn(spec({ name: "one" }))), Effect.exit(runtime.spawn(spec({ name: "one" })))], { concurrency: 2 });
+      const spawns = yield* Effect.all(
+        [
+          Effect.exit(runtime.spawn(spec({ name: "one" }))),
+          Effect.exit(runtime.spawn(spec({ name: "one" }))),
+        ],
+        { concurrency: 2 },
+      );
       expect(spawns.map((exit) => exit._tag).sort()).toEqual(["Failure", "Success"]);
       yield* nth(memory, 1);
       yield* settled;
@@ -257,7 +532,10 @@ describe("names and idempotency", () => {
   it.effect("the same idempotency key a hundred times makes one worker", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;
-      const replies = yield* Effect.all(Array.from({ length: 100 }, () => runtime.spawn(spec(), { idempotency_key: "k" })), { concurrency: 10 });
+      const replies = yield* Effect.all(
+        Array.from({ length: 100 }, () => runtime.spawn(spec(), { idempotency_key: "k" })),
+        { concurrency: 10 },
+      );
       yield* settled;
       expect(new Set(replies.map((reply) => reply.id)).size).toBe(1);
       expect(replies.filter((reply) => reply.effect === "created")).toHaveLength(1);
@@ -271,7 +549,9 @@ describe("watch", () => {
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;
       const { id } = yield* runtime.spawn(spec({ restart: "temporary" }));
-      const watching = yield* Effect.forkChild(Stream.runCollect(runtime.watch({ ids: [id], from: 0, follow: false })));
+      const watching = yield* Effect.forkChild(
+        Stream.runCollect(runtime.watch({ ids: [id], from: 0, follow: false })),
+      );
       const run = yield* nth(memory, 1);
       for (let n = 0; n < 500; n += 1) run.print("stdout", `line ${n}\n`);
       run.exit(0);

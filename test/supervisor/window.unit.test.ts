@@ -36,7 +36,8 @@ describe("the restart window (supervisor.erl, add_restart/3)", () => {
           restarts = result.restarts;
           accepted.push(now);
         }
-        for (const end of accepted) expect(accepted.filter((at) => at <= end && end - at <= 3_000).length).toBeLessThanOrEqual(max);
+        for (const end of accepted)
+          expect(accepted.filter((at) => at <= end && end - at <= 3_000).length).toBeLessThanOrEqual(max);
       }),
     );
   });

@@ -133,6 +133,7 @@ const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]
 const onApiError = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
   const status = asNumber(event.api_error_status) ?? state.retry_status;
   const error = classifyStatus(status) ??
+    classifyName(asObject(event.message)?.stop_reason) ??
     classifyName(event.api_error) ??
     classifyName(event.api_error_type) ??
     classifyName(event.error) ?? {

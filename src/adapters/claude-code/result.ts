@@ -54,9 +54,9 @@ const resultError = (state: ClaudeState, event: JsonObject): WorkerError =>
   classifyStatus(asNumber(event.api_error_status) ?? 0) ??
   classifyName(event.api_error) ??
   classifyName(event.api_error_type) ??
-  state.reported ??
   // `max_tokens` and `refusal`; the other stop reasons name no error.
   classifyName(event.stop_reason) ??
+  state.reported ??
   classifyText(asString(asList(event.errors)[0]) ?? "") ?? {
     code: "AGENT_FAILED",
     message: "The agent ended its turn with an error.",

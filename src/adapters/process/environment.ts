@@ -6,6 +6,7 @@
 import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
+import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { PATH_DEFAULT } from "./preflight.ts";
 import { MARKER } from "./sweep.ts";
@@ -52,7 +53,7 @@ export interface EnvironmentSource {
 
 export interface BuiltEnvironment {
   readonly env: Readonly<Record<string, string>>;
-  /** Values that must not appear in the log: credentials and what references named. */
+  /** Values that must not appear in the log: those of variables with secret names, and what references named. */
   readonly secrets: readonly string[];
 }
 
@@ -74,7 +75,7 @@ export const buildEnvironment = async (source: EnvironmentSource): Promise<Built
     );
     throw new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, { problems });
   }
-  const secrets = Object.values(pick(spec.client_env, credentials));
+  const referenced: string[] = [];
   const env: Record<string, string> = {
     PATH: PATH_DEFAULT,
     ...pick(spec.client_env, [...BASE_VARIABLES, ...credentials]),
@@ -83,11 +84,13 @@ export const buildEnvironment = async (source: EnvironmentSource): Promise<Built
   };
   for (const [name, value] of Object.entries(spec.env)) {
     const secret = await resolveReference(name, value, source);
-    if (secret !== undefined) secrets.push(secret);
+    if (secret !== undefined) referenced.push(secret);
     env[name] = secret ?? value;
   }
   delete env[MARKER];
-  return { env, secrets: secrets.filter((secret) => secret !== "") };
+  // A base URL or a settings directory is declared with the credentials, and is no secret.
+  const named = Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
+  return { env, secrets: [...new Set([...named, ...referenced])].filter((secret) => secret !== "") };
 };
 
 /** The value that `@env:NAME` or `@file:PATH` names; undefined for a plain value. */

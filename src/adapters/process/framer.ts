@@ -18,6 +18,8 @@ export interface Framed {
   readonly consumed: number;
   /** Bytes so far of the over-limit line that the consumed part ends in; 0 when it ends at a line start. */
   readonly skipped_bytes: number;
+  /** Bytes after the consumed ones that are known to hold no LF. */
+  readonly seen: number;
 }
 
 /** Bytes [start, end) of a whole line, without its LF; a CR at its end belongs to the line end. */
@@ -41,8 +43,15 @@ export const truncated = (bytes: number, limit_bytes: number): Line => ({
  * @param skipped bytes of the over-limit line in which the window begins; 0 when it begins at a line start
  * @param seen bytes at the window's start that are known to hold no LF
  * @param limit bytes of a line before its LF (a CR counts); a longer one is truncated
+ * @param maxLines after so many the rest of the window is left for the next one
  */
-export const frame = (window: Buffer, skipped: number, seen: number, limit: number): Framed => {
+export const frame = (
+  window: Buffer,
+  skipped: number,
+  seen: number,
+  limit: number,
+  maxLines = Number.POSITIVE_INFINITY,
+): Framed => {
   const lines: Line[] = [];
   const ascii = isAscii(window);
   let start = 0;
@@ -52,8 +61,10 @@ export const frame = (window: Buffer, skipped: number, seen: number, limit: numb
     lines.push(length > limit ? truncated(length, limit) : lineOf(window, start, lf, ascii));
     start = lf + 1;
     carried = 0;
+    if (lines.length >= maxLines) return { lines, consumed: start, skipped_bytes: 0, seen: 0 };
   }
   const rest = carried + window.length - start;
   const skips = carried > 0 || rest > limit;
-  return { lines, consumed: skips ? window.length : start, skipped_bytes: skips ? rest : 0 };
+  const consumed = skips ? window.length : start;
+  return { lines, consumed, skipped_bytes: skips ? rest : 0, seen: window.length - consumed };
 };

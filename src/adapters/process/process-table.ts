@@ -4,8 +4,9 @@
  * (architecture §5, Stop ladder).
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { DAEMON_VARIABLE } from "../../protocol/environment.ts";
 import { SCAN_SLICE_MS } from "../../protocol/limits.ts";
-import { isDeadState, listPids, type ProcessStat, readStat } from "./identity.ts";
+import { isDeadState, listPids, type ProcessStat, readProc, readStat } from "./identity.ts";
 
 export type ProcessTable = ReadonlyMap<number, ProcessStat>;
 
@@ -45,15 +46,27 @@ export const kinshipOf = (table: ProcessTable): Kinship => ({
   sessions: Map.groupBy(table.values(), (stat) => stat.session),
 });
 
+const DAEMON_MARK = `${DAEMON_VARIABLE}=`;
+
 /**
- * The living ones of `known` and all that descends from them, or shares the session that `leader` began. A process that
- * the table shows with another start time leads to nothing, and a session is trusted only as long as a known process is
- * in it: its number cannot be given away before.
+ * A daemon that an agent's `agent spawn` started is a child of that client while the client lives: neither it nor what
+ * it launches belongs to the agent. It leads a session, and its environment begins with the mark (daemon/start.ts).
+ */
+const isDaemon = ({ pid, session }: ProcessStat): boolean => {
+  const environ = pid === session ? readProc(`/proc/${pid}/environ`) : "";
+  return typeof environ !== "string" && environ.toString("latin1", 0, DAEMON_MARK.length) === DAEMON_MARK;
+};
+
+/**
+ * The living ones of `known` and all that descends from them, or shares the session that `leader` began, up to daemons.
+ * A process that the table shows with another start time leads to nothing, and a session is trusted only as long as a
+ * known process is in it: its number cannot be given away before.
  */
 export const descendantsOf = (
   { table, children, sessions }: Kinship,
   leader: number,
   known: Recorded,
+  isApart: (stat: ProcessStat) => boolean = isDaemon,
 ): Map<number, string> => {
   const found = new Map<number, string>();
   const queue: ProcessStat[] = [];
@@ -63,7 +76,7 @@ export const descendantsOf = (
   }
   if (queue.some(({ session }) => session === leader)) queue.push(...(sessions.get(leader) ?? []));
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (found.has(next.pid)) continue;
+    if (found.has(next.pid) || (next.pid !== leader && isApart(next))) continue;
     found.set(next.pid, next.start_time);
     queue.push(...(children.get(next.pid) ?? []));
   }

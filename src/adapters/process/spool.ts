@@ -4,7 +4,7 @@
  * checkpoint gives the same lines again (architecture §5, Exactly once).
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../protocol/limits.ts";
+import { BATCH_MAX_LINES, LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../protocol/limits.ts";
 import type { Line } from "../adapter.ts";
 import { frame, lastLine, truncated } from "./framer.ts";
 
@@ -26,7 +26,7 @@ export interface SpoolBatch {
 }
 
 export interface LineReader {
-  /** At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes; a missing file is an empty one. */
+  /** At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes, and BATCH_MAX_LINES; a missing file is an empty one. */
   read(maxBytes: number): SpoolBatch;
   /** After the last read: the last line, where no LF ended it. */
   finish(): Line | undefined;
@@ -99,10 +99,10 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
     const room = Math.min(shared.length, isLong ? maxBytes : seen + maxBytes, size - from);
     const window = readSpool(fd, from, shared.subarray(0, room));
     if (isLong) return searchOn(fd, window);
-    const framed = frame(window, skipped_bytes, seen, limit);
+    const framed = frame(window, skipped_bytes, seen, limit, BATCH_MAX_LINES);
     offset += framed.consumed;
     skipped_bytes = framed.skipped_bytes;
-    seen = window.length - framed.consumed;
+    seen = framed.seen;
     return framed.lines;
   };
 
@@ -117,10 +117,11 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
       const fd = openSpool(path);
       try {
         const size = fd === undefined ? 0 : fstatSync(fd).size;
-        if (size < offset + seen) {
+        // What was only looked at is looked at again; what was ingested and is gone is told.
+        if (size < offset + seen) seen = 0;
+        if (size < offset) {
           offset = size;
           skipped_bytes = 0;
-          seen = 0;
           return { ...batch([], false), shrunk_to: size };
         }
         if (fd === undefined || size === offset + seen) return batch([], false);

@@ -1,17 +1,41 @@
 /** agent daemon … and agent db …: the daemon itself, and its log. */
 import { pathToFileURL } from "node:url";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { success } from "../../protocol/outcome.ts";
-import type { Handler } from "../context.ts";
+import { failure, success } from "../../protocol/outcome.ts";
+import type { Handler, Result } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
 
-/** This process becomes the daemon: it takes over signals, output and exit code, and never returns. */
+/** This process becomes the daemon: it takes over signals, stderr and exit code, and never returns. */
 export const run: Handler = async (context) => {
+  const running = await context.connect().catch(() => undefined);
+  if (running !== undefined) {
+    const { pid, version } = await running.request("daemon/status", {});
+    throw new HoldfastError(
+      "LOCK_HELD",
+      `A daemon runs for ${context.stateDir} already: pid ${pid}, version ${version}.`,
+      {
+        suggestion: "Use it, stop it with agent daemon stop, or choose another HOLDFAST_HOME.",
+      },
+    );
+  }
+  process.once("exit", (exit) => context.finish(endOf(exit)));
   process.argv.splice(1, process.argv.length, DAEMON_PROGRAM, "--state-dir", context.stateDir);
   await import(pathToFileURL(DAEMON_PROGRAM).href);
   return new Promise(() => {});
 };
+
+const endOf = (exit: number): Result =>
+  exit === 0
+    ? success(null)
+    : {
+        ...failure(
+          new HoldfastError("INTERNAL", `The daemon ended with exit code ${exit}.`, {
+            suggestion: "Its log on stderr says why.",
+          }),
+        ),
+        exit,
+      };
 
 const isDown = (cause: unknown): boolean =>
   cause instanceof HoldfastError && cause.code === "SUPERVISOR_DOWN";
@@ -35,7 +59,7 @@ export const start: Handler = async (context) => {
 
 export const stopProblems = ({ flags }: Call): readonly string[] =>
   flags["keep-agents"] && flags["kill-agents"]
-    ? ["daemon stop takes --keep-agents or --kill-agents, not both"]
+    ? ["agent daemon stop takes --keep-agents or --kill-agents, not both"]
     : [];
 
 export const stop: Handler = async (context) => {

@@ -160,9 +160,14 @@ export const demo: Handler = async (context) => {
   const result = tally(stage.records, await stage.marked(), isAlive);
   await step("What came of it", "");
   const fleet = await stage.client().request("agent/list", { all: true });
-  await say(
-    `${renderText("agent/list", fleet, { paint, flags: { all: true }, now: Date.now(), terminal: context.isStdoutTerminal })}\n`,
-  );
+  const shown = {
+    paint,
+    flags: { all: true },
+    now: Date.now(),
+    terminal: context.isStdoutTerminal,
+    columns: context.columns,
+  };
+  await say(`${renderText("agent/list", fleet, shown)}\n`);
   await say(closingWords(context, result));
   return success(result);
 };

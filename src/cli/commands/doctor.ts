@@ -1,6 +1,6 @@
 /** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
 import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { dirname } from "node:path";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { KINDS } from "../../protocol/commands.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
@@ -8,6 +8,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { bytes } from "../render/units.ts";
+import { findProgram } from "./programs.ts";
 
 export interface Check {
   readonly name: string;
@@ -174,28 +175,10 @@ const inotify = (): Check | undefined => {
   }
 };
 
-/** Where a program is found, as the daemon would look for it: the variable, else PATH. */
-export const findProgram = (name: string, env: Env): string | undefined => {
-  const candidates = isAbsolute(name)
-    ? [name]
-    : (env.PATH ?? "")
-        .split(delimiter)
-        .filter(Boolean)
-        .map((directory) => join(directory, name));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return statSync(path).isFile();
-    } catch {
-      return false;
-    }
-  });
-};
-
 /** One line a program that is found, and one for all that are not. */
 const programs = (env: Env): readonly Check[] => {
   const agents = KINDS.flatMap(({ short, binary, variable }) =>
-    binary === null ? [] : [{ short, variable, path: findProgram(env[variable] ?? binary, env) }],
+    binary === null ? [] : [{ short, variable, path: findProgram(env[variable!] || binary, env) }],
   );
   const found = agents
     .filter(({ path }) => path !== undefined)
@@ -209,7 +192,7 @@ const programs = (env: Env): readonly Check[] => {
       name: "agents",
       result: "warn",
       finding,
-      fix: `Install those that you want to use, or name them with ${missing[0]!.variable} and the like.`,
+      fix: `Install the one that you want to use, or name its program with ${missing[0]!.variable}.`,
     },
   ];
 };

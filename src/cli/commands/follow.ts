@@ -1,9 +1,9 @@
 /** Following records: shared by watch, logs, spawn --watch and the demo. */
-import type { LogRecord } from "../../protocol/records.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerView } from "../../supervisor/facade.ts";
 import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
+import { outlasting } from "../outlast.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
 
 export const AGENT_EVENT_KINDS = ["TextOutput", "ToolCall", "ToolResult", "Status", "Error", "Unknown"];
@@ -20,40 +20,45 @@ export const leavesRunning = (context: Context, workers: readonly string[]): voi
         };
 };
 
-/** Record types are asked of the daemon, kinds of agent events too; a mixture is a union, which is sifted here. */
+/** What `--kinds` names, as the daemon is asked for it: record types, and kinds of agent events. */
 export const kindFilter = (
   kinds: readonly string[],
-): { readonly types: string[]; readonly kinds: string[]; readonly keep: (record: LogRecord) => boolean } => {
-  const types = kinds.filter((kind) => RECORD_TYPES.includes(kind));
-  const events = kinds.filter((kind) => AGENT_EVENT_KINDS.includes(kind));
-  if (types.length === 0 || events.length === 0) return { types, kinds: events, keep: () => true };
-  return {
-    types: [],
-    kinds: [],
-    keep: (record) =>
-      types.includes(record.type) || (record.type === "agent.event" && events.includes(record.payload.kind)),
-  };
-};
+): { readonly types: string[]; readonly kinds: string[] } => ({
+  types: kinds.filter((kind) => RECORD_TYPES.includes(kind)),
+  kinds: kinds.filter((kind) => AGENT_EVENT_KINDS.includes(kind)),
+});
 
-/** Follow to the end of the stream. In JSON modes the names in records are not needed. */
+/**
+ * Follow to the end of the stream, over the end of a daemon too; `start` says that the command may start the next one.
+ * In JSON modes the names in records are not needed.
+ */
 export const follow = async (
   context: Context,
-  client: Client,
   query: RequestInput<"agent/watch">,
-  keep: (record: LogRecord) => boolean = () => true,
+  start = false,
 ): Promise<{ readonly next: number; readonly records: number }> => {
-  if (context.mode === "text") {
-    const { workers } = await client.request("agent/list", { all: true });
-    const refs = query.ids ?? [];
-    const isMeant = ({ id, name }: WorkerView): boolean =>
-      refs.length === 0 || refs.some((ref) => id.startsWith(ref) || name === ref);
-    for (const worker of workers) if (isMeant(worker)) context.know(worker.id, worker.name);
-  }
+  const refs = query.ids ?? [];
+  let { from } = query;
   let records = 0;
-  const { next } = await client.watch(query, (record) => {
-    if (!keep(record)) return;
-    records++;
-    return context.record(record);
+  const resume = (): string =>
+    ["agent watch", ...refs, ...(from === undefined ? [] : ["--from", from])].join(" ");
+  const { next } = await outlasting(context, { start, resume }, async (client) => {
+    if (context.mode === "text") await learnNames(context, client, refs);
+    // A cursor from the first moment on: "the end of the log" would be another place for the next daemon.
+    if (query.since_ms === undefined) from ??= (await client.request("daemon/status", {})).head;
+    const since_ms = from === undefined ? query.since_ms : undefined;
+    return client.watch({ ...query, from, since_ms }, (record) => {
+      from = record.seq;
+      records++;
+      return context.record(record);
+    });
   });
   return { next, records };
+};
+
+const learnNames = async (context: Context, client: Client, refs: readonly string[]): Promise<void> => {
+  const { workers } = await client.request("agent/list", { all: true });
+  const isMeant = ({ id, name }: WorkerView): boolean =>
+    refs.length === 0 || refs.some((ref) => id.startsWith(ref.toUpperCase()) || name === ref);
+  for (const worker of workers) if (isMeant(worker)) context.know(worker.id, worker.name);
 };

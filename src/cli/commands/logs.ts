@@ -1,9 +1,12 @@
-/** agent logs: the records of one worker so far, or on to its end; or the raw bytes of its stdout. */
+/** agent logs: the records of one worker so far, or on to its end; or the raw bytes that it wrote. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { success } from "../../protocol/outcome.ts";
+import type { LogRecord } from "../../protocol/records.ts";
+import type { WorkerInfo } from "../../supervisor/replies.ts";
 import type { Client } from "../client.ts";
 import type { Context, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
+import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
 import { follow, leavesRunning } from "./follow.ts";
 
@@ -11,85 +14,96 @@ const RAW_SLICE_BYTES = 262_144;
 const RAW_POLL_MS = 200;
 /** In the JSON modes the bytes go into one envelope, so there are at most so many. */
 const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
+/** requests.ts, agent/watch: the longest tail. */
+const TAIL_MAX_RECORDS = 100_000;
 
-export const logsProblems = ({ flags }: Call): readonly string[] =>
-  flags.raw && (flags.tail !== undefined || flags.since !== undefined)
-    ? ["logs --raw takes neither --tail nor --since"]
-    : [];
+export const logsProblems = ({ flags }: Call): readonly string[] => {
+  const problems: string[] = [];
+  if (flags.raw && (flags.tail !== undefined || flags.since !== undefined))
+    problems.push("--raw takes neither --tail nor --since: it has bytes, not records");
+  if (flags.stderr && !flags.raw) problems.push("--stderr goes with --raw");
+  if (((flags.tail as number | undefined) ?? 0) > TAIL_MAX_RECORDS)
+    problems.push(`--tail may be at most ${TAIL_MAX_RECORDS}`);
+  return problems;
+};
 
 export const logs = async (context: Context): Promise<Result> => {
   const { call, flags } = context;
-  const id = call.args[0]!;
+  const ref = call.args[0]!;
   const client = await context.connect();
-  if (flags.follow) leavesRunning(context, [id]);
-  if (flags.raw) return raw(context, client, id);
-  const query = {
-    ids: [id],
+  if (flags.follow) leavesRunning(context, [ref]);
+  if (flags.raw) return raw(context, client, ref);
+  const worker = await client.request("agent/info", { id: ref });
+  context.know(worker.id, worker.name);
+  const tail = flags.tail as number | undefined;
+  const range = {
     from: flags.since === undefined ? 0 : undefined,
     since_ms: flags.since as number | undefined,
-    tail: flags.tail as number | undefined,
   };
-  if (flags.follow) return success(await follow(context, client, { ...query, follow: false }));
-  return success(await soFar(context, client, id, query));
+  if (tail === undefined) {
+    const until = flags.follow ? undefined : worker.last_seq;
+    return success(await follow(context, { ...range, ids: [worker.id], until, follow: false }));
+  }
+  const newest =
+    tail === 0
+      ? []
+      : await newestRecords(client, worker, tail, {
+          ...range,
+          shown: showsAll(context) ? () => true : isShown,
+        });
+  for (const record of newest) await context.record(record);
+  if (!flags.follow) return success({ next: worker.last_seq, records: newest.length });
+  const { next, records } = await follow(context, { ids: [worker.id], from: worker.last_seq, follow: false });
+  return success({ next, records: newest.length + records });
 };
 
-/** The daemon ends a stream when its worker has ended; "so far" ends at the record that is the worker's newest now. */
-const soFar = async (
-  context: Context,
+const showsAll = ({ mode, flags }: Context): boolean => mode !== "text" || flags.verbose === true;
+
+interface Newest {
+  readonly from?: number | undefined;
+  readonly since_ms?: number | undefined;
+  readonly shown: (record: LogRecord) => boolean;
+}
+
+/** The newest records, `count` of which will be seen: more are asked for while too many of them say nothing to a person. */
+export const newestRecords = async (
   client: Client,
-  id: string,
-  query: { since_ms?: number | undefined; tail?: number | undefined },
-): Promise<{ next: number; records: number }> => {
-  const worker = await client.request("agent/info", { id });
-  context.know(worker.id, worker.name);
-  const isOld =
-    query.since_ms !== undefined &&
-    (worker.last_event_at === null || Date.parse(worker.last_event_at) < Date.now() - query.since_ms);
-  if (isOld || query.tail === 0 || worker.last_seq === 0) return { next: worker.last_seq, records: 0 };
-  let records = 0;
-  let reached: () => void = () => {};
-  const done = new Promise<void>((resolve) => {
-    reached = resolve;
-  });
-  const stream = client.watch({ ...query, ids: [worker.id], follow: false }, (record) => {
-    if (record.seq > worker.last_seq) return;
-    records++;
-    if (record.seq === worker.last_seq) reached();
-    return context.record(record);
-  });
-  await Promise.race([done, stream]);
-  stream.catch(() => {});
-  return { next: worker.last_seq, records };
+  worker: Pick<WorkerInfo, "id" | "last_seq">,
+  count: number,
+  { from, since_ms, shown }: Newest,
+): Promise<readonly LogRecord[]> => {
+  for (let tail = count; ; tail = Math.min(tail * 4, TAIL_MAX_RECORDS)) {
+    const records: LogRecord[] = [];
+    const query = { ids: [worker.id], from, since_ms, tail, until: worker.last_seq, follow: false };
+    await client.watch(query, (record) => void records.push(record));
+    const seen = records.flatMap((record, at) => (shown(record) ? [at] : []));
+    // What says nothing by itself is kept between the others: a line may depend on it.
+    if (seen.length >= count) return records.slice(seen.at(-count));
+    if (records.length < tail || tail === TAIL_MAX_RECORDS) return records;
+  }
 };
 
 const raw = async (context: Context, client: Client, id: string): Promise<Result> => {
+  const stream = context.flags.stderr ? "stderr" : "stdout";
   const parts: Buffer[] = [];
+  const decoder = new TextDecoder();
+  const write = (bytes: Buffer): void | Promise<void> =>
+    context.stdout(context.isStdoutTerminal ? neutralise(decoder.decode(bytes, { stream: true })) : bytes);
   let offset = 0;
   for (;;) {
-    const slice = await client.request("agent/raw", {
-      id,
-      stream: "stdout",
-      offset,
-      max_bytes: RAW_SLICE_BYTES,
-    });
+    const slice = await client.request("agent/raw", { id, stream, offset, max_bytes: RAW_SLICE_BYTES });
     const bytes = Buffer.from(slice.base64, "base64");
     offset = slice.next;
     if (context.mode !== "text") parts.push(bytes);
-    else if (bytes.length > 0)
-      await context.stdout(context.isStdoutTerminal ? neutralise(bytes.toString("utf8")) : bytes);
+    else if (bytes.length > 0) await write(bytes);
     const isFull = context.mode !== "text" && offset >= RAW_ENVELOPE_MAX_BYTES;
     if (isFull || (bytes.length === 0 && (slice.ended || !context.flags.follow))) {
       if (isFull)
         context.warn(
-          `Cut at ${RAW_ENVELOPE_MAX_BYTES} bytes; the rest is in text mode: agent logs ${id} --raw -o text`,
+          `Cut at ${offset} bytes; text mode has the rest: agent logs ${id} --raw${context.flags.stderr ? " --stderr" : ""} -o text`,
         );
-      return success({
-        id,
-        stream: "stdout",
-        base64: Buffer.concat(parts).toString("base64"),
-        bytes: offset,
-        truncated: isFull,
-      });
+      const base64 = Buffer.concat(parts).toString("base64");
+      return success({ id, stream, base64, bytes: offset, truncated: isFull });
     }
     if (bytes.length === 0) await sleep(RAW_POLL_MS);
   }

@@ -1,12 +1,12 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
-import { CLIENT_VARIABLES, KINDS } from "../../protocol/commands.ts";
+import { CLIENT_VARIABLES, KINDS, type KindDef } from "../../protocol/commands.ts";
 import type { Backoff, BudgetReading, Restarts } from "../../protocol/durations.ts";
 import { ARG_MAX_BYTES, LABELS_MAX, NAME_MAX_BYTES } from "../../protocol/limits.ts";
-import type { WorkerSpecInput } from "../../protocol/worker.ts";
-import type { Env } from "../context.ts";
-import type { Call } from "../parse.ts";
 import { didYouMean } from "../../protocol/suggest.ts";
+import type { WorkerSpecInput } from "../../protocol/worker.ts";
+import type { Context, Env } from "../context.ts";
+import type { Call } from "../parse.ts";
 
 const kindNames = KINDS.flatMap(({ kind, short }) => (kind === short ? [kind] : [short, kind]));
 
@@ -30,23 +30,46 @@ export const clientEnvironment = (env: Env, named: readonly string[]): Record<st
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
 const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
 
-const kindOf = (typed: string | undefined): string | undefined =>
-  typed === undefined ? "command" : KINDS.find((each) => each.kind === typed || each.short === typed)?.kind;
+const kindOf = (typed = "command"): KindDef | undefined =>
+  KINDS.find((each) => each.kind === typed || each.short === typed);
 
-const kindProblems = ({ args: [typed], argv }: Call): readonly string[] => {
-  const kind = kindOf(typed);
-  if (kind === undefined) return [`there is no kind "${typed}"${didYouMean(typed!, kindNames)}`];
-  if (kind !== "command" || (argv !== undefined && argv.length > 0)) return [];
-  if (argv !== undefined) return ["spawn needs a program after --"];
+/** For every command that takes a KIND. */
+export const kindProblem = (typed: string | undefined): readonly string[] => {
+  if (kindOf(typed) !== undefined) return [];
+  const meant = didYouMean(typed!, kindNames) || `; there are ${KINDS.map(({ short }) => short).join(", ")}`;
+  return [`there is no kind "${typed}"${meant}`];
+};
+
+const programProblems = (typed: string | undefined, argv: Call["argv"]): readonly string[] => {
+  if (argv !== undefined && argv.length > 0) return [];
+  if (argv !== undefined) return ["agent spawn needs a program after --"];
   return [
     typed === undefined
-      ? "spawn needs a KIND (claude, codex, …), or a program after --"
+      ? "agent spawn needs a KIND (claude, codex), or a program after --"
       : "kind command needs a program after --, as in: agent spawn -- sleep 60",
   ];
 };
 
-/** worker.ts, WORKER_NAME: told here too, so that it stands beside the other mistakes. */
+/** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
+const kindProblems = ({ args, argv, flags }: Call): readonly string[] => {
+  const [typed, prompt] = args;
+  const kind = kindOf(typed);
+  if (kind === undefined) return kindProblem(typed);
+  const problems = kind.binary === null ? [...programProblems(typed, argv)] : [];
+  if (kind.needsPrompt && prompt === undefined && flags["prompt-file"] === undefined)
+    problems.push(`kind ${kind.short} needs a PROMPT: an argument, --prompt-file F, or - to read stdin`);
+  for (const flag of kind.refuses)
+    if (flags[flag] !== undefined) problems.push(`--${flag} means nothing to kind ${kind.short}`);
+  return problems;
+};
+
+/** worker.ts, WORKER_NAME. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+/** environment.ts, VARIABLE_NAME. */
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+const pairs = (flag: unknown): readonly (readonly [string, string])[] =>
+  (flag as [string, string][] | undefined) ?? [];
 
 /** One sentence a mistake, beyond what the registry checks. */
 export const spawnProblems = (call: Call): readonly string[] => {
@@ -57,15 +80,19 @@ export const spawnProblems = (call: Call): readonly string[] => {
     problems.push(
       `--name has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most ${NAME_MAX_BYTES} long, not "${name}"`,
     );
-  if (((flags.label as unknown[] | undefined) ?? []).length > LABELS_MAX)
-    problems.push(`--label is given more than ${LABELS_MAX} times`);
+  if (pairs(flags.label).length > LABELS_MAX) problems.push(`--label is given more than ${LABELS_MAX} times`);
+  for (const [variable] of pairs(flags.env))
+    if (!VARIABLE.test(variable))
+      problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
+  if (flags.supervisor !== undefined && flags.supervisor !== "root")
+    problems.push(`--supervisor knows no "${flags.supervisor}"; root is the only one so far`);
   if (argv.some((word) => Buffer.byteLength(word) > ARG_MAX_BYTES))
     problems.push(`an argument is over ${ARG_MAX_BYTES} bytes; pass long text with --prompt-file`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
     problems.push("the prompt is given twice: as PROMPT and with --prompt-file");
-  if (args[1]?.trim() === "") problems.push("the prompt is empty");
+  if (args[1] !== "" && args[1]?.trim() === "") problems.push("PROMPT is empty");
   return problems;
 };
 
@@ -74,10 +101,16 @@ export const promptSource = ({ args, flags }: Call): string | undefined =>
   args[1] === "-" ? "-" : (flags["prompt-file"] as string | undefined);
 
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
-export const specOf = ({ flags, args, argv = [] }: Call, env: Env, cwd: string): WorkerSpecInput => {
-  const kind = kindOf(args[0])!;
-  const own = Object.fromEntries((flags.env as [string, string][] | undefined) ?? []);
-  const inherit = (flags["inherit-env"] as string[] | undefined) ?? [];
+export const specOf = (
+  { flags, args, argv = [] }: Call,
+  { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
+): WorkerSpecInput => {
+  const { kind } = kindOf(args[0])!;
+  const isCommand = kind === "command";
+  const own = Object.fromEntries(pairs(flags.env));
+  // An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is.
+  const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), "HOLDFAST_HOME"];
+  const ours: Env = { ...env, HOLDFAST_HOME: stateDir };
   const references = Object.values(own).flatMap((value) =>
     value.startsWith("@env:") ? [value.slice("@env:".length)] : [],
   );
@@ -86,12 +119,12 @@ export const specOf = ({ flags, args, argv = [] }: Call, env: Env, cwd: string):
   return {
     kind,
     name: flags.name as string | undefined,
-    labels: Object.fromEntries((flags.label as [string, string][] | undefined) ?? []),
+    labels: Object.fromEntries(pairs(flags.label)),
     prompt: args[1] === "-" ? undefined : args[1],
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
     env: own,
-    client_env: clientEnvironment(env, [...inherit, ...references]),
+    client_env: clientEnvironment(ours, [...inherit, ...references]),
     inherit_env: inherit,
     model: flags.model as string | undefined,
     session: flags.session as string | undefined,
@@ -100,15 +133,15 @@ export const specOf = ({ flags, args, argv = [] }: Call, env: Env, cwd: string):
     permission: flags.permission as WorkerSpecInput["permission"],
     ext: Object.fromEntries((flags.ext as [string, never][] | undefined) ?? []),
     restart:
-      (flags.restart as WorkerSpecInput["restart"] | undefined) ??
-      (kind === "command" ? "temporary" : "transient"),
+      (flags.restart as WorkerSpecInput["restart"] | undefined) ?? (isCommand ? "temporary" : "transient"),
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     grace_ms: flags.grace as number | undefined,
-    timeout_ms: flags.timeout as number | undefined,
-    stall_ms: flags.stall as number | undefined,
+    // A server runs for months and says nothing for days.
+    timeout_ms: (flags.timeout as number | undefined) ?? (isCommand ? 0 : undefined),
+    stall_ms: (flags.stall as number | undefined) ?? (isCommand ? 0 : undefined),
     heartbeat_ms: flags.heartbeat as number | undefined,
     budget: flags.budget as BudgetReading | undefined,
     supervisor: flags.supervisor as string | undefined,

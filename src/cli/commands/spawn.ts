@@ -1,6 +1,7 @@
 /** agent spawn: a worker's spec to the daemon, then, where asked, its records or its end. */
-import { readFile } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -31,31 +32,61 @@ export const readStdin = async (
 
 const readPrompt = async (context: Context, from: string): Promise<string> => {
   const text =
-    from === "-"
-      ? await readStdin(context, PROMPT_MAX_BYTES)
-      : await readPromptFile(resolve(context.cwd, from));
+    from === "-" ? await readStdin(context, PROMPT_MAX_BYTES) : readPromptFile(resolve(context.cwd, from));
   if (text.trim() === "")
     throw invalid([`the prompt from ${from === "-" ? "stdin" : from} is empty`], "spawn");
   return text;
 };
 
-const readPromptFile = (path: string): Promise<string> =>
-  readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw invalid([`--prompt-file ${path} cannot be read: ${cause.code ?? cause.message}`], "spawn");
-  });
+const WHY_UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "may not be read",
+  EISDIR: "is a directory",
+};
+
+const readPromptFile = (path: string): string => {
+  try {
+    const size = statSync(path).size;
+    const text = size > PROMPT_MAX_BYTES ? "" : readFileSync(path, "utf8");
+    // A pipe, `<(…)`, has no size before it is read.
+    if (Math.max(size, Buffer.byteLength(text)) > PROMPT_MAX_BYTES)
+      throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
+    return text;
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause;
+    const { code = "", message } = cause as NodeJS.ErrnoException;
+    throw invalid([`--prompt-file ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "spawn");
+  }
+};
+
+/** The catalogue speaks of workers that exist and of all kinds; here the next step is known better. */
+const nextStep = (error: HoldfastError, kind: string): string | undefined => {
+  const { short, variable } = KINDS.find((each) => each.kind === kind)!;
+  if (error.code === "SECRET_UNAVAILABLE") return "Set the variable, or create the file, and run this again.";
+  if (error.code !== "BINARY_NOT_FOUND") return undefined;
+  return variable === null
+    ? "Check its spelling, or give its path."
+    : `Install ${short}, or name its program with ${variable}; agent doctor shows what is missing.`;
+};
 
 export const spawn = async (context: Context): Promise<Result> => {
   const { call, flags } = context;
-  const spec = specOf(call, context.env, context.cwd);
+  const spec = specOf(call, context);
   const source = promptSource(call);
   const prompt = source === undefined ? spec.prompt : await readPrompt(context, source);
 
   const client = await context.connect({ start: true });
-  const reply = await client.request("agent/spawn", {
+  const asked = await client.ask("agent/spawn", {
     spec: { ...spec, prompt },
     dry_run: flags["dry-run"] === true,
     idempotency_key: flags["idempotency-key"] as string | undefined,
   });
+  if (!asked.ok) {
+    const { code, message, info } = asked.error;
+    const suggestion = nextStep(asked.error, spec.kind) ?? info.suggestion;
+    throw new HoldfastError(code, message, { ...info, suggestion });
+  }
+  const reply = asked.value;
   if (flags["dry-run"]) return success(reply);
   const handle = reply.name ?? reply.id;
   if (reply.effect === "noop") context.warn(`A worker of this idempotency key exists already: ${handle}`);
@@ -63,11 +94,14 @@ export const spawn = async (context: Context): Promise<Result> => {
   if (flags.watch) {
     leavesRunning(context, [handle]);
     context.hint(`${reply.id}${reply.name ? ` (${reply.name})` : ""}; Ctrl-C leaves it running`);
-    await follow(context, client, { ids: [reply.id], from: 0, follow: false });
+    await follow(context, { ids: [reply.id], from: 0, follow: false }, true);
   }
   if (flags.watch || flags.wait) {
     leavesRunning(context, [handle]);
-    return waitFor(context, client, [reply.id], {}, (results) => ({ ...reply, ...results[0]! }));
+    return waitFor(context, [reply.id], {
+      start: true,
+      shape: (results) => ({ ...reply, ...results[0]! }),
+    });
   }
   context.hint(`follow it: agent watch ${handle}   stop it: agent kill ${handle}`, "after");
   return success(reply);

@@ -1,15 +1,20 @@
 /** agent wait: block until workers have ended; the exit code says how it went (cli.md, Flags of spawn). */
-import { HoldfastError } from "../../protocol/errors.ts";
+import { constants } from "node:os";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { WaitReply } from "../../supervisor/facade.ts";
-import type { Client } from "../client.ts";
 import type { Context, Result } from "../context.ts";
+import { outlasting } from "../outlast.ts";
+import { duration } from "../render/units.ts";
 import { leavesRunning } from "./follow.ts";
 
 const handle = (reply: WaitReply): string => reply.name ?? reply.id;
 
-const sentenceOf = (reply: WaitReply): string =>
-  `${handle(reply)} ${reply.status === "cancelled" ? "was cancelled" : "failed"}${reply.error ? `: ${reply.error.message}` : "."}`;
+const sentenceOf = (reply: WaitReply): string => {
+  const what = `${handle(reply)} ${reply.status === "cancelled" ? "was cancelled" : "failed"}`;
+  const gaveUp = reply.reason.startsWith("gave up") ? ` The supervisor ${reply.reason}.` : "";
+  return `${what}${reply.error ? `: ${reply.error.message}` : "."}${gaveUp}`;
+};
 
 /** undefined when all have completed. Some failed is 2, all failed (or the only one) is 1. */
 export const failureOf = (results: readonly WaitReply[]): HoldfastError | undefined => {
@@ -32,31 +37,64 @@ export const failureOf = (results: readonly WaitReply[]): HoldfastError | undefi
   );
 };
 
-/** A child that ended by a signal has the code that a shell would tell: 128 + its number is what the record holds, else 1. */
-const childCode = (reply: WaitReply | undefined): number =>
-  reply?.exit_code ?? (reply?.status === "completed" ? 0 : 1);
+/** A child that ended by a signal has the code that a shell would tell: 128 and the signal's number. */
+const childCode = (reply: WaitReply | undefined): number => {
+  if (reply?.exit_code != null) return reply.exit_code;
+  const signal = constants.signals[reply?.signal as NodeJS.Signals];
+  return signal === undefined ? (reply?.status === "completed" ? 0 : 1) : 128 + signal;
+};
+
+interface WaitOptions {
+  readonly timeout_ms?: number | undefined;
+  readonly exitCodeFrom?: string | undefined;
+  /** The command started the daemon, and may do so again. */
+  readonly start?: boolean;
+  /** What the answer's data is; the results by id where it is not given. */
+  readonly shape?: (results: readonly WaitReply[]) => unknown;
+}
 
 export const waitFor = async (
   context: Context,
-  client: Client,
   ids: readonly string[],
-  options: { readonly timeout_ms?: number | undefined; readonly exitCodeFrom?: string | undefined },
-  shape: (results: readonly WaitReply[]) => unknown = (results) => ({ results }),
+  { timeout_ms, exitCodeFrom, start = false, shape = (results) => ({ results }) }: WaitOptions = {},
 ): Promise<Result> => {
+  const deadline = timeout_ms === undefined ? undefined : performance.now() + timeout_ms;
+  const left = () =>
+    deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
   const done = context.progress(`waiting for ${ids.join(", ")}`);
   try {
-    const { results } = await client.request("agent/wait", { ids: [...ids], timeout_ms: options.timeout_ms });
+    const { results } = await outlasting(
+      context,
+      { start, deadline, resume: () => `agent wait ${ids.join(" ")}` },
+      (client) => client.request("agent/wait", { ids: [...ids], timeout_ms: left() }),
+    );
     const error = failureOf(results);
     const outcome: Result =
       error === undefined ? success(shape(results)) : { ok: false, error, value: shape(results) };
-    if (options.exitCodeFrom === undefined) return outcome;
+    if (exitCodeFrom === undefined) return outcome;
     return withChildCode(
       outcome,
-      results.find((reply) => reply.id === options.exitCodeFrom),
+      results.find((reply) => reply.id === exitCodeFrom),
     );
+  } catch (cause) {
+    throw timeout_ms === undefined ? cause : inOwnWords(asHoldfastError(cause), ids, timeout_ms);
   } finally {
     done();
   }
+};
+
+/** The daemon knows ids; the person knows the names that were typed. */
+const inOwnWords = (error: HoldfastError, ids: readonly string[], timeout_ms: number): HoldfastError => {
+  if (error.code !== "TIMEOUT") return error;
+  const subject = ids.length === 1 ? `${ids[0]} has` : `${ids.join(", ")} have`;
+  return new HoldfastError(
+    "TIMEOUT",
+    `${subject} not ended within ${duration(timeout_ms)}, and ${ids.length === 1 ? "goes" : "go"} on.`,
+    {
+      ...error.info,
+      suggestion: `Wait longer with --timeout, or look: agent watch ${ids.join(" ")}`,
+    },
+  );
 };
 
 /** `ok` follows the exit code, so a child's failure is an error here even when the others completed, and the other way round. */
@@ -80,5 +118,5 @@ export const wait = async (context: Context): Promise<Result> => {
   const exitCodeFrom = from === undefined ? undefined : (await client.request("agent/info", { id: from })).id;
   const ids =
     exitCodeFrom === undefined || call.args.includes(from!) ? call.args : [...call.args, exitCodeFrom];
-  return waitFor(context, client, ids, { timeout_ms: flags.timeout as number | undefined, exitCodeFrom });
+  return waitFor(context, ids, { timeout_ms: flags.timeout as number | undefined, exitCodeFrom });
 };

@@ -1,9 +1,9 @@
 /** agent watch: records from a cursor, then the live tail. */
 import { success } from "../../protocol/outcome.ts";
+import { didYouMean } from "../../protocol/suggest.ts";
 import type { Context, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
-import { didYouMean } from "../../protocol/suggest.ts";
 import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
 
 export const watchProblems = ({ flags, args }: Call): readonly string[] => {
@@ -12,9 +12,9 @@ export const watchProblems = ({ flags, args }: Call): readonly string[] => {
   const known = [...RECORD_TYPES, ...AGENT_EVENT_KINDS];
   for (const kind of kinds)
     if (!known.includes(kind)) problems.push(`--kinds knows no "${kind}"${didYouMean(kind, known)}`);
-  if (flags.all && args.length > 0) problems.push("watch takes IDs or --all, not both");
+  if (flags.all && args.length > 0) problems.push("agent watch takes IDs or --all, not both");
   if (flags.from !== undefined && flags.since !== undefined)
-    problems.push("watch takes --from or --since, not both");
+    problems.push("agent watch takes --from or --since, not both");
   return problems;
 };
 
@@ -22,9 +22,9 @@ export const watch = async (context: Context): Promise<Result> => {
   const { call, flags } = context;
   const ids = [...call.args];
   leavesRunning(context, ids);
-  const { keep, ...filter } = kindFilter((flags.kinds as string[] | undefined) ?? []);
-  const client = await context.connect();
-  if (flags.from === undefined && flags.since === undefined)
+  const isNewOnly = flags.from === undefined && flags.since === undefined;
+  await context.connect();
+  if (isNewOnly)
     context.hint(
       "New records follow here; earlier ones: --from 0 or --since 1h. Ctrl-C ends this, not the workers.",
     );
@@ -34,7 +34,13 @@ export const watch = async (context: Context): Promise<Result> => {
     follow: ids.length === 0,
     from: flags.from as number | undefined,
     since_ms: flags.since as number | undefined,
-    ...filter,
+    ...kindFilter((flags.kinds as string[] | undefined) ?? []),
   };
-  return success(await follow(context, client, query, keep));
+  const followed = await follow(context, query);
+  if (isNewOnly && followed.records === 0)
+    context.hint(
+      `Nothing new: ${ids.length === 1 ? "it has" : "they have"} ended. See: agent logs ${ids[0]}`,
+      "after",
+    );
+  return success(followed);
 };

@@ -1,10 +1,15 @@
 /** The short commands about workers: one request, one answer. */
+import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { MESSAGE_TO_AGENT_MAX_BYTES } from "../../protocol/limits.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../supervisor/facade.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
+import { isShown } from "../render/sentences.ts";
+import type { ShownWorker } from "../render/text.ts";
+import { newestRecords } from "./logs.ts";
+import { findProgram } from "./programs.ts";
 import { readStdin } from "./spawn.ts";
 
 /** Per id; all failing is the first one's error, some failing is PARTIAL_FAILURE (cli.md). `effect` is what was done at all. */
@@ -41,13 +46,17 @@ const withResults = async (
 };
 
 export const killProblems = ({ args, flags }: Call): readonly string[] => {
-  if (args.length === 0 && !flags.all) return ["kill needs an ID, or --all"];
-  return args.length > 0 && flags.all ? ["kill takes IDs or --all, not both"] : [];
+  if (args.length === 0 && !flags.all) return ["agent kill needs an ID, or --all"];
+  return args.length > 0 && flags.all ? ["agent kill takes IDs or --all, not both"] : [];
 };
 
 export const kill: Handler = async (context) => {
   const { call, flags } = context;
   const client = await context.connect();
+  const again = flags.all ? "--all" : call.args.join(" ");
+  context.onInterrupt = {
+    sentence: `The daemon goes on stopping them. To end their grace now: agent kill ${again}`,
+  };
   return withResults(context, `stopping ${flags.all ? "all workers" : call.args.join(", ")}`, () =>
     client.ask("agent/kill", {
       ids: [...call.args],
@@ -63,27 +72,51 @@ export const kill: Handler = async (context) => {
 
 export const restart: Handler = async (context) => {
   const client = await context.connect();
+  context.onInterrupt = { sentence: "The daemon goes on restarting them. See: agent list" };
   return withResults(context, `restarting ${context.call.args.join(", ")}`, () =>
     client.ask("agent/restart", { ids: [...context.call.args] }),
   );
 };
 
+/** Who reads an open stdin reads lines. */
+const asLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+
 export const send: Handler = async (context) => {
   const [id, text] = context.call.args;
-  const message = text === "-" ? await readStdin(context, MESSAGE_TO_AGENT_MAX_BYTES) : text!;
+  const message = text === "-" ? await readStdin(context, MESSAGE_TO_AGENT_MAX_BYTES) : asLine(text!);
   if (Buffer.byteLength(message) > MESSAGE_TO_AGENT_MAX_BYTES)
     throw invalid([`the message is over ${MESSAGE_TO_AGENT_MAX_BYTES} bytes`], "send");
   return success(await (await context.connect()).request("agent/send", { id: id!, text: message }));
 };
 
-export const list: Handler = async (context) =>
-  success(await (await context.connect()).request("agent/list", { all: context.flags.all === true }));
+export const list: Handler = async (context) => {
+  const all = context.flags.all === true;
+  const reply = await (await context.connect()).request("agent/list", { all });
+  if (reply.workers.length === 0) context.hint(nobody(all));
+  return success(reply);
+};
 
-export const tree: Handler = async (context) =>
-  success(await (await context.connect()).request("agent/tree", {}));
+const nobody = (all: boolean): string =>
+  all
+    ? "No workers yet. Start one with: agent spawn -- sleep 60"
+    : "No workers are running. See ended ones with: agent list --all";
 
-export const info: Handler = async (context) =>
-  success(await (await context.connect()).request("agent/info", { id: context.call.args[0]! }));
+export const tree: Handler = async (context) => {
+  const root = await (await context.connect()).request("agent/tree", {});
+  if (root.children.length === 0) context.hint(nobody(false));
+  return success(root);
+};
+
+/** What a person sees of a worker's newest records, as `systemctl status` shows the end of the journal. */
+const RECENT_RECORDS = 8;
+
+export const info: Handler = async (context) => {
+  const client = await context.connect();
+  const worker = await client.request("agent/info", { id: context.call.args[0]! });
+  if (context.mode !== "text") return success(worker);
+  const recent = await newestRecords(client, worker, RECENT_RECORDS, { shown: isShown });
+  return success({ ...worker, recent } satisfies ShownWorker);
+};
 
 export const output: Handler = async (context) => {
   const answer = await (await context.connect()).request("agent/output", { id: context.call.args[0]! });
@@ -91,9 +124,15 @@ export const output: Handler = async (context) => {
   return success(answer);
 };
 
-export const capabilities: Handler = async (context) =>
-  success(
-    await (await context.connect({ start: true })).request("agent/capabilities", {
-      kind: context.call.args[0],
-    }),
-  );
+export const capabilities: Handler = async (context) => {
+  const client = await context.connect({ start: true });
+  const { kinds } = await client.request("agent/capabilities", { kind: context.call.args[0] });
+  return success({ kinds: kinds.map((each) => ({ ...each, path: pathOf(each.kind, context.env) })) });
+};
+
+/** Where `agent spawn` would find the kind's program now; null where it has none of its own, or it is not found. */
+const pathOf = (kind: string, env: Context["env"]): string | null => {
+  const known = KINDS.find((each) => each.kind === kind);
+  if (!known?.binary) return null;
+  return findProgram(env[known.variable!] || known.binary, env) ?? null;
+};

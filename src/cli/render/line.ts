@@ -2,11 +2,11 @@
 import type { LogRecord } from "../../protocol/records.ts";
 import { sentenceOf } from "./sentences.ts";
 import { oneLine, type Paint, pad } from "./terminal.ts";
-import { clock } from "./units.ts";
+import { clock, uniqueChars } from "./units.ts";
 
 /** The tag column grows with the names seen, up to this. */
 const TAG_MAX_COLUMNS = 24;
-const SHORT_ID_CHARS = 10;
+const TAG_MIN_COLUMNS = 12;
 
 export interface LineWriter {
   /** undefined when nothing of it is shown. */
@@ -17,14 +17,28 @@ export interface LineWriter {
 
 export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolean }): LineWriter => {
   const names = new Map<string, string>();
+  /** Ids seen, by what is shown of them. */
+  const shorts = new Map<string, string>();
+  let chars = uniqueChars([]);
   /** The newest error that each worker's agent told: `failed` need not say it again. */
   const told = new Map<string, string>();
-  let columns = 9;
+  let columns = TAG_MIN_COLUMNS;
+
+  const shortOf = (id: string): string => {
+    const holder = shorts.get(id.slice(0, chars));
+    if (holder !== undefined && holder !== id) {
+      const ids = [...shorts.values(), id];
+      chars = uniqueChars(ids);
+      shorts.clear();
+      for (const each of ids) shorts.set(each.slice(0, chars), each);
+    } else shorts.set(id.slice(0, chars), id);
+    return id.slice(0, chars);
+  };
 
   const tagOf = (record: LogRecord): string => {
     const id = record.worker_id;
     if (id === undefined) return "daemon";
-    const name = names.get(id) ?? `…${id.slice(-SHORT_ID_CHARS)}`;
+    const name = names.get(id) ?? shortOf(id);
     return record.incarnation ? `${name}.${record.incarnation}` : name;
   };
 
@@ -37,6 +51,7 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
 
   return {
     know(id, name) {
+      shortOf(id);
       if (name === null) return;
       names.set(id, oneLine(name, TAG_MAX_COLUMNS));
       columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, name.length + 2));

@@ -2,12 +2,17 @@
 import { envelopeStream } from "../../protocol/envelope-v1.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { Renderer } from "./renderer.ts";
+import { neutralise } from "./terminal.ts";
 
 export const ndjsonRenderer = (command: string, request_id: string, started: number): Renderer => {
   const stream = envelopeStream({ command, request_id });
   const time = () => ({ now_ms: Date.now(), duration_ms: performance.now() - started });
   return {
     record: (record) => stream.progress([JSON.stringify(record)], time()),
-    end: ({ outcome }) => ({ stdout: stream.end(outcome as Outcome<object>, time()), stderr: "" }),
+    end: ({ outcome }) => ({
+      stdout: stream.end(outcome as Outcome<object>, time()),
+      // The envelope has no place for them.
+      stderr: (outcome.warnings ?? []).map((warning) => `warning: ${neutralise(warning)}\n`).join(""),
+    }),
   };
 };

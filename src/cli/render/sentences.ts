@@ -1,8 +1,9 @@
 /** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../protocol/records.ts";
+import { commandLine } from "../../protocol/shell.ts";
 import { neutralise, oneLine, type Tone } from "./terminal.ts";
-import { bytes, commandLine, count, duration } from "./units.ts";
+import { bytes, count, duration } from "./units.ts";
 
 export interface Sentence {
   readonly text: string;
@@ -60,8 +61,11 @@ const spoke = (event: AgentEvent): Sentence => {
       return { text: `uses ${oneLine(toolName(event))}${words ? `: ${oneLine(words)}` : ""}`, tone: "name" };
     case "ToolResult":
       return dim(`${oneLine(toolName(event))} answered${words ? `: ${oneLine(words)}` : ""}`);
-    case "Error":
-      return bad(`error: ${oneLine(words, 500) || "without a message"}`);
+    case "Error": {
+      const sentence = bad(`error: ${oneLine(words, 500) || "without a message"}`);
+      // A command's only error is its exit, which has a record of its own.
+      return event.agent_kind === "command" ? quiet(sentence) : sentence;
+    }
     case "Status":
       return words ? dim(oneLine(words)) : quiet(dim("status"));
     default:
@@ -115,7 +119,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   },
   worker_cancel_requested: ({ by, reason, grace_ms, signal }) =>
     warn(
-      `stop asked for by ${oneLine(by)}${because(reason)}: ${signal}, then KILL after ${duration(grace_ms)}`,
+      `stop asked for by ${oneLine(by)}${because(reason === "killed" ? undefined : reason)}: ${signal}, then KILL after ${duration(grace_ms)}`,
     ),
   worker_signal_sent: ({ signal, pids }) =>
     dim(
@@ -125,23 +129,26 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_completed: () => good("completed"),
   worker_failed: ({ error }) => bad(`failed: ${oneLine(error.message, 500)}`),
   worker_cancelled: ({ error }) => warn(`cancelled: ${oneLine(error.message, 500)}`),
-  worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms }) =>
+  worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms, reason }) =>
     warn(
-      `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
+      reason === "user"
+        ? "restarted by user"
+        : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
     ),
   worker_ended: ({ state, reason }) =>
     state === "parked" ? bad(`parked${because(reason)}`) : quiet(dim(`stays ${state}${because(reason)}`)),
-  supervisor_escalated: ({ restarts, max_restarts, period_ms }) =>
-    bad(
-      `supervisor gave up: ${count(restarts, "restart")} needed, ${max_restarts} allowed in ${duration(period_ms)}`,
-    ),
+  supervisor_escalated: ({ max_restarts, period_ms }) =>
+    bad(`supervisor gave up: ${count(max_restarts, "restart")} in ${duration(period_ms)} were not enough`),
   worker_adopted: ({ agent }) =>
     good(agent ? `taken over from an earlier daemon, pid ${agent.pid}` : "taken over from an earlier daemon"),
   worker_limit_reached: limitReached,
   worker_log_chunk: ({ stream, bytes: size, limit_bytes }) =>
     warn(`a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`),
-  worker_message: ({ state, bytes: size }) =>
-    (state === "undeliverable" ? bad : dim)(`message of ${bytes(size)} ${state}`),
+  worker_message: ({ state, bytes: size }) => {
+    const sentence = `message of ${bytes(size)} ${state}`;
+    if (state === "undeliverable") return bad(sentence);
+    return state === "accepted" ? quiet(dim(sentence)) : dim(sentence);
+  },
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,
@@ -151,6 +158,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
 };
 
 export const RECORD_TYPES: readonly string[] = Object.keys(SENTENCES);
+
+/** Whether a person sees it without --verbose. */
+export const isShown = (record: LogRecord): boolean => sentenceOf(record).quiet !== true;
 
 export const sentenceOf = (record: LogRecord): Sentence => {
   const say = (SENTENCES as Record<string, ((payload: never) => Sentence) | undefined>)[record.type];

@@ -53,16 +53,41 @@ export const width = (text: string): number => {
 export const pad = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - width(text)));
 
-/** Columns two spaces apart; no trailing spaces. */
-export const table = (rows: readonly (readonly string[])[]): string => {
+/** One of our colours, or one character. */
+const PIECES = /\x1b\[\d*m|./gsu;
+
+/** The beginning of a text that takes at most so many columns; colours are not counted, and end with it. */
+export const cut = (text: string, columns: number): string => {
+  if (width(text) <= columns) return text;
+  let taken = "";
+  let used = 0;
+  for (const [piece] of text.matchAll(PIECES)) {
+    used += width(piece);
+    if (used >= columns) break;
+    taken += piece;
+  }
+  return `${taken.trimEnd()}…${taken.includes("\x1b") ? "\x1b[0m" : ""}`;
+};
+
+/** Less of a column says nothing. */
+const LAST_MIN_COLUMNS = 12;
+
+/**
+ * Columns two spaces apart; no trailing spaces. Where `fit` is given, the last column, which has no colours, is cut
+ * there, and left off where too little of it would be seen.
+ */
+export const table = (rows: readonly (readonly string[])[], fit = Number.POSITIVE_INFINITY): string => {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(...rows.map((row) => width(row[column] ?? ""))),
   );
+  const room = fit - widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
+  const isLast = (column: number): boolean => column === columns - 1;
   return rows
     .map((row) =>
       row
-        .map((cell, column) => pad(cell, widths[column]!))
+        .filter((_, column) => !isLast(column) || room >= Math.min(LAST_MIN_COLUMNS, widths[column]!))
+        .map((cell, column) => (isLast(column) ? cut(cell, room) : pad(cell, widths[column]!)))
         .join("  ")
         .trimEnd(),
     )

@@ -9,12 +9,16 @@ export interface TextOptions {
   readonly errorPaint: Paint;
   readonly flags: Readonly<Record<string, unknown>>;
   readonly isStdoutTerminal: boolean;
+  readonly columns: number | undefined;
   /** One record as lines, or undefined when it is not shown. */
   readonly line: (record: LogRecord) => string | undefined;
 }
 
 /** Commands whose failure has a result worth seeing: a table per id, the doctor's checks. */
 const SHOWN_ON_FAILURE = new Set(["agent/kill", "agent/restart", "agent/doctor"]);
+
+/** The error says it all. */
+const isOneResult = (value: unknown): boolean => (value as { results?: unknown[] }).results?.length === 1;
 
 const withEnd = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
@@ -23,6 +27,7 @@ export const textRenderer = ({
   errorPaint,
   flags,
   isStdoutTerminal,
+  columns,
   line,
 }: TextOptions): Renderer => ({
   record(record) {
@@ -31,10 +36,11 @@ export const textRenderer = ({
   },
   end({ command, outcome }) {
     const name = command.command;
-    const isShown = outcome.ok ? true : outcome.value !== undefined && SHOWN_ON_FAILURE.has(name);
-    const body = isShown
-      ? renderText(name, outcome.value, { paint, flags, now: Date.now(), terminal: isStdoutTerminal })
-      : "";
+    const isShown =
+      outcome.ok ||
+      (outcome.value !== undefined && SHOWN_ON_FAILURE.has(name) && !isOneResult(outcome.value));
+    const context = { paint, flags, now: Date.now(), terminal: isStdoutTerminal, columns };
+    const body = isShown ? renderText(name, outcome.value, context) : "";
     const warnings = (outcome.warnings ?? [])
       .map((warning) => `${errorPaint("warn", "warning:")} ${neutralise(warning)}\n`)
       .join("");

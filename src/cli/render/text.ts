@@ -1,11 +1,14 @@
 /** Results as tables and sentences for people. Each is a pure function of the answer; agents' text is made harmless first. */
 import type { Replies } from "../../daemon/replies.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
+import type { LogRecord } from "../../protocol/records.ts";
+import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
-import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/facade.ts";
+import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
-import { neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
-import { bytes, commandLine, count, duration } from "./units.ts";
+import { makeLineWriter } from "./line.ts";
+import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
+import { bytes, count, duration, uniqueChars } from "./units.ts";
 
 export interface TextContext {
   readonly paint: Paint;
@@ -14,11 +17,16 @@ export interface TextContext {
   readonly now: number;
   /** True when stdout is a terminal: agents' text is then made harmless, else passed as it is. */
   readonly terminal: boolean;
+  /** Width of the terminal, if it is one: tables end there. */
+  readonly columns?: number | undefined;
+}
+
+/** In text mode `info` shows the newest records too. */
+export interface ShownWorker extends WorkerInfo {
+  readonly recent: readonly LogRecord[];
 }
 
 type TextOf<T> = (value: T, context: TextContext) => string;
-
-const ID_COLUMN_CHARS = 10;
 
 const toneOf = (state: WorkerState | string | undefined): Tone => {
   switch (state) {
@@ -46,28 +54,32 @@ const stateWord = (state: string): string => state.replaceAll("_", " ");
 const age = (from: string | null, now: number): string =>
   from === null ? "–" : duration(Math.max(0, now - Date.parse(from)));
 
-/** The fewest characters, at least ten, by which all these ids still differ: a ULID begins with its time. */
-const uniqueChars = (ids: readonly string[]): number => {
-  const distinct = new Set(ids).size;
-  for (let chars = ID_COLUMN_CHARS; chars < 26; chars++)
-    if (new Set(ids.map((id) => id.slice(0, chars))).size === distinct) return chars;
-  return 26;
-};
-
 const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, now: number): string => {
   if (worker.ended_at === null) return "";
   const how = worker.signal ?? (worker.exit_code === null ? "" : `code ${worker.exit_code}`);
   return `${how ? `${how}, ` : ""}${age(worker.ended_at, now)} ago`;
 };
 
-const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now }) => {
+/** Of a task, where no terminal bounds it. */
+const TASK_COLUMNS = 60;
+
+const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
-  if (workers.length === 0)
-    return flags.all
-      ? "No workers yet. Start one with: agent spawn -- sleep 60"
-      : "No workers are running. See ended ones with: agent list --all";
+  // Who has nothing is told so on stderr.
+  if (workers.length === 0) return "";
   const chars = uniqueChars(workers.map((worker) => worker.id));
-  const head = ["ID", "NAME", "KIND", "STATE", "RUN", "RESTARTS", "PID", "AGE", flags.all ? "ENDED" : ""];
+  const head = [
+    "ID",
+    "NAME",
+    "KIND",
+    "STATE",
+    "RUN",
+    "RESTARTS",
+    "PID",
+    "AGE",
+    ...(flags.all ? ["ENDED"] : []),
+    "TASK",
+  ];
   const rows = workers.map((worker) => [
     worker.id.slice(0, chars),
     worker.name ?? "–",
@@ -77,13 +89,14 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now })
     String(worker.restarts),
     worker.pid === null ? "–" : String(worker.pid),
     age(worker.created_at, now),
-    flags.all ? ended(worker, now) : "",
+    ...(flags.all ? [ended(worker, now)] : []),
+    oneLine(worker.task, TASK_COLUMNS),
   ]);
-  return table([head.map((cell) => paint("dim", cell)), ...rows]);
+  return table([head.map((cell) => paint("dim", cell)), ...rows], columns);
 };
 
-const treeLine = (node: TreeNode, paint: Paint): string => {
-  const name = paint("bold", oneLine(node.name ?? node.id));
+const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
+  const name = paint("bold", oneLine(node.name ?? node.id.slice(0, chars)));
   const used =
     node.window && node.window.used > 0
       ? paint(
@@ -99,15 +112,21 @@ const treeLine = (node: TreeNode, paint: Paint): string => {
     node.incarnation && node.incarnation > 1 ? `run ${node.incarnation}` : "",
     node.pid ? `pid ${node.pid}` : "",
   ].filter(Boolean);
-  return `${name}  ${paint(toneOf(state), stateWord(state))}  ${paint("dim", facts.join(", "))}${used}`;
+  const task = node.task ? `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}` : "";
+  return `${name}  ${paint(toneOf(state), stateWord(state))}  ${paint("dim", facts.join(", "))}${used}${task}`;
 };
 
-const tree: TextOf<TreeNode> = (root, { paint }) => {
-  const lines = [treeLine(root, paint)];
+const idsBelow = (node: TreeNode): readonly string[] =>
+  node.children.flatMap((child) => [child.id, ...idsBelow(child)]);
+
+const tree: TextOf<TreeNode> = (root, { paint, columns = Number.POSITIVE_INFINITY }) => {
+  const chars = uniqueChars(idsBelow(root));
+  const lines = [treeLine(root, chars, paint)];
   const walk = (children: readonly TreeNode[], indent: string): void =>
     children.forEach((child, index) => {
       const isLast = index === children.length - 1;
-      lines.push(`${paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`)}${treeLine(child, paint)}`);
+      const branch = paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`);
+      lines.push(cut(`${branch}${treeLine(child, chars, paint)}`, columns));
       walk(child.children, `${indent}${isLast ? "   " : "│  "}`);
     });
   walk(root.children, "");
@@ -121,66 +140,86 @@ const pairs = (paint: Paint, rows: readonly (readonly [string, string | null | u
       .map(([key, value]) => [paint("dim", key), value]),
   );
 
-const info: TextOf<WorkerInfo> = (worker, { paint, now }) => {
-  const { spec, usage } = worker;
-  const tokens = usage.input_tokens + usage.output_tokens;
+const turns = ({ turns: done, usage }: WorkerInfo): string | null => {
+  if (done === 0) return null;
+  const tokens =
+    usage.input_tokens + usage.output_tokens > 0
+      ? `, ${count(usage.input_tokens, "token")} in and ${count(usage.output_tokens, "token")} out`
+      : "";
+  return `${done}${tokens}${usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`}`;
+};
+
+const restartRule = ({ spec, window }: WorkerInfo): string =>
+  spec.restart === "temporary"
+    ? "temporary: never"
+    : `${spec.restart}, ${window.used} of ${window.max} in ${duration(window.period_ms)} used, backoff ${duration(spec.backoff_min_ms)}..${duration(spec.backoff_max_ms)}`;
+
+const limits = ({ spec: { grace_ms, timeout_ms, stall_ms, budget } }: WorkerInfo): string =>
+  [
+    `grace ${duration(grace_ms)}`,
+    timeout_ms ? `timeout ${duration(timeout_ms)}` : "no timeout",
+    stall_ms ? `stall ${duration(stall_ms)}` : "no stall limit",
+    ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
+    ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
+    ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),
+    ...(budget.wall_ms === undefined ? [] : [`wall ${duration(budget.wall_ms)}`]),
+  ].join(", ");
+
+/** The words of the state, and the reason where it is more than the state itself. */
+const condition = (worker: WorkerInfo, now: number): string => {
+  const since = worker.ended_at === null && worker.started_at ? `, for ${age(worker.started_at, now)}` : "";
+  const reason = worker.state === "running" ? "" : oneLine(stateWord(worker.reason));
+  return `${stateWord(worker.state)}${reason ? ` (${reason})` : ""}${worker.state === "running" ? since : ""}`;
+};
+
+const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
+  const { spec } = worker;
+  const lines = makeLineWriter(paint, { verbose: false });
+  lines.know(worker.id, worker.name);
   const facts = pairs(paint, [
     ["id", worker.id],
     ["name", worker.name],
     ["kind", worker.kind],
-    [
-      "state",
-      `${paint(toneOf(worker.state), stateWord(worker.state))}${worker.reason ? ` (${oneLine(stateWord(worker.reason))})` : ""}`,
-    ],
+    ["state", paint(toneOf(worker.state), condition(worker, now))],
     ["error", worker.error && paint("bad", `${worker.error.code}: ${oneLine(worker.error.message, 300)}`)],
     ["command", spec.argv.length > 0 ? oneLine(commandLine(spec.argv), 200) : null],
     ["prompt", spec.prompt ? oneLine(spec.prompt, 200) : null],
-    ["model", spec.model],
-    ["cwd", spec.cwd],
+    ["model", spec.model && oneLine(spec.model)],
+    ["cwd", oneLine(spec.cwd, 300)],
     [
       "labels",
       Object.entries(worker.labels)
-        .map(([key, value]) => `${key}=${oneLine(value)}`)
+        .map(([key, value]) => oneLine(`${key}=${value}`))
         .join(" "),
     ],
+    ["variables", Object.keys(spec.env).join(" ")],
     ["process", worker.pid === null ? null : `pid ${worker.pid}, group ${worker.pgid ?? "unknown"}`],
-    [
-      "incarnation",
-      `${worker.incarnation}, restarted ${worker.restarts === 1 ? "once" : `${worker.restarts} times`}`,
-    ],
-    [
-      "restart",
-      `${spec.restart}, ${worker.window.used} of ${worker.window.max} in ${duration(worker.window.period_ms)} used, backoff ${duration(spec.backoff_min_ms)}..${duration(spec.backoff_max_ms)}`,
-    ],
-    [
-      "limits",
-      [
-        `grace ${duration(spec.grace_ms)}`,
-        spec.timeout_ms ? `timeout ${duration(spec.timeout_ms)}` : "no timeout",
-        spec.stall_ms ? `stall ${duration(spec.stall_ms)}` : "no stall limit",
-      ].join(", "),
-    ],
+    ["run", `${worker.incarnation}, ${count(worker.restarts, "restart")} by the supervisor`],
+    ["restart", restartRule(worker)],
+    ["limits", limits(worker)],
+    ["stdin", spec.interactive ? `open: agent send ${worker.name ?? worker.id} TEXT` : null],
     ["supervisor", worker.supervisor],
     ["parent", worker.parent],
     ["session", worker.session_id && oneLine(worker.session_id)],
-    [
-      "turns",
-      worker.turns > 0
-        ? `${worker.turns}${tokens > 0 ? `, ${count(usage.input_tokens, "token")} in, ${count(usage.output_tokens, "token")} out` : ""}${usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`}`
-        : null,
-    ],
+    ["turns", turns(worker)],
     ["created", `${worker.created_at} (${age(worker.created_at, now)} ago)`],
     ["ended", worker.ended_at && `${worker.ended_at} (${ended(worker, now)})`],
-    ["last record", worker.last_event_at && `seq ${worker.last_seq}, ${age(worker.last_event_at, now)} ago`],
+    ["said last", worker.last_event_at && `${age(worker.last_event_at, now)} ago`],
     ["run directory", worker.run_dir],
+    [
+      "its stderr",
+      worker.error && worker.kind !== "command"
+        ? `agent logs ${worker.name ?? worker.id} --raw --stderr`
+        : null,
+    ],
   ]);
-  const final = worker.completion?.final_text;
-  return final ? `${facts}\n\n${neutralise(final).trimEnd()}` : facts;
+  const recent = worker.recent.flatMap((record) => lines.line(record) ?? []);
+  return recent.length === 0 ? facts : `${facts}\n\n${recent.join("\n")}`;
 };
 
 const EFFECT_WORDS: Readonly<Record<string, string>> = {
   created: "started",
-  updated: "restarted",
+  updated: "restarting",
   deleted: "stopped",
   noop: "had already ended",
   would_create: "would be started",
@@ -211,11 +250,13 @@ const wait: TextOf<{ readonly results: readonly WaitReply[] }> = ({ results }, {
 /** The id alone, so that a script can keep it; nothing after --watch, which has shown all. */
 const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) => {
   if (plan === undefined) return flags.watch ? "" : id;
-  const env = Object.entries(plan.env).map(([key, value]) => `  ${key}=${oneLine(value, 100)}`);
+  const env = Object.entries(plan.env)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `  ${key}=${neutralise(value)}`);
   return [
     pairs(paint, [
       ["command", neutralise(commandLine(plan.argv))],
-      ["cwd", plan.cwd],
+      ["cwd", neutralise(plan.cwd)],
       ["stdin", oneLine(plan.stdin)],
     ]),
     paint("dim", "environment"),
@@ -226,24 +267,29 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
 const output: TextOf<Replies["agent/output"]> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
-const capabilities: TextOf<Replies["agent/capabilities"]> = ({ kinds }, { paint, flags: _flags }) =>
-  kinds.length === 1
-    ? pairs(paint, [
-        ["kind", kinds[0]!.kind],
-        ["short names", kinds[0]!.aliases.join(", ")],
-        ["what", kinds[0]!.summary],
-        ["program", kinds[0]!.binary ?? "–"],
-        ["capabilities", kinds[0]!.capabilities.join("\n              ")],
-      ])
-    : table([
-        ["KIND", "SHORT", "PROGRAM", "WHAT"].map((cell) => paint("dim", cell)),
-        ...kinds.map((each) => [
-          each.kind,
-          each.aliases.join(", ") || "–",
-          each.binary ?? paint("dim", each.kind === "command" ? "yours" : "not found"),
-          each.summary,
-        ]),
-      ]);
+type Kind = Replies["agent/capabilities"]["kinds"][number] & { readonly path: string | null };
+
+const programOf = ({ binary, path }: Kind): string =>
+  binary === null ? "yours" : (path ?? `${binary}: not found`);
+
+const capabilities: TextOf<{ readonly kinds: readonly Kind[] }> = ({ kinds }, { paint, columns }) => {
+  const [kind] = kinds;
+  if (kind !== undefined && kinds.length === 1)
+    return pairs(paint, [
+      ["kind", kind.kind],
+      ["short names", kind.aliases.join(", ")],
+      ["what", kind.summary],
+      ["program", programOf(kind)],
+      ...kind.capabilities.map((each, at) => [at === 0 ? "can" : "", each] as const),
+    ]);
+  const rows = kinds.map((each) => [
+    each.kind,
+    each.aliases.join(", ") || "–",
+    programOf(each),
+    each.summary,
+  ]);
+  return table([["KIND", "SHORT", "PROGRAM", "WHAT"].map((cell) => paint("dim", cell)), ...rows], columns);
+};
 
 const MARKS: Readonly<Record<string, readonly [Tone, string]>> = {
   ok: ["good", "ok  "],
@@ -314,6 +360,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
   "daemon/status": status,
+  "daemon/run": () => "",
   "daemon/start": started,
   "daemon/stop": stopped,
   "agent/completion": ({ text }: { readonly text: string }) => text,

@@ -2,18 +2,30 @@
 
 const trim = (value: number): string => value.toFixed(1).replace(/\.0$/, "");
 
-/** `500ms`, `1.5s`, `10m`, `2h5m`, `3d4h`. */
+/** `500ms`, `1.5s`, `45s`, `4m20s`, `10m`, `2h5m`, `3d4h`: two figures at most, and exact below ten minutes. */
 export const duration = (ms: number): string => {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`;
   if (ms < 10_000) return `${trim(ms / 1000)}s`;
   const seconds = Math.round(ms / 1000);
-  if (seconds < 60 || (seconds < 300 && seconds % 60 !== 0)) return `${seconds}s`;
+  if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);
+  if (minutes < 10 && seconds % 60 !== 0) return `${minutes}m${seconds % 60}s`;
   if (minutes < 60) return `${minutes}m`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours}h` : `${hours}h${minutes % 60}m`;
   const days = Math.floor(hours / 24);
   return hours % 24 === 0 ? `${days}d` : `${days}d${hours % 24}h`;
+};
+
+/** A ULID begins with its time: so many characters tell apart what people start. */
+const ID_MIN_CHARS = 10;
+const ID_CHARS = 26;
+/** The fewest characters by which all these ids still differ: what is shown can be typed. */
+export const uniqueChars = (ids: readonly string[]): number => {
+  const distinct = new Set(ids).size;
+  for (let chars = ID_MIN_CHARS; chars < ID_CHARS; chars++)
+    if (new Set(ids.map((id) => id.slice(0, chars))).size === distinct) return chars;
+  return ID_CHARS;
 };
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"];
@@ -35,9 +47,3 @@ export const clock = (rfc3339: string): string => {
   const two = (value: number): string => String(value).padStart(2, "0");
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, "0")}`;
 };
-
-const SAFE_WORD = /^[A-Za-z0-9_./:=@%+,-]+$/;
-/** An argument as a POSIX shell would need it. */
-const shellWord = (word: string): string =>
-  SAFE_WORD.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-export const commandLine = (argv: readonly string[]): string => argv.map(shellWord).join(" ");

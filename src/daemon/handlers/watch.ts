@@ -39,6 +39,7 @@ const queryOf = (data: RequestData<"agent/watch">, ids: readonly string[]): Watc
   from: data.from,
   since_ms: data.since_ms,
   tail: data.tail,
+  until: data.until,
   ids: ids.length > 0 ? ids : undefined,
   filter: {
     // A name that is no record type matches no record.

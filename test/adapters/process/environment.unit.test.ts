@@ -63,6 +63,18 @@ describe("a child's environment", () => {
     expect(env).not.toHaveProperty("HOLDFAST_RUN");
   });
 
+  test("takes a plain --env for a secret by its name, and a declared base URL or settings directory for none", async () => {
+    const { secrets } = await build(
+      {
+        client_env: { ANTHROPIC_BASE_URL: "http://127.0.0.1:1", CODEX_HOME: "/h/.codex", OTHER_TOKEN: "inherited" },
+        env: { API_KEY: "plain", MODE: "fast" },
+        inherit_env: ["OTHER_TOKEN"],
+      },
+      { credentials: ["ANTHROPIC_BASE_URL", "CODEX_HOME"] },
+    );
+    expect([...secrets].sort()).toEqual(["inherited", "plain"]);
+  });
+
   test("resolves references to the client's variables and to files, and they are secrets", async () => {
     const { env, secrets } = await build({
       client_env: { TOKEN: "t0ken" },

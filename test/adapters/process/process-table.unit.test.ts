@@ -37,6 +37,13 @@ describe("descendants", () => {
     expect(found([at(12, 1, 12), at(13, 12, 13)], recorded)).toEqual([12, 13]);
   });
 
+  test("end at a daemon that one of them started, also where it was recorded before it was one", () => {
+    const stats = [at(10, 1, 10), at(11, 10, 10), at(12, 11, 12), at(13, 12, 13), at(14, 11, 10)];
+    const recorded = new Map([...known, [12, "t12"]]);
+    const ours = descendantsOf(kinshipOf(tableOf(...stats)), LEADER, recorded, ({ pid }) => pid === 12);
+    expect([...ours.keys()].sort()).toEqual([10, 11, 14]);
+  });
+
   test("are not those of a process that has a recycled pid", () => {
     expect(
       found([

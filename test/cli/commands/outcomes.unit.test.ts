@@ -9,6 +9,7 @@ const waited = (status: WaitReply["status"]): WaitReply => ({
   id: status,
   name: null,
   status,
+  reason: "",
   exit_code: null,
   signal: null,
   error: null,

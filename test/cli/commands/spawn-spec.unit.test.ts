@@ -12,7 +12,11 @@ const callOf = (...argv: string[]) => {
 describe("the spec of a spawn", () => {
   it("is a valid WorkerSpec with the defaults of its kind", () => {
     const command = WorkerSpec.parse(
-      specOf(callOf("--", "sh", "-c", "true"), { PATH: "/bin", SECRET: "x" }, "/work"),
+      specOf(callOf("--", "sh", "-c", "true"), {
+        env: { PATH: "/bin", SECRET: "x" },
+        cwd: "/work",
+        stateDir: "/state",
+      }),
     );
     expect(command).toMatchObject({
       kind: "command",
@@ -24,7 +28,11 @@ describe("the spec of a spawn", () => {
       grace_ms: 10_000,
     });
     const agent = WorkerSpec.parse(
-      specOf(callOf("claude", "do it", "--cwd", "sub", "--budget", "usd=5,wall=1h"), {}, "/work"),
+      specOf(callOf("claude", "do it", "--cwd", "sub", "--budget", "usd=5,wall=1h"), {
+        env: {},
+        cwd: "/work",
+        stateDir: "/state",
+      }),
     );
     expect(agent).toMatchObject({
       kind: "claude_code",
@@ -36,7 +44,13 @@ describe("the spec of a spawn", () => {
   });
 
   it("names the worker whose agent spawns", () => {
-    expect(specOf(callOf("--", "true"), { HOLDFAST_RUN: "store/01WORKER/3" }, "/").parent).toBe("01WORKER");
+    expect(
+      specOf(callOf("--", "true"), {
+        env: { HOLDFAST_RUN: "store/01WORKER/3" },
+        cwd: "/",
+        stateDir: "/state",
+      }).parent,
+    ).toBe("01WORKER");
   });
 
   it("sends the variables that rules, flags and references name, and no others", () => {
@@ -58,7 +72,11 @@ describe("the spec of a spawn", () => {
       XDG_CONFIG_HOME: "/c",
     });
     expect(
-      specOf(callOf("--env", "A=@env:OTHER", "--inherit-env", "MINE", "--", "true"), env, "/").client_env,
+      specOf(callOf("--env", "A=@env:OTHER", "--inherit-env", "MINE", "--", "true"), {
+        env,
+        cwd: "/",
+        stateDir: "/state",
+      }).client_env,
     ).toMatchObject({ OTHER: "2", MINE: "1" });
   });
 });
@@ -70,7 +88,7 @@ describe("mistakes of a spawn", () => {
     [["--"], "needs a program after --"],
     [["cladue", "hi"], "did you mean claude?"],
     [["--name", "-x", "--", "true"], "--name has letters"],
-    [["claude", "  "], "the prompt is empty"],
+    [["claude", "  "], "PROMPT is empty"],
     [["claude", "hi", "--prompt-file", "f"], "the prompt is given twice"],
     [["--detach", "--wait", "--", "true"], "--detach goes with neither"],
   ])("%j", (argv, problem) => {

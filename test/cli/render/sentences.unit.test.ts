@@ -64,7 +64,7 @@ describe("a record as a sentence", () => {
     [record("worker_limit_reached", { limit: "usd", value: 5.1, bound: 5 }), "usd limit reached: $5.1 of $5"],
     [
       record("supervisor_escalated", { supervisor: "root", restarts: 4, max_restarts: 3, period_ms: 60_000 }),
-      "supervisor gave up: 4 restarts needed, 3 allowed in 1m",
+      "supervisor gave up: 3 restarts in 1m were not enough",
     ],
     [
       record("worker_signal_sent", { signal: "SIGTERM", pids: [1, 2], reason: "kill" }),
@@ -101,11 +101,11 @@ describe("lines of watch", () => {
       .filter((line) => line !== undefined)
       .map((line) => line.slice("12:00:00.123  ".length));
     expect(lines).toEqual([
-      "fixer.1    started, pid 4242: sh -c 'echo hi; exit 3'",
-      "fixer.1    │ hi",
-      "fixer.1    exited with code 3 after 1.2s",
-      "fixer.1    failed: The program exited with code 3.",
-      "fixer.1    restart 1 of 3 in 1m, in 1s",
+      "fixer.1       started, pid 4242: sh -c 'echo hi; exit 3'",
+      "fixer.1       │ hi",
+      "fixer.1       exited with code 3 after 1.2s",
+      "fixer.1       failed: The program exited with code 3.",
+      "fixer.1       restart 1 of 3 in 1m, in 1s",
     ]);
   });
 

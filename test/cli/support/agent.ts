@@ -31,7 +31,7 @@ export const agent = async (
     },
     isStdinTerminal: () => stdin === undefined,
     isStdoutTerminal: terminal,
-    isStderrTerminal: false,
+    isStderrTerminal: terminal,
   };
   const exit = await run(argv, streams, { PATH: process.env.PATH, ...env }, performance.now());
   return { exit, stdout, stderr };

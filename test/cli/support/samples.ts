@@ -10,6 +10,7 @@ export const worker = (changes: Partial<WorkerView> = {}): WorkerView => ({
   id: ID,
   name: "fixer",
   kind: "command",
+  task: "sh -c 'echo hi; exit 3'",
   status: "running",
   state: "running",
   reason: "",

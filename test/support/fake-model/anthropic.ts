@@ -50,10 +50,8 @@ const read = ({ model = "fake-model", stream = false, messages = [], tools = [] 
       round = 0;
     }
   }
-  const prompt = prompts.at(-1) ?? "";
   return {
-    prompt,
-    asked: prompts.filter((each) => each === prompt).length,
+    prompts,
     round,
     results,
     tools: tools.map(({ name, input_schema }) => ({ name, schema: input_schema })),

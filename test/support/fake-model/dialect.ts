@@ -10,11 +10,9 @@ export interface Tool {
 }
 
 export interface Ask {
-  /** Text of the last message of the user that is no tool's result. */
-  readonly prompt: string;
-  /** In how many messages that prompt stands: more than one means that a session goes on. */
-  readonly asked: number;
-  /** Rounds of tool results after it. */
+  /** Texts of the user's messages that are no tool's results, in their order. */
+  readonly prompts: readonly string[];
+  /** Rounds of tool results after the last of them. */
   readonly round: number;
   /** What the tools of the last round gave back. */
   readonly results: readonly string[];

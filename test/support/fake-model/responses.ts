@@ -49,10 +49,8 @@ const read = ({ model = "fake-model", stream = false, input = [], tools = [] }: 
     prompts.push(textOf(item.content));
     round = 0;
   }
-  const prompt = prompts.at(-1) ?? "";
   return {
-    prompt,
-    asked: prompts.filter((each) => each === prompt).length,
+    prompts,
     round,
     results,
     tools: tools.flatMap(({ type, name, parameters }) =>

@@ -7,12 +7,13 @@ import type { Ask, Block, End, Reply, Tool } from "./dialect.ts";
 type Part = { readonly text: string } | { readonly thinking: string } | { readonly shell: string };
 /** An HTTP error, or parts and how they end. Silence without parts means that not even headers are sent. */
 export type Turn = { readonly status: number } | { readonly parts: readonly Part[]; readonly end?: End };
-type Scenario = (ask: Ask) => readonly Turn[];
+/** `asked` is how often the prompt stands in the conversation: more than once means that a session goes on. */
+type Scenario = (asked: number) => readonly Turn[];
 
 const ROUNDS_MAX = 20;
 const LONG_TEXT_BYTES = 200 * 1024;
 const LONG_TEXT_LINE = "The quick brown fox jumps over the lazy dog. Zażółć gęślą jaźń — 日本語 🦊";
-export const LONG_TEXT_END = "END-OF-LONG-TEXT";
+const LONG_TEXT_END = "END-OF-LONG-TEXT";
 
 /** Numbered lines in several widths of UTF-8, at most 200 KiB before the mark at their end. */
 export const longText = (): string => {
@@ -43,7 +44,7 @@ const scenarios = {
   ],
   shellfail: () => [shell("echo about-to-fail; exit 3"), say("The command failed with status 3.")],
   /** Sleeps only when it is asked for the first time, so that a resumed session can end. */
-  shellsleep: ({ asked }) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
+  shellsleep: (asked) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
   /** More rounds than anybody should allow. */
   maxturns: () => [...Array<Turn>(ROUNDS_MAX).fill(shell("echo again")), say("Enough.")],
   long: () => [say(longText())],
@@ -66,8 +67,8 @@ export type ScenarioName = keyof typeof scenarios;
 
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
 
-export const turnOf = (name: ScenarioName, ask: Ask): Turn => {
-  const turns = (scenarios[name] as Scenario)(ask);
+export const turnOf = (name: ScenarioName, ask: Ask, asked: number): Turn => {
+  const turns = (scenarios[name] as Scenario)(asked);
   const turn = turns[Math.min(ask.round, turns.length - 1)]!;
   // Side requests get a short answer, but share the weather.
   return ask.tools.length > 0 || !("parts" in turn) || turn.end === "silence" ? turn : say("A title");

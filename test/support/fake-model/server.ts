@@ -68,10 +68,14 @@ const route = (url: string): { readonly path: string; readonly prefix?: string }
   return { path: path ?? pathname, prefix };
 };
 
-const scenarioOf = (prompt: string, prefix: string | undefined): ScenarioName => {
-  const name = prefix ?? /\[\[scenario:([\w-]+)\]\]/.exec(prompt)?.[1] ?? "text";
+const MARK = /\[\[scenario:([\w-]+)\]\]/;
+
+/** The newest prompt with a mark counts: a CLI adds messages of its own, such as "go on". */
+const scenarioOf = (prompts: readonly string[], prefix: string | undefined) => {
+  const prompt = prompts.findLast((each) => MARK.test(each)) ?? prompts.at(-1) ?? "";
+  const name = prefix ?? MARK.exec(prompt)?.[1] ?? "text";
   if (!isScenario(name)) throw new RangeError(`no scenario ${name}`);
-  return name;
+  return { scenario: name, asked: prompts.filter((each) => each === prompt).length };
 };
 
 export const startFakeModel = async (): Promise<FakeModel> => {
@@ -95,10 +99,10 @@ export const startFakeModel = async (): Promise<FakeModel> => {
       return other(404, { error: { message: `no such path: ${path}` } });
 
     const ask = dialect.read(body);
-    const scenario = scenarioOf(ask.prompt, prefix);
-    const turn = turnOf(scenario, ask);
+    const { scenario, asked } = scenarioOf(ask.prompts, prefix);
+    const turn = turnOf(scenario, ask, asked);
     const status = "status" in turn ? turn.status : 200;
-    note({ path, status, scenario, round: ask.round, asked: ask.asked, results: ask.results, credential });
+    note({ path, status, scenario, round: ask.round, asked, results: ask.results, credential });
     if ("status" in turn) return sendJson(response, status, dialect.error(status));
 
     const reply = replyOf(turn, ask.tools);
@@ -106,7 +110,7 @@ export const startFakeModel = async (): Promise<FakeModel> => {
     if (isSilent && reply.blocks.length === 0) return;
     if (!ask.stream && !isSilent) return sendJson(response, 200, dialect.whole(reply, ask.model));
     await stream(response, dialect.events(reply, ask.model));
-    if (reply.end === "cut") response.destroy();
+    if (reply.end === "cut") response.socket?.destroySoon();
     else if (!isSilent) response.end();
   };
 

@@ -1,0 +1,73 @@
+/**
+ * Boot: every recorded worker that has not ended is looked up in the process table and put under supervision again. One
+ * that cannot be looked up is told to the operator and left as it is; the others do not wait for it.
+ */
+import { Effect, Schedule } from "effect";
+import type { Observed } from "../adapters/spawner.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, STORE_RETRY_MS } from "../protocol/limits.ts";
+import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
+import type { WorkerRow } from "../store/port.ts";
+import { attempt, attemptAsync } from "./attempt.ts";
+import type { Core } from "./core.ts";
+import type { ChildState } from "./inputs.ts";
+import { reconcile } from "./reconcile.ts";
+import type { Services } from "./services.ts";
+import type { Beginning } from "./worker.ts";
+
+/** They keep the order of their requests as their start order. */
+export const recoverAll = (core: Core): Effect.Effect<void, HoldfastError> =>
+  Effect.flatMap(
+    attempt(() => core.services.log.workers()),
+    (rows) =>
+      Effect.forEach(
+        rows.filter((row) => !isEnded(row.state)).map((row) => ({ row, order: core.place() })),
+        ({ row, order }) =>
+          Effect.catch(recover(core, row, order), (error) =>
+            Effect.sync(() =>
+              core.services.report(`worker ${row.id} could not be taken over: ${error.message}`, error),
+            ),
+          ),
+        { concurrency: BOOT_LOOKS_MAX, discard: true },
+      ),
+  );
+
+const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    const { services, roster } = core;
+    const adapter = yield* core.adapterOf(row.kind);
+    const { spec, unlaunchable } = yield* specOf(services, row);
+    const child = yield* core.fold(row, spec);
+    const observed = child.open ? yield* observe(services, child) : undefined;
+    const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
+    if (action.type === "leave") return;
+    const beginning: Beginning = {
+      action,
+      ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
+      ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
+      ...(unlaunchable === undefined ? {} : { unlaunchable }),
+    };
+    yield* roster.supervise({ spec, adapter, child, order, beginning });
+  });
+
+const observe = (
+  services: Services,
+  { worker_id, incarnation }: ChildState,
+): Effect.Effect<Observed, HoldfastError> =>
+  Effect.retry(
+    attemptAsync(() => services.spawner.observe({ worker_id, incarnation })),
+    { schedule: Schedule.spaced(STORE_RETRY_MS), times: BOOT_TRIES_MAX - 1 },
+  );
+
+/** Without its launch spec a worker is supervised to its end by what the log has of it, and not started again. */
+const specOf = (
+  services: Services,
+  row: WorkerRow,
+): Effect.Effect<{ readonly spec: WorkerSpec; readonly unlaunchable?: HoldfastError }> =>
+  Effect.catch(
+    Effect.map(
+      attemptAsync(() => services.files.load(row.id)),
+      (spec) => ({ spec }),
+    ),
+    (unlaunchable) => Effect.succeed({ spec: { ...row.spec, restart: "temporary" as const }, unlaunchable }),
+  );

@@ -1,0 +1,101 @@
+/** What all parts of the runtime share: its ports, its clock, who lives, and how a worker is found. */
+import { Clock, Effect, type Scope } from "effect";
+import type { AgentAdapter } from "../adapters/adapter.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import type { LogRecord, RecordDraft } from "../protocol/records.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { WorkerRow } from "../store/port.ts";
+import { type Admission, makeAdmission } from "./admission.ts";
+import { attempt, attemptAsync } from "./attempt.ts";
+import { evolve, LIFECYCLE, monotonicOf, newChild } from "./evolve.ts";
+import type { ChildState, Now } from "./inputs.ts";
+import { resolveRef } from "./resolve.ts";
+import { makeRoster, type Roster } from "./roster.ts";
+import type { Services } from "./services.ts";
+
+export interface Kinds {
+  readonly all: readonly AgentAdapter[];
+  /** The name of the nearest kind, for a mistyped one. */
+  readonly suggest: (kind: string) => string | undefined;
+}
+
+export interface Core {
+  readonly services: Services;
+  readonly roster: Roster;
+  readonly admission: Admission;
+  /** The next place in the start order. */
+  place(): number;
+  wallMs(): number;
+  monoMs(): number;
+  now(): Now;
+  commit(drafts: readonly RecordDraft[]): Effect.Effect<readonly LogRecord[], HoldfastError>;
+  /** By id, a unique prefix of one, or a name. */
+  find(ref: string): Effect.Effect<WorkerRow, HoldfastError>;
+  /** Of a worker that is known to be there. */
+  rowOf(id: string): Effect.Effect<WorkerRow, HoldfastError>;
+  adapterOf(kind: string): Effect.Effect<AgentAdapter, HoldfastError>;
+  /** What its records say of a worker. */
+  fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
+}
+
+export const makeCore = (services: Services, kinds: Kinds): Effect.Effect<Core, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { log } = services;
+    const clock = yield* Clock.Clock;
+    const roster = yield* makeRoster(services);
+    let order = 0;
+
+    const wallMs = () => clock.currentTimeMillisUnsafe();
+    const monoMs = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
+    const stamp = () => ({ boot_id: services.boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
+    const now = (): Now => ({ mono_ms: monoMs(), clock: stamp(), random: services.random() });
+    const commit = (drafts: readonly RecordDraft[]) => attemptAsync(() => log.commit(drafts));
+
+    const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
+      Effect.flatMap(
+        attempt(() => log.worker(ref) ?? resolveRef(log.workers(), ref)),
+        (found) => (found instanceof HoldfastError ? Effect.fail(found) : Effect.succeed(found)),
+      );
+    const rowOf = (id: string) => attempt(() => log.worker(id) as WorkerRow);
+
+    const fold = (row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError> =>
+      attempt(() => {
+        const instant = { boot_id: services.boot_id, mono_ms: monoMs(), wall_ms: wallMs() };
+        return log
+          .stream(row.id, LIFECYCLE)
+          .reduce(
+            (child, record) => evolve(child, record, monotonicOf(record, instant, spec.restart_period_ms)),
+            newChild(row.id, spec),
+          );
+      });
+
+    const adapterOf = (kind: string): Effect.Effect<AgentAdapter, HoldfastError> =>
+      Effect.suspend(() => {
+        const adapter = services.adapterFor(kind);
+        if (adapter !== undefined) return Effect.succeed(adapter);
+        const near = kinds.suggest(kind);
+        const names = kinds.all.map((one) => one.kind).join(", ");
+        const suggestion = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
+        return Effect.fail(
+          new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
+            phase: "validation",
+            suggestion,
+          }),
+        );
+      });
+
+    return {
+      services,
+      roster,
+      admission: makeAdmission(roster),
+      place: () => order++,
+      wallMs,
+      monoMs,
+      now,
+      commit,
+      find,
+      rowOf,
+      adapterOf,
+      fold,
+    };
+  });

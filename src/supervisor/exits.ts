@@ -1,0 +1,40 @@
+/** What goes on record of an end that no adapter can tell: no start, no witness, or a failure of our own. */
+import type { IncarnationOutcome } from "../adapters/adapter.ts";
+import type { RunExit } from "../adapters/spawner.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import type { WorkerError } from "../protocol/records.ts";
+
+export const NOT_STARTED: RunExit = {
+  exit_code: null,
+  signal: null,
+  signal_inferred: false,
+  raw_status: null,
+  reason: "start_failed",
+};
+export const UNKNOWN_EXIT: RunExit = { ...NOT_STARTED, reason: "unknown" };
+
+/** What was thrown may quote the agent, so it goes to the operator and not on record. */
+export const ABANDONED: WorkerError = {
+  code: "INTERNAL",
+  message: "Holdfast itself failed while it supervised this worker.",
+};
+
+export const errorOf = ({ code, message }: HoldfastError): WorkerError => ({ code, message });
+
+export const failedToStart = (error: WorkerError): IncarnationOutcome => ({
+  status: "failed",
+  completion: { status: { code: null, signal: null } },
+  error,
+});
+
+/** Where nobody saw the exit, the agent's own terminal event still counts; without one the truth is that nobody knows. */
+export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome =>
+  exit.reason === "unknown" && outcome.status === "failed"
+    ? {
+        ...outcome,
+        error: {
+          code: "WORKER_LOST",
+          message: "The agent ended and nobody saw how: its launcher was killed too.",
+        },
+      }
+    : outcome;

@@ -1,0 +1,121 @@
+/**
+ * What the runtime answers: the shapes that the daemon sends, the client renders and the library returns. Without Effect,
+ * so that who imports the library needs none of its types.
+ */
+import type { AgentCompletion } from "../protocol/completion.ts";
+import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import type { TurnRow, WorkerRow } from "../store/port.ts";
+
+/** A row of `agent list`, with the field names of cli.md. */
+export interface WorkerView {
+  readonly id: string;
+  readonly name: string | null;
+  readonly kind: string;
+  /** What it was given to do: the command line, or the beginning of the prompt; one line, secrets masked. */
+  readonly task: string;
+  readonly status: WorkerStatus;
+  readonly state: WorkerState;
+  readonly reason: string;
+  readonly incarnation: number;
+  readonly restarts: number;
+  readonly pid: number | null;
+  readonly pgid: number | null;
+  readonly supervisor: string;
+  readonly parent: string | null;
+  readonly session_id: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly error: WorkerError | null;
+  readonly turns: number;
+  readonly usage: Usage;
+}
+
+export interface WorkerInfo extends WorkerView {
+  readonly spec: WorkerRow["spec"];
+  readonly completion: AgentCompletion | null;
+  readonly turn_list: readonly TurnRow[];
+  readonly run_dir: string | null;
+  readonly last_seq: number;
+  readonly last_event_at: string | null;
+  /** Restarts inside the window now, of how many, in how long. */
+  readonly window: { readonly used: number; readonly max: number; readonly period_ms: number };
+}
+
+export type Effected =
+  | "created"
+  | "updated"
+  | "deleted"
+  | "noop"
+  | "would_create"
+  | "would_update"
+  | "would_delete";
+
+export interface SpawnReply {
+  readonly id: string;
+  readonly name: string | null;
+  readonly kind: string;
+  readonly status: WorkerStatus;
+  readonly effect: Effected;
+  /** With dry_run: what would be run, secrets masked. */
+  readonly plan?: {
+    readonly argv: readonly string[];
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string>>;
+    readonly stdin: string;
+  };
+}
+
+export interface PerWorker {
+  readonly id: string;
+  readonly name: string | null;
+  readonly ok: boolean;
+  readonly effect: Effected;
+  readonly status: WorkerStatus | null;
+  readonly error: WorkerError | null;
+}
+
+export interface TreeNode {
+  readonly id: string;
+  readonly name: string | null;
+  readonly type: "supervisor" | "worker";
+  readonly strategy?: "one_for_one";
+  readonly kind?: string;
+  readonly task?: string;
+  readonly status?: WorkerStatus;
+  readonly state?: WorkerState;
+  readonly reason?: string;
+  readonly pid?: number | null;
+  readonly incarnation?: number;
+  readonly restarts?: number;
+  readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
+  readonly children: readonly TreeNode[];
+}
+
+export interface WaitReply {
+  readonly id: string;
+  readonly name: string | null;
+  readonly status: WorkerStatus;
+  /** Why it stays as it is: its policy, the supervisor that gave up, a kill. */
+  readonly reason: string;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly error: WorkerError | null;
+}
+
+export interface RuntimeStatus {
+  readonly version: string;
+  readonly pid: number;
+  readonly node: string;
+  readonly store_id: string;
+  readonly state_dir: string;
+  readonly started_at: string;
+  readonly head: number;
+  readonly workers: { readonly live: number; readonly total: number };
+  readonly rss_bytes: number;
+  readonly heap_bytes: number;
+}

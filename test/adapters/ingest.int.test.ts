@@ -1,0 +1,300 @@
+/** Exactly once (architecture §5): cut the input anywhere, go on from the checkpoint, and the records are the same. */
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import type { AgentAdapter, SpoolName } from "../../src/adapters/adapter.ts";
+import { claudeCode } from "../../src/adapters/claude-code/index.ts";
+import { codex } from "../../src/adapters/codex/index.ts";
+import { command } from "../../src/adapters/command/index.ts";
+import { type Ingest, openIngest } from "../../src/adapters/ingest.ts";
+import {
+  DECODER_STATE_MAX_BYTES,
+  LINE_MAX_BYTES,
+  SPOOL_READ_BYTES,
+  TEXT_MAX_BYTES,
+} from "../../src/protocol/limits.ts";
+import type { RecordDraft } from "../../src/protocol/records.ts";
+import { makeRedactor } from "../../src/protocol/redact.ts";
+import type { Checkpoint } from "../../src/store/port.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "holdfast-ingest-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const SECRET = "s3cr3t-value-of-the-test";
+const ENDED = { status: { code: 0, signal: null }, signals_sent: [], stderr_tail: "", program: "agent" };
+
+/** One incarnation's spools and what a log would have of it. */
+const makeRun = (adapter: AgentAdapter) => {
+  const home = mkdtempSync(join(dir, "run-"));
+  const checkpoints = new Map<SpoolName, Checkpoint>();
+  const drafts: RecordDraft[] = [];
+  const spool = (stream: SpoolName) => join(home, stream);
+  for (const stream of ["stdout", "stderr"] as const) writeFileSync(spool(stream), "");
+  const reopen = (): Ingest =>
+    openIngest({
+      adapter,
+      worker_id: "W",
+      incarnation: 1,
+      spool,
+      checkpoints: [...checkpoints.values()],
+      redact: makeRedactor([SECRET]),
+    });
+  let ingest = reopen();
+  /** At most `pulls` batches, each committed with its checkpoint. Returns how many there were. */
+  const pull = (pulls = Number.POSITIVE_INFINITY): number => {
+    let count = 0;
+    for (; count < pulls; count += 1) {
+      const batch = ingest.pull();
+      if (batch === undefined) break;
+      drafts.push(...batch.drafts);
+      checkpoints.set(batch.checkpoint.stream, batch.checkpoint);
+    }
+    return count;
+  };
+  return {
+    drafts,
+    spool,
+    checkpoints,
+    write: (bytes: Uint8Array | string, stream: SpoolName = "stdout") => appendFileSync(spool(stream), bytes),
+    pull,
+    restart: () => {
+      ingest.close();
+      ingest = reopen();
+    },
+    finish: () => {
+      pull();
+      const last = ingest.finish(ENDED);
+      return { drafts: [...drafts, ...last.drafts], outcome: last.outcome };
+    },
+  };
+};
+
+const whole = (adapter: AgentAdapter, bytes: Uint8Array) => {
+  const run = makeRun(adapter);
+  run.write(bytes);
+  return run.finish();
+};
+
+const recordingsOf = (folder: string): Buffer[] => {
+  const path = join(import.meta.dirname, "../recordings", folder);
+  return readdirSync(path).map((file) => readFileSync(join(path, file)));
+};
+
+const AWKWARD = Buffer.concat([
+  Buffer.from(`plain\r\nümläut und 🦑\n\n\nkey=${SECRET} in a line\n\u0000\u001b[31mred\u001b[0m\r`),
+  Buffer.from([0xff, 0xfe, 0x0a, 0xc3, 0x0a, 0xf0, 0x9f, 0x0a]),
+  Buffer.from("no end of line"),
+]);
+
+const smallest = (buffers: Buffer[]): Buffer => buffers.sort((a, b) => a.length - b.length)[0] as Buffer;
+
+const KINDS = [
+  { kind: "command", adapter: command as AgentAdapter, inputs: [AWKWARD] },
+  { kind: "claude_code", adapter: claudeCode as AgentAdapter, inputs: recordingsOf("claude-code") },
+  { kind: "codex", adapter: codex as AgentAdapter, inputs: recordingsOf("codex") },
+] as const;
+
+describe.each(KINDS)("a run of $kind", ({ adapter, inputs }) => {
+  it("that is cut at any byte of its shortest transcript gives the same records", () => {
+    const bytes = smallest([...inputs]);
+    const expected = whole(adapter, bytes);
+    expect(expected.drafts.length).toBeGreaterThan(0);
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const run = makeRun(adapter);
+      run.write(bytes.subarray(0, cut));
+      run.pull();
+      run.restart();
+      run.write(bytes.subarray(cut));
+      const found = run.finish();
+      if (JSON.stringify(found) !== JSON.stringify(expected))
+        expect(found, `cut at ${cut}`).toEqual(expected);
+    }
+  });
+
+  it("that is cut any number of times, and read at any of them or not, gives the same records", () => {
+    const transcripts = inputs.map((bytes) => ({ bytes, expected: whole(adapter, bytes) }));
+    const steps = fc.array(
+      fc.record({
+        part: fc.double({ min: 0, max: 1, noNaN: true }),
+        pulls: fc.constantFrom(0, 1, 99),
+        restart: fc.boolean(),
+      }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(fc.nat(transcripts.length - 1), steps, (which, cuts) => {
+        const { bytes, expected } = transcripts[which] as (typeof transcripts)[number];
+        const run = makeRun(adapter);
+        let at = 0;
+        for (const { part, pulls, restart } of cuts) {
+          const next = at + Math.round((bytes.length - at) * part);
+          run.write(bytes.subarray(at, next));
+          at = next;
+          run.pull(pulls);
+          if (restart) run.restart();
+        }
+        run.write(bytes.subarray(at));
+        expect(run.finish()).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("a long run", () => {
+  const long = Buffer.from(
+    `${"0123456789".repeat(10)}\n`.repeat(12_000) +
+      `${"x".repeat(LINE_MAX_BYTES + 5)}\nafter\n` +
+      "tail\n".repeat(50_000),
+  );
+
+  it("gives the same records after a restart at any pull, also inside a line over the limit", {
+    timeout: 60_000,
+  }, () => {
+    const expected = whole(command as AgentAdapter, long);
+    const pulls = Math.ceil(long.length / SPOOL_READ_BYTES);
+    expect(pulls).toBeGreaterThan(8);
+    for (let before = 1; before <= pulls; before += 1) {
+      const run = makeRun(command as AgentAdapter);
+      run.write(long);
+      expect(run.pull(before)).toBe(before);
+      run.restart();
+      const found = run.finish();
+      expect(found.drafts.length).toBe(expected.drafts.length);
+      if (JSON.stringify(found) !== JSON.stringify(expected)) expect(found).toEqual(expected);
+    }
+    expect(
+      expected.drafts.filter((draft) => draft.type === "worker_log_chunk").map(({ payload }) => payload),
+    ).toEqual([
+      {
+        stream: "stdout",
+        truncated: true,
+        reason: "line_too_long",
+        bytes: LINE_MAX_BYTES + 5,
+        limit_bytes: LINE_MAX_BYTES,
+      },
+    ]);
+  });
+});
+
+describe("secrets", () => {
+  const textsOf = (drafts: readonly RecordDraft[]) =>
+    drafts.flatMap((draft) =>
+      draft.type === "agent.event" && draft.payload.text !== undefined ? [draft.payload.text] : [],
+    );
+
+  it("are masked before a long line is split, wherever the split falls", () => {
+    for (const before of [
+      TEXT_MAX_BYTES - SECRET.length - 1,
+      TEXT_MAX_BYTES - 10,
+      TEXT_MAX_BYTES - 1,
+      TEXT_MAX_BYTES,
+    ]) {
+      const { drafts } = whole(
+        command as AgentAdapter,
+        Buffer.from(`${"a".repeat(before)}${SECRET}${"b".repeat(100)}\n`),
+      );
+      expect(textsOf(drafts).length).toBeGreaterThan(1);
+      const text = textsOf(drafts).join("");
+      expect(text).toBe(`${"a".repeat(before)}***${"b".repeat(100)}\n`);
+    }
+  });
+
+  it("are masked in a last line without an end", () => {
+    const { drafts } = whole(command as AgentAdapter, Buffer.from(`the key is ${SECRET}`));
+    expect(textsOf(drafts)).toEqual(["the key is ***"]);
+  });
+});
+
+describe("a spool that has shrunk", () => {
+  it("below what was read is a record that says by how much, and what is written then is read", () => {
+    const run = makeRun(command as AgentAdapter);
+    run.write("one\ntwo\n");
+    run.pull();
+    run.restart();
+    truncateSync(run.spool("stdout"), 4);
+    run.pull();
+    run.write("three\n");
+    const { drafts } = run.finish();
+    expect(
+      drafts.map((draft) => (draft.type === "agent.event" ? draft.payload.text : draft.payload)),
+    ).toEqual([
+      "one\n",
+      "two\n",
+      { stream: "stdout", truncated: true, reason: "spool_shrunk", bytes: 4, limit_bytes: 0 },
+      "three\n",
+    ]);
+  });
+
+  it("by part of a line that was not read is no loss of a record", () => {
+    const run = makeRun(command as AgentAdapter);
+    run.write("one\nunfini");
+    run.pull();
+    truncateSync(run.spool("stdout"), 7);
+    run.pull();
+    run.write("!\n");
+    const { drafts } = run.finish();
+    expect(
+      drafts.map((draft) => (draft.type === "agent.event" ? draft.payload.text : draft.payload)),
+    ).toEqual(["one\n", "unf!\n"]);
+  });
+});
+
+describe("the memory of an adapter", () => {
+  /** Counts lines over both streams, and remembers as much as it is told to. */
+  const counting = (padding = 0): AgentAdapter<{ readonly lines: number; readonly pad: string }> => ({
+    ...command,
+    initial: () => ({ lines: 0, pad: "" }),
+    decode: ({ lines }) => ({ state: { lines: lines + 1, pad: "p".repeat(padding) }, records: [] }),
+    finish: ({ lines }, exit) => ({
+      outcome: { status: "completed", completion: { status: exit.status, data: { lines } } },
+      records: [],
+    }),
+  });
+  const linesOf = (adapter: AgentAdapter, order: readonly SpoolName[]): unknown => {
+    const run = makeRun(adapter);
+    for (const stream of order) {
+      run.write("line\n", stream);
+      run.pull();
+      run.restart();
+    }
+    return (run.finish().outcome.completion.data as { lines: number }).lines;
+  };
+
+  it("is the same over a restart, whichever of its streams came last", () => {
+    expect(linesOf(counting() as AgentAdapter, ["stdout", "stderr", "stdout"])).toBe(3);
+    expect(linesOf(counting() as AgentAdapter, ["stderr", "stdout", "stderr", "stderr"])).toBe(4);
+  });
+
+  it("is lost, and no record with it, where it is over its bound", () => {
+    expect(linesOf(counting(DECODER_STATE_MAX_BYTES) as AgentAdapter, ["stdout", "stdout"])).toBe(0);
+  });
+
+  it("of another version begins anew, at the same place of the spool", () => {
+    const run = makeRun(counting() as AgentAdapter);
+    run.write("one\n");
+    run.pull();
+    const stale = [...run.checkpoints.values()].map((checkpoint) => ({ ...checkpoint, decoder_version: 0 }));
+    const ingest = openIngest({
+      adapter: counting() as AgentAdapter,
+      worker_id: "W",
+      incarnation: 1,
+      spool: run.spool,
+      checkpoints: stale,
+      redact: makeRedactor(),
+    });
+    run.write("two\n");
+    expect(ingest.pull()?.checkpoint.offset).toBe(8);
+    expect(ingest.finish(ENDED).outcome.completion.data).toEqual({ lines: 1 });
+  });
+});

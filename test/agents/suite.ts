@@ -1,0 +1,131 @@
+/** What every CLI must do under `agent spawn`, whatever its wire and its words. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AgentEvent } from "../../src/protocol/agent-event.ts";
+import { longText } from "../support/fake-model/scenarios.ts";
+import { type AgentUnderTest, FAKE_KEY } from "./agents.ts";
+import { areInstalled } from "./install.ts";
+import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
+
+const textOn = (events: readonly AgentEvent[], channel: string): string =>
+  events
+    .filter((event) => event.kind === "TextOutput" && event.channel === channel)
+    .map(({ text = "" }) => text)
+    .join("");
+
+const failureOf = (story: Story) => story.of("worker_failed").map(({ payload }) => payload.error.code);
+
+const survivorsOf = (story: Story): readonly number[] =>
+  story.of("worker_exited").flatMap(({ payload }) => payload.sweep?.survivors ?? []);
+
+/** `more` are tests of one CLI alone; they get the world once it is made. */
+export const describeAgent = (under: AgentUnderTest, more: (world: () => World) => void): void => {
+  describe.skipIf(!areInstalled())(under.kind, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await makeWorld(under);
+    });
+    afterAll(() => world.close());
+
+    it("answers, and its session, usage and final text are told", async () => {
+      const story = await world.story(await world.spawn("text", makeCwd()));
+      expect(textOn(story.events, "assistant")).toBe("Hello from the fake model.");
+      expect(story.of("worker_completed")).toMatchObject([
+        { payload: { completion: { status: { code: 0 }, final_text: "Hello from the fake model." } } },
+      ]);
+      expect(story.of("session_started")).toHaveLength(1);
+      expect(story.of("turn_completed")).toMatchObject([{ payload: { usage: { output_tokens: 56 } } }]);
+      expect(survivorsOf(story)).toEqual([]);
+    });
+
+    it("thinks on its own channel", async () => {
+      const story = await world.story(await world.spawn("thinking", makeCwd()));
+      expect(textOn(story.events, "reasoning")).toContain("First the question");
+      expect(textOn(story.events, "assistant")).toBe("Forty-two.");
+    });
+
+    it.each([
+      ["shell", "hello-from-tool"],
+      ["shellfail", "about-to-fail"],
+    ] as const)(
+      "%s: a tool is called, and its result reaches the log and the model",
+      async (scenario, output) => {
+        const story = await world.story(await world.spawn(scenario, makeCwd()));
+        const tools = story.events.filter(({ kind }) => kind === "ToolCall" || kind === "ToolResult");
+        expect(tools.map(({ kind }) => kind)).toEqual(["ToolCall", "ToolResult"]);
+        expect(story.of("worker_completed")).toHaveLength(1);
+        const told = world.model.requests.filter((seen) => seen.scenario === scenario && seen.round === 1);
+        expect(told.flatMap(({ results = [] }) => results).join("")).toContain(output);
+      },
+    );
+
+    it("brings 200 KB of text, every byte of them", async () => {
+      const story = await world.story(await world.spawn("long", makeCwd()));
+      expect(textOn(story.events, "assistant") === longText()).toBe(true);
+      const output = JSON.parse(await world.agent("output", story.id, "-o", "json"));
+      expect(output.data).toMatchObject({ truncated: false });
+      expect(output.data.text === longText()).toBe(true);
+    });
+
+    it.each([
+      ["e401", "TOKEN_INVALID"],
+      ["e429", "RATE_LIMITED"],
+      ["e500", "PROVIDER_ERROR"],
+      ["maxtokens", "OUTPUT_TOO_LARGE"],
+    ] as const)("%s is told as %s", async (scenario, code) => {
+      const story = await world.story(await world.spawn(scenario, makeCwd(), "--restart", "temporary"));
+      expect(failureOf(story)).toEqual([code]);
+      expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code: 1, reason: "exited" } }]);
+    });
+
+    it.each([
+      ["hang", "--stall", "2s", "stall"],
+      ["hangstream", "--timeout", "3s", "timeout"],
+    ] as const)("%s is ended by %s", async (scenario, flag, value, limit) => {
+      const flags = [flag, value, "--grace", "1s", "--restart", "temporary"];
+      const story = await world.story(await world.spawn(scenario, makeCwd(), ...flags));
+      expect(story.of("worker_limit_reached")).toMatchObject([{ payload: { limit } }]);
+      expect(failureOf(story)).toHaveLength(1);
+      expect(survivorsOf(story)).toEqual([]);
+    });
+
+    it("killed by somebody in the middle of a tool, it goes on in its session, and no tool is left", async () => {
+      const cwd = makeCwd();
+      const isHeld = makeCanary(cwd);
+      const id = await world.spawn("shellsleep", cwd, "--restart", "transient", "--backoff", "100ms..1s");
+      await until(isHeld, "the tool runs");
+      const [spawned] = (await world.soFar(id)).of("worker_spawned");
+      process.kill(spawned!.payload.agent.pid, "SIGKILL");
+
+      const story = await world.story(id);
+      expect(isHeld()).toBe(false);
+      expect(textOn(story.events, "assistant")).toContain("Resumed, and done.");
+      expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
+      expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+      const sessions = story.of("session_started").map(({ payload }) => payload.session_id);
+      expect(new Set(sessions).size).toBe(1);
+      expect(world.model.requests.at(-1)).toMatchObject({ scenario: "shellsleep", asked: 2 });
+    });
+
+    it("is killed with its tools, also the one that left its session", async () => {
+      const cwd = makeCwd();
+      const isHeld = makeCanary(cwd);
+      const id = await world.spawn("shellsleep", cwd);
+      await until(isHeld, "the tool runs");
+      await world.agent("kill", id, "--grace", "2s");
+      expect(isHeld()).toBe(false);
+      const story = await world.story(id);
+      expect(story.of("worker_cancelled")).toHaveLength(1);
+      expect(survivorsOf(story)).toEqual([]);
+    });
+
+    more(() => world);
+
+    it("asked nobody but the model, with nothing but the fake key", async () => {
+      const seen = world.model.requests;
+      expect(new Set(seen.map(({ credential }) => credential?.replace("Bearer ", "")))).toEqual(
+        new Set([FAKE_KEY]),
+      );
+      expect(seen.filter(({ scenario }) => scenario === undefined)).toEqual([]);
+    });
+  });
+};

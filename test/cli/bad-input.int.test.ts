@@ -1,0 +1,197 @@
+/** Bad input to every command of the registry: one clear sentence a mistake, all at once, exit code 3, and nothing was started. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { adapters } from "../../src/adapters/registry.ts";
+import {
+  COMMANDS,
+  type CommandDef,
+  type FlagDef,
+  KINDS,
+  type ValueType,
+} from "../../src/protocol/commands.ts";
+import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { WorkerSpec } from "../../src/protocol/worker.ts";
+import { agent } from "./support/agent.ts";
+
+let directory: string;
+/** Nobody may make it: a daemon would, before all else. */
+let stateDir: string;
+beforeAll(() => {
+  process.setMaxListeners(0);
+  directory = mkdtempSync(join(tmpdir(), "holdfast-bad-"));
+  stateDir = join(directory, "state");
+});
+afterEach(() => expect(existsSync(stateDir)).toBe(false));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The sentences of a refusal. */
+const refused = async (argv: readonly string[]): Promise<readonly string[]> => {
+  const env = { HOLDFAST_HOME: stateDir };
+  const ran = await agent(["-o", "json", ...argv], { env });
+  expect(ran).toMatchObject({ exit: 3, stderr: "" });
+  const { ok, data, error } = ResponseEnvelope.parse(JSON.parse(ran.stdout));
+  expect({ ok, data }).toEqual({ ok: false, data: null });
+  expect(error).toMatchObject({
+    phase: "validation",
+    retryable: true,
+    suggestion: expect.stringMatching(/\S/),
+  });
+  const problems: string[] =
+    error!.detail === undefined ? [error!.message] : JSON.parse(error!.detail).problems;
+  for (const problem of problems) expect(problem).toMatch(/^(agent |--|[A-Z]).*[.?]$/s);
+  const text = await agent(["-o", "text", ...argv], { env });
+  expect(text).toMatchObject({ exit: 3, stdout: "" });
+  for (const problem of problems) expect(text.stderr).toContain(problem);
+  return problems;
+};
+
+const WRONG: Readonly<Record<ValueType, string | undefined>> = {
+  bool: undefined,
+  string: "",
+  int: "many",
+  duration: "5x",
+  enum: "nope",
+  list: "NoSuchKind",
+  pair: "no-equals-sign",
+  "json-pair": "key={",
+  restarts: "3/xx",
+  backoff: "9s..1s",
+  budget: "usd=x",
+  signal: "SIGNOPE",
+};
+
+const wrongly = ({ name, type }: FlagDef): readonly string[] =>
+  type === "bool" ? [`--${name}=yes`] : [`--${name}`, WRONG[type]!];
+
+describe.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
+  "agent %s refuses",
+  (_name, command: CommandDef) => {
+    const required = command.args.filter((arg) => arg.required).length;
+
+    it("an unknown flag, and names the one that was probably meant", async () => {
+      const args = command.args.slice(0, required).map(() => "x");
+      const problems = await refused([...command.words, "--outptu", "json", ...args]);
+      expect(problems[0]).toContain("has no flag --outptu; did you mean --output?");
+    });
+
+    it("a wrong value of each flag and each missing argument, all at once", async () => {
+      const problems = await refused([...command.words, ...command.flags.flatMap(wrongly), "--no-such-flag"]);
+      for (const { name } of command.flags)
+        expect(problems.filter((problem) => problem.startsWith(`--${name} `))).toHaveLength(1);
+      expect(problems.join("\n")).toContain("no flag --no-such-flag");
+      for (const arg of command.args)
+        if (arg.required) expect(problems.join("\n")).toContain(`needs ${arg.name}`);
+    });
+
+    it("a flag without its value", async () => {
+      for (const { name } of command.flags.filter(({ type }) => type !== "bool"))
+        expect((await refused([...command.words, `--${name}`])).join("\n")).toContain(
+          `--${name} needs a value`,
+        );
+    });
+
+    if (command.args.some((arg) => arg.variadic)) return;
+    it("an argument too many", async () => {
+      const args = [...command.args.map(() => "x"), "surplus"];
+      expect((await refused([...command.words, ...args])).join("\n")).toContain('does not take "surplus"');
+    });
+  },
+);
+
+describe("agent spawn refuses", () => {
+  it.each<[string[], string[]]>([
+    [[], ["agent spawn needs a KIND"]],
+    [["--"], ["agent spawn needs a program after --"]],
+    [["command"], ["kind command needs a program after --"]],
+    [["cluade", "hi"], ['there is no kind "cluade"; did you mean claude?']],
+    [["nonsense", "hi"], ['there is no kind "nonsense"; there are claude, codex, command']],
+    [["claude"], ["kind claude needs a PROMPT"]],
+    [["claude", ""], ["PROMPT is empty"]],
+    [["claude", " \n"], ["PROMPT is empty"]],
+    [["claude", "do", "this"], ['does not take "this"; put the whole PROMPT in quotes']],
+    [["claude", "hi", "--prompt-file", "x"], ["the prompt is given twice"]],
+    [
+      ["claude", "--prompt-file", "/nonexistent/prompt"],
+      ["--prompt-file /nonexistent/prompt does not exist"],
+    ],
+    [["claude", "--prompt-file", "/"], ["--prompt-file / is a directory"]],
+    [["claude", "hi", "--interactive"], ["--interactive means nothing to kind claude"]],
+    [["codex", "hi", "--fork"], ["--fork means nothing to kind codex"]],
+    [["--env", "1X=y", "--", "true"], ["--env has letters, digits and _"]],
+    [["--env", "X", "--", "true"], ["--env needs KEY=VALUE"]],
+    [["--supervisor", "crew", "--", "true"], ['--supervisor knows no "crew"']],
+    [["--name", "a b", "--", "true"], ["--name has letters"]],
+    [["--name", "a", "--name", "b", "--", "true"], ["--name is given twice"]],
+    [["--watch", "--detach", "--", "true"], ["--detach goes with neither"]],
+    [
+      ["--model", "m", "--session", "s", "--", "true"],
+      ["--model means", "--session means"],
+    ],
+    // The value of a flag that does not exist is not taken for a kind.
+    [
+      ["--tail", "3", "--grace", "1", "--", "true"],
+      ["agent spawn has no flag --tail", "--grace needs a duration"],
+    ],
+  ])("%j", async (argv, expected) => {
+    const problems = await refused(["spawn", ...argv]);
+    expect(problems).toHaveLength(expected.length);
+    for (const part of expected) expect(problems.join("\n").toLowerCase()).toContain(part.toLowerCase());
+  });
+
+  it("an empty prompt file", async () => {
+    const file = join(directory, "empty");
+    writeFileSync(file, " \n");
+    expect(await refused(["spawn", "claude", "--prompt-file", file])).toEqual([
+      `The prompt from ${file} is empty.`,
+    ]);
+  });
+});
+
+it.each([
+  [["spwan"], 'There is no command "spwan"; did you mean agent spawn?'],
+  [["daemon", "strat"], 'There is no command "daemon strat"; did you mean agent daemon start?'],
+  [["capabilities", "cluade"], 'There is no kind "cluade"; did you mean claude?'],
+  [["kill"], "agent kill needs an ID, or --all."],
+  [["kill", "a", "--all"], "agent kill takes IDs or --all, not both."],
+  [["watch", "a", "--all"], "agent watch takes IDs or --all, not both."],
+  [["watch", "--from", "1", "--since", "1m"], "agent watch takes --from or --since, not both."],
+  [["logs", "a", "--stderr"], "--stderr goes with --raw."],
+  [["logs", "a", "--tail", "100001"], "--tail may be at most 100000."],
+  [
+    ["daemon", "stop", "--keep-agents", "--kill-agents"],
+    "agent daemon stop takes --keep-agents or --kill-agents, not both.",
+  ],
+  [["list", "--format", "wide"], "agent list has no flag --format."],
+])("agent %j is refused", async (argv, sentence) => {
+  expect(await refused(argv)).toEqual([sentence]);
+});
+
+describe("the kinds of the command line", () => {
+  it("are those of the adapters, by the same names", () => {
+    const ours = KINDS.map(({ kind, short, binary, variable }) => ({ kind, short, binary, variable }));
+    const theirs = adapters.map(({ kind, aliases, binary }) => ({
+      kind,
+      short: aliases[0] ?? kind,
+      binary: binary?.name ?? null,
+      variable: binary?.variable ?? null,
+    }));
+    expect(new Set(ours)).toEqual(new Set(theirs));
+  });
+
+  it("refuse what their adapters refuse", () => {
+    const flags = { model: "m", session: "s", interactive: true, fork: true } as const;
+    for (const { kind, needsPrompt, refuses } of KINDS) {
+      const { validate } = adapters.find((each) => each.kind === kind)!;
+      const spec = { kind, argv: kind === "command" ? ["true"] : [], cwd: "/", restart: "temporary" };
+      const problems = (more: object) => validate(WorkerSpec.parse({ ...spec, ...more }));
+      expect(problems({}).length > 0).toBe(needsPrompt);
+      for (const [flag, value] of Object.entries(flags)) {
+        const session = flag === "fork" && kind !== "command" ? { session: "s" } : {};
+        const isRefused = problems({ prompt: "hi", ...session, [flag]: value }).length > 0;
+        expect({ kind, flag, isRefused }).toEqual({ kind, flag, isRefused: refuses.includes(flag) });
+      }
+    }
+  });
+});

@@ -1,0 +1,94 @@
+/** Every command against a real daemon in json and ndjson: exactly one envelope of the contract, and data as its schema says. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OUTPUTS, record } from "../../src/cli/schemas.ts";
+import { COMMANDS } from "../../src/protocol/commands.ts";
+import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { type Commands, makeCommands } from "./support/commands.ts";
+
+let commands: Commands;
+beforeAll(async () => {
+  commands = makeCommands();
+  await commands.agent("spawn", "--name", "done", "--wait", "--", "sh", "-c", "echo hello");
+  await commands.agent("spawn", "--name", "reader", "--interactive", "--", "cat");
+});
+afterAll(() => commands.close());
+
+/** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
+const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = [
+  ["agent/spawn", ["spawn", "--", "true"]],
+  ["agent/spawn", ["spawn", "--dry-run", "--", "true"]],
+  ["agent/spawn", ["spawn", "--watch", "--", "echo", "hi"]],
+  ["agent/spawn", ["spawn", "--wait", "--", "true"]],
+  ["agent/list", ["list", "--all"]],
+  ["agent/list", ["ps", "-q"]],
+  ["agent/tree", ["tree"]],
+  ["agent/info", ["info", "done"]],
+  ["agent/watch", ["watch", "done", "--from", "0"]],
+  ["agent/watch", ["watch", "done", "--since", "1h", "--kinds", "TextOutput,worker_exited"]],
+  ["agent/logs", ["logs", "done"]],
+  ["agent/logs", ["logs", "done", "-f", "--tail", "2"]],
+  ["agent/logs", ["logs", "done", "--raw"]],
+  ["agent/output", ["output", "done"]],
+  ["agent/wait", ["wait", "done"]],
+  ["agent/send", ["send", "reader", "hello"]],
+  ["agent/capabilities", ["capabilities"]],
+  ["agent/capabilities", ["capabilities", "claude"]],
+  ["agent/doctor", ["doctor"]],
+  ["daemon/start", ["daemon", "start"]],
+  ["daemon/status", ["daemon", "status"]],
+  ["db/check", ["db", "check"]],
+  ["db/rebuild", ["db", "rebuild"]],
+  ["agent/completion", ["completion", "zsh"]],
+  ["agent/manifest", ["manifest"]],
+  ["agent/version", ["version"]],
+  ["agent/kill", ["kill", "reader", "--dry-run"]],
+  ["agent/restart", ["restart", "done"]],
+  ["agent/kill", ["kill", "--all", "--grace", "1s"]],
+  ["daemon/stop", ["daemon", "stop", "--kill-agents"]],
+];
+
+const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
+  word === "watch" || (word === "logs" && !rest.includes("--raw")) || rest.includes("--watch");
+
+it("covers every command", () => {
+  const elsewhere = ["agent/demo", "daemon/run"];
+  expect(new Set([...CALLS.map(([command]) => command), ...elsewhere])).toEqual(
+    new Set(COMMANDS.map(({ command }) => command)),
+  );
+});
+
+describe("in JSON", () => {
+  it.each(CALLS.map((call) => [call[1].join(" "), call] as const))("agent %s", async (_title, call) => {
+    const [command, argv] = call;
+    const flags = argv.includes("--") ? [argv[0]!, "-o", "json", ...argv.slice(1)] : [...argv, "-o", "json"];
+    const { exit, stdout, stderr } = await commands.start(flags).ended;
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    const lines = stdout.trimEnd().split("\n");
+    const envelope = ResponseEnvelope.parse(JSON.parse(lines.pop()!));
+    expect(envelope).toMatchObject({ ok: true, error: null });
+    expect(OUTPUTS[command]!.safeParse(envelope.data).error).toBeUndefined();
+    for (const line of lines) record.parse(JSON.parse(line));
+    expect(lines.length > 0).toBe(streams(call));
+  });
+});
+
+describe("in NDJSON, after which nothing runs", () => {
+  it.each(
+    CALLS.filter(([command]) => command !== "daemon/stop").map((call) => [call[1].join(" "), call] as const),
+  )("agent %s", async (_title, call) => {
+    const [command, argv] = call;
+    const flags = argv.includes("--")
+      ? [argv[0]!, "-o", "ndjson", ...argv.slice(1)]
+      : [...argv, "-o", "ndjson"];
+    const { exit, stdout } = await commands.start(flags).ended;
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => EnvelopeV1.parse(JSON.parse(line)));
+    const last = lines.pop()!;
+    expect(last).toMatchObject({ command, status: exit === 0 ? "ok" : "error" });
+    expect(lines.map(({ status, meta }) => [status, (meta as { seq?: number }).seq])).toEqual(
+      lines.map((_, seq) => ["progress", seq]),
+    );
+  });
+});

@@ -1,0 +1,90 @@
+/** The `agent` command as people run it: real processes, under a state directory of the test's own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ResponseEnvelope } from "../../../src/protocol/envelope-schemas.ts";
+
+export const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+const WAIT_MAX_MS = 20_000;
+
+export interface Running {
+  readonly child: ChildProcess;
+  out(): string;
+  err(): string;
+  /** Once it has ended and its output is read. */
+  readonly ended: Promise<Ended>;
+}
+
+export interface Ended {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Answer extends Ended {
+  readonly data: Record<string, unknown>;
+  readonly error: ResponseEnvelope["error"];
+  readonly warnings: readonly string[];
+}
+
+export interface Commands {
+  readonly home: string;
+  start(argv: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  /** In JSON; the last line is the envelope. */
+  agent(...argv: string[]): Promise<Answer>;
+  text(...argv: string[]): Promise<Ended>;
+  daemonPid(): Promise<number>;
+  /** Ends its daemon with all agents, and removes the directory. */
+  close(): Promise<void>;
+}
+
+export const makeCommands = (): Commands => {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
+
+  const start: Commands["start"] = (argv, env = {}) => {
+    const child = spawn(process.execPath, [MAIN, ...argv], {
+      env: { PATH: process.env.PATH, HOLDFAST_HOME: home, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [out, err] = ["", ""];
+    child.stdout!.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.stderr!.on("data", (chunk) => {
+      err += chunk;
+    });
+    const ended = new Promise<Ended>((resolve) =>
+      child.on("close", (exit) => resolve({ exit, stdout: out, stderr: err })),
+    );
+    return { child, out: () => out, err: () => err, ended };
+  };
+
+  const agent: Commands["agent"] = async (...argv) => {
+    const ran = await start(["-o", "json", ...argv]).ended;
+    const envelope = ResponseEnvelope.parse(JSON.parse(ran.stdout.trimEnd().split("\n").at(-1)!));
+    const { data, error, warnings } = envelope;
+    return { ...ran, data: data as Record<string, unknown>, error, warnings };
+  };
+
+  return {
+    home,
+    start,
+    agent,
+    text: (...argv) => start(["-o", "text", ...argv]).ended,
+    daemonPid: async () => (await agent("daemon", "status")).data.pid as number,
+    close: async () => {
+      await start(["daemon", "stop", "--kill-agents"]).ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+};
+
+export const until = async (test: () => boolean | Promise<boolean>): Promise<void> => {
+  const deadline = performance.now() + WAIT_MAX_MS;
+  while (!(await test())) {
+    if (performance.now() > deadline) throw new Error("waited in vain");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};

@@ -1,0 +1,103 @@
+/** `holdfast/effect` with real processes: what its docstrings promise. */
+import { join } from "node:path";
+import { Effect, Fiber, Stream } from "effect";
+import { expect, test } from "vitest";
+import { HoldfastError, HoldfastRuntime, layer, open } from "../../src/effect.ts";
+import { isRunning, stateDirectory, until } from "./support.ts";
+
+const sleeper = { kind: "command", argv: ["sleep", "600"], cwd: "/", restart: "temporary" } as const;
+const spec = (over: object = {}) => ({ ...sleeper, argv: ["sleep", "600"], ...over });
+
+const use = <A, E>(stateDir: string, program: Effect.Effect<A, E, HoldfastRuntime>): Promise<A> =>
+  Effect.runPromise(Effect.provide(program, layer({ stateDir })));
+
+test("a program spawns, watches, waits and reads through the service", async () => {
+  const [types, ended, output] = await use(
+    stateDirectory(),
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      const { id } = yield* runtime.spawn(spec({ argv: ["sh", "-c", "echo from effect"] }));
+      const records = yield* Stream.runCollect(runtime.watch({ ids: [id], from: 0, follow: false }));
+      const [reply] = yield* runtime.wait([id]);
+      return [records.map((record) => record.type), reply, yield* runtime.output(id)] as const;
+    }),
+  );
+  expect(types.at(-1)).toBe("worker_ended");
+  expect(ended).toMatchObject({ status: "completed", exit_code: 0 });
+  expect(output).toMatchObject({ text: "from effect\n", truncated: false });
+});
+
+const started = Effect.gen(function* () {
+  const runtime = yield* HoldfastRuntime;
+  const { id } = yield* runtime.spawn(spec());
+  const records = runtime.watch({ ids: [id], from: 0, follow: true });
+  const spawned = yield* Stream.runHead(Stream.filter(records, (record) => record.type === "worker_started"));
+  expect(spawned._tag).toBe("Some");
+  return yield* runtime.info(id);
+});
+
+test("the end of the layer leaves the agents to the next one that opens it", async () => {
+  const stateDir = stateDirectory();
+  const { id, pid } = await use(stateDir, started);
+  expect(isRunning(pid as number)).toBe(true);
+  const adopted = await use(
+    stateDir,
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      const found = yield* runtime.list();
+      yield* runtime.kill({ ids: [id] });
+      return found;
+    }),
+  );
+  expect(adopted).toMatchObject([{ id, pid, status: "running", incarnation: 1 }]);
+  expect(isRunning(pid as number)).toBe(false);
+});
+
+test("an interrupted program gives the lock back and leaves its agents", async () => {
+  const stateDir = stateDirectory();
+  let pid = 0;
+  const endless = Effect.gen(function* () {
+    pid = (yield* started).pid as number;
+    return yield* Effect.never;
+  });
+  const fiber = Effect.runFork(Effect.provide(endless, layer({ stateDir })));
+  await until(() => pid > 0, "the agent runs");
+  await Effect.runPromise(Fiber.interrupt(fiber));
+  expect(isRunning(pid)).toBe(true);
+  expect(
+    await use(
+      stateDir,
+      Effect.flatMap(HoldfastRuntime, (runtime) => runtime.list()),
+    ),
+  ).toMatchObject([{ pid }]);
+});
+
+test("a directory that is owned fails the layer with LOCK_HELD, in the error channel", async () => {
+  const stateDir = join(stateDirectory(), "owned");
+  const refused = await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* open({ stateDir });
+        return yield* Effect.flip(Effect.scoped(open({ stateDir })));
+      }),
+    ),
+  );
+  expect(refused).toBeInstanceOf(HoldfastError);
+  expect(refused).toMatchObject({ code: "LOCK_HELD", info: { details: { pid: process.pid } } });
+});
+
+test("every failure is a HoldfastError in the error channel", async () => {
+  const failures = await use(
+    stateDirectory(),
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      return yield* Effect.all([
+        Effect.flip(runtime.info("nobody")),
+        Effect.flip(runtime.spawn(spec({ kind: "nothing" }))),
+        Effect.flip(runtime.output("nobody")),
+        Effect.flip(Stream.runDrain(runtime.watch({ ids: ["nobody"], follow: false }))),
+      ]);
+    }),
+  );
+  for (const failure of failures) expect(failure).toBeInstanceOf(HoldfastError);
+});

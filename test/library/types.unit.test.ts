@@ -1,0 +1,81 @@
+/**
+ * What the types of the package promise. The compiler checks this file against the built declarations (`npm test`, types);
+ * running it checks nothing.
+ */
+import type {
+  AgentEvent,
+  HoldfastError,
+  LogRecord,
+  PerWorker,
+  Runtime,
+  SpawnOptions,
+  WaitReply,
+  WorkerSpec,
+} from "holdfast";
+import type { RuntimeApi } from "holdfast/effect";
+import { expectTypeOf, test } from "vitest";
+
+test("a record narrows by its type", () => {
+  const read = (record: LogRecord) => {
+    if (record.type === "agent.event") expectTypeOf(record.payload).toEqualTypeOf<AgentEvent>();
+    if (record.type === "worker_exited") {
+      expectTypeOf(record.payload.exit_code).toEqualTypeOf<number | null>();
+      // @ts-expect-error an exit has no text
+      record.payload.text;
+    }
+    // @ts-expect-error there is no such type
+    if (record.type === "worker_vanished") return;
+  };
+  expectTypeOf(read).returns.toEqualTypeOf<void>();
+});
+
+test("spawn takes the fields that there are, and no others", () => {
+  const spawn = (runtime: Runtime) => [
+    runtime.spawn({ kind: "command", argv: ["true"], timeout_ms: 5 }),
+    // @ts-expect-error the unit is part of the name
+    runtime.spawn({ kind: "command", timeout: 5 }),
+    // @ts-expect-error a kind is needed
+    runtime.spawn({ argv: ["true"] }),
+    // @ts-expect-error a duration is a number
+    runtime.spawn({ kind: "command", grace_ms: "5s" }),
+    // @ts-expect-error OTP has three restart types
+    runtime.spawn({ kind: "command", restart: "always" }),
+  ];
+  expectTypeOf(spawn).parameter(0).toEqualTypeOf<Runtime>();
+});
+
+test("every field of a spec can be asked for, but for those that are ours", () => {
+  type Ours = "client_env" | "supervisor" | "parent";
+  type Theirs = "idempotency_key" | "dry_run";
+  expectTypeOf<Exclude<keyof WorkerSpec, keyof SpawnOptions>>().toEqualTypeOf<Ours>();
+  expectTypeOf<Exclude<keyof SpawnOptions, keyof WorkerSpec>>().toEqualTypeOf<Theirs>();
+});
+
+test("one worker has one result, several have several", () => {
+  type Given = { runtime: Runtime };
+  expectTypeOf(({ runtime }: Given) => runtime.kill("a")).returns.resolves.toEqualTypeOf<PerWorker>();
+  expectTypeOf(({ runtime }: Given) => runtime.kill(["a"])).returns.resolves.toEqualTypeOf<
+    readonly PerWorker[]
+  >();
+  expectTypeOf(({ runtime }: Given) => runtime.wait("a")).returns.resolves.toEqualTypeOf<WaitReply>();
+  expectTypeOf(({ runtime }: Given) => runtime.wait(["a"], 5)).returns.resolves.toEqualTypeOf<
+    readonly WaitReply[]
+  >();
+});
+
+test("a runtime is made by open, and disposed of", () => {
+  // @ts-expect-error the constructor is private
+  const make = (runtime: typeof Runtime) => new runtime();
+  expectTypeOf(make).toBeFunction();
+  expectTypeOf<Runtime>().toExtend<AsyncDisposable>();
+});
+
+test("an error is told apart by its code", () => {
+  const read = (error: HoldfastError) => {
+    // @ts-expect-error no row of the catalogue
+    if (error.code === "NO_SUCH_CODE") return "";
+    return error.code === "LOCK_HELD" ? error.suggestion : "";
+  };
+  expectTypeOf(read).returns.toEqualTypeOf<string>();
+  expectTypeOf<RuntimeApi["tree"]>().toBeFunction();
+});
