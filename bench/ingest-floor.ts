@@ -20,7 +20,20 @@ const write = db.transaction((rows: readonly [string, unknown][], first: number)
   let n = first;
   for (const [line] of rows) {
     n += 1;
-    insert.run(n, `01ARZ3NDEKTSV4RRFF${String(n).padStart(8, "0")}`, "worker:01ARZ3NDEKTSV4RRFFQ69G5FAV", n, "agent.event", 1_700_000_000_000, "01ARZ3NDEKTSV4RRFFQ69G5FAV", 1, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01ARZ3NDEKTSV4RRFFQ69G5FAV", line, 0);
+    insert.run(
+      n,
+      `01ARZ3NDEKTSV4RRFF${String(n).padStart(8, "0")}`,
+      "worker:01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      n,
+      "agent.event",
+      1_700_000_000_000,
+      "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      1,
+      "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      line,
+      0,
+    );
   }
 });
 const started = performance.now();

@@ -24,21 +24,32 @@ const ours = async (file: string, dir: string): Promise<number> => {
   chmodSync(fake, 0o755);
   const daemon = await startDaemon();
   const before = performance.now();
-  const spec = { kind: "claude_code", prompt: "go", cwd: "/", client_env: { ...environment(), CLAUDE_BINARY: fake }, restart: "temporary", timeout_ms: 0, stall_ms: 0 };
+  const spec = {
+    kind: "claude_code",
+    prompt: "go",
+    cwd: "/",
+    client_env: { ...environment(), CLAUDE_BINARY: fake },
+    restart: "temporary",
+    timeout_ms: 0,
+    stall_ms: 0,
+  };
   const { id } = await daemon.request<{ id: string }>("agent/spawn", { spec });
   let records = 0;
   let state = "";
   await daemon.watch({ ids: [id], from: 0, follow: false }, (line) => {
     records += 1;
-    if (line.includes('"type":"worker_ended"')) state = line.includes('"state":"completed"') ? "completed" : "failed";
+    if (line.includes('"type":"worker_ended"'))
+      state = line.includes('"state":"completed"') ? "completed" : "failed";
   });
   const seconds = (performance.now() - before) / 1000;
   await daemon.stop();
-  if (state !== "completed" || records < LINES / 2) throw new Error(`the run ended ${state} after ${records} records`);
+  if (state !== "completed" || records < LINES / 2)
+    throw new Error(`the run ended ${state} after ${records} records`);
   return LINES / seconds;
 };
 
-const floor = (file: string): number => Number(execFileSync(process.execPath, [join(root, "bench/ingest-floor.ts"), file], { encoding: "utf8" }));
+const floor = (file: string): number =>
+  Number(execFileSync(process.execPath, [join(root, "bench/ingest-floor.ts"), file], { encoding: "utf8" }));
 
 export const ingest = async (): Promise<Result> => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-ingest-"));
@@ -46,8 +57,12 @@ export const ingest = async (): Promise<Result> => {
     const file = join(dir, "transcript.ndjson");
     writeFileSync(file, repeated());
     const pairs: { ours: number; floor: number }[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) pairs.push({ floor: floor(file), ours: await ours(file, dir) });
-    const best = { ours: Math.max(...pairs.map((pair) => pair.ours)), floor: Math.max(...pairs.map((pair) => pair.floor)) };
+    for (let round = 0; round < ROUNDS; round += 1)
+      pairs.push({ floor: floor(file), ours: await ours(file, dir) });
+    const best = {
+      ours: Math.max(...pairs.map((pair) => pair.ours)),
+      floor: Math.max(...pairs.map((pair) => pair.floor)),
+    };
     const ratio = best.ours / best.floor;
     return {
       name: "input lines/s, spool → durable log, watched",

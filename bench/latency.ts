@@ -32,7 +32,10 @@ const overPipe = async (): Promise<number[]> => {
 const overHoldfast = async (): Promise<number[]> => {
   const daemon = await startDaemon();
   const delays: number[] = [];
-  const { id } = await daemon.request<{ id: string }>("agent/spawn", command([process.execPath, "-e", writer]));
+  const { id } = await daemon.request<{ id: string }>(
+    "agent/spawn",
+    command([process.execPath, "-e", writer]),
+  );
   await daemon.watch({ ids: [id], from: 0, follow: false, kinds: ["TextOutput"] }, (line) => {
     const at = sentAt(line);
     if (at !== undefined) delays.push(since(at));
@@ -44,7 +47,8 @@ const overHoldfast = async (): Promise<number[]> => {
 export const latency = async (): Promise<Result> => {
   const floor = ascending(await overPipe());
   const ours = ascending(await overHoldfast());
-  if (ours.length !== EVENTS || floor.length !== EVENTS) throw new Error(`only ${ours.length} and ${floor.length} of ${EVENTS} events arrived`);
+  if (ours.length !== EVENTS || floor.length !== EVENTS)
+    throw new Error(`only ${ours.length} and ${floor.length} of ${EVENTS} events arrived`);
   const over = percentile(ours, 50) - percentile(floor, 50);
   return {
     name: "write in the child → record at a watcher, 250 events/s",

@@ -7,10 +7,13 @@ import { command, type Result, startDaemon } from "./support.ts";
 const STEPS = [0, 100, 200, 400];
 const PORT = 9_000 + (process.pid % 1_000);
 
-const rssKb = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+const rssKb = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 
 const collect = async (): Promise<void> => {
-  const [target] = (await (await fetch(`http://127.0.0.1:${PORT}/json/list`)).json()) as { webSocketDebuggerUrl: string }[];
+  const [target] = (await (await fetch(`http://127.0.0.1:${PORT}/json/list`)).json()) as {
+    webSocketDebuggerUrl: string;
+  }[];
   const socket = new WebSocket((target as { webSocketDebuggerUrl: string }).webSocketDebuggerUrl);
   await new Promise((done) => socket.addEventListener("open", done, { once: true }));
   for (let id = 1; id <= 3; id += 1) {
@@ -25,7 +28,10 @@ const collect = async (): Promise<void> => {
 const slope = (points: readonly (readonly [number, number])[]): number => {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
-  return points.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0) / points.reduce((sum, [a]) => sum + (a - x) ** 2, 0);
+  return (
+    points.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0) /
+    points.reduce((sum, [a]) => sum + (a - x) ** 2, 0)
+  );
 };
 
 export const memory = async (): Promise<Result> => {

@@ -20,7 +20,15 @@ const bare = async (): Promise<number[]> => {
   db.exec("CREATE TABLE exits (n INTEGER PRIMARY KEY, code INTEGER)");
   const insert = db.prepare("INSERT INTO exits (code) VALUES (?)");
   const spawner = makeProcessSpawner({ runsDir: join(dir, "runs"), storeId: "floor" });
-  const launch = (incarnation: number) => spawner.launch({ worker_id: "floor", incarnation, argv: sleeper, cwd: "/", env: environment(), stdin: { kind: "empty" } });
+  const launch = (incarnation: number) =>
+    spawner.launch({
+      worker_id: "floor",
+      incarnation,
+      argv: sleeper,
+      cwd: "/",
+      env: environment(),
+      stdin: { kind: "empty" },
+    });
   const times: number[] = [];
   let run = await launch(1);
   for (let n = 0; n < KILLS; n += 1) {
@@ -42,7 +50,10 @@ const bare = async (): Promise<number[]> => {
 
 const supervised = async (): Promise<number[]> => {
   const daemon = await startDaemon();
-  const { id } = await daemon.request<{ id: string }>("agent/spawn", command(sleeper, { restart: "permanent", max_restarts: KILLS * 2, backoff_min_ms: 0, backoff_max_ms: 0 }));
+  const { id } = await daemon.request<{ id: string }>(
+    "agent/spawn",
+    command(sleeper, { restart: "permanent", max_restarts: KILLS * 2, backoff_min_ms: 0, backoff_max_ms: 0 }),
+  );
   const times: number[] = [];
   let killedAt = 0;
   await new Promise<void>((done, fail) => {

@@ -1,25 +1,38 @@
 /** `npm run bench [-- name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold. */
-import type { Result } from "./support.ts";
+
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { restart } from "./restart.ts";
 import { startup } from "./startup.ts";
+import type { Result } from "./support.ts";
 
-const benches: Readonly<Record<string, () => Promise<Result>>> = { ingest, latency, restart, startup, memory };
+const benches: Readonly<Record<string, () => Promise<Result>>> = {
+  ingest,
+  latency,
+  restart,
+  startup,
+  memory,
+};
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no bench "${unknown.join('", "')}"; there are ${Object.keys(benches).join(", ")}.\n`);
+  process.stderr.write(
+    `There is no bench "${unknown.join('", "')}"; there are ${Object.keys(benches).join(", ")}.\n`,
+  );
   process.exit(3);
 }
 
-process.stdout.write("| measure | floor, same run | measured | ratio | at least | |\n|---|---|---|---|---|---|\n");
+process.stdout.write(
+  "| measure | floor, same run | measured | ratio | at least | |\n|---|---|---|---|---|---|\n",
+);
 let missed = 0;
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const result = await bench();
   if (!result.ok) missed += 1;
-  process.stdout.write(`| ${[result.name, result.floor, result.measured, result.value, result.threshold, result.ok ? "ok" : "MISSED"].join(" | ")} |\n`);
+  process.stdout.write(
+    `| ${[result.name, result.floor, result.measured, result.value, result.threshold, result.ok ? "ok" : "MISSED"].join(" | ")} |\n`,
+  );
 }
 process.exit(missed === 0 ? 0 : 1);

@@ -21,7 +21,8 @@ export interface Result {
   readonly ok: boolean;
 }
 
-export const percentile = (sorted: readonly number[], p: number): number => sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? Number.NaN;
+export const percentile = (sorted: readonly number[], p: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? Number.NaN;
 export const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
 export const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
 
@@ -36,10 +37,16 @@ export interface BenchDaemon {
   stop(): Promise<void>;
 }
 
-export const startDaemon = async (env: Record<string, string> = {}, nodeArgs: readonly string[] = []): Promise<BenchDaemon> => {
+export const startDaemon = async (
+  env: Record<string, string> = {},
+  nodeArgs: readonly string[] = [],
+): Promise<BenchDaemon> => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const socketPath = join(dir, "agent.sock");
-  const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], { stdio: "ignore", env: { ...environment(), ...env } });
+  const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], {
+    stdio: "ignore",
+    env: { ...environment(), ...env },
+  });
   const deadline = Date.now() + 10_000;
   while (!existsSync(socketPath)) {
     if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
@@ -63,7 +70,13 @@ export const startDaemon = async (env: Record<string, string> = {}, nodeArgs: re
     pid: child.pid as number,
     request: (command, data) => exchange(command, data),
     watch: async (data, onLine) => void (await exchange("agent/watch", data, onLine)),
-    agent: async (...args) => (await promisify(execFile)(process.execPath, [agentBin, ...args], { env: { ...environment(), HOLDFAST_HOME: dir }, maxBuffer: 1 << 28 })).stdout,
+    agent: async (...args) =>
+      (
+        await promisify(execFile)(process.execPath, [agentBin, ...args], {
+          env: { ...environment(), HOLDFAST_HOME: dir },
+          maxBuffer: 1 << 28,
+        })
+      ).stdout,
     stop: async () => {
       await exchange("daemon/stop", { agents: "kill" });
       if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
@@ -72,15 +85,31 @@ export const startDaemon = async (env: Record<string, string> = {}, nodeArgs: re
   };
 };
 
-export const environment = (): Record<string, string> => ({ PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: tmpdir(), LANG: "C.UTF-8" });
+export const environment = (): Record<string, string> => ({
+  PATH: process.env.PATH ?? "/usr/bin:/bin",
+  HOME: tmpdir(),
+  LANG: "C.UTF-8",
+});
 
 /** What `agent/spawn` takes for a command, with everything that could get in the way of a measurement switched off. */
 export const command = (argv: readonly string[], over: object = {}): object => ({
-  spec: { kind: "command", argv, cwd: "/", client_env: environment(), restart: "temporary", timeout_ms: 0, stall_ms: 0, ...over },
+  spec: {
+    kind: "command",
+    argv,
+    cwd: "/",
+    client_env: environment(),
+    restart: "temporary",
+    timeout_ms: 0,
+    stall_ms: 0,
+    ...over,
+  },
 });
 
 /** A transcript of claude: a recorded one where the given material is present, else the project's own. */
 export const transcript = (): string => {
   const recorded = join(root, "../shared/data/cli-transcripts/claude-2.1.329/shell/stdout.ndjson");
-  return readFileSync(existsSync(recorded) ? recorded : join(root, "test/recordings/claude_code/shell.ndjson"), "utf8");
+  return readFileSync(
+    existsSync(recorded) ? recorded : join(root, "test/recordings/claude_code/shell.ndjson"),
+    "utf8",
+  );
 };

@@ -3,14 +3,16 @@
  * records. It never starts, signals or reads anything, and never owns control-plane truth (runtime-architecture.txt).
  */
 import type { AgentCompletion, ProcessStatus } from "../protocol/completion.ts";
-import type { WorkerError } from "../protocol/records.ts";
-import type { RecordDraft } from "../protocol/records.ts";
+import type { RecordDraft, WorkerError } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 
 export type SpoolName = "stdout" | "stderr";
 
 /** What a child is given on fd 0: nothing, a file that ends, or an appended file that stays open (architecture §5). */
-export type StdinPlan = { readonly kind: "empty" } | { readonly kind: "text"; readonly text: string } | { readonly kind: "open"; readonly text: string };
+export type StdinPlan =
+  | { readonly kind: "empty" }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "open"; readonly text: string };
 
 export interface LaunchPlan {
   /** argv[0] is a bare name (found on the child's PATH) or a path. */
@@ -31,12 +33,19 @@ export interface PlanContext {
 
 /** A record that a decoder makes; the runtime adds stream, worker, incarnation and ids. */
 export type DecodedRecord = {
-  [T in RecordDraft["type"]]: { readonly type: T; readonly payload: Extract<RecordDraft, { type: T }>["payload"] };
+  [T in RecordDraft["type"]]: {
+    readonly type: T;
+    readonly payload: Extract<RecordDraft, { type: T }>["payload"];
+  };
 }["agent.event" | "session_started" | "turn_started" | "turn_completed"];
 
 /** One framed line: its text without the line end, or what is known of a line over the limit. */
 export type Line =
-  | { readonly kind: "text"; readonly text: string; /** "\n", "\r\n" or "" (the last line, without one). */ readonly end: string }
+  | {
+      readonly kind: "text";
+      readonly text: string /** "\n", "\r\n" or "" (the last line, without one). */;
+      readonly end: string;
+    }
   | { readonly kind: "truncated"; readonly bytes: number; readonly limit_bytes: number };
 
 export interface Decoded<S> {
@@ -87,5 +96,8 @@ export interface AgentAdapter<S = unknown> {
   /** A pure fold; it never throws on any input. */
   decode(state: S, line: Line, stream: SpoolName): Decoded<S>;
   /** Called once, after the last line. */
-  finish(state: S, exit: ExitFacts): { readonly outcome: IncarnationOutcome; readonly records: readonly DecodedRecord[] };
+  finish(
+    state: S,
+    exit: ExitFacts,
+  ): { readonly outcome: IncarnationOutcome; readonly records: readonly DecodedRecord[] };
 }

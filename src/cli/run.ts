@@ -34,8 +34,10 @@ const complete = async (words: readonly string[], streams: Streams, env: Env): P
     import("../daemon/connect.ts"),
     import("./client.ts"),
   ]);
+  const typed = words.indexOf("--state-dir") + 1;
+  const stateDir = stateDirOf(typed > 0 ? { "state-dir": words[typed] } : {}, env, process.cwd());
   const workers = async (all: boolean) => {
-    const client = makeClient(await connectDaemon({ stateDir: stateDirOf({}, env, process.cwd()), env }));
+    const client = makeClient(await connectDaemon({ stateDir, env }));
     return (await client.request("agent/list", { all }).finally(client.close)).workers;
   };
   const found = await candidates(words, workers).catch(() => []);

@@ -19,7 +19,10 @@ export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): 
   if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
   const socket = await tryConnect(path);
   if (socket !== undefined) return socket;
-  if (bundle === undefined) throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`);
+  if (bundle === undefined)
+    throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, {
+      suggestion: "Start it with: agent daemon start (agent spawn does so by itself).",
+    });
   // Loaded here: `node:child_process` costs every client a tenth of its start, and few start a daemon.
   const { startDaemon } = await import("./start.ts");
   return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });

@@ -3,11 +3,11 @@
  * request are told at once. Pure.
  */
 import { z } from "zod";
-import { nearest } from "../protocol/suggest.ts";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { REQUEST_ID_MAX_CHARS } from "../protocol/limits.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
+import { nearest } from "../protocol/suggest.ts";
 
 export type CommandRequest = {
   readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { CHANNEL_MAX_BYTES, DATA_MAX_BYTES, MESSAGE_MAX_BYTES, TEXT_MAX_BYTES } from "./limits.ts";
 
 /** agent-event notes A.1: an open, string-backed set. */
-export const AgentKind = z.string().regex(/^[a-z][a-z0-9_]*$/, "an agent kind is a-z, 0-9 and _, and starts with a letter");
+export const AgentKind = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*$/, "an agent kind is a-z, 0-9 and _, and starts with a letter");
 export type AgentKind = z.infer<typeof AgentKind>;
 
 export const AgentEventKind = z.enum(["TextOutput", "ToolCall", "ToolResult", "Status", "Error", "Unknown"]);
@@ -14,7 +16,11 @@ const utf8Max = (bytes: number) => (value: string) => Buffer.byteLength(value) <
 
 /** The descriptions are for the JSON Schema, which cannot say bytes. */
 const bounded = (name: string, bytes: number) =>
-  z.string().refine(utf8Max(bytes), `${name} is over ${bytes} bytes`).describe(`At most ${bytes} bytes of UTF-8.`).optional();
+  z
+    .string()
+    .refine(utf8Max(bytes), `${name} is over ${bytes} bytes`)
+    .describe(`At most ${bytes} bytes of UTF-8.`)
+    .optional();
 
 export const AgentEvent = z.strictObject({
   agent_kind: AgentKind,
@@ -24,7 +30,10 @@ export const AgentEvent = z.strictObject({
   message: bounded("message", MESSAGE_MAX_BYTES),
   data: z
     .json()
-    .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= DATA_MAX_BYTES, `data is over ${DATA_MAX_BYTES} bytes`)
+    .refine(
+      (value) => Buffer.byteLength(JSON.stringify(value)) <= DATA_MAX_BYTES,
+      `data is over ${DATA_MAX_BYTES} bytes`,
+    )
     .describe(`At most ${DATA_MAX_BYTES} bytes of compact JSON in UTF-8.`)
     .optional(),
 });

@@ -13,7 +13,13 @@ export type ProcessStatus = z.infer<typeof ProcessStatus>;
 export const AgentCompletion = z.strictObject({
   status: ProcessStatus,
   /** The agent's final answer, at most 65,536 bytes. */
-  final_text: z.string().refine((text) => Buffer.byteLength(text) <= FINAL_TEXT_MAX_BYTES).optional(),
-  data: z.json().refine((value) => Buffer.byteLength(JSON.stringify(value)) <= DATA_MAX_BYTES).optional(),
+  final_text: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= FINAL_TEXT_MAX_BYTES)
+    .optional(),
+  data: z
+    .json()
+    .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= DATA_MAX_BYTES)
+    .optional(),
 });
 export type AgentCompletion = z.infer<typeof AgentCompletion>;

@@ -8,8 +8,21 @@
 
 /** protocol-v1.txt, Error catalog: the fifteen codes. */
 export type V1Code =
-  | "EARG" | "EAUTH" | "ERATELIMIT" | "EPAGINATION" | "ERUNTIME" | "ENOTFOUND" | "ETIMEOUT" | "EPOLICY" | "ESKILLDOWN"
-  | "EPARSE" | "EOUTPUT_TOO_LARGE" | "EENVELOPE" | "EIO" | "ECANCELED" | "EOPENAPI";
+  | "EARG"
+  | "EAUTH"
+  | "ERATELIMIT"
+  | "EPAGINATION"
+  | "ERUNTIME"
+  | "ENOTFOUND"
+  | "ETIMEOUT"
+  | "EPOLICY"
+  | "ESKILLDOWN"
+  | "EPARSE"
+  | "EOUTPUT_TOO_LARGE"
+  | "EENVELOPE"
+  | "EIO"
+  | "ECANCELED"
+  | "EOPENAPI";
 
 export interface ErrorRow {
   readonly v1: V1Code;
@@ -31,48 +44,195 @@ const row = (
 
 export const ERROR_CATALOGUE = {
   // 3: bad argument; nothing was done
-  INVALID_REQUEST: row("EARG", 3, 400, true, "none", "Correct the arguments; `agent <command> --help` lists them."),
+  INVALID_REQUEST: row(
+    "EARG",
+    3,
+    400,
+    true,
+    "none",
+    "Correct the arguments; `agent <command> --help` lists them.",
+  ),
   INVALID_AGENT_KIND: row("EARG", 3, 400, true, "none", "Use a kind that `agent capabilities` lists."),
   UNKNOWN_COMMAND: row("EARG", 3, 404, true, "none", "Use a command that `agent --help` lists."),
-  UNSUPPORTED_CAPABILITY: row("EARG", 3, 400, true, "none", "See what the kind can do with `agent capabilities KIND`."),
-  ENVELOPE_INVALID: row("EENVELOPE", 3, 400, true, "none", "Send one JSON request a line; see docs/architecture.md, The wire."),
+  UNSUPPORTED_CAPABILITY: row(
+    "EARG",
+    3,
+    400,
+    true,
+    "none",
+    "See what the kind can do with `agent capabilities KIND`.",
+  ),
+  ENVELOPE_INVALID: row(
+    "EENVELOPE",
+    3,
+    400,
+    true,
+    "none",
+    "Send one JSON request a line; see docs/architecture.md, The wire.",
+  ),
   PARSE_ERROR: row("EPARSE", 3, 400, true, "none", "Send valid JSON in UTF-8."),
   REQUEST_TOO_LARGE: row("EARG", 3, 413, true, "none", "Send a smaller request; put long prompts in a file."),
   AMBIGUOUS_ID: row("EARG", 3, 400, true, "none", "Give more characters of the id, or the whole name."),
   // 4: precondition
-  BINARY_NOT_FOUND: row("ENOTFOUND", 4, 412, false, "none", "Install the program, or name it with its *_BINARY variable; `agent doctor` shows what is missing."),
-  BINARY_NOT_EXECUTABLE: row("EIO", 4, 412, false, "none", "Make the file executable with `chmod +x`, or give another program."),
-  CWD_NOT_FOUND: row("ENOTFOUND", 4, 412, false, "none", "Create the directory, or give another one with --cwd."),
-  ARGUMENTS_TOO_LONG: row("EARG", 4, 413, false, "none", "Pass long text by --prompt-file or stdin instead of an argument."),
-  EXEC_FAILED: row("ERUNTIME", 4, 412, false, "none", "Check that the file is a program for this machine (or has a valid #! line)."),
-  SECRET_UNAVAILABLE: row("EAUTH", 4, 412, false, "none", "Set the variable or create the file that the reference names, then `agent restart` the worker."),
+  BINARY_NOT_FOUND: row(
+    "ENOTFOUND",
+    4,
+    412,
+    false,
+    "none",
+    "Install the program, or name it with its *_BINARY variable; `agent doctor` shows what is missing.",
+  ),
+  BINARY_NOT_EXECUTABLE: row(
+    "EIO",
+    4,
+    412,
+    false,
+    "none",
+    "Make the file executable with `chmod +x`, or give another program.",
+  ),
+  CWD_NOT_FOUND: row(
+    "ENOTFOUND",
+    4,
+    412,
+    false,
+    "none",
+    "Create the directory, or give another one with --cwd.",
+  ),
+  ARGUMENTS_TOO_LONG: row(
+    "EARG",
+    4,
+    413,
+    false,
+    "none",
+    "Pass long text by --prompt-file or stdin instead of an argument.",
+  ),
+  EXEC_FAILED: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "Check that the file is a program for this machine (or has a valid #! line).",
+  ),
+  SECRET_UNAVAILABLE: row(
+    "EAUTH",
+    4,
+    412,
+    false,
+    "none",
+    "Set the variable or create the file that the reference names, then `agent restart` the worker.",
+  ),
   SUPERVISOR_DOWN: row("ESKILLDOWN", 4, 503, true, "none", "Start the daemon with `agent daemon start`."),
   AGENTS_RUNNING: row("EPOLICY", 4, 409, false, "none", "Add --keep-agents or --kill-agents."),
-  STDIN_CLOSED: row("EPOLICY", 4, 409, false, "none", "Spawn the worker with --interactive to keep its stdin open."),
+  STDIN_CLOSED: row(
+    "EPOLICY",
+    4,
+    409,
+    false,
+    "none",
+    "Spawn the worker with --interactive to keep its stdin open.",
+  ),
   INPUT_REQUIRED: row("EARG", 4, 412, false, "none", "Give the missing input as an argument or on stdin."),
-  RUNTIME_TOO_OLD: row("ERUNTIME", 4, 412, false, "none", "Install Node 22.19 or newer, or run `npm ci` in the clone to get the bundled one."),
-  DOCTOR_CHECKS_FAILED: row("ERUNTIME", 4, 412, false, "none", "Mend what the checks name, then run `agent doctor` again."),
+  RUNTIME_TOO_OLD: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "Install Node 22.19 or newer, or run `npm ci` in the clone to get the bundled one.",
+  ),
+  DOCTOR_CHECKS_FAILED: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "Mend what the checks name, then run `agent doctor` again.",
+  ),
   // 5: not found
   WORKER_NOT_FOUND: row("ENOTFOUND", 5, 404, false, "none", "List the workers with `agent list --all`."),
-  OUTPUT_NOT_FOUND: row("ENOTFOUND", 5, 404, false, "none", "Wait for the worker with `agent wait`, or read its records with `agent logs`."),
-  SESSION_NOT_FOUND: row("ENOTFOUND", 5, 404, false, "none", "Start without --session; the provider no longer knows it."),
+  OUTPUT_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "Wait for the worker with `agent wait`, or read its records with `agent logs`.",
+  ),
+  SESSION_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "Start without --session; the provider no longer knows it.",
+  ),
   // 6: conflict
-  ALREADY_EXISTS: row("EARG", 6, 409, false, "none", "Choose another --name, or kill the worker that has it."),
-  LOCK_HELD: row("EIO", 6, 423, false, "none", "Another daemon owns this state directory; use it, or choose another HOLDFAST_HOME."),
+  ALREADY_EXISTS: row(
+    "EARG",
+    6,
+    409,
+    false,
+    "none",
+    "Choose another --name, or kill the worker that has it.",
+  ),
+  LOCK_HELD: row(
+    "EIO",
+    6,
+    423,
+    false,
+    "none",
+    "Another daemon owns this state directory; use it, or choose another HOLDFAST_HOME.",
+  ),
   INVALID_STATE: row("EPOLICY", 6, 409, false, "none", "See the worker's state with `agent info`."),
-  VERSION_CONFLICT: row("EARG", 6, 409, false, "none", "Read the stream again and append after its newest version."),
+  VERSION_CONFLICT: row(
+    "EARG",
+    6,
+    409,
+    false,
+    "none",
+    "Read the stream again and append after its newest version.",
+  ),
   // 7, 8
-  PERMISSION_DENIED: row("EPOLICY", 7, 403, false, "none", "Check the owner and mode of the file or directory that is named."),
-  TOKEN_MISSING: row("EAUTH", 8, 401, false, "none", "Log the agent's CLI in, or pass its key with --inherit-env."),
+  PERMISSION_DENIED: row(
+    "EPOLICY",
+    7,
+    403,
+    false,
+    "none",
+    "Check the owner and mode of the file or directory that is named.",
+  ),
+  TOKEN_MISSING: row(
+    "EAUTH",
+    8,
+    401,
+    false,
+    "none",
+    "Log the agent's CLI in, or pass its key with --inherit-env.",
+  ),
   TOKEN_INVALID: row("EAUTH", 8, 401, false, "none", "Get new credentials for the agent's provider."),
   TOKEN_EXPIRED: row("EAUTH", 8, 401, true, "none", "Refresh the credentials and repeat the call once."),
   // 10: time
   TIMEOUT: row("ETIMEOUT", 10, 408, false, "partial", "Give more time with --timeout, or smaller work."),
-  IDLE_TIMEOUT: row("ETIMEOUT", 10, 408, false, "partial", "Give more time with --stall, or look at its last records with `agent logs`."),
+  IDLE_TIMEOUT: row(
+    "ETIMEOUT",
+    10,
+    408,
+    false,
+    "partial",
+    "Give more time with --stall, or look at its last records with `agent logs`.",
+  ),
   // 11, 12: provider and runtime
   RATE_LIMITED: row("ERATELIMIT", 11, 429, true, "none", "Wait until the provider's limit resets."),
   UNAVAILABLE: row("ERUNTIME", 12, 503, true, "none", "Try again later."),
-  SUPERVISOR_GAVE_UP: row("ESKILLDOWN", 12, 503, false, "partial", "See why with `agent logs`, mend the cause, then `agent restart` the worker."),
+  SUPERVISOR_GAVE_UP: row(
+    "ESKILLDOWN",
+    12,
+    503,
+    false,
+    "partial",
+    "See why with `agent logs`, mend the cause, then `agent restart` the worker.",
+  ),
   QUEUE_FULL: row("ERATELIMIT", 11, 429, true, "none", "Send more slowly."),
   // 2: it ran, and failed
   AGENT_FAILED: row("ERUNTIME", 2, 500, false, "partial", "Look at its records with `agent logs`."),
@@ -81,17 +241,66 @@ export const ERROR_CATALOGUE = {
   BUDGET_EXCEEDED: row("EPOLICY", 2, 500, false, "partial", "Allow more with --budget."),
   REFUSED: row("EPOLICY", 2, 500, false, "partial", "Change the prompt; the model refused it."),
   PROVIDER_ERROR: row("ERUNTIME", 2, 502, false, "partial", "Try again; the provider failed."),
-  PROVIDER_BAD_REQUEST: row("EARG", 2, 502, false, "partial", "Check the model's name and the agent's own settings."),
-  NO_TERMINAL_EVENT: row("ERUNTIME", 2, 502, false, "partial", "Look at its raw output with `agent logs --raw`."),
-  OUTPUT_TOO_LARGE: row("EOUTPUT_TOO_LARGE", 2, 507, false, "partial", "Let the agent print less, or raise the limit."),
+  PROVIDER_BAD_REQUEST: row(
+    "EARG",
+    2,
+    502,
+    false,
+    "partial",
+    "Check the model's name and the agent's own settings.",
+  ),
+  NO_TERMINAL_EVENT: row(
+    "ERUNTIME",
+    2,
+    502,
+    false,
+    "partial",
+    "Look at its raw output with `agent logs --raw`.",
+  ),
+  OUTPUT_TOO_LARGE: row(
+    "EOUTPUT_TOO_LARGE",
+    2,
+    507,
+    false,
+    "partial",
+    "Let the agent print less, or raise the limit.",
+  ),
   // 1: general
-  WORKER_CANCELLED: row("ECANCELED", 1, 499, false, "partial", "Start it again with `agent restart` if it should run."),
+  WORKER_CANCELLED: row(
+    "ECANCELED",
+    1,
+    499,
+    false,
+    "partial",
+    "Start it again with `agent restart` if it should run.",
+  ),
   WORKER_FAILED: row("ERUNTIME", 1, 500, false, "partial", "Look at its records with `agent logs`."),
-  WORKER_LOST: row("ERUNTIME", 1, 500, false, "partial", "Start it again with `agent restart`; nobody saw how it ended."),
+  WORKER_LOST: row(
+    "ERUNTIME",
+    1,
+    500,
+    false,
+    "partial",
+    "Start it again with `agent restart`; nobody saw how it ended.",
+  ),
   STORE_FAILED: row("EIO", 1, 500, false, "none", "Run `agent doctor` and `agent db check`."),
-  STORE_CORRUPT: row("EIO", 1, 500, false, "none", "Keep the file, run `agent db check`, then `agent db rebuild`."),
+  STORE_CORRUPT: row(
+    "EIO",
+    1,
+    500,
+    false,
+    "none",
+    "Keep the file, run `agent db check`, then `agent db rebuild`.",
+  ),
   DISK_FULL: row("EIO", 1, 507, false, "none", "Free some space on the disk of the state directory."),
-  INTERNAL: row("ERUNTIME", 1, 500, false, "partial", "Please report this, with the daemon.log of the state directory."),
+  INTERNAL: row(
+    "ERUNTIME",
+    1,
+    500,
+    false,
+    "partial",
+    "Please report this, with the daemon.log of the state directory.",
+  ),
   // 130: the person stopped it
   CANCELLED: row("ECANCELED", 130, 499, false, "partial", "Run the command again."),
 } as const satisfies Record<string, ErrorRow>;

@@ -3,7 +3,20 @@ import type { HoldfastError } from "./errors.ts";
 
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T; readonly warnings?: readonly string[] }
-  | { readonly ok: false; readonly error: HoldfastError; readonly value?: T; readonly warnings?: readonly string[] };
+  | {
+      readonly ok: false;
+      readonly error: HoldfastError;
+      readonly value?: T;
+      readonly warnings?: readonly string[];
+    };
 
-export const success = <T>(value: T, warnings: readonly string[] = []): Outcome<T> => ({ ok: true, value, warnings });
-export const failure = <T = never>(error: HoldfastError, warnings: readonly string[] = []): Outcome<T> => ({ ok: false, error, warnings });
+export const success = <T>(value: T, warnings: readonly string[] = []): Outcome<T> => ({
+  ok: true,
+  value,
+  warnings,
+});
+export const failure = <T = never>(error: HoldfastError, warnings: readonly string[] = []): Outcome<T> => ({
+  ok: false,
+  error,
+  warnings,
+});

@@ -38,8 +38,7 @@ export interface Usage {
   readonly cost_usd: number | null;
 }
 
-export type ExitReason =
-  | "exited" | "signalled" | "start_failed" | "unknown";
+export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
 
 export interface SweepReport {
   readonly method: "marker" | "cgroup" | "pid_namespace";
@@ -55,36 +54,100 @@ export interface RecordPayloads {
   /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
   /** to `starting` is the row of an incarnation, written before its process is made. */
-  worker_state_changed: { readonly from: WorkerState; readonly to: WorkerState; readonly reason: string; readonly clock: ClockStamp };
-  worker_spawned: { readonly pid: number; readonly pgid: number; readonly agent: ProcessIdentity; readonly launcher: ProcessIdentity; readonly argv: readonly string[]; readonly clock: ClockStamp };
+  worker_state_changed: {
+    readonly from: WorkerState;
+    readonly to: WorkerState;
+    readonly reason: string;
+    readonly clock: ClockStamp;
+  };
+  worker_spawned: {
+    readonly pid: number;
+    readonly pgid: number;
+    readonly agent: ProcessIdentity;
+    readonly launcher: ProcessIdentity;
+    readonly argv: readonly string[];
+    readonly clock: ClockStamp;
+  };
   /** The agent runs: its first sign of life, or its exec. */
   worker_started: { readonly clock: ClockStamp };
   /** A change of liveness only: the process state letter of /proc (R, S, T, Z). */
   worker_heartbeat: { readonly process: "running" | "stopped" | "zombie" | "dead"; readonly idle_ms: number };
-  worker_cancel_requested: { readonly by: string; readonly reason: string; readonly tombstone: boolean; readonly grace_ms: number; readonly signal: string };
+  worker_cancel_requested: {
+    readonly by: string;
+    readonly reason: string;
+    readonly tombstone: boolean;
+    readonly grace_ms: number;
+    readonly signal: string;
+  };
   worker_signal_sent: { readonly signal: string; readonly pids: readonly number[]; readonly reason: string };
   /** Exactly one for each incarnation that was begun. */
-  worker_exited: { readonly exit_code: number | null; readonly signal: string | null; readonly signal_inferred: boolean; readonly raw_status: number | null; readonly reason: ExitReason; readonly error?: WorkerError; readonly duration_ms: number; readonly sweep?: SweepReport; readonly clock: ClockStamp };
+  worker_exited: {
+    readonly exit_code: number | null;
+    readonly signal: string | null;
+    readonly signal_inferred: boolean;
+    readonly raw_status: number | null;
+    readonly reason: ExitReason;
+    readonly error?: WorkerError;
+    readonly duration_ms: number;
+    readonly sweep?: SweepReport;
+    readonly clock: ClockStamp;
+  };
   /** Terminal for (worker, incarnation): exactly one of the three follows worker_exited. */
   worker_completed: { readonly completion: AgentCompletion };
   worker_failed: { readonly error: WorkerError; readonly completion?: AgentCompletion };
   worker_cancelled: { readonly error: WorkerError; readonly completion?: AgentCompletion };
   /** An incarnation will follow this one. */
-  worker_restart_scheduled: { readonly delay_ms: number; readonly restarts_in_window: number; readonly max_restarts: number; readonly period_ms: number; readonly reason: string; readonly clock: ClockStamp };
+  worker_restart_scheduled: {
+    readonly delay_ms: number;
+    readonly restarts_in_window: number;
+    readonly max_restarts: number;
+    readonly period_ms: number;
+    readonly reason: string;
+    readonly clock: ClockStamp;
+  };
   /** The worker stays as it ended: its policy, its window or a tombstone says so. */
   worker_ended: { readonly state: "completed" | "failed" | "cancelled" | "parked"; readonly reason: string };
   /** The restart window was passed: the private supervisor of the worker gave up; the root parks and never ends. */
-  supervisor_escalated: { readonly supervisor: string; readonly restarts: number; readonly max_restarts: number; readonly period_ms: number };
+  supervisor_escalated: {
+    readonly supervisor: string;
+    readonly restarts: number;
+    readonly max_restarts: number;
+    readonly period_ms: number;
+  };
   worker_adopted: { readonly agent: ProcessIdentity | null; readonly clock: ClockStamp };
-  worker_limit_reached: { readonly limit: "timeout" | "stall" | "turns" | "tokens" | "usd" | "wall"; readonly value: number; readonly bound: number };
+  worker_limit_reached: {
+    readonly limit: "timeout" | "stall" | "turns" | "tokens" | "usd" | "wall";
+    readonly value: number;
+    readonly bound: number;
+  };
   /** Output that is not in the log: a line over the limit (`bytes` long), or a spool that lost its last bytes (power loss). */
-  worker_log_chunk: { readonly stream: "stdout" | "stderr"; readonly truncated: true; readonly reason: "line_too_long" | "spool_shrunk"; readonly bytes: number; readonly limit_bytes: number };
-  worker_message: { readonly message_id: string; readonly bytes: number; readonly state: "accepted" | "delivered" | "undeliverable" };
+  worker_log_chunk: {
+    readonly stream: "stdout" | "stderr";
+    readonly truncated: true;
+    readonly reason: "line_too_long" | "spool_shrunk";
+    readonly bytes: number;
+    readonly limit_bytes: number;
+  };
+  worker_message: {
+    readonly message_id: string;
+    readonly bytes: number;
+    readonly state: "accepted" | "delivered" | "undeliverable";
+  };
   session_started: { readonly session_id: string };
   turn_started: { readonly turn: number };
-  turn_completed: { readonly turn: number; readonly usage: Usage; readonly duration_ms: number | null; readonly error?: WorkerError };
+  turn_completed: {
+    readonly turn: number;
+    readonly usage: Usage;
+    readonly duration_ms: number | null;
+    readonly error?: WorkerError;
+  };
   "agent.event": AgentEvent;
-  daemon_started: { readonly version: string; readonly pid: number; readonly node: string; readonly clock: ClockStamp };
+  daemon_started: {
+    readonly version: string;
+    readonly pid: number;
+    readonly node: string;
+    readonly clock: ClockStamp;
+  };
   daemon_stopped: { readonly reason: string };
 }
 

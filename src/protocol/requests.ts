@@ -11,20 +11,39 @@ const refs = z.array(ref).min(1).max(1_000);
 const ms = z.int().min(0).max(DURATION_MAX_MS);
 
 export const Requests = {
-  "agent/spawn": z.strictObject({ spec: WorkerSpec, dry_run: z.boolean().default(false), idempotency_key: z.string().min(1).max(256).optional() }),
+  "agent/spawn": z.strictObject({
+    spec: WorkerSpec,
+    dry_run: z.boolean().default(false),
+    idempotency_key: z.string().min(1).max(256).optional(),
+  }),
   "agent/kill": z.strictObject({
-    ids: z.array(ref).max(1_000).default([]), all: z.boolean().default(false), subtree: z.boolean().default(false), grace_ms: ms.optional(),
-    signal: z.string().optional(), reason: z.string().max(1_024).optional(), dry_run: z.boolean().default(false),
+    ids: z.array(ref).max(1_000).default([]),
+    all: z.boolean().default(false),
+    subtree: z.boolean().default(false),
+    grace_ms: ms.optional(),
+    signal: z.string().optional(),
+    reason: z.string().max(1_024).optional(),
+    dry_run: z.boolean().default(false),
   }),
   "agent/restart": z.strictObject({ ids: refs }),
-  "agent/send": z.strictObject({ id: ref, text: z.string().refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB") }),
+  "agent/send": z.strictObject({
+    id: ref,
+    text: z
+      .string()
+      .refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB"),
+  }),
   "agent/list": z.strictObject({ all: z.boolean().default(false) }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
   /** A stream: progress envelopes whose data is one record each, then a terminal `ok` with {next: seq}. */
   "agent/watch": z.strictObject({
-    ids: z.array(ref).max(1_000).default([]), all: z.boolean().default(false), from: z.int().min(0).optional(), since_ms: ms.optional(),
-    kinds: z.array(z.string()).max(64).default([]), types: z.array(z.string()).max(64).default([]), follow: z.boolean().default(true),
+    ids: z.array(ref).max(1_000).default([]),
+    all: z.boolean().default(false),
+    from: z.int().min(0).optional(),
+    since_ms: ms.optional(),
+    kinds: z.array(z.string()).max(64).default([]),
+    types: z.array(z.string()).max(64).default([]),
+    follow: z.boolean().default(true),
     /** End after the record with this seq, whatever goes on: what the log holds so far. */
     until: z.int().min(0).optional(),
     /** The newest N records only, before following. */
@@ -32,7 +51,12 @@ export const Requests = {
   }),
   "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
   "agent/output": z.strictObject({ id: ref }),
-  "agent/raw": z.strictObject({ id: ref, stream: z.enum(["stdout", "stderr"]).default("stdout"), offset: z.int().min(0).default(0), max_bytes: z.int().min(1).max(262_144).default(65_536) }),
+  "agent/raw": z.strictObject({
+    id: ref,
+    stream: z.enum(["stdout", "stderr"]).default("stdout"),
+    offset: z.int().min(0).default(0),
+    max_bytes: z.int().min(1).max(262_144).default(65_536),
+  }),
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   "daemon/status": z.strictObject({}),
   /** Neither flag while agents run fails with AGENTS_RUNNING. */

@@ -2,8 +2,18 @@
 import { z } from "zod";
 import { AgentKind } from "./agent-event.ts";
 import {
-  BACKOFF_MAX_DEFAULT_MS, BACKOFF_MIN_DEFAULT_MS, DURATION_MAX_MS, GRACE_DEFAULT_MS, HEARTBEAT_DEFAULT_MS, NAME_MAX_BYTES,
-  PROMPT_MAX_BYTES, RESTART_PERIOD_DEFAULT_MS, RESTARTS_DEFAULT, RESTARTS_MAX, STALL_DEFAULT_MS, TIMEOUT_DEFAULT_MS,
+  BACKOFF_MAX_DEFAULT_MS,
+  BACKOFF_MIN_DEFAULT_MS,
+  DURATION_MAX_MS,
+  GRACE_DEFAULT_MS,
+  HEARTBEAT_DEFAULT_MS,
+  NAME_MAX_BYTES,
+  PROMPT_MAX_BYTES,
+  RESTART_PERIOD_DEFAULT_MS,
+  RESTARTS_DEFAULT,
+  RESTARTS_MAX,
+  STALL_DEFAULT_MS,
+  TIMEOUT_DEFAULT_MS,
 } from "./limits.ts";
 
 /** OTP's restart types (supervisor.erl): always, only after an abnormal end, never. */
@@ -12,12 +22,31 @@ export type RestartPolicy = z.infer<typeof RestartPolicy>;
 
 /** States of the worker machine (architecture §3). */
 export const WorkerState = z.enum([
-  "pending", "starting", "ready", "running", "waiting", "stopping", "backing_off", "parked", "lost", "completed", "failed", "cancelled",
+  "pending",
+  "starting",
+  "ready",
+  "running",
+  "waiting",
+  "stopping",
+  "backing_off",
+  "parked",
+  "lost",
+  "completed",
+  "failed",
+  "cancelled",
 ]);
 export type WorkerState = z.infer<typeof WorkerState>;
 
 /** Statuses on the wire: protocol-v1 notes 2.6. A projection of the state. */
-export const WorkerStatus = z.enum(["pending", "starting", "running", "stopping", "completed", "failed", "cancelled"]);
+export const WorkerStatus = z.enum([
+  "pending",
+  "starting",
+  "running",
+  "stopping",
+  "completed",
+  "failed",
+  "cancelled",
+]);
 export type WorkerStatus = z.infer<typeof WorkerStatus>;
 
 export const statusOf = (state: WorkerState): WorkerStatus => {
@@ -54,9 +83,16 @@ const WORKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** All that `spawn` takes, checked and with its defaults. Units are in the names. */
 export const WorkerSpec = z.strictObject({
   kind: AgentKind,
-  name: z.string().max(NAME_MAX_BYTES).regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit").optional(),
+  name: z
+    .string()
+    .max(NAME_MAX_BYTES)
+    .regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit")
+    .optional(),
   labels: z.record(z.string().max(NAME_MAX_BYTES), z.string().max(256)).default({}),
-  prompt: z.string().refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "the prompt is over 1 MB").optional(),
+  prompt: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "the prompt is over 1 MB")
+    .optional(),
   /** Program and arguments of kind `command`; extra arguments of the other kinds. */
   argv: z.array(z.string()).default([]),
   /** Absolute directory in which the agent runs: the client's own, unless asked otherwise. */

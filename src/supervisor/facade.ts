@@ -95,9 +95,7 @@ export interface RuntimeApi {
     { readonly base64: string; readonly next: number; readonly ended: boolean },
     HoldfastError
   >;
-  capabilities(
-    kind?: string,
-  ): Effect.Effect<
+  capabilities(kind?: string): Effect.Effect<
     readonly {
       readonly kind: string;
       readonly aliases: readonly string[];

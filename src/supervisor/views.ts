@@ -21,7 +21,10 @@ const taskOf = ({ spec }: WorkerRow): string => {
 /** A worker that was killed between two incarnations has the error of the last one in its row; what ended it is the kill. */
 const errorOf = (row: WorkerRow): WorkerError | null =>
   row.state === "cancelled" && row.error?.code !== "WORKER_CANCELLED"
-    ? { code: "WORKER_CANCELLED", message: `Killed before its next start${row.reason === "killed" ? "" : `: ${row.reason}`}.` }
+    ? {
+        code: "WORKER_CANCELLED",
+        message: `Killed before its next start${row.reason === "killed" ? "" : `: ${row.reason}`}.`,
+      }
     : row.error;
 
 export const viewOf = (row: WorkerRow): WorkerView => ({

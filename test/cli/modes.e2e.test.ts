@@ -60,8 +60,7 @@ it("covers every command", () => {
 describe("in JSON", () => {
   it.each(CALLS.map((call) => [call[1].join(" "), call] as const))("agent %s", async (_title, call) => {
     const [command, argv] = call;
-    const flags = argv.includes("--") ? [argv[0]!, "-o", "json", ...argv.slice(1)] : [...argv, "-o", "json"];
-    const { exit, stdout, stderr } = await commands.start(flags).ended;
+    const { exit, stdout, stderr } = await commands.start(["-o", "json", ...argv]).ended;
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
     const envelope = ResponseEnvelope.parse(JSON.parse(lines.pop()!));
@@ -72,21 +71,25 @@ describe("in JSON", () => {
   });
 });
 
-describe("in NDJSON, after which nothing runs", () => {
-  it.each(
-    CALLS.filter(([command]) => command !== "daemon/stop").map((call) => [call[1].join(" "), call] as const),
-  )("agent %s", async (_title, call) => {
+/** One renderer prints all: the streams, and some one-shot commands that succeed or fail. */
+const IN_NDJSON = CALLS.filter(
+  (call) => streams(call) || ["agent/list", "agent/info", "agent/send"].includes(call[0]),
+);
+
+describe("in NDJSON, where the reader has ended", () => {
+  it.each(IN_NDJSON.map((call) => [call[1].join(" "), call] as const))("agent %s", async (_title, call) => {
     const [command, argv] = call;
-    const flags = argv.includes("--")
-      ? [argv[0]!, "-o", "ndjson", ...argv.slice(1)]
-      : [...argv, "-o", "ndjson"];
-    const { exit, stdout } = await commands.start(flags).ended;
+    const { exit, stdout } = await commands.start(["-o", "ndjson", ...argv]).ended;
     const lines = stdout
       .trimEnd()
       .split("\n")
       .map((line) => EnvelopeV1.parse(JSON.parse(line)));
     const last = lines.pop()!;
-    expect(last).toMatchObject({ command, status: exit === 0 ? "ok" : "error" });
+    expect({ exit, status: last.status, command: last.command }).toEqual({
+      exit: command === "agent/send" ? 6 : 0,
+      status: command === "agent/send" ? "error" : "ok",
+      command,
+    });
     expect(lines.map(({ status, meta }) => [status, (meta as { seq?: number }).seq])).toEqual(
       lines.map((_, seq) => ["progress", seq]),
     );

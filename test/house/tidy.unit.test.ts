@@ -6,7 +6,9 @@ import { VERSION } from "../../src/version.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const filesUnder = (folder: string) =>
-  (readdirSync(join(root, folder), { recursive: true }) as string[]).filter((file) => file.endsWith(".ts")).map((file) => join(folder, file));
+  (readdirSync(join(root, folder), { recursive: true }) as string[])
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(folder, file));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 /** Without its comments. */
 const code = (file: string) => read(file).replace(/^\s*(\*|\/\/|\/\*\*).*$/gm, "");
@@ -18,18 +20,24 @@ describe("sources", () => {
   });
 
   it("stay under 450 lines, but for the table of commands, which is data", () => {
-    expect(sources.filter((file) => read(file).split("\n").length > 450)).toEqual([join("src", "protocol", "commands.ts")]);
+    expect(sources.filter((file) => read(file).split("\n").length > 450)).toEqual([
+      join("src", "protocol", "commands.ts"),
+    ]);
   });
 
   it("hold no enum, no console and no TODO", () => {
-    expect(sources.filter((file) => /\benum \w+ \{|console\.|\b(TODO|FIXME|XXX)\b/.test(code(file)))).toEqual([]);
+    expect(sources.filter((file) => /\benum \w+ \{|console\.|\b(TODO|FIXME|XXX)\b/.test(code(file)))).toEqual(
+      [],
+    );
   });
 });
 
 describe("tests", () => {
   const tests = filesUnder("test");
   it("say in their suffix what they cost", () => {
-    expect(tests.filter((file) => file.endsWith(".test.ts") && !/\.(unit|int|e2e|chaos)\.test\.ts$/.test(file))).toEqual([]);
+    expect(
+      tests.filter((file) => file.endsWith(".test.ts") && !/\.(unit|int|e2e|chaos)\.test\.ts$/.test(file)),
+    ).toEqual([]);
   });
 
   it("are neither skipped by hand nor alone", () => {
@@ -39,7 +47,13 @@ describe("tests", () => {
 });
 
 it("documents that other documents point to are there", () => {
-  const pages = ["README.md", "CONTRIBUTING.md", ...(readdirSync(join(root, "docs"), { recursive: true }) as string[]).filter((file) => file.endsWith(".md")).map((file) => join("docs", file))];
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    ...(readdirSync(join(root, "docs"), { recursive: true }) as string[])
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => join("docs", file)),
+  ];
   const broken = pages.flatMap((page) =>
     [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
       .map(([, link]) => join(page, "..", link as string))

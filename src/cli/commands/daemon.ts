@@ -65,6 +65,7 @@ export const stopProblems = ({ flags }: Call): readonly string[] =>
 export const stop: Handler = async (context) => {
   const { flags } = context;
   const agents = flags["keep-agents"] ? "keep" : flags["kill-agents"] ? "kill" : "refuse";
+  context.onInterrupt = { sentence: "The daemon goes on stopping. See: agent daemon status" };
   const done = context.progress("stopping the daemon");
   try {
     const reply = await (await context.connect()).request("daemon/stop", { agents });

@@ -5,6 +5,7 @@ import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerInfo } from "../../supervisor/replies.ts";
 import type { Client } from "../client.ts";
 import type { Context, Result } from "../context.ts";
+import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
@@ -89,9 +90,12 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
   const decoder = new TextDecoder();
   const write = (bytes: Buffer): void | Promise<void> =>
     context.stdout(context.isStdoutTerminal ? neutralise(decoder.decode(bytes, { stream: true })) : bytes);
+  const resume = (): string => `agent logs ${id} --raw -f`;
   let offset = 0;
+  const ask = (asked: Client) =>
+    asked.request("agent/raw", { id, stream, offset, max_bytes: RAW_SLICE_BYTES });
   for (;;) {
-    const slice = await client.request("agent/raw", { id, stream, offset, max_bytes: RAW_SLICE_BYTES });
+    const slice = await (context.flags.follow ? outlasting(context, { resume }, ask) : ask(client));
     const bytes = Buffer.from(slice.base64, "base64");
     offset = slice.next;
     if (context.mode !== "text") parts.push(bytes);

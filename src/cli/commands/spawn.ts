@@ -76,6 +76,8 @@ export const spawn = async (context: Context): Promise<Result> => {
   const prompt = source === undefined ? spec.prompt : await readPrompt(context, source);
 
   const client = await context.connect({ start: true });
+  if (!flags["dry-run"])
+    context.onInterrupt = { sentence: "The worker may have been started all the same. See: agent list" };
   const asked = await client.ask("agent/spawn", {
     spec: { ...spec, prompt },
     dry_run: flags["dry-run"] === true,

@@ -66,7 +66,11 @@ describe("a child's environment", () => {
   test("takes a plain --env for a secret by its name, and a declared base URL or settings directory for none", async () => {
     const { secrets } = await build(
       {
-        client_env: { ANTHROPIC_BASE_URL: "http://127.0.0.1:1", CODEX_HOME: "/h/.codex", OTHER_TOKEN: "inherited" },
+        client_env: {
+          ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
+          CODEX_HOME: "/h/.codex",
+          OTHER_TOKEN: "inherited",
+        },
         env: { API_KEY: "plain", MODE: "fast" },
         inherit_env: ["OTHER_TOKEN"],
       },

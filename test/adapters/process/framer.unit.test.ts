@@ -24,6 +24,14 @@ const frameAll = (input: Buffer, cuts: readonly number[], limit = LIMIT): Line[]
 };
 
 describe("a frame", () => {
+  test("ends after so many lines, and the next one begins behind them", () => {
+    const input = Buffer.from("a\n\nb\r\nc");
+    const first = frame(input, 0, 0, LIMIT, 2);
+    expect(first).toEqual({ lines: [text("a"), text("")], consumed: 3, skipped_bytes: 0, seen: 0 });
+    const second = frame(input.subarray(first.consumed), 0, first.seen, LIMIT, 2);
+    expect(second).toEqual({ lines: [text("b", "\r\n")], consumed: 3, skipped_bytes: 0, seen: 1 });
+  });
+
   test.each<[string, string | Buffer, Line[]]>([
     ["LF ends a line", "a\nb\n", [text("a"), text("b")]],
     ["CRLF is the end of a line, not part of it", "a\r\n\r\n", [text("a", "\r\n"), text("", "\r\n")]],

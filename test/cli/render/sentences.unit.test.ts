@@ -109,6 +109,31 @@ describe("lines of watch", () => {
     ]);
   });
 
+  it("name who has no name by a prefix that can be typed, longer where two would look alike", () => {
+    const writer = makeLineWriter(plainPaint, { verbose: false });
+    const tag = (id: string): string => writer.line({ ...said("x"), worker_id: id })!.split(/ +/)[1]!;
+    expect(tag("01KXA00000AAAAAAAAAAAAAAAA")).toBe("01KXA00000.1");
+    expect(tag("01KXA00001AAAAAAAAAAAAAAAA")).toBe("01KXA00001.1");
+    expect(tag("01KXA00001BAAAAAAAAAAAAAAA")).toBe("01KXA00001B.1");
+    expect(tag("01KXA00001AAAAAAAAAAAAAAAA")).toBe("01KXA00001A.1");
+  });
+
+  it("leave out the error of a command, which its exit tells, and tell who asked for a restart", () => {
+    const { line } = makeLineWriter(plainPaint, { verbose: false });
+    const failed = { agent_kind: "command", kind: "Error", message: "`sh` exited with code 3." } as const;
+    expect(line(record("agent.event", failed))).toBeUndefined();
+    expect(line(record("agent.event", { ...failed, agent_kind: "codex" }))).toContain("error: `sh`");
+    const restarted = {
+      delay_ms: 0,
+      restarts_in_window: 0,
+      max_restarts: 3,
+      period_ms: 60_000,
+      reason: "user",
+      clock,
+    };
+    expect(line(record("worker_restart_scheduled", restarted))).toMatch(/restarted by user$/);
+  });
+
   it("show every record with --verbose", () => {
     const writer = makeLineWriter(plainPaint, { verbose: true });
     expect(lifecycle.map(writer.line)).not.toContain(undefined);

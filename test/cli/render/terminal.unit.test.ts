@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { neutralise, oneLine, table, width } from "../../../src/cli/render/terminal.ts";
+import { cut, neutralise, oneLine, table, width } from "../../../src/cli/render/terminal.ts";
 
 describe("neutralise", () => {
   it.each([
@@ -52,5 +52,22 @@ describe("layout", () => {
       ]),
     ).toBe("a    bb\nccc  d");
     expect(table([])).toBe("");
+  });
+
+  it("cuts the last column where the terminal ends, and leaves it off where nothing of it would be seen", () => {
+    const rows = [
+      ["NAME", "TASK"],
+      ["web", "a long command line"],
+    ];
+    expect(table(rows, 40)).toBe("NAME  TASK\nweb   a long command line");
+    expect(table(rows, 20)).toBe("NAME  TASK\nweb   a long comman…");
+    expect(table(rows, 15)).toBe("NAME\nweb");
+  });
+
+  it("cuts by columns, ends the colours that were cut off, and never in the middle of one", () => {
+    expect(cut("plain", 5)).toBe("plain");
+    expect(cut("日本語", 5)).toBe("日本…");
+    expect(cut("\x1b[31mred\x1b[0m", 3)).toBe("\x1b[31mred\x1b[0m");
+    expect(cut("\x1b[31mreddish\x1b[0m", 4)).toBe("\x1b[31mred…\x1b[0m");
   });
 });
