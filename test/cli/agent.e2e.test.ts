@@ -66,6 +66,11 @@ describe("agent", () => {
     expect(code).toBe(exit);
     expect(stderr).toContain(`The worker goes on. To end it: agent kill ${name}`);
     expect((await agent("info", name)).data.status).toBe("running");
+    // Without -f, logs end where the log ends, whether the worker goes on or not.
+    expect(await commands.text("logs", name)).toMatchObject({
+      exit: 0,
+      stdout: expect.stringMatching(/│ up\n$/),
+    });
     expect(await agent("kill", name, "--grace", "1s")).toMatchObject({
       exit: 0,
       data: { effect: "deleted" },

@@ -13,7 +13,7 @@ export const leavesRunning = (context: Context, workers: readonly string[]): voi
   const names = workers.join(" ");
   context.onInterrupt =
     workers.length === 0
-      ? { workers, sentence: "The workers go on. To end one: agent kill ID" }
+      ? { sentence: "The workers go on. To end one: agent kill ID" }
       : {
           workers,
           sentence: `${workers.length === 1 ? "The worker goes on" : "The workers go on"}. To end ${workers.length === 1 ? "it" : "them"}: agent kill ${names}`,

@@ -60,7 +60,8 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
       if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
         names.set(record.worker_id, record.payload.spec.name);
       const sentence = sentenceOf(record);
-      if ((sentence.quiet || isTold(record)) && !options.verbose) return undefined;
+      const isRepeated = isTold(record);
+      if ((sentence.quiet || isRepeated) && !options.verbose) return undefined;
       const tag = tagOf(record);
       columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, tag.length));
       const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, columns))}  `;

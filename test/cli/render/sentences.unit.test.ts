@@ -120,8 +120,11 @@ describe("lines of watch", () => {
 
   it("leave out the error of a command, which its exit tells, and tell who asked for a restart", () => {
     const { line } = makeLineWriter(plainPaint, { verbose: false });
+    const end = (message: string) => record("worker_failed", { error: { code: "AGENT_FAILED", message } });
     const failed = { agent_kind: "command", kind: "Error", message: "`sh` exited with code 3." } as const;
     expect(line(record("agent.event", failed))).toBeUndefined();
+    expect(line(end(failed.message))).toBeUndefined();
+    expect(line(end("It ran longer than 5s"))).toContain("failed: It ran longer than 5s");
     expect(line(record("agent.event", { ...failed, agent_kind: "codex" }))).toContain("error: `sh`");
     const restarted = {
       delay_ms: 0,
