@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
-import { buildEnvironment } from "../adapters/process/environment.ts";
+import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
@@ -76,7 +76,11 @@ export const openRuntime = (
               planned: plan.env,
               readFile: (path) => readFile(path, "utf8"),
             });
-            return { plan, env: built.env, secrets: built.secrets };
+            const variables = [
+              ...adapter.credentials,
+              ...(adapter.binary === null ? [] : [adapter.binary.variable]),
+            ];
+            return { plan, ...built, client_env: keptEnvironment(spec, variables) };
           },
           catch: asHoldfastError,
         }),

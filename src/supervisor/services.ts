@@ -16,6 +16,8 @@ export interface SpecFiles {
 export interface Prepared {
   readonly plan: LaunchPlan;
   readonly env: Readonly<Record<string, string>>;
+  /** Of the client's environment, what a later incarnation needs too. */
+  readonly client_env: Readonly<Record<string, string>>;
   /** Values that must not appear in the log. */
   readonly secrets: readonly string[];
 }

@@ -64,7 +64,7 @@ export const makeSpawning = (core: Core): Spawning => {
     Effect.gen(function* () {
       const { spec, adapter } = yield* checked(given);
       // Start errors that are certain now are told now, before anything is recorded.
-      const { plan, env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
+      const { plan, env, client_env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
       yield* attemptAsync(() => services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env }));
       const redact = makeRedactor(secrets);
       if (dryRun) {
@@ -84,8 +84,10 @@ export const makeSpawning = (core: Core): Spawning => {
         };
       }
       const id = newId(core.wallMs());
+      // Keys that its kind has no use for are not kept; nor is a parent that another daemon supervises.
+      const kept = { ...spec, client_env, parent: yield* knownParent(spec) };
       const masked = {
-        ...spec,
+        ...kept,
         env: redact.env(spec.env),
         client_env: {},
         argv: spec.argv.map(redact.text),
@@ -100,19 +102,23 @@ export const makeSpawning = (core: Core): Spawning => {
       };
       const begin = Effect.gen(function* () {
         yield* refuseOrphan(spec);
-        yield* attemptAsync(() => services.files.save(id, spec));
+        yield* attemptAsync(() => services.files.save(id, kept));
         yield* commit([requested]);
         yield* roster.supervise({
-          spec,
+          spec: kept,
           adapter,
-          child: newChild(id, spec),
+          child: newChild(id, kept),
           order: core.place(),
           beginning: { action: { type: "start" } },
         });
       });
-      yield* admission.admit(id, spec, begin);
+      yield* admission.admit(id, kept, begin);
       return replyOf(yield* rowOf(id), "created");
     });
+
+  /** The marker of an agent that spawns in another state directory names a worker of its own. */
+  const knownParent = ({ parent }: WorkerSpec) =>
+    attempt(() => (parent !== undefined && log.worker(parent) !== undefined ? parent : undefined));
 
   /** A killed worker's agent starts nothing more: the kill of a subtree would never come to its end. */
   const refuseOrphan = ({ parent }: WorkerSpec): Effect.Effect<void, HoldfastError> =>

@@ -55,6 +55,7 @@ export const memoryMachine = Effect.gen(function* () {
       Effect.sync(() => ({
         plan: adapter.plan({ spec: given, incarnation, session, binary: "" }),
         env: {},
+        client_env: given.client_env,
         secrets: [],
       })),
     report: (message) => void reports.push(message),

@@ -4,6 +4,7 @@
  */
 
 import { resolve } from "node:path";
+import { isVariable } from "../../protocol/environment.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import { isSecretName } from "../../protocol/redact.ts";
@@ -57,13 +58,19 @@ export interface BuiltEnvironment {
   readonly secrets: readonly string[];
 }
 
-const matches = (patterns: readonly string[], name: string): boolean =>
-  patterns.some((pattern) =>
-    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+const pick = (from: Readonly<Record<string, string>>, patterns: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(from).filter(([name]) => patterns.some((pattern) => isVariable(pattern, name))),
   );
 
-const pick = (from: Readonly<Record<string, string>>, patterns: readonly string[]): Record<string, string> =>
-  Object.fromEntries(Object.entries(from).filter(([name]) => matches(patterns, name)));
+/** Of the client's environment what any incarnation of this worker needs: what is kept of it with the launch spec. */
+export const keptEnvironment = (
+  spec: EnvironmentSource["spec"],
+  variables: readonly string[],
+): Record<string, string> => {
+  const referenced = Object.values(spec.env).flatMap((value) => /^@env:(.+)$/s.exec(value)?.[1] ?? []);
+  return pick(spec.client_env, [...BASE_VARIABLES, ...variables, ...spec.inherit_env, ...referenced]);
+};
 
 /** Fails with SECRET_UNAVAILABLE for a reference that names nothing, INVALID_REQUEST for a name that no shell passes on. */
 export const buildEnvironment = async (source: EnvironmentSource): Promise<BuiltEnvironment> => {

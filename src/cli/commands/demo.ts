@@ -5,13 +5,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive } from "../../daemon/daemon-file.ts";
+import { clientEnvironment } from "../../protocol/environment.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Handler } from "../context.ts";
 import { renderText } from "../render/text.ts";
 import { openStage, type Stage } from "./demo-stage.ts";
-import { clientEnvironment } from "./spawn-spec.ts";
 
 /** Run 1 crashes; the marker of a run ends with its incarnation. The mule ignores TERM and hides its child in a session of its own. */
 const SCRIPTS = {

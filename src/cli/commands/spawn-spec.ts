@@ -1,7 +1,8 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
-import { CLIENT_VARIABLES, KINDS, type KindDef } from "../../protocol/commands.ts";
+import { KINDS, type KindDef } from "../../protocol/commands.ts";
 import type { Backoff, BudgetReading, Restarts } from "../../protocol/durations.ts";
+import { clientEnvironment } from "../../protocol/environment.ts";
 import { ARG_MAX_BYTES, LABELS_MAX, NAME_MAX_BYTES } from "../../protocol/limits.ts";
 import { didYouMean } from "../../protocol/suggest.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
@@ -9,23 +10,6 @@ import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
 
 const kindNames = KINDS.flatMap(({ kind, short }) => (kind === short ? [kind] : [short, kind]));
-
-const matches = (name: string, pattern: string): boolean =>
-  pattern.startsWith("*")
-    ? name.endsWith(pattern.slice(1))
-    : pattern.endsWith("*")
-      ? name.startsWith(pattern.slice(0, -1))
-      : name === pattern;
-
-/** The variables of ours that the daemon may need: never the whole environment. */
-export const clientEnvironment = (env: Env, named: readonly string[]): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(env).filter(
-      (entry): entry is [string, string] =>
-        entry[1] !== undefined &&
-        (named.includes(entry[0]) || CLIENT_VARIABLES.some((pattern) => matches(entry[0], pattern))),
-    ),
-  );
 
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
 const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];

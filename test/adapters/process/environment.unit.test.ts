@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { buildEnvironment, type EnvironmentSource } from "../../../src/adapters/process/environment.ts";
+import {
+  buildEnvironment,
+  type EnvironmentSource,
+  keptEnvironment,
+} from "../../../src/adapters/process/environment.ts";
 
 const files: Record<string, string> = { "/work/key": "from file\n", "/abs/key": "s3cret" };
 const build = (spec: Partial<EnvironmentSource["spec"]>, more: Partial<EnvironmentSource> = {}) =>
@@ -103,5 +107,24 @@ describe("a child's environment", () => {
       code: "INVALID_REQUEST",
       info: { problems: [expect.anything(), expect.anything()] },
     });
+  });
+});
+
+test("with the launch spec is kept what an incarnation needs, and no key of another kind", () => {
+  const client_env = {
+    PATH: "/bin",
+    A_KEY: "a",
+    OTHER_KEY: "o",
+    NAMED: "n",
+    REFERENCED: "r",
+    CLAUDE_BINARY: "/c",
+  };
+  const spec = { client_env, env: { X: "@env:REFERENCED" }, inherit_env: ["NAMED"], cwd: "/" };
+  expect(keptEnvironment(spec, ["A_KEY", "CLAUDE_BINARY"])).toEqual({
+    PATH: "/bin",
+    A_KEY: "a",
+    NAMED: "n",
+    REFERENCED: "r",
+    CLAUDE_BINARY: "/c",
   });
 });
