@@ -183,3 +183,9 @@ export const workerStream = (workerId: string): string => `worker:${workerId}`;
 export const DAEMON_STREAM = "daemon";
 /** Output is what a power loss may take from the log, because the spool still has it (architecture §4). */
 export const isOutput = (type: RecordType): boolean => type === "agent.event" || type === "worker_log_chunk";
+
+/** Reasons of a restart that no window counts: somebody asked for it, or the daemon died before the agent was made. */
+export const RESTART_BY_USER = "user";
+export const RESTART_NEVER_STARTED = "never_started";
+export const isCountedRestart = (reason: string): boolean =>
+  reason !== RESTART_BY_USER && reason !== RESTART_NEVER_STARTED;

@@ -5,7 +5,13 @@
 
 import { formatDuration } from "../protocol/durations.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
-import { type RecordDraft, type WorkerError, workerStream } from "../protocol/records.ts";
+import {
+  RESTART_BY_USER,
+  RESTART_NEVER_STARTED,
+  type RecordDraft,
+  type WorkerError,
+  workerStream,
+} from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
@@ -169,17 +175,22 @@ const decideRestart = (
       commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
     };
   }
-  return { events: [byUser(child, record, now)], commands: [{ type: "start" }] };
+  return { events: [uncounted(child, RESTART_BY_USER, record, now)], commands: [{ type: "start" }] };
 };
 
-/** A restart that a person asked for counts in no window, and lifts the tombstone. */
-const byUser = (child: ChildState, record: Recorder, now: Now): RecordDraft =>
+/** Counts in no window. One that a person asked for lifts the tombstone. */
+const uncounted = (
+  child: ChildState,
+  reason: typeof RESTART_BY_USER | typeof RESTART_NEVER_STARTED,
+  record: Recorder,
+  now: Now,
+): RecordDraft =>
   record("worker_restart_scheduled", {
     delay_ms: 0,
     restarts_in_window: 0,
     max_restarts: child.max_restarts,
     period_ms: child.period_ms,
-    reason: "user",
+    reason,
     clock: now.clock,
   });
 
@@ -194,7 +205,12 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
       : outcome.status === "completed" && child.stop === null
         ? record("worker_completed", { completion })
         : record("worker_failed", { error: failure ?? noError, completion });
-  const next = afterExit(child, terminal.type === "worker_completed", failure, record, now);
+  // The daemon died between the record of the start and the start: nothing ran, and what was asked for is still owed.
+  const neverStarted = input.exit.reason === "start_failed" && failure?.code === "WORKER_LOST";
+  const next =
+    neverStarted && child.stop === null
+      ? again(uncounted(child, RESTART_NEVER_STARTED, record, now))
+      : afterExit(child, terminal.type === "worker_completed", failure, record, now);
   return { events: [exited, terminal, ...next.events], commands: next.commands };
 };
 
@@ -234,6 +250,12 @@ const decideAbandoned = (
 
 const noError: WorkerError = { code: "AGENT_FAILED", message: "The agent failed and did not say why." };
 
+/** The next incarnation, at once. */
+const again = (scheduled: RecordDraft): Decision => ({
+  events: [scheduled],
+  commands: [{ type: "restart_after", delay_ms: 0 }],
+});
+
 const afterExit = (
   child: ChildState,
   completed: boolean,
@@ -247,8 +269,7 @@ const afterExit = (
   });
   const stop = child.stop;
   if (stop?.kind === "kill") return end("cancelled", stop.reason);
-  if (stop?.kind === "restart")
-    return { events: [byUser(child, record, now)], commands: [{ type: "restart_after", delay_ms: 0 }] };
+  if (stop?.kind === "restart") return again(uncounted(child, RESTART_BY_USER, record, now));
   // What ran out of time or money would spend the same again; what is stuck may do better.
   if (stop?.kind === "limit" && stop.limit !== "stall") return end("failed", failure?.message ?? stop.limit);
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed) return end("parked", "secret_unavailable");

@@ -1,5 +1,5 @@
 /** Folds a child's records into what the supervisor remembers of it: the same at run time and after a crash. */
-import type { LogRecord, RecordDraft, RecordType } from "../protocol/records.ts";
+import { isCountedRestart, type LogRecord, type RecordDraft, type RecordType } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
 import { inWindow } from "./window.ts";
@@ -62,7 +62,7 @@ export const evolve = (child: ChildState, record: RecordDraft, at: number): Chil
     case "worker_exited":
       return { ...child, open: false, spent_ms: child.spent_ms + record.payload.duration_ms };
     case "worker_restart_scheduled": {
-      const counted = record.payload.reason === "user" ? child.restarts : [...child.restarts, at];
+      const counted = isCountedRestart(record.payload.reason) ? [...child.restarts, at] : child.restarts;
       return {
         ...child,
         state: "backing_off",

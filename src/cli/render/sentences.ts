@@ -1,6 +1,12 @@
 /** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
 import type { AgentEvent } from "../../protocol/agent-event.ts";
-import type { LogRecord, RecordPayloads, RecordType } from "../../protocol/records.ts";
+import {
+  isCountedRestart,
+  type LogRecord,
+  RESTART_BY_USER,
+  type RecordPayloads,
+  type RecordType,
+} from "../../protocol/records.ts";
 import { commandLine } from "../../protocol/shell.ts";
 import { neutralise, oneLine, type Tone } from "./terminal.ts";
 import { bytes, count, duration } from "./units.ts";
@@ -131,8 +137,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_cancelled: ({ error }) => warn(`cancelled: ${oneLine(error.message, 500)}`),
   worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms, reason }) =>
     warn(
-      reason === "user"
-        ? "restarted by user"
+      !isCountedRestart(reason)
+        ? reason === RESTART_BY_USER
+          ? "restarted by user"
+          : "started again: the daemon died before the agent was started"
         : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
     ),
   worker_ended: ({ state, reason }) =>

@@ -4,7 +4,7 @@
  * of prompt and the row is written again with every batch of output.
  */
 import type { Database } from "better-sqlite3";
-import type { LogRecord, Usage } from "../../protocol/records.ts";
+import { isCountedRestart, type LogRecord, type Usage } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
@@ -116,7 +116,7 @@ export const workers = (db: Database): Projection => {
         return;
       }
       case "worker_restart_scheduled":
-        scheduled.run(record.payload.reason === "user" ? 0 : 1, record.payload.reason, id);
+        scheduled.run(isCountedRestart(record.payload.reason) ? 1 : 0, record.payload.reason, id);
         return;
       case "worker_ended":
         ended.run(record.payload.state, record.payload.reason, record.recorded_at, id);
