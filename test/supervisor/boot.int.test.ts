@@ -193,8 +193,8 @@ describe("an agent that ended while nobody watched", () => {
         yield* until("begun", () => machine.count(id, "worker_state_changed") === 1);
         yield* first.crash;
         // The launch of the dead daemon never comes; those of the next one do.
-      machine.memory.hold()();
-      const second = yield* machine.boot();
+        machine.memory.hold()();
+        const second = yield* machine.boot();
         (yield* nth(machine.memory, 1)).exit(0);
         expect(yield* second.runtime.wait([id])).toMatchObject([{ status: "completed" }]);
         expect(machine.log.stream(id, ["worker_exited"]).map(({ payload }) => payload)).toMatchObject([
