@@ -1,5 +1,5 @@
 /** The command as people run it: real processes, a real daemon, signals. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -217,12 +217,17 @@ it("a secret is neither shown, nor in the log, nor in the database", async () =>
 });
 
 describe("agent demo", () => {
-  const demos = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("holdfast-demo-"));
+  /** A temporary directory of its own: other demos may run on this machine. */
+  let tmp: string;
+  beforeAll(() => {
+    tmp = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+  });
+  afterAll(() => rmSync(tmp, { recursive: true, force: true }));
+  const demos = (): string[] => readdirSync(tmp).filter((name) => name.startsWith("holdfast-demo-"));
 
   it("shows a crash, a come-back and nothing left behind in under 15 s, and removes all of it", async () => {
-    const before = new Set(demos());
     const begun = performance.now();
-    const { exit, stdout, stderr } = await start(["demo", "-o", "json"]).ended;
+    const { exit, stdout, stderr } = await start(["demo", "-o", "json"], { TMPDIR: tmp }).ended;
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(performance.now() - begun).toBeLessThan(15_000);
     const lines = stdout
@@ -236,16 +241,15 @@ describe("agent demo", () => {
     expect(lines.slice(0, -1).map((record) => record.seq)).toEqual(
       lines.slice(0, -1).map((_, index) => index + 1),
     );
-    expect(demos().filter((name) => !before.has(name))).toEqual([]);
+    expect(demos()).toEqual([]);
   });
 
   it("cleans up when it is stopped in the middle", async () => {
-    const before = new Set(demos());
-    const running = start(["demo", "-o", "json"]);
+    const running = start(["demo", "-o", "json"], { TMPDIR: tmp });
     await until(() => running.out().includes('"worker_spawned"'));
-    const [mine] = demos().filter((name) => !before.has(name));
+    expect(demos()).toHaveLength(1);
     running.child.kill("SIGINT");
     expect((await running.ended).exit).toBe(130);
-    expect(existsSync(join(tmpdir(), mine!))).toBe(false);
+    expect(demos()).toEqual([]);
   });
 });
