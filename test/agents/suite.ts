@@ -6,6 +6,8 @@ import { type AgentUnderTest, FAKE_KEY } from "./agents.ts";
 import { areInstalled } from "./install.ts";
 import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
 
+const DAEMON_STOPPED_MS = 7_000;
+
 const textOn = (events: readonly AgentEvent[], channel: string): string =>
   events
     .filter((event) => event.kind === "TextOutput" && event.channel === channel)
@@ -64,6 +66,23 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const output = JSON.parse(await world.agent("output", story.id, "-o", "json"));
       expect(output.data).toMatchObject({ truncated: false });
       expect(output.data.text === longText()).toBe(true);
+    });
+
+    it("brings them all the same when its daemon is stopped for seven seconds meanwhile", async () => {
+      const id = await world.spawn("long", makeCwd());
+      const running = async () => (await world.soFar(id)).of("worker_spawned").length === 1;
+      await until(running, "the agent runs");
+      const { pid } = JSON.parse(await world.agent("daemon", "status", "-o", "json")).data;
+      process.kill(pid, "SIGSTOP");
+      try {
+        // Not a wait for something: the reply comes while nobody reads.
+        await new Promise((resolve) => setTimeout(resolve, DAEMON_STOPPED_MS));
+      } finally {
+        process.kill(pid, "SIGCONT");
+      }
+      const story = await world.story(id);
+      expect(textOn(story.events, "assistant") === longText()).toBe(true);
+      expect(story.of("worker_completed")).toHaveLength(1);
     });
 
     it.each([
