@@ -4,12 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../protocol/limits.ts";
 import type { Client } from "./client.ts";
 import type { Context } from "./context.ts";
-
-/** A restart or an upgrade of the daemon takes seconds; who waits is told after this that nobody came. */
-const NEXT_DAEMON_WAIT_MS = 30_000;
-const NEXT_DAEMON_POLL_MS = 200;
 
 export interface Outlasting {
   /** The command may start a daemon itself: it does where the last one crashed, not where somebody stopped it. */

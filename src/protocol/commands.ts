@@ -120,50 +120,6 @@ export const KINDS: readonly KindDef[] = [
   },
 ];
 
-/**
- * The client's variables that it sends with `spawn`, as exact names or `PREFIX*` / `*_SUFFIX`: what cli.md lets reach
- * a child, and the names that adapters declare as credentials. The daemon's environment rules decide what does.
- */
-export const CLIENT_VARIABLES = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LC_*",
-  "TZ",
-  "TMPDIR",
-  "XDG_*",
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "ALL_PROXY",
-  "NO_PROXY",
-  "http_proxy",
-  "https_proxy",
-  "all_proxy",
-  "no_proxy",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-  "NODE_EXTRA_CA_CERTS",
-  "REQUESTS_CA_BUNDLE",
-  "CURL_CA_BUNDLE",
-  "*_API_KEY",
-  "*_AUTH_TOKEN",
-  "*_BASE_URL",
-  "*_BINARY",
-  "ANTHROPIC_*",
-  "CLAUDE_*",
-  "OPENAI_*",
-  "CODEX_*",
-  "GEMINI_*",
-  "GOOGLE_*",
-  "OPENCODE_*",
-  "COPILOT_*",
-  "GH_TOKEN",
-  "GITHUB_TOKEN",
-] as const;
-
 const seconds = (ms: number): string =>
   ms % 60_000 === 0 && ms > 60_000 ? `${ms / 60_000}m` : `${ms / 1000}s`;
 

@@ -1,8 +1,53 @@
 /** Variables: by which processes of ours are known from outside, and which of a client's may reach its daemon. */
-import { CLIENT_VARIABLES } from "./commands.ts";
 
 /** /proc shows it as it was at exec. A daemon that a client started in the background. It serves many, so it is no part of the run whose agent asked for it. */
 export const DAEMON_VARIABLE = "HOLDFAST_DAEMON";
+
+/** What any program needs: exact names, or patterns as `isVariable` reads them (cli.md, Flags of spawn). */
+export const BASE_VARIABLES: readonly string[] = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_*",
+  "TZ",
+  "TMPDIR",
+  "XDG_*",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+];
+
+/** What a client sends of its own with `spawn`: those, and the names that adapters declare as credentials. */
+const CLIENT_VARIABLES: readonly string[] = [
+  ...BASE_VARIABLES,
+  "*_API_KEY",
+  "*_AUTH_TOKEN",
+  "*_BASE_URL",
+  "*_BINARY",
+  "ANTHROPIC_*",
+  "CLAUDE_*",
+  "OPENAI_*",
+  "CODEX_*",
+  "GEMINI_*",
+  "GOOGLE_*",
+  "OPENCODE_*",
+  "COPILOT_*",
+  "GH_TOKEN",
+  "GITHUB_TOKEN",
+];
 
 /** A name, or a pattern that begins or ends in `*`. */
 export const isVariable = (pattern: string, name: string): boolean =>

@@ -146,3 +146,13 @@ export const SWEEP_KILL_WAIT_MS = 1_000;
 export const SHEBANG_MAX_BYTES = 256;
 /** A secret read from `@file:PATH`. */
 export const SECRET_MAX_BYTES = 65_536;
+/** `agent watch` and `logs`: the longest tail that may be asked for. */
+export const TAIL_MAX_RECORDS = 100_000;
+/** One slice of a raw spool over the socket, and how often its end is looked at under -f. */
+export const RAW_SLICE_BYTES = 262_144;
+export const RAW_POLL_MS = 200;
+/** In the JSON modes the raw bytes go into one envelope, so there are at most so many. */
+export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
+/** A restart of the daemon takes seconds; a client that waits for the next one is told after this that nobody came. */
+export const NEXT_DAEMON_WAIT_MS = 30_000;
+export const NEXT_DAEMON_POLL_MS = 200;

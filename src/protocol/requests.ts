@@ -3,7 +3,7 @@
  * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
 import { z } from "zod";
-import { DURATION_MAX_MS, MESSAGE_TO_AGENT_MAX_BYTES } from "./limits.ts";
+import { DURATION_MAX_MS, MESSAGE_TO_AGENT_MAX_BYTES, RAW_SLICE_BYTES, TAIL_MAX_RECORDS } from "./limits.ts";
 import { WorkerSpec } from "./worker.ts";
 
 const ref = z.string().min(1).max(256);
@@ -47,7 +47,7 @@ export const Requests = {
     /** End after the record with this seq, whatever goes on: what the log holds so far. */
     until: z.int().min(0).optional(),
     /** The newest N records only, before following. */
-    tail: z.int().min(0).max(100_000).optional(),
+    tail: z.int().min(0).max(TAIL_MAX_RECORDS).optional(),
   }),
   "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
   "agent/output": z.strictObject({ id: ref }),
@@ -55,7 +55,7 @@ export const Requests = {
     id: ref,
     stream: z.enum(["stdout", "stderr"]).default("stdout"),
     offset: z.int().min(0).default(0),
-    max_bytes: z.int().min(1).max(262_144).default(65_536),
+    max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
   "daemon/status": z.strictObject({}),

@@ -4,40 +4,13 @@
  */
 
 import { resolve } from "node:path";
-import { isVariable } from "../../protocol/environment.ts";
+import { BASE_VARIABLES, isVariable } from "../../protocol/environment.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { PATH_DEFAULT } from "./preflight.ts";
 import { MARKER } from "./sweep.ts";
-
-/** Names, or prefixes that end in `*`. */
-const BASE_VARIABLES = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LC_*",
-  "TZ",
-  "TMPDIR",
-  "XDG_*",
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "ALL_PROXY",
-  "NO_PROXY",
-  "http_proxy",
-  "https_proxy",
-  "all_proxy",
-  "no_proxy",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-  "NODE_EXTRA_CA_CERTS",
-  "REQUESTS_CA_BUNDLE",
-  "CURL_CA_BUNDLE",
-];
 
 /** What a shell passes on to its child: it drops variables with other names. */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -1,5 +1,11 @@
 /** agent logs: the records of one worker so far, or on to its end; or the raw bytes that it wrote. */
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  RAW_ENVELOPE_MAX_BYTES,
+  RAW_POLL_MS,
+  RAW_SLICE_BYTES,
+  TAIL_MAX_RECORDS,
+} from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerInfo } from "../../supervisor/replies.ts";
@@ -10,13 +16,6 @@ import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
 import { follow, leavesRunning } from "./follow.ts";
-
-const RAW_SLICE_BYTES = 262_144;
-const RAW_POLL_MS = 200;
-/** In the JSON modes the bytes go into one envelope, so there are at most so many. */
-const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
-/** requests.ts, agent/watch: the longest tail. */
-const TAIL_MAX_RECORDS = 100_000;
 
 export const logsProblems = ({ flags }: Call): readonly string[] => {
   const problems: string[] = [];
