@@ -39,6 +39,16 @@ export const MAILBOX_CONTROL_MAX = 1_024;
 export const PROMPT_MAX_BYTES = 1024 * 1024;
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
 export const NAME_MAX_BYTES = 64;
+/** Names joined by "/", from the top of a tree down. */
+export const PATH_MAX_BYTES = 512;
+/** Supervisors below each other in one file. */
+export const TREE_DEPTH_MAX = 8;
+/** Supervisors and workers of one file. */
+export const TREE_NODES_MAX = 2_000;
+/** A child that is not ready within this has failed to start. */
+export const READY_WITHIN_DEFAULT_MS = 60_000;
+/** A condition for readiness outside the log (a file, a port) is looked at this often. */
+export const READY_POLL_MS = 100;
 export const LABELS_MAX = 32;
 /** What lists show of a command line or a prompt. */
 export const TASK_MAX_CHARS = 200;

@@ -8,7 +8,9 @@ import {
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
   NAME_MAX_BYTES,
+  PATH_MAX_BYTES,
   PROMPT_MAX_BYTES,
+  READY_WITHIN_DEFAULT_MS,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
@@ -78,14 +80,41 @@ export const Budget = z.strictObject({
 });
 export type Budget = z.infer<typeof Budget>;
 
-const WORKER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const SEGMENT = "[A-Za-z0-9][A-Za-z0-9._-]*";
+/** A worker of a file is called by its path, `crew/fixer`. */
+const WORKER_NAME = new RegExp(`^${SEGMENT}(/${SEGMENT})*$`);
+
+/**
+ * When a child counts as started, so that the next one is (compare docker compose, `depends_on: condition`). One condition;
+ * without any it is ready as soon as its agent runs.
+ */
+export const Ready = z
+  .strictObject({
+    /** A line of its output that matches this regular expression. */
+    log: z.string().min(1).max(1024).optional(),
+    /** A file that exists; relative to its cwd. */
+    file: z.string().min(1).optional(),
+    /** A TCP port of 127.0.0.1 that accepts. */
+    port: z.int().min(1).max(65_535).optional(),
+    /** Its first AgentEvent. */
+    first_event: z.literal(true).optional(),
+    /** It has run for so long. */
+    healthy_for_ms: duration.optional(),
+    within_ms: duration.default(READY_WITHIN_DEFAULT_MS),
+  })
+  .refine(
+    ({ within_ms: _, ...conditions }) =>
+      Object.values(conditions).filter((one) => one !== undefined).length === 1,
+    "ready has exactly one of log, file, port, first_event and healthy_for",
+  );
+export type Ready = z.infer<typeof Ready>;
 
 /** All that `spawn` takes, checked and with its defaults. Units are in the names. */
 export const WorkerSpec = z.strictObject({
   kind: AgentKind,
   name: z
     .string()
-    .max(NAME_MAX_BYTES)
+    .max(PATH_MAX_BYTES)
     .regex(WORKER_NAME, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit")
     .optional(),
   labels: z.record(z.string().max(NAME_MAX_BYTES), z.string().max(256)).default({}),
@@ -121,6 +150,11 @@ export const WorkerSpec = z.strictObject({
   stall_ms: duration.default(STALL_DEFAULT_MS),
   heartbeat_ms: duration.default(HEARTBEAT_DEFAULT_MS),
   budget: Budget.default({}),
+  /** OTP's shutdown of a child: TERM and `grace_ms`, KILL at once, or TERM and as long as it takes. */
+  shutdown: z.enum(["grace", "brutal_kill", "infinity"]).default("grace"),
+  /** OTP's significant: its end may end its supervisor (auto_shutdown). */
+  significant: z.boolean().default(false),
+  ready: Ready.optional(),
   supervisor: z.string().default("root"),
   /** The worker whose agent asked for this one (its marker), if any. */
   parent: z.string().optional(),

@@ -1,0 +1,100 @@
+/**
+ * A supervision tree as it is asked for (cli.md, holdfast.yaml): supervisors with a strategy and ordered children, workers
+ * with their specs. What reads the file is above; this is what goes over the wire and what the supervisor keeps.
+ */
+import { z } from "zod";
+import {
+  BACKOFF_MAX_DEFAULT_MS,
+  BACKOFF_MIN_DEFAULT_MS,
+  DURATION_MAX_MS,
+  NAME_MAX_BYTES,
+  PATH_MAX_BYTES,
+  RESTART_PERIOD_DEFAULT_MS,
+  RESTARTS_DEFAULT,
+  RESTARTS_MAX,
+} from "./limits.ts";
+import { RestartPolicy, WorkerSpec } from "./worker.ts";
+
+/**
+ * OTP's strategies (supervisor.erl). `dynamic` is simple_one_for_one: children of one template, started by `agent spawn
+ * --supervisor PATH`, stopped all at once, and gone with their supervisor.
+ */
+export const Strategy = z.enum(["one_for_one", "one_for_all", "rest_for_one", "dynamic"]);
+export type Strategy = z.infer<typeof Strategy>;
+
+/** OTP's auto_shutdown: what the end of a significant child does to its supervisor. */
+export const AutoShutdown = z.enum(["never", "any", "all"]);
+export type AutoShutdown = z.infer<typeof AutoShutdown>;
+
+/** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
+export const OnIntensity = z.enum(["escalate", "park"]);
+export type OnIntensity = z.infer<typeof OnIntensity>;
+
+const duration = z.int().min(0).max(DURATION_MAX_MS);
+const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+export const NodeName = z
+  .string()
+  .max(NAME_MAX_BYTES)
+  .regex(SEGMENT, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit");
+/** Names from the top of the file down, joined by "/": `crew/fixer`. */
+export const NodePath = z.string().min(1).max(PATH_MAX_BYTES);
+
+/** A supervisor without its children. */
+export const SupervisorConfig = z.strictObject({
+  strategy: Strategy.default("one_for_one"),
+  max_restarts: z.int().min(0).max(RESTARTS_MAX).default(RESTARTS_DEFAULT),
+  period_ms: duration.default(RESTART_PERIOD_DEFAULT_MS),
+  /** suture's failure decay: every failure counts for half after so long, in place of the window. 0 is none. */
+  decay_ms: duration.default(0),
+  backoff_min_ms: duration.default(BACKOFF_MIN_DEFAULT_MS),
+  backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),
+  on_intensity: OnIntensity.default("escalate"),
+  auto_shutdown: AutoShutdown.default("never"),
+  /** As a child of its own supervisor. */
+  restart: RestartPolicy.default("permanent"),
+  significant: z.boolean().default(false),
+});
+export type SupervisorConfig = z.infer<typeof SupervisorConfig>;
+
+export const WorkerNode = z.strictObject({
+  type: z.literal("worker"),
+  name: NodeName,
+  /** Its `name` and `supervisor` are set by whoever applies the tree. */
+  spec: WorkerSpec,
+  /** Paths that must be ready before it is started. */
+  depends_on: z.array(NodePath).default([]),
+});
+export type WorkerNode = z.infer<typeof WorkerNode>;
+
+export interface SupervisorNode {
+  readonly type: "supervisor";
+  readonly name: string;
+  readonly config: SupervisorConfig;
+  readonly depends_on: readonly string[];
+  /** In start order. A dynamic supervisor has none. */
+  readonly children: readonly TreeNodeSpec[];
+}
+export type TreeNodeSpec = SupervisorNode | WorkerNode;
+
+export const SupervisorNode: z.ZodType<SupervisorNode> = z.lazy(() =>
+  z.strictObject({
+    type: z.literal("supervisor"),
+    name: NodeName,
+    config: SupervisorConfig,
+    depends_on: z.array(NodePath).default([]),
+    children: z.array(z.union([WorkerNode, SupervisorNode])),
+  }),
+);
+
+/** One file's tree. Its top supervisor is a child of the daemon's root and is called by the tree's name. */
+export const TreeSpec = z.strictObject({
+  name: NodeName,
+  /** Absolute path of the file: its owner. Another file cannot take the name. */
+  file: z.string().min(1),
+  root: SupervisorNode,
+});
+export type TreeSpec = z.infer<typeof TreeSpec>;
+
+/** The path of a child: the top's children stand at the front, so a path does not begin with the tree's name. */
+export const childPath = (tree: string, supervisor: string, name: string): string =>
+  supervisor === tree ? name : `${supervisor}/${name}`;
