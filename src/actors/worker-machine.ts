@@ -28,7 +28,8 @@ export interface WorkerContext {
   readonly delay_ms: number;
 }
 
-export type WorkerEnd = "completed" | "failed" | "cancelled" | "parked";
+/** `held`: stopped by its supervisor, which may start it again. */
+export type WorkerEnd = "completed" | "failed" | "cancelled" | "parked" | "held";
 
 export type WorkerEvent =
   | { readonly type: "START" }
@@ -78,6 +79,7 @@ export const workerMachine = setup({
     endsCompleted: ({ event }) => event.type === "END" && event.state === "completed",
     endsFailed: ({ event }) => event.type === "END" && event.state === "failed",
     endsParked: ({ event }) => event.type === "END" && event.state === "parked",
+    endsHeld: ({ event }) => event.type === "END" && event.state === "held",
   },
   delays: {
     timeout: ({ context }) => context.timeout_ms,
@@ -101,6 +103,7 @@ export const workerMachine = setup({
       { guard: "endsCompleted", target: ".completed" },
       { guard: "endsFailed", target: ".failed" },
       { guard: "endsParked", target: ".parked" },
+      { guard: "endsHeld", target: ".held" },
       { target: ".cancelled" },
     ],
     BROKEN: ".broken",
@@ -150,6 +153,7 @@ export const workerMachine = setup({
     failed: { type: "final" },
     cancelled: { type: "final" },
     parked: { type: "final" },
+    held: { type: "final" },
     broken: { type: "final" },
   },
 });

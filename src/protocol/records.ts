@@ -5,7 +5,8 @@
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 import type { ErrorCode } from "./errors.ts";
-import type { WorkerSpec, WorkerState } from "./worker.ts";
+import type { SupervisorConfig } from "./tree.ts";
+import type { Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
 export interface ProcessIdentity {
@@ -50,6 +51,59 @@ export interface SweepReport {
   readonly killed: number;
 }
 
+/** Where a supervisor of a file is in its life. `pending` also while its own supervisor holds it stopped. */
+export type SupervisorPhase =
+  | "pending"
+  | "starting"
+  | "running"
+  | "restarting"
+  | "backing_off"
+  | "stopping"
+  | "parked"
+  | "terminated";
+
+/** Why a supervisor has ended. OTP tells its parent `shutdown` in every case. */
+export type SupervisorEnd =
+  | "intensity"
+  | "start_failed"
+  | "auto_shutdown"
+  | "killed"
+  | "held"
+  | "removed"
+  | "down";
+
+/** What a supervisor is doing with some of its children: stopping those in reverse order, then starting them in order. */
+export interface SupervisorOperation {
+  readonly kind: "start" | "restart" | "stop";
+  readonly stage: "stopping" | "starting";
+  /** Names of the children it is about. */
+  readonly scope: readonly string[];
+  /** The start waits so long (backoff), from the record's instant. */
+  readonly delay_ms: number;
+  /** With `stop`: why it ends afterwards. */
+  readonly end?: SupervisorEnd;
+  /** Somebody asked for it: what it starts counts in no window, and a first start that fails does not concern its supervisor. */
+  readonly asked?: boolean;
+}
+
+export interface TreeWorkerRef {
+  readonly type: "worker";
+  readonly name: string;
+  readonly worker_id: string;
+  readonly depends_on: readonly string[];
+}
+
+export interface TreeSupervisorRef {
+  readonly type: "supervisor";
+  readonly name: string;
+  readonly config: SupervisorConfig;
+  readonly depends_on: readonly string[];
+  readonly children: readonly TreeRef[];
+}
+
+/** A tree as it is on record: its workers by id, their specs in their own streams. */
+export type TreeRef = TreeSupervisorRef | TreeWorkerRef;
+
 export interface RecordPayloads {
   /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
@@ -78,7 +132,13 @@ export interface RecordPayloads {
     readonly tombstone: boolean;
     readonly grace_ms: number;
     readonly signal: string;
+    /** Without a tombstone: what comes after. `shutdown` is its supervisor's stop. */
+    readonly purpose?: "restart" | "shutdown";
   };
+  /** Its condition for readiness holds; a worker without one is ready when it has started. */
+  worker_ready: { readonly condition: keyof Ready; readonly after_ms: number };
+  /** Its spec is another one from its next incarnation on. Secrets are masked. */
+  worker_spec_changed: { readonly spec: WorkerSpec; readonly fields: readonly string[] };
   worker_signal_sent: { readonly signal: string; readonly pids: readonly number[]; readonly reason: string };
   /** Exactly one for each incarnation that was begun. */
   worker_exited: {
@@ -107,16 +167,58 @@ export interface RecordPayloads {
   };
   /** The worker stays as it ended: its policy, its window or a tombstone says so. */
   worker_ended: { readonly state: "completed" | "failed" | "cancelled" | "parked"; readonly reason: string };
-  /** The restart window was passed: the private supervisor of the worker gave up; the root parks and never ends. */
+  /** The restart window was passed: the supervisor gives up. The private one of a worker ends with it; the root parks and never ends. */
   supervisor_escalated: {
     readonly supervisor: string;
     readonly restarts: number;
     readonly max_restarts: number;
     readonly period_ms: number;
+    /** Of a supervisor of a file: whose end passed the window, and what it does. */
+    readonly child?: string;
+    readonly action?: "escalate" | "park";
+  };
+  /** A file's tree, as it shall be from now on. */
+  tree_applied: {
+    readonly tree: string;
+    readonly file: string;
+    readonly root: TreeSupervisorRef;
+    /** Paths of children to stop (where they live) and start, by the path of their supervisor. */
+    readonly restart: Readonly<Record<string, readonly string[]>>;
+    readonly by: string;
+    readonly clock: ClockStamp;
+  };
+  /** It was taken down: its name is free. */
+  tree_removed: { readonly tree: string; readonly by: string };
+  supervisor_state_changed: {
+    readonly supervisor: string;
+    readonly from: SupervisorPhase;
+    readonly to: SupervisorPhase;
+    readonly reason: string;
+    readonly operation?: SupervisorOperation;
+    readonly clock: ClockStamp;
+  };
+  /** A child's end counts in the supervisor's window, and these children are started anew. */
+  supervisor_restart_scheduled: {
+    readonly supervisor: string;
+    readonly child: string;
+    readonly scope: readonly string[];
+    readonly delay_ms: number;
+    readonly restarts_in_window: number;
+    readonly max_restarts: number;
+    readonly period_ms: number;
+    readonly reason: string;
+    readonly clock: ClockStamp;
+  };
+  /** Somebody asked for it by name: a kill is a tombstone until it is started by name. */
+  supervisor_asked: {
+    readonly supervisor: string;
+    readonly what: "kill" | "restart" | "down";
+    readonly by: string;
+    readonly reason: string;
   };
   worker_adopted: { readonly agent: ProcessIdentity | null; readonly clock: ClockStamp };
   worker_limit_reached: {
-    readonly limit: "timeout" | "stall" | "turns" | "tokens" | "usd" | "wall";
+    readonly limit: "timeout" | "stall" | "ready" | "turns" | "tokens" | "usd" | "wall";
     readonly value: number;
     readonly bound: number;
   };
@@ -180,6 +282,7 @@ export type LogRecord = RecordDraft & {
 };
 
 export const workerStream = (workerId: string): string => `worker:${workerId}`;
+export const treeStream = (tree: string): string => `tree:${tree}`;
 export const DAEMON_STREAM = "daemon";
 /** Output is what a power loss may take from the log, because the spool still has it (architecture §4). */
 export const isOutput = (type: RecordType): boolean => type === "agent.event" || type === "worker_log_chunk";
@@ -189,3 +292,5 @@ export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
 export const isCountedRestart = (reason: string): boolean =>
   reason !== RESTART_BY_USER && reason !== RESTART_NEVER_STARTED;
+/** Held by its supervisor: stopped, and started again by nobody else. */
+export const HELD = "held by its supervisor";

@@ -1,25 +1,58 @@
 /**
- * The supervisor's decision: (child, input, now) → (records, commands). Pure and total. The restart table is OTP's
- * (supervisor.erl): permanent always, transient after an abnormal end, temporary never; a kill is a tombstone.
+ * The supervisor's decision about one worker: (child, input, now) → (records, commands). Pure and total. The restart table is
+ * OTP's (supervisor.erl): permanent always, transient after an abnormal end, temporary never; a kill is a tombstone.
+ *
+ * `step` is what holds for every worker. Where an incarnation is over it leaves a verdict, and who supervises the worker says
+ * what comes next: here its private supervisor (`decide`), for a worker of a file the tree (tree/decide.ts).
  */
 
+import type { WorkerEnd } from "../actors/worker-machine.ts";
 import { formatDuration } from "../protocol/durations.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import {
+  HELD,
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
   type RecordDraft,
+  type RecordPayloads,
   type WorkerError,
   workerStream,
 } from "../protocol/records.ts";
-import { isEnded } from "../protocol/worker.ts";
+import { isEnded, type RestartPolicy } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
 import { addRestart } from "./window.ts";
 
 type Exited = Extract<Input, { type: "exited" }>;
 
+/** What the end of an incarnation leaves to its supervisor. */
+export type Verdict =
+  /** It stays as it ended: killed, abandoned, out of budget. */
+  | { readonly type: "end"; readonly state: WorkerEnd; readonly reason: string }
+  /** A next incarnation that no window counts. */
+  | { readonly type: "again"; readonly reason: typeof RESTART_BY_USER | typeof RESTART_NEVER_STARTED }
+  /** Its supervisor stopped it. */
+  | { readonly type: "held" }
+  /** It ended by itself: its policy decides. */
+  | { readonly type: "over"; readonly completed: boolean; readonly failure: WorkerError | undefined };
+
+export interface Step extends Decision {
+  readonly verdict?: Verdict;
+}
+
+/** For a worker under a private supervisor of its own. */
 export const decide = (child: ChildState, input: Input, now: Now): Decision => {
+  const { events, commands, verdict } = step(child, input, now);
+  if (verdict === undefined) return { events, commands };
+  const next = privately(child, verdict, now);
+  return {
+    events: [...events, ...next.events],
+    // The machine of an abandoned worker is broken: there is nobody to tell.
+    commands: input.type === "abandoned" ? [] : [...commands, ...next.commands],
+  };
+};
+
+export const step = (child: ChildState, input: Input, now: Now): Step => {
   const record = recorder(child);
   // What has ended is begun again by name and by nothing else: not by a timer that rang, not by a start on its way.
   if (isEnded(child.state) && input.type !== "restart") return nothing;
@@ -50,6 +83,34 @@ export const decide = (child: ChildState, input: Input, now: Now): Decision => {
       return decideKill(child, input, record, now);
     case "restart":
       return decideRestart(child, input, record, now);
+    case "shutdown":
+      // What is being stopped already goes on doing so; its supervisor waits for the same end.
+      if (!child.open || child.stop?.kind === "shutdown" || child.stop?.kind === "kill") return nothing;
+      return {
+        events: [
+          record("worker_cancel_requested", {
+            by: input.by,
+            reason: input.reason,
+            tombstone: false,
+            grace_ms: input.grace_ms,
+            signal: input.signal,
+            purpose: "shutdown",
+          }),
+          record("worker_state_changed", {
+            from: child.state,
+            to: "stopping",
+            reason: input.reason,
+            clock: now.clock,
+          }),
+        ],
+        commands: [{ type: "stop", grace_ms: input.grace_ms, signal: input.signal }],
+      };
+    case "ready":
+      if (!child.open || child.ready || child.stop !== null) return nothing;
+      return {
+        events: [record("worker_ready", { condition: input.condition, after_ms: input.after_ms })],
+        commands: [],
+      };
     case "limit":
       if (child.stop !== null || !child.open) return nothing;
       return {
@@ -73,14 +134,14 @@ export const decide = (child: ChildState, input: Input, now: Now): Decision => {
 
 const nothing: Decision = { events: [], commands: [] };
 
-type Recorder = <T extends RecordDraft["type"]>(
+export type Recorder = <T extends RecordDraft["type"]>(
   type: T,
   payload: Extract<RecordDraft, { type: T }>["payload"],
   incarnation?: number,
 ) => RecordDraft;
 
-const recorder =
-  (child: ChildState): Recorder =>
+export const recorder =
+  (child: Pick<ChildState, "worker_id" | "incarnation">): Recorder =>
   (type, payload, incarnation = child.incarnation) =>
     ({
       type,
@@ -179,7 +240,7 @@ const decideRestart = (
 };
 
 /** Counts in no window. One that a person asked for lifts the tombstone. */
-const uncounted = (
+export const uncounted = (
   child: ChildState,
   reason: typeof RESTART_BY_USER | typeof RESTART_NEVER_STARTED,
   record: Recorder,
@@ -194,7 +255,7 @@ const uncounted = (
     clock: now.clock,
   });
 
-const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now): Decision => {
+const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now): Step => {
   const { outcome } = input;
   const exited = exitRecord(input, record, now);
   const completion = outcome.completion;
@@ -205,13 +266,31 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
       : outcome.status === "completed" && child.stop === null
         ? record("worker_completed", { completion })
         : record("worker_failed", { error: failure ?? noError, completion });
+  return {
+    events: [exited, terminal],
+    commands: [],
+    verdict: verdictOf(child, input, terminal.type === "worker_completed", failure),
+  };
+};
+
+const verdictOf = (
+  { stop }: ChildState,
+  { exit }: Exited,
+  completed: boolean,
+  failure: WorkerError | undefined,
+): Verdict => {
+  if (stop?.kind === "kill") return { type: "end", state: "cancelled", reason: stop.reason };
+  if (stop?.kind === "shutdown") return { type: "held" };
+  if (stop?.kind === "restart") return { type: "again", reason: RESTART_BY_USER };
   // The daemon died between the record of the start and the start: nothing ran, and what was asked for is still owed.
-  const neverStarted = input.exit.reason === "start_failed" && failure?.code === "WORKER_LOST";
-  const next =
-    neverStarted && child.stop === null
-      ? again(uncounted(child, RESTART_NEVER_STARTED, record, now))
-      : afterExit(child, terminal.type === "worker_completed", failure, record, now);
-  return { events: [exited, terminal, ...next.events], commands: next.commands };
+  if (stop === null && exit.reason === "start_failed" && failure?.code === "WORKER_LOST")
+    return { type: "again", reason: RESTART_NEVER_STARTED };
+  // What ran out of time or money would spend the same again; what is stuck or did not get ready may do better.
+  if (stop?.kind === "limit" && stop.limit !== "stall" && stop.limit !== "ready")
+    return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };
+  if (failure?.code === "SECRET_UNAVAILABLE" && !completed)
+    return { type: "end", state: "parked", reason: "secret_unavailable" };
+  return { type: "over", completed, failure };
 };
 
 const exitRecord = (
@@ -235,17 +314,18 @@ const decideAbandoned = (
   input: Extract<Input, { type: "abandoned" }>,
   record: Recorder,
   now: Now,
-): Decision => {
+): Step => {
   const killed = child.stop?.kind === "kill" ? stopError(child.stop) : undefined;
-  const ended = record("worker_ended", {
+  const verdict: Verdict = {
+    type: "end",
     state: killed === undefined ? "failed" : "cancelled",
     reason: input.error.message,
-  });
+  };
   const terminal =
     killed === undefined
       ? record("worker_failed", { error: input.error })
       : record("worker_cancelled", { error: killed });
-  return { events: child.open ? [exitRecord(input, record, now), terminal, ended] : [ended], commands: [] };
+  return { events: child.open ? [exitRecord(input, record, now), terminal] : [], commands: [], verdict };
 };
 
 const noError: WorkerError = { code: "AGENT_FAILED", message: "The agent failed and did not say why." };
@@ -256,25 +336,23 @@ const again = (scheduled: RecordDraft): Decision => ({
   commands: [{ type: "restart_after", delay_ms: 0 }],
 });
 
-const afterExit = (
-  child: ChildState,
-  completed: boolean,
-  failure: WorkerError | undefined,
-  record: Recorder,
-  now: Now,
-): Decision => {
-  const end = (state: "completed" | "failed" | "cancelled" | "parked", reason: string): Decision => ({
-    events: [record("worker_ended", { state, reason })],
+/** OTP's restart types. */
+export const isRestarted = (policy: RestartPolicy, completed: boolean): boolean =>
+  policy === "permanent" || (policy === "transient" && !completed);
+
+/** The private supervisor of one worker: what it says at the end of an incarnation. */
+const privately = (child: ChildState, verdict: Verdict, now: Now): Decision => {
+  const record = recorder(child);
+  const end = (state: WorkerEnd, reason: string): Decision => ({
+    events: [record("worker_ended", { state: endedState(state), reason })],
     commands: [{ type: "end", state }],
   });
-  const stop = child.stop;
-  if (stop?.kind === "kill") return end("cancelled", stop.reason);
-  if (stop?.kind === "restart") return again(uncounted(child, RESTART_BY_USER, record, now));
-  // What ran out of time or money would spend the same again; what is stuck may do better.
-  if (stop?.kind === "limit" && stop.limit !== "stall") return end("failed", failure?.message ?? stop.limit);
-  if (failure?.code === "SECRET_UNAVAILABLE" && !completed) return end("parked", "secret_unavailable");
-  const restarts = child.policy === "permanent" || (child.policy === "transient" && !completed);
-  if (!restarts) return end(completed ? "completed" : "failed", `${child.policy}: not restarted`);
+  if (verdict.type === "end") return end(verdict.state, verdict.reason);
+  if (verdict.type === "held") return end("cancelled", HELD);
+  if (verdict.type === "again") return again(uncounted(child, verdict.reason, record, now));
+  const { completed, failure } = verdict;
+  if (!isRestarted(child.policy, completed))
+    return end(completed ? "completed" : "failed", `${child.policy}: not restarted`);
 
   const window = addRestart(child.restarts, now.mono_ms, child.max_restarts, child.period_ms);
   const limits = { max_restarts: child.max_restarts, period_ms: child.period_ms };
@@ -310,6 +388,10 @@ const afterExit = (
   };
 };
 
+/** The machine ends so, the record says so: a worker that is held has not ended, and nobody ends it by that word. */
+const endedState = (state: WorkerEnd): RecordPayloads["worker_ended"]["state"] =>
+  state === "held" ? "cancelled" : state;
+
 /** The error of an incarnation that we stopped: ours overrides what the agent says of its own death. */
 const stopError = (stop: StopReason | null): WorkerError | undefined => {
   if (stop === null) return undefined;
@@ -320,6 +402,7 @@ const stopError = (stop: StopReason | null): WorkerError | undefined => {
     };
   if (stop.kind === "restart")
     return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
+  if (stop.kind === "shutdown") return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}.` };
   return limitError(stop.limit, stop.bound);
 };
 
@@ -330,6 +413,8 @@ const limitError = (limit: Extract<StopReason, { kind: "limit" }>["limit"], boun
         return ["TIMEOUT", `It ran longer than ${formatDuration(bound)}`];
       case "stall":
         return ["IDLE_TIMEOUT", `It made no progress for ${formatDuration(bound)}`];
+      case "ready":
+        return ["TIMEOUT", `It was not ready within ${formatDuration(bound)}`];
       case "wall":
         return ["BUDGET_EXCEEDED", `It spent its budget of ${formatDuration(bound)}`];
       case "turns":

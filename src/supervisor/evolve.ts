@@ -14,6 +14,9 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   incarnation: 0,
   open: false,
   spawned: false,
+  awaits_ready: spec.ready !== undefined,
+  ready: false,
+  tombstone: false,
   restarts: [],
   stop: null,
   started_ms: null,
@@ -25,6 +28,8 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
 export const LIFECYCLE: readonly RecordType[] = [
   "worker_state_changed",
   "worker_spawned",
+  "worker_ready",
+  "worker_spec_changed",
   "worker_cancel_requested",
   "worker_limit_reached",
   "worker_exited",
@@ -37,10 +42,14 @@ export const evolve = (child: ChildState, record: RecordDraft, at: number): Chil
   switch (record.type) {
     case "worker_state_changed": {
       const { to } = record.payload;
+      // Held by its supervisor: whatever stopped it is over.
+      if (to === "pending") return { ...child, state: to, stop: null, due_ms: null };
       if (to !== "starting") return { ...child, state: to };
       return {
         ...child,
         state: to,
+        ready: false,
+        tombstone: false,
         incarnation: record.incarnation ?? child.incarnation,
         open: true,
         spawned: false,
@@ -49,12 +58,20 @@ export const evolve = (child: ChildState, record: RecordDraft, at: number): Chil
       };
     }
     case "worker_spawned":
-      return { ...child, spawned: true };
+      return { ...child, spawned: true, ready: !child.awaits_ready };
+    case "worker_ready":
+      return { ...child, ready: true };
+    case "worker_spec_changed": {
+      const { spec } = record.payload;
+      const { policy, max_restarts, period_ms, backoff, awaits_ready } = newChild(child.worker_id, spec);
+      return { ...child, policy, max_restarts, period_ms, backoff, awaits_ready };
+    }
     case "worker_cancel_requested": {
-      const { tombstone, by, reason, grace_ms, signal } = record.payload;
+      const { tombstone, by, reason, grace_ms, signal, purpose = "restart" } = record.payload;
       return {
         ...child,
-        stop: tombstone ? { kind: "kill", by, reason, grace_ms, signal } : { kind: "restart", by },
+        tombstone: tombstone || child.tombstone,
+        stop: tombstone ? { kind: "kill", by, reason, grace_ms, signal } : { kind: purpose, by },
       };
     }
     case "worker_limit_reached":
@@ -66,6 +83,7 @@ export const evolve = (child: ChildState, record: RecordDraft, at: number): Chil
       return {
         ...child,
         state: "backing_off",
+        tombstone: false,
         stop: null,
         restarts: inWindow(counted, at, child.period_ms),
         due_ms: at + record.payload.delay_ms,

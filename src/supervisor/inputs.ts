@@ -10,7 +10,7 @@ import type {
   SweepReport,
   WorkerError,
 } from "../protocol/records.ts";
-import type { RestartPolicy, WorkerState } from "../protocol/worker.ts";
+import type { Ready, RestartPolicy, WorkerState } from "../protocol/worker.ts";
 
 /** What the supervisor remembers of a child: folded from its records by `evolve`, never stored. */
 export interface ChildState {
@@ -26,6 +26,11 @@ export interface ChildState {
   readonly open: boolean;
   /** Its process is on record. */
   readonly spawned: boolean;
+  /** It waits for a condition before it counts as started; and whether that holds, in this incarnation. */
+  readonly awaits_ready: boolean;
+  readonly ready: boolean;
+  /** Killed by name: only a start by name lifts it. */
+  readonly tombstone: boolean;
   /** Monotonic milliseconds of the restarts that count. */
   readonly restarts: readonly number[];
   /** Why it is being stopped; null while nobody stops it. */
@@ -47,6 +52,8 @@ export type StopReason =
       readonly signal: string;
     }
   | { readonly kind: "restart"; readonly by: string }
+  /** Its supervisor stops it, and will say what comes next. */
+  | { readonly kind: "shutdown"; readonly by: string }
   | {
       readonly kind: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
@@ -74,6 +81,15 @@ export type Input =
       readonly signal: string;
     }
   | { readonly type: "restart"; readonly by: string; readonly grace_ms: number }
+  | {
+      readonly type: "shutdown";
+      readonly by: string;
+      readonly reason: string;
+      readonly grace_ms: number;
+      readonly signal: string;
+    }
+  /** Its condition for readiness holds. */
+  | { readonly type: "ready"; readonly condition: keyof Ready; readonly after_ms: number }
   | {
       readonly type: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];

@@ -145,8 +145,39 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     ),
   worker_ended: ({ state, reason }) =>
     state === "parked" ? bad(`parked${because(reason)}`) : quiet(dim(`stays ${state}${because(reason)}`)),
-  supervisor_escalated: ({ max_restarts, period_ms }) =>
-    bad(`supervisor gave up: ${count(max_restarts, "restart")} in ${duration(period_ms)} were not enough`),
+  worker_ready: ({ condition, after_ms }) =>
+    good(`ready after ${duration(after_ms)} (${condition.replace(/_ms$/, "").replaceAll("_", " ")})`),
+  worker_spec_changed: ({ fields }) => plain(`another spec from its next start on: ${fields.join(", ")}`),
+  supervisor_escalated: ({ supervisor, child, action, max_restarts, period_ms }) =>
+    bad(
+      `${child === undefined ? "supervisor" : oneLine(supervisor)} gave up${child === undefined ? "" : ` on ${oneLine(child)}`}: ${count(max_restarts, "restart")} in ${duration(period_ms)} were not enough${action === "park" ? "; parked" : ""}`,
+    ),
+  tree_applied: ({ tree, file, by }) =>
+    plain(`tree ${oneLine(tree)} is as ${oneLine(file)} says, by ${oneLine(by)}`),
+  tree_removed: ({ tree, by }) => warn(`tree ${oneLine(tree)} was taken down by ${oneLine(by)}`),
+  supervisor_state_changed: ({ supervisor, to, reason, operation }) => {
+    const about =
+      operation === undefined
+        ? ""
+        : `: ${operation.stage} ${operation.scope.map((name) => oneLine(name)).join(", ") || "nothing"}`;
+    const sentence = `${oneLine(supervisor)} ${to}${about}${because(reason)}`;
+    return to === "terminated" || to === "parked" ? bad(sentence) : plain(sentence);
+  },
+  supervisor_restart_scheduled: ({
+    supervisor,
+    child,
+    scope,
+    delay_ms,
+    restarts_in_window,
+    max_restarts,
+    period_ms,
+    reason,
+  }) =>
+    warn(
+      `${oneLine(supervisor)}: ${oneLine(child)} failed${because(reason)}: restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)} of ${scope.map((name) => oneLine(name)).join(", ")}, in ${duration(delay_ms)}`,
+    ),
+  supervisor_asked: ({ supervisor, what, by, reason }) =>
+    warn(`${what} of ${oneLine(supervisor)} asked for by ${oneLine(by)}${because(reason)}`),
   worker_adopted: ({ agent }) =>
     good(agent ? `taken over from an earlier daemon, pid ${agent.pid}` : "taken over from an earlier daemon"),
   worker_limit_reached: limitReached,

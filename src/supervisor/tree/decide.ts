@@ -1,0 +1,439 @@
+/**
+ * The decision about a file's tree: (tree, input, now) → (records, commands). Pure and total. Strategies, significant children
+ * and escalation are OTP's (supervisor.erl); failure decay and parking are suture's. A decision writes its records, then plans
+ * until nothing more can be done now.
+ */
+import { formatDuration } from "../../protocol/durations.ts";
+import { DURATION_MAX_MS } from "../../protocol/limits.ts";
+import type { SupervisorEnd, WorkerError } from "../../protocol/records.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import { backoffDelay } from "../backoff.ts";
+import { isRestarted, recorder, step, uncounted, type Verdict } from "../decide.ts";
+import type { Input, Now } from "../inputs.ts";
+import { countRestart } from "../window.ts";
+import { Draft } from "./draft.ts";
+import type { SpecOf } from "./evolve.ts";
+import type { TreeDecision, TreeInput } from "./inputs.ts";
+import { type PlanAction, plan, wakeAt } from "./plan.ts";
+import {
+  type ChildRef,
+  findRef,
+  isAlive,
+  isUp,
+  type Member,
+  memberOf,
+  type SupervisorState,
+  type TreeState,
+  topOf,
+} from "./state.ts";
+
+export const decideTree = (tree: TreeState, input: TreeInput, now: Now, specOf: SpecOf): TreeDecision => {
+  const draft = new Draft(tree, now, specOf);
+  receive(draft, input);
+  for (
+    let action = plan(draft.tree, now.mono_ms);
+    action !== undefined;
+    action = plan(draft.tree, now.mono_ms)
+  )
+    carryOut(draft, action);
+  const at_ms = wakeAt(draft.tree, now.mono_ms);
+  if (at_ms !== undefined) draft.command({ type: "wake", at_ms });
+  return draft.decision();
+};
+
+const receive = (draft: Draft, input: TreeInput) => {
+  switch (input.type) {
+    case "worker":
+      return onWorker(draft, input.worker_id, input.input);
+    case "apply":
+      return apply(draft, input);
+    case "add":
+      draft.record(input.requested);
+      return draft.start(input.worker_id, "spawn");
+    case "ask":
+      return ask(draft, input);
+    case "plan":
+      return;
+  }
+};
+
+// --- its workers
+
+const onWorker = (draft: Draft, workerId: string, input: Input) => {
+  const before = draft.tree.members.get(workerId);
+  // Forgotten: what its shell still has to say concerns nobody.
+  if (before === undefined) return;
+  const { events, commands, verdict } = step(before.child, input, draft.now);
+  for (const event of events) draft.record(event);
+  for (const command of commands) {
+    // What has no shell any more gets a new one.
+    if (command.type === "start" && before.child.state !== "backing_off") launch(draft, workerId);
+    else draft.tell(workerId, command);
+  }
+  if (verdict !== undefined) conclude(draft, before, verdict);
+};
+
+const launch = (draft: Draft, workerId: string) => {
+  draft.tree = { ...draft.tree, launching: new Set(draft.tree.launching).add(workerId) };
+  draft.command({ type: "start", worker_id: workerId });
+};
+
+/** `before`: as it was when its incarnation ended. */
+const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
+  const member = memberOf(draft.tree, before.child.worker_id);
+  const supervisor = draft.supervisor(member.supervisor);
+  const ref = supervisor.children.find(({ worker_id }) => worker_id === member.child.worker_id) as ChildRef;
+  const goesDown = isBeingStopped(supervisor, ref);
+  switch (verdict.type) {
+    case "end":
+      draft.end(member, verdict.state === "held" ? "cancelled" : verdict.state, verdict.reason);
+      if (verdict.state === "failed" && !goesDown) onOver(draft, supervisor, ref, member.significant);
+      return;
+    case "held":
+      return goDown(draft, member, supervisor, ref);
+    case "again": {
+      if (goesDown) return goDown(draft, member, supervisor, ref);
+      draft.record(uncounted(member.child, verdict.reason, recorder(member.child), draft.now));
+      return draft.tell(member.child.worker_id, { type: "restart_after", delay_ms: 0 });
+    }
+    case "over": {
+      const { completed, failure } = verdict;
+      // supervisor.erl: exits of children that are being terminated change nothing.
+      if (goesDown) return goDown(draft, member, supervisor, ref);
+      const why = sentence(completed, failure);
+      if (isFirstStart(supervisor) && !before.child.ready) {
+        draft.hold(member, why);
+        return startFailed(draft, supervisor, ref, why);
+      }
+      if (isRestarted(member.child.policy, completed)) return restart(draft, supervisor, ref, why);
+      draft.end(member, completed ? "completed" : "failed", `${member.child.policy}: not restarted`);
+      return onOver(draft, supervisor, ref, member.significant);
+    }
+  }
+};
+
+const sentence = (completed: boolean, failure: WorkerError | undefined): string =>
+  completed ? "it ended" : (failure?.message ?? "it failed").replace(/\.$/, "");
+
+const isBeingStopped = ({ phase, operation }: SupervisorState, ref: ChildRef): boolean =>
+  ref.removed ||
+  phase === "stopping" ||
+  (operation?.stage === "stopping" && operation.scope.includes(ref.name));
+
+/** OTP's init: every child must start, or the supervisor does not. */
+const isFirstStart = ({ phase, operation }: SupervisorState): boolean =>
+  phase === "starting" && operation?.kind === "start";
+
+/** Stopped by its supervisor: it waits to be started again, or that will not be. */
+const goDown = (draft: Draft, member: Member, supervisor: SupervisorState, ref: ChildRef) => {
+  const gone = ref.removed || supervisor.config.strategy === "dynamic" || member.child.policy === "temporary";
+  if (gone)
+    draft.end(
+      member,
+      "cancelled",
+      ref.removed ? "it is in its file no more" : `stopped with ${supervisor.path}`,
+    );
+  else draft.hold(member, `held by ${supervisor.path}: ${supervisor.reason}`);
+};
+
+// --- strategies
+
+/** One more restart: within the window the strategy says who is started anew; beyond it the supervisor gives up. */
+const restart = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: string) => {
+  const { path, config } = supervisor;
+  const { max_restarts, period_ms } = config;
+  const reason = `${ref.name}: ${why}`;
+  const window = countRestart(supervisor.restarts, draft.now.mono_ms, config);
+  if (window.exceeded) {
+    draft.note("supervisor_escalated", {
+      supervisor: path,
+      restarts: window.restarts.length - 1,
+      max_restarts,
+      period_ms,
+      child: ref.name,
+      action: config.on_intensity,
+    });
+    holdWorker(draft, ref, why);
+    const gave = `gave up: more than ${max_restarts} restarts in ${formatDuration(period_ms)}; last ${reason}`;
+    return shutDown(draft, path, "intensity", gave);
+  }
+  const scope = scopeOf(supervisor, ref);
+  const alone = scope.length === 1 && config.strategy !== "one_for_all" && config.strategy !== "rest_for_one";
+  const bounds =
+    alone && ref.worker_id !== null
+      ? memberOf(draft.tree, ref.worker_id).child.backoff
+      : { min_ms: config.backoff_min_ms, max_ms: config.backoff_max_ms };
+  const delay_ms = backoffDelay(window.restarts.length, bounds, draft.now.random);
+  const counted = {
+    delay_ms,
+    restarts_in_window: window.restarts.length,
+    max_restarts,
+    period_ms,
+    clock: draft.now.clock,
+  };
+  draft.note("supervisor_restart_scheduled", {
+    supervisor: path,
+    child: ref.name,
+    scope,
+    reason: why,
+    ...counted,
+  });
+  if (!alone) {
+    holdWorker(draft, ref, why);
+    return redo(draft, path, reason, { scope, delay_ms });
+  }
+  if (ref.worker_id === null) {
+    const names = namesOf(draft.supervisor(ref.path));
+    return draft.move(ref.path, "backing_off", why, {
+      kind: "start",
+      stage: "starting",
+      scope: names,
+      delay_ms,
+    });
+  }
+  const { child } = memberOf(draft.tree, ref.worker_id);
+  draft.record(recorder(child)("worker_restart_scheduled", { ...counted, reason: why }));
+  draft.tell(ref.worker_id, { type: "restart_after", delay_ms });
+};
+
+const holdWorker = (draft: Draft, ref: ChildRef, why: string) => {
+  if (ref.worker_id !== null) draft.hold(memberOf(draft.tree, ref.worker_id), why);
+};
+
+/** Who is started anew when one has failed (OTP Design Principles, Restart Strategy). */
+const scopeOf = (supervisor: SupervisorState, failed: ChildRef): readonly string[] => {
+  const names = namesOf(supervisor);
+  switch (supervisor.config.strategy) {
+    case "one_for_all":
+      return names;
+    case "rest_for_one":
+      return names.slice(names.indexOf(failed.name));
+    default:
+      return [failed.name];
+  }
+};
+
+const namesOf = ({ children }: SupervisorState): readonly string[] =>
+  children.filter((ref) => !ref.removed).map(({ name }) => name);
+
+/** Stop these children and start them anew, together with those that an operation in progress is about. */
+const redo = (
+  draft: Draft,
+  path: string,
+  reason: string,
+  { scope, delay_ms, asked = false }: { scope: readonly string[]; delay_ms: number; asked?: boolean },
+) => {
+  const supervisor = draft.supervisor(path);
+  const { operation } = supervisor;
+  const owed = operation === null ? [] : operation.scope.filter((name) => !operation.started.includes(name));
+  const all = new Set([...scope, ...owed]);
+  const left = operation === null ? 0 : operation.due_ms - draft.now.mono_ms;
+  draft.move(path, "restarting", reason, {
+    kind: "restart",
+    stage: "stopping",
+    scope: namesOf(supervisor).filter((name) => all.has(name)),
+    delay_ms: Math.max(delay_ms, left, 0),
+    ...(asked ? { asked } : {}),
+  });
+};
+
+/** Stop all children, right to left, and then end for this reason. */
+const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string) => {
+  const supervisor = draft.supervisor(path);
+  const asked = supervisor.operation?.asked === true;
+  draft.move(path, "stopping", reason, {
+    kind: "stop",
+    stage: "stopping",
+    scope: namesOf(supervisor),
+    delay_ms: 0,
+    end,
+    ...(asked ? { asked } : {}),
+  });
+};
+
+const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: string) =>
+  shutDown(draft, supervisor.path, "start_failed", `${ref.name} could not start: ${why}`);
+
+/** A child is over and stays so: a significant one may take its supervisor with it (OTP, auto_shutdown). */
+const onOver = (draft: Draft, { path }: SupervisorState, ref: ChildRef, significant: boolean) => {
+  const supervisor = draft.supervisor(path);
+  const { config, phase } = supervisor;
+  if (!significant || config.auto_shutdown === "never" || phase === "stopping") return;
+  const others = supervisor.children.filter((one) => one.path !== ref.path && isSignificant(draft.tree, one));
+  if (
+    config.auto_shutdown === "all" &&
+    others.some((one) => isAlive(draft.tree, one) || isOwed(supervisor, one))
+  )
+    return;
+  shutDown(draft, path, "auto_shutdown", `its significant child ${ref.name} has ended`);
+};
+
+const isSignificant = (tree: TreeState, ref: ChildRef): boolean =>
+  ref.worker_id === null
+    ? tree.supervisors.get(ref.path)?.config.significant === true
+    : memberOf(tree, ref.worker_id).significant;
+
+/** An operation in progress will start it. */
+const isOwed = ({ operation }: SupervisorState, ref: ChildRef): boolean =>
+  operation !== null &&
+  operation.kind !== "stop" &&
+  operation.scope.includes(ref.name) &&
+  !operation.started.includes(ref.name);
+
+// --- its supervisors
+
+/** A supervisor has stopped all of its children: what it is now, and what that is to its own supervisor. */
+const ended = (draft: Draft, path: string) => {
+  const { operation, reason, config } = draft.supervisor(path);
+  const end = operation?.end ?? "held";
+  const parks = end === "intensity" && config.on_intensity === "park";
+  const forGood = end === "killed" || end === "down" || end === "removed";
+  // Before the supervisor is forgotten with all below it.
+  if (forGood) draft.endBelow(path, "cancelled", reason);
+  draft.move(path, parks ? "parked" : end === "held" ? "pending" : "terminated", reason);
+  if (parks) return draft.endBelow(path, "parked", `${path} is parked: ${reason}`);
+  if (end === "down") draft.note("tree_removed", { tree: draft.tree.name, by: "user" });
+  if (end === "held" || forGood) return;
+  if (!restartSupervisor(draft, path, end, reason, operation?.asked === true))
+    draft.endBelow(path, end === "auto_shutdown" ? "cancelled" : "failed", `${path}: ${reason}`);
+};
+
+/** A supervisor has ended by itself, with reason `shutdown` as OTP has it: false when nobody starts it again. */
+const restartSupervisor = (
+  draft: Draft,
+  path: string,
+  end: SupervisorEnd,
+  reason: string,
+  asked: boolean,
+): boolean => {
+  const { parent: parentPath, config } = draft.supervisor(path);
+  if (parentPath === null || (asked && end === "start_failed")) return false;
+  const parent = draft.supervisor(parentPath);
+  const ref = parent.children.find((one) => one.path === path) as ChildRef;
+  if (isBeingStopped(parent, ref)) return true;
+  if (end === "start_failed" && isFirstStart(parent)) {
+    startFailed(draft, parent, ref, reason);
+    return true;
+  }
+  // A start that failed is tried again, whatever the policy (supervisor.erl, try_again_restart).
+  if (end !== "start_failed" && config.restart !== "permanent") {
+    onOver(draft, parent, ref, config.significant);
+    return false;
+  }
+  restart(draft, parent, ref, reason);
+  return true;
+};
+
+// --- what somebody asks for
+
+const apply = (
+  draft: Draft,
+  { file, root, restart: changed, drafts, by }: Extract<TreeInput, { type: "apply" }>,
+) => {
+  const { name } = draft.tree;
+  draft.note("tree_applied", { tree: name, file, root, restart: changed, by, clock: draft.now.clock });
+  for (const one of drafts) draft.record(one);
+  const top = topOf(draft.tree);
+  if (top.tombstone) return;
+  if (top.phase === "pending" || top.phase === "terminated" || top.phase === "parked")
+    return draft.move(name, "starting", `applied by ${by}`, starts(top));
+  for (const [path, names] of Object.entries(changed)) {
+    const supervisor = draft.tree.supervisors.get(path);
+    if (supervisor === undefined || names.length === 0 || !isRunning(supervisor)) continue;
+    redo(draft, path, `applied by ${by}`, { scope: names, delay_ms: 0, asked: true });
+  }
+};
+
+const isRunning = ({ phase }: SupervisorState): boolean =>
+  phase === "running" || phase === "restarting" || phase === "starting";
+
+const starts = (supervisor: SupervisorState) =>
+  ({ kind: "start", stage: "starting", scope: namesOf(supervisor), delay_ms: 0 }) as const;
+
+const ask = (draft: Draft, { what, supervisor: path, by, reason }: Extract<TreeInput, { type: "ask" }>) => {
+  draft.note("supervisor_asked", { supervisor: path, what, by, reason });
+  const supervisor = draft.supervisor(path);
+  const alive =
+    isRunning(supervisor) || supervisor.phase === "stopping" || supervisor.phase === "backing_off";
+  if (what === "restart") {
+    if (supervisor.phase === "stopping" || isRunning(supervisor))
+      return draft.move(path, "restarting", `restarted by ${by}`, {
+        kind: "restart",
+        stage: "stopping",
+        scope: namesOf(supervisor),
+        delay_ms: 0,
+        asked: true,
+      });
+    return draft.move(path, "starting", `started by ${by}`, { ...starts(supervisor), asked: true });
+  }
+  const why = `${what === "kill" ? "killed" : "taken down"} by ${by}${reason === "" || reason === "killed" ? "" : `: ${reason}`}`;
+  if (alive) return shutDown(draft, path, what === "kill" ? "killed" : "down", why);
+  draft.move(path, "terminated", why);
+  draft.endBelow(path, "cancelled", why);
+  if (what === "down") draft.note("tree_removed", { tree: draft.tree.name, by });
+};
+
+// --- the plan
+
+const carryOut = (draft: Draft, action: PlanAction) => {
+  switch (action.type) {
+    case "start_worker":
+      return draft.start(action.worker_id, action.reason, action.asked);
+    case "start_supervisor": {
+      const supervisor = draft.supervisor(action.path);
+      return draft.move(action.path, "starting", "started by its supervisor", starts(supervisor));
+    }
+    case "stop_worker":
+      return stopWorker(draft, action.worker_id, action.reason);
+    case "stop_supervisor":
+      return shutDown(draft, action.path, action.removed ? "removed" : "held", "stopped by its supervisor");
+    case "stopped": {
+      const { operation, phase, reason } = draft.supervisor(action.path);
+      if (operation?.kind !== "restart") return ended(draft, action.path);
+      const { kind, scope, due_ms, asked } = operation;
+      const delay_ms = Math.max(0, due_ms - draft.now.mono_ms);
+      return draft.move(action.path, phase, reason, {
+        kind,
+        stage: "starting",
+        scope,
+        delay_ms,
+        ...(asked === undefined ? {} : { asked }),
+      });
+    }
+    case "started":
+      return draft.move(action.path, "running", "every child has been started");
+    case "forget":
+      return forget(draft, action.path, action.worker_id);
+  }
+};
+
+const stopWorker = (draft: Draft, workerId: string, reason: string) => {
+  const member = memberOf(draft.tree, workerId);
+  if (!member.child.open) {
+    const { supervisor, ref } = findRef(draft.tree, member.path) as NonNullable<ReturnType<typeof findRef>>;
+    return goDown(draft, member, supervisor, ref);
+  }
+  const how = {
+    grace: { grace_ms: member.grace_ms, signal: "SIGTERM" },
+    brutal_kill: { grace_ms: 0, signal: "SIGKILL" },
+    infinity: { grace_ms: DURATION_MAX_MS, signal: "SIGTERM" },
+  }[member.shutdown];
+  onWorker(draft, workerId, { type: "shutdown", by: member.supervisor, reason, ...how });
+};
+
+const forget = (draft: Draft, path: string, workerId: string | null) => {
+  if (workerId === null) {
+    draft.endBelow(path, "cancelled", "it is in its file no more");
+    return draft.move(path, "terminated", "it is in its file no more");
+  }
+  const member = memberOf(draft.tree, workerId);
+  if (!isEnded(member.child.state)) draft.end(member, "cancelled", "it is in its file no more");
+};
+
+/** Whether the tree is as its file says: every supervisor runs, every child is up or over by its own policy. */
+export const isSteady = (tree: TreeState): boolean =>
+  [...tree.supervisors.values()].every(
+    (supervisor) =>
+      supervisor.phase === "running" &&
+      supervisor.children.every((ref) => isUp(tree, ref) || !isAlive(tree, ref)),
+  );

@@ -1,0 +1,123 @@
+/** A decision in the making: every record that it writes changes the tree that it goes on with. */
+import {
+  RESTART_BY_USER,
+  type RecordDraft,
+  type SupervisorOperation,
+  type SupervisorPhase,
+  treeStream,
+} from "../../protocol/records.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import { recorder } from "../decide.ts";
+import type { Command, Now } from "../inputs.ts";
+import { evolveTree, type SpecOf } from "./evolve.ts";
+import type { TreeCommand, TreeDecision } from "./inputs.ts";
+import {
+  type Member,
+  memberOf,
+  type SupervisorState,
+  supervisorOf,
+  type TreeState,
+  workersBelow,
+} from "./state.ts";
+
+type SupervisorRecord = Extract<
+  RecordDraft,
+  { type: `supervisor_${string}` | "tree_applied" | "tree_removed" }
+>;
+
+export class Draft {
+  tree: TreeState;
+  readonly now: Now;
+  readonly #specOf: SpecOf;
+  readonly #events: RecordDraft[] = [];
+  readonly #commands: TreeCommand[] = [];
+
+  constructor(tree: TreeState, now: Now, specOf: SpecOf) {
+    this.tree = tree;
+    this.now = now;
+    this.#specOf = specOf;
+  }
+
+  record(draft: RecordDraft): void {
+    this.#events.push(draft);
+    this.tree = evolveTree(this.tree, draft, this.now.mono_ms, this.#specOf);
+  }
+
+  tell(workerId: string, command: Command): void {
+    this.#commands.push({ type: "tell", worker_id: workerId, command });
+  }
+
+  command(command: TreeCommand): void {
+    this.#commands.push(command);
+  }
+
+  decision(): TreeDecision {
+    return { events: this.#events, commands: this.#commands, tree: this.tree };
+  }
+
+  supervisor(path: string): SupervisorState {
+    return supervisorOf(this.tree, path);
+  }
+
+  note<T extends SupervisorRecord["type"]>(
+    type: T,
+    payload: Extract<SupervisorRecord, { type: T }>["payload"],
+  ): void {
+    this.record({ type, stream: treeStream(this.tree.name), payload } as SupervisorRecord);
+  }
+
+  /** A supervisor's next phase, with what it is doing. */
+  move(path: string, to: SupervisorPhase, reason: string, operation?: SupervisorOperation): void {
+    this.note("supervisor_state_changed", {
+      supervisor: path,
+      from: this.supervisor(path).phase,
+      to,
+      reason,
+      ...(operation === undefined ? {} : { operation }),
+      clock: this.now.clock,
+    });
+  }
+
+  /** Begin a worker's next incarnation in a shell of its own. */
+  start(workerId: string, reason: string, asked = false): void {
+    const { child } = memberOf(this.tree, workerId);
+    if (child.incarnation > 0) {
+      this.record(
+        recorder(child)("worker_restart_scheduled", {
+          delay_ms: 0,
+          restarts_in_window: 0,
+          max_restarts: child.max_restarts,
+          period_ms: child.period_ms,
+          reason: asked ? RESTART_BY_USER : reason,
+          clock: this.now.clock,
+        }),
+      );
+    }
+    this.tree = { ...this.tree, launching: new Set(this.tree.launching).add(workerId) };
+    this.command({ type: "start", worker_id: workerId });
+  }
+
+  /** The worker stays down until its supervisor starts it. */
+  hold({ child }: Member, reason: string): void {
+    this.record(
+      recorder(child)("worker_state_changed", {
+        from: child.state,
+        to: "pending",
+        reason,
+        clock: this.now.clock,
+      }),
+    );
+    this.tell(child.worker_id, { type: "end", state: "held" });
+  }
+
+  end({ child }: Member, state: "completed" | "failed" | "cancelled" | "parked", reason: string): void {
+    this.record(recorder(child)("worker_ended", { state, reason }));
+    this.tell(child.worker_id, { type: "end", state });
+  }
+
+  /** Nothing below a supervisor comes back: its workers have ended. */
+  endBelow(path: string, state: "failed" | "cancelled" | "parked", reason: string): void {
+    for (const member of workersBelow(this.tree, path))
+      if (!isEnded(member.child.state)) this.end(member, state, reason);
+  }
+}

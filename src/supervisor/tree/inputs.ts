@@ -1,0 +1,44 @@
+/** All that goes into the decision about a file's tree, and all that it may command. */
+import type { RecordDraft, TreeSupervisorRef } from "../../protocol/records.ts";
+import type { Command, Input } from "../inputs.ts";
+import type { TreeState } from "./state.ts";
+
+export type TreeInput =
+  /** Of one of its workers. */
+  | { readonly type: "worker"; readonly worker_id: string; readonly input: Input }
+  /** The file, as it is from now on; `drafts` are the records of its new and changed workers. */
+  | {
+      readonly type: "apply";
+      readonly file: string;
+      readonly root: TreeSupervisorRef;
+      readonly restart: Readonly<Record<string, readonly string[]>>;
+      readonly drafts: readonly RecordDraft[];
+      readonly by: string;
+    }
+  /** A new child of a dynamic supervisor. */
+  | { readonly type: "add"; readonly requested: RecordDraft; readonly worker_id: string }
+  /** Somebody asks for a supervisor by name. */
+  | {
+      readonly type: "ask";
+      readonly what: "kill" | "restart" | "down";
+      readonly supervisor: string;
+      readonly by: string;
+      readonly reason: string;
+    }
+  /** At boot, on a period, and when a delay is over. */
+  | { readonly type: "plan" };
+
+export type TreeCommand =
+  /** For the shell of a worker. */
+  | { readonly type: "tell"; readonly worker_id: string; readonly command: Command }
+  /** Put a worker under supervision, which starts it. */
+  | { readonly type: "start"; readonly worker_id: string }
+  /** Plan again at this instant of the monotonic clock, in milliseconds. */
+  | { readonly type: "wake"; readonly at_ms: number };
+
+export interface TreeDecision {
+  readonly events: readonly RecordDraft[];
+  readonly commands: readonly TreeCommand[];
+  /** The tree once the events are in the log. */
+  readonly tree: TreeState;
+}

@@ -1,0 +1,130 @@
+/**
+ * What the supervisor remembers of a file's tree: its supervisors, its workers, and who stands where. Folded from records by
+ * `evolve.ts`, never stored. A decision works on a draft, which becomes the state once its records are in the log.
+ */
+import type { SupervisorOperation, SupervisorPhase } from "../../protocol/records.ts";
+import type { SupervisorConfig } from "../../protocol/tree.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { ChildState } from "../inputs.ts";
+
+/** A child as its supervisor lists it, in start order. */
+export interface ChildRef {
+  readonly name: string;
+  readonly path: string;
+  /** Null: a supervisor. */
+  readonly worker_id: string | null;
+  readonly depends_on: readonly string[];
+  /** It is in the tree no more: it is stopped and forgotten. */
+  readonly removed: boolean;
+}
+
+/** An operation as it stands: when its starts are due, and which of its children have been started in it. */
+export type Operation = SupervisorOperation & {
+  readonly due_ms: number;
+  readonly started: readonly string[];
+};
+
+export interface SupervisorState {
+  readonly path: string;
+  /** Path of its own supervisor; null at the top of the file. */
+  readonly parent: string | null;
+  readonly config: SupervisorConfig;
+  readonly children: readonly ChildRef[];
+  readonly phase: SupervisorPhase;
+  readonly reason: string;
+  readonly operation: Operation | null;
+  /** Monotonic milliseconds of the restarts that its window counts. */
+  readonly restarts: readonly number[];
+  /** Killed by name: only a start by name lifts it. */
+  readonly tombstone: boolean;
+}
+
+/** One worker as a member of the tree. */
+export interface Member {
+  readonly child: ChildState;
+  readonly path: string;
+  readonly supervisor: string;
+  readonly significant: boolean;
+  readonly shutdown: "grace" | "brutal_kill" | "infinity";
+  readonly grace_ms: number;
+}
+
+export interface TreeState {
+  readonly name: string;
+  readonly file: string;
+  readonly supervisors: ReadonlyMap<string, SupervisorState>;
+  readonly members: ReadonlyMap<string, Member>;
+  /** Workers whose start was commanded and is not on record yet. Not folded: after a crash nobody has been told. */
+  readonly launching: ReadonlySet<string>;
+}
+
+export const topOf = (tree: TreeState): SupervisorState => supervisorOf(tree, tree.name);
+
+export const supervisorOf = (tree: TreeState, path: string): SupervisorState => {
+  const found = tree.supervisors.get(path);
+  if (found === undefined) throw new Error(`no supervisor ${path} in tree ${tree.name}`);
+  return found;
+};
+
+export const memberOf = (tree: TreeState, workerId: string): Member => {
+  const found = tree.members.get(workerId);
+  if (found === undefined) throw new Error(`no worker ${workerId} in tree ${tree.name}`);
+  return found;
+};
+
+/** Something of it runs, or will by itself. */
+export const isAlive = (tree: TreeState, ref: ChildRef): boolean => {
+  if (ref.worker_id === null) {
+    const { phase } = supervisorOf(tree, ref.path);
+    return phase !== "pending" && phase !== "terminated" && phase !== "parked";
+  }
+  const { child } = memberOf(tree, ref.worker_id);
+  return child.open || child.state === "backing_off" || tree.launching.has(ref.worker_id);
+};
+
+/** It counts as started, so that the next one is. */
+export const isUp = (tree: TreeState, ref: ChildRef): boolean => {
+  if (ref.worker_id === null) return supervisorOf(tree, ref.path).phase === "running";
+  const { child } = memberOf(tree, ref.worker_id);
+  return child.open && child.ready && child.stop === null;
+};
+
+export const isTombstone = (tree: TreeState, ref: ChildRef): boolean =>
+  ref.worker_id === null
+    ? supervisorOf(tree, ref.path).tombstone
+    : memberOf(tree, ref.worker_id).child.tombstone;
+
+/** The child that stands at a path, with its supervisor. */
+export const findRef = (
+  tree: TreeState,
+  path: string,
+): { readonly supervisor: SupervisorState; readonly ref: ChildRef } | undefined => {
+  for (const supervisor of tree.supervisors.values()) {
+    const ref = supervisor.children.find((one) => one.path === path);
+    if (ref !== undefined) return { supervisor, ref };
+  }
+  return undefined;
+};
+
+/** All workers at and below a supervisor, in start order. */
+export const workersBelow = (tree: TreeState, path: string): readonly Member[] =>
+  supervisorOf(tree, path).children.flatMap((ref) =>
+    ref.worker_id === null ? workersBelow(tree, ref.path) : [memberOf(tree, ref.worker_id)],
+  );
+
+/** It and every supervisor below it. */
+export const supervisorsBelow = (tree: TreeState, path: string): readonly SupervisorState[] => [
+  supervisorOf(tree, path),
+  ...supervisorOf(tree, path)
+    .children.filter((ref) => ref.worker_id === null)
+    .flatMap((ref) => supervisorsBelow(tree, ref.path)),
+];
+
+/** Nothing of the tree is alive or will come back by itself. */
+export const isOver = (tree: TreeState): boolean => {
+  const { phase } = topOf(tree);
+  return (
+    (phase === "terminated" || phase === "parked") &&
+    [...tree.members.values()].every(({ child }) => isEnded(child.state))
+  );
+};

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { supervisor, World, worker } from "./world.ts";
+
+const three = (strategy: "one_for_one" | "one_for_all" | "rest_for_one") =>
+  new World(supervisor("top", { strategy }, worker("a"), worker("b"), worker("c"))).apply();
+
+describe("strategies", () => {
+  it("starts left to right", () => {
+    expect(three("one_for_one").history).toEqual(["+a", "+b", "+c"]);
+    expect(three("one_for_all").tree.supervisors.get("top")?.phase).toBe("running");
+  });
+  it("one_for_one restarts the one alone", () => {
+    expect(three("one_for_one").exit("b").history.slice(3)).toEqual(["-b", "+b"]);
+  });
+  it("one_for_all stops the others right to left, then starts all left to right", () => {
+    expect(three("one_for_all").exit("b").history.slice(3)).toEqual(["-b", "-c", "-a", "+a", "+b", "+c"]);
+  });
+  it("rest_for_one restarts what was started after it", () => {
+    expect(three("rest_for_one").exit("b").history.slice(3)).toEqual(["-b", "-c", "+b", "+c"]);
+  });
+  it("gives up beyond the window and escalates to the root, where nothing keeps running", () => {
+    const world = new World(
+      supervisor("top", { max_restarts: 1 }, supervisor("mid", { max_restarts: 1 }, worker("leaf"))),
+    ).apply();
+    for (let n = 0; n < 10 && world.running().length > 0; n++) world.exit("mid/leaf");
+    expect(world.running()).toEqual([]);
+    expect(world.tree.supervisors.get("top")?.phase).toBe("terminated");
+    expect(world.types().filter((type) => type === "supervisor_escalated")).toHaveLength(3);
+  });
+  it("stops right to left, each with its own grace", () => {
+    const world = three("one_for_one");
+    world.tempers.b = { stubborn: true };
+    world.ask("down", "top").pass(20_000);
+    expect(world.history.slice(3)).toEqual(["-c", "-b", "-a"]);
+    expect(world.types().at(-1)).toBe("tree_removed");
+  });
+});
