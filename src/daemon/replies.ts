@@ -3,6 +3,7 @@
 import type { Effect } from "effect";
 import type { RequestName } from "../protocol/requests.ts";
 import type {
+  AppliedReply,
   PerWorker,
   RuntimeApi,
   RuntimeStatus,
@@ -32,6 +33,8 @@ export interface Replies extends Record<RequestName, object> {
   /** Also the data of a PARTIAL_FAILURE. */
   "agent/kill": { readonly results: readonly PerWorker[] };
   "agent/restart": { readonly results: readonly PerWorker[] };
+  "tree/apply": AppliedReply;
+  "tree/down": AppliedReply;
   "agent/send": Success<"send">;
   "agent/list": { readonly workers: readonly WorkerView[] };
   "agent/info": WorkerInfo;

@@ -49,6 +49,10 @@ export const TREE_NODES_MAX = 2_000;
 export const READY_WITHIN_DEFAULT_MS = 60_000;
 /** A condition for readiness outside the log (a file, a port) is looked at this often. */
 export const READY_POLL_MS = 100;
+/** One look at a port. */
+export const PORT_PROBE_MAX_MS = 1_000;
+/** Every tree is planned again after this, whatever has told it to. */
+export const RECONCILE_PERIOD_MS = 5_000;
 export const LABELS_MAX = 32;
 /** What lists show of a command line or a prompt. */
 export const TASK_MAX_CHARS = 200;

@@ -3,10 +3,17 @@
  * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
 import { z } from "zod";
-import { DURATION_MAX_MS, MESSAGE_TO_AGENT_MAX_BYTES, RAW_SLICE_BYTES, TAIL_MAX_RECORDS } from "./limits.ts";
+import {
+  DURATION_MAX_MS,
+  MESSAGE_TO_AGENT_MAX_BYTES,
+  PATH_MAX_BYTES,
+  RAW_SLICE_BYTES,
+  TAIL_MAX_RECORDS,
+} from "./limits.ts";
+import { NodeName, TreeSpec } from "./tree.ts";
 import { WorkerSpec } from "./worker.ts";
 
-const ref = z.string().min(1).max(256);
+const ref = z.string().min(1).max(PATH_MAX_BYTES);
 const refs = z.array(ref).min(1).max(1_000);
 const ms = z.int().min(0).max(DURATION_MAX_MS);
 
@@ -26,6 +33,9 @@ export const Requests = {
     dry_run: z.boolean().default(false),
   }),
   "agent/restart": z.strictObject({ ids: refs }),
+  "tree/apply": z.strictObject({ tree: TreeSpec, dry_run: z.boolean().default(false) }),
+  /** With `file`: only if that file owns the tree. */
+  "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional() }),
   "agent/send": z.strictObject({
     id: ref,
     text: z

@@ -23,12 +23,10 @@ export const Strategy = z.enum(["one_for_one", "one_for_all", "rest_for_one", "d
 export type Strategy = z.infer<typeof Strategy>;
 
 /** OTP's auto_shutdown: what the end of a significant child does to its supervisor. */
-export const AutoShutdown = z.enum(["never", "any", "all"]);
-export type AutoShutdown = z.infer<typeof AutoShutdown>;
+const AutoShutdown = z.enum(["never", "any", "all"]);
 
 /** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
-export const OnIntensity = z.enum(["escalate", "park"]);
-export type OnIntensity = z.infer<typeof OnIntensity>;
+const OnIntensity = z.enum(["escalate", "park"]);
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -37,7 +35,7 @@ export const NodeName = z
   .max(NAME_MAX_BYTES)
   .regex(SEGMENT, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit");
 /** Names from the top of the file down, joined by "/": `crew/fixer`. */
-export const NodePath = z.string().min(1).max(PATH_MAX_BYTES);
+const NodePath = z.string().min(1).max(PATH_MAX_BYTES);
 
 /** A supervisor without its children. */
 export const SupervisorConfig = z.strictObject({

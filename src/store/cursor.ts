@@ -173,8 +173,7 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
       if (!row) throw missing(seq);
       return record(row);
     },
-    stream: (workerId: string, types?: readonly RecordType[]): readonly LogRecord[] => {
-      const stream = workerStream(workerId);
+    stream: (stream: string, types?: readonly RecordType[]): readonly LogRecord[] => {
       if (!types) return (ofStream.all(stream) as Row[]).map(record);
       const where = `stream = @stream AND ${lifecycleOnly(types)}${condition({ types })} ORDER BY version`;
       return (selectWhere(where).all({ stream, types: JSON.stringify(types) }) as Row[]).map(record);

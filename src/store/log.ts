@@ -5,6 +5,7 @@
  */
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId as newUlid } from "../protocol/ids.ts";
+import { type RecordType, treeStream, workerStream } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { type Draft, makeWriter } from "./append.ts";
 import { check } from "./check.ts";
@@ -14,6 +15,7 @@ import { guarded } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import type { Checkpoint, EventLog, OpenOptions } from "./port.ts";
 import { projections } from "./projections/projection.ts";
+import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
 import { workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
@@ -31,7 +33,8 @@ const open = (options: OpenOptions): EventLog => {
   const cursor = makeCursor(db, head, recent);
   const specAt = (seq: number): WorkerSpec => {
     const record = cursor.recordAt(seq);
-    if (record.type === "worker_spawn_requested") return record.payload.spec;
+    if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
+      return record.payload.spec;
     throw new HoldfastError(
       "STORE_CORRUPT",
       `Record ${seq} of the event log is not the request for a worker that a projection says it is.`,
@@ -84,7 +87,13 @@ const open = (options: OpenOptions): EventLog => {
     workers: guarded(workers.all),
     named: guarded(workers.named),
     turns: guarded(turns),
-    stream: guarded(cursor.stream),
+    stream: guarded((workerId: string, types?: readonly RecordType[]) =>
+      cursor.stream(workerStream(workerId), types),
+    ),
+    treeStream: guarded((tree: string, types?: readonly RecordType[]) =>
+      cursor.stream(treeStream(tree), types),
+    ),
+    trees: guarded(treeRows(db)),
     rebuild: guarded(() => {
       group.drain();
       return { records: rebuild(db) };

@@ -77,6 +77,13 @@ export interface TurnRow {
   readonly error: WorkerError | null;
 }
 
+/** One file's tree that was not taken down. */
+export interface TreeRow {
+  readonly name: string;
+  /** Absolute path of the file that owns it. */
+  readonly file: string;
+}
+
 export interface CheckReport {
   readonly ok: boolean;
   readonly records: number;
@@ -124,6 +131,10 @@ export interface EventLog {
   turns(workerId: string): readonly TurnRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
+  /** The trees that were applied and not taken down, oldest first. */
+  trees(): readonly TreeRow[];
+  /** Every record of one tree's own stream of the given types, in order. */
+  treeStream(tree: string, types?: readonly RecordType[]): readonly LogRecord[];
   /** Throw all projections away and fold them again from the log. */
   rebuild(): { readonly records: number };
   check(): CheckReport;

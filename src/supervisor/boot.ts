@@ -16,12 +16,17 @@ import type { Services } from "./services.ts";
 import type { Beginning } from "./worker.ts";
 
 /** They keep the order of their requests as their start order. */
-export const recoverAll = (core: Core): Effect.Effect<void, HoldfastError> =>
+export const recoverAll = (
+  core: Core,
+  isOfTree: (id: string) => boolean,
+): Effect.Effect<void, HoldfastError> =>
   Effect.flatMap(
     attempt(() => core.services.log.workers()),
     (rows) =>
       Effect.forEach(
-        rows.filter((row) => !isEnded(row.state)).map((row) => ({ row, order: core.place() })),
+        rows
+          .filter((row) => !isEnded(row.state) && !isOfTree(row.id))
+          .map((row) => ({ row, order: core.place() })),
         ({ row, order }) =>
           Effect.catch(recover(core, row, order), (error) =>
             Effect.sync(() =>
@@ -50,7 +55,7 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
     yield* roster.supervise({ spec, adapter, child, order, beginning });
   });
 
-const observe = (
+export const observe = (
   services: Services,
   { worker_id, incarnation }: ChildState,
 ): Effect.Effect<Observed, HoldfastError> =>
@@ -60,7 +65,7 @@ const observe = (
   );
 
 /** Without its launch spec a worker is supervised to its end by what the log has of it, and not started again. */
-const specOf = (
+export const specOf = (
   services: Services,
   row: WorkerRow,
 ): Effect.Effect<{ readonly spec: WorkerSpec; readonly unlaunchable?: HoldfastError }> =>

@@ -4,7 +4,7 @@ import type { AgentAdapter } from "../adapters/adapter.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import type { WorkerRow } from "../store/port.ts";
+import type { AppendOptions, WorkerRow } from "../store/port.ts";
 import { type Admission, makeAdmission } from "./admission.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import { evolve, LIFECYCLE, monotonicOf, newChild } from "./evolve.ts";
@@ -28,7 +28,10 @@ export interface Core {
   wallMs(): number;
   monoMs(): number;
   now(): Now;
-  commit(drafts: readonly RecordDraft[]): Effect.Effect<readonly LogRecord[], HoldfastError>;
+  commit(
+    drafts: readonly RecordDraft[],
+    options?: AppendOptions,
+  ): Effect.Effect<readonly LogRecord[], HoldfastError>;
   /** By id, a unique prefix of one, or a name. */
   find(ref: string): Effect.Effect<WorkerRow, HoldfastError>;
   /** Of a worker that is known to be there. */
@@ -49,7 +52,7 @@ export const makeCore = (services: Services, kinds: Kinds): Effect.Effect<Core, 
     const monoMs = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
     const stamp = () => ({ boot_id: services.boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
     const now = (): Now => ({ mono_ms: monoMs(), clock: stamp(), random: services.random() });
-    const commit = (drafts: readonly RecordDraft[]) => attemptAsync(() => log.commit(drafts));
+    const commit: Core["commit"] = (drafts, how) => attemptAsync(() => log.commit(drafts, how));
 
     const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
       Effect.flatMap(

@@ -5,9 +5,11 @@
 import type { Effect, Stream } from "effect";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, RecordFilter } from "../store/port.ts";
 import type {
+  AppliedReply,
   PerWorker,
   RuntimeStatus,
   SpawnReply,
@@ -18,10 +20,12 @@ import type {
 } from "./replies.ts";
 
 export type {
+  AppliedReply,
   Effected,
   PerWorker,
   RuntimeStatus,
   SpawnReply,
+  TreeChange,
   TreeNode,
   WaitReply,
   WorkerInfo,
@@ -58,6 +62,16 @@ export interface RuntimeApi {
     spec: WorkerSpecInput,
     options?: { readonly dry_run?: boolean; readonly idempotency_key?: string },
   ): Effect.Effect<SpawnReply, HoldfastError>;
+  /** Bring a tree in line with its file, or say what that would change. Answers once it is on record; `tree` shows how it goes on. */
+  applyTree(
+    spec: TreeSpec,
+    options?: { readonly dry_run?: boolean; readonly by?: string },
+  ): Effect.Effect<AppliedReply, HoldfastError>;
+  /** Stop a tree in order and forget it. With `file`, only if that file owns it. */
+  downTree(
+    name: string,
+    options?: { readonly by?: string; readonly file?: string },
+  ): Effect.Effect<AppliedReply, HoldfastError>;
   /** Resolves when every worker named has ended and its processes are gone. */
   kill(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /** A new incarnation, also of what has ended or was tombstoned. */

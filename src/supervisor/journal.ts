@@ -11,6 +11,7 @@ import { isEnded } from "../protocol/worker.ts";
 import type { AppendOptions, EventLog } from "../store/port.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import { decide } from "./decide.ts";
+import type { Decider } from "./decider.ts";
 import { evolve } from "./evolve.ts";
 import type { ChildState, Command, Input, Now } from "./inputs.ts";
 import type { Services } from "./services.ts";
@@ -37,6 +38,7 @@ export const makeJournal = (
   services: Services,
   initial: ChildState,
   tell: (event: WorkerEvent) => void,
+  decider?: Decider,
 ): Journal => {
   const { log } = services;
   const deciding = Semaphore.makeUnsafe(1);
@@ -65,7 +67,9 @@ export const makeJournal = (
 
   /** Whoever asked may go away in the middle: what is on record by then is carried out all the same. */
   const input = (given: Input, extra: readonly RecordDraft[] = [], options?: AppendOptions) =>
-    deciding.withPermits(1)(Effect.uninterruptible(typed(decideAndRecord(given, extra, options))));
+    decider !== undefined
+      ? Effect.uninterruptible(attemptAsync(() => decider.input(given, extra, options)))
+      : deciding.withPermits(1)(Effect.uninterruptible(typed(decideAndRecord(given, extra, options))));
 
   /** INTERNAL is a mistake of ours, which the next attempt would make again. */
   const insist = <A>(effect: Effect.Effect<A, HoldfastError>): Effect.Effect<A> =>
@@ -78,7 +82,7 @@ export const makeJournal = (
     );
 
   return {
-    child: () => child,
+    child: decider?.child ?? (() => child),
     now,
     input: (given) => input(given),
     fact: (given, extra, options) => insist(input(given, extra, options)),
@@ -90,7 +94,8 @@ export const makeJournal = (
 
 const storeRetry = Schedule.spaced(STORE_RETRY_MS);
 
-const eventOf = (command: Command): WorkerEvent => {
+/** What a command of the supervisor is to a worker's machine. */
+export const eventOf = (command: Command): WorkerEvent => {
   switch (command.type) {
     case "start":
       return { type: "START" };

@@ -1,7 +1,8 @@
 /** Puts the real parts together: the log, the process spawner and the adapters of a state directory, under one runtime. */
 import { chmodSync, mkdirSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
@@ -9,7 +10,7 @@ import { removeOldRuns } from "../adapters/process/keep.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { CLEAN_PERIOD_MS } from "../protocol/limits.ts";
+import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
 import type { RuntimeApi } from "./facade.ts";
@@ -58,6 +59,7 @@ export const openRuntime = (
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       boot_id: currentPlace().boot_id,
       random: Math.random,
+      probe: { fileExists, portAccepts },
       adapterFor,
       report: options.report ?? (() => undefined),
       prepare: (adapter, spec, incarnation, session) =>
@@ -102,6 +104,24 @@ export const openRuntime = (
       adapters,
       suggestKind,
     });
+  });
+
+const fileExists = (cwd: string, path: string): Promise<boolean> =>
+  access(resolve(cwd, path)).then(
+    () => true,
+    () => false,
+  );
+
+const portAccepts = (port: number): Promise<boolean> =>
+  new Promise((told) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    const answer = (accepts: boolean) => () => {
+      socket.destroy();
+      told(accepts);
+    };
+    socket.once("connect", answer(true));
+    socket.once("error", answer(false));
+    socket.setTimeout(PORT_PROBE_MAX_MS, answer(false));
   });
 
 /** `runs/<worker>/spec.json`, 0600, written whole or not at all. */

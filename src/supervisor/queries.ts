@@ -10,9 +10,11 @@ import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { RuntimeApi } from "./facade.ts";
+import type { Forest } from "./forest.ts";
 import { finalText } from "./output.ts";
 import { treeOf, viewOf, windowOf } from "./views.ts";
 import { followLines, tailOf } from "./watch.ts";
+import { decayedWindow } from "./window.ts";
 
 export interface QueryOptions {
   readonly version: string;
@@ -37,13 +39,25 @@ export type Queries = Pick<
 >;
 
 /** `isOver`: the runtime has ended, and readers of the live tail have nothing to wait for. */
-export const makeQueries = (core: Core, options: QueryOptions, isOver: () => boolean): Queries => {
+export const makeQueries = (
+  core: Core,
+  forest: Pick<Forest, "trees" | "treeOf">,
+  options: QueryOptions,
+  isOver: () => boolean,
+): Queries => {
   const { find, monoMs, wallMs } = core;
   const { log, spawner } = core.services;
   const { live } = core.roster;
   const startedAt = new Date(wallMs()).toISOString();
 
-  const windowNow = (row: WorkerRow) => windowOf(row, live.get(row.id)?.child().restarts ?? [], monoMs());
+  /** A worker of a file counts in the window of its supervisor. */
+  const windowNow = (row: WorkerRow) => {
+    const above = forest.treeOf(row.supervisor)?.state().supervisors.get(row.supervisor);
+    if (above === undefined) return ofItsOwn(row);
+    const { max_restarts: max, period_ms } = above.config;
+    return { used: decayedWindow(above.restarts, monoMs(), above.config).length, max, period_ms };
+  };
+  const ofItsOwn = (row: WorkerRow) => windowOf(row, live.get(row.id)?.child().restarts ?? [], monoMs());
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
 
@@ -98,8 +112,12 @@ export const makeQueries = (core: Core, options: QueryOptions, isOver: () => boo
     tree: () =>
       attempt(() =>
         treeOf(
-          log.workers().filter((row) => !isEnded(row.state) || live.has(row.parent ?? "")),
+          log
+            .workers()
+            .filter((row) => !isEnded(row.state) || live.has(row.parent ?? "") || row.supervisor !== "root"),
+          forest.trees().map((tree) => tree.state()),
           windowNow,
+          monoMs(),
         ),
       ),
     watchLines,

@@ -3,7 +3,8 @@
  * so that who imports the library needs none of its types.
  */
 import type { AgentCompletion } from "../protocol/completion.ts";
-import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
+import type { Strategy } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
 
@@ -83,7 +84,13 @@ export interface TreeNode {
   readonly id: string;
   readonly name: string | null;
   readonly type: "supervisor" | "worker";
-  readonly strategy?: "one_for_one";
+  readonly strategy?: Strategy;
+  /** Of a supervisor of a file: where it is in its life, and what it is doing. */
+  readonly phase?: SupervisorPhase;
+  readonly file?: string;
+  /** Names of the children that it is stopping or starting, in start order. */
+  readonly scope?: readonly string[];
+  readonly tombstone?: boolean;
   readonly kind?: string;
   readonly task?: string;
   readonly status?: WorkerStatus;
@@ -94,6 +101,21 @@ export interface TreeNode {
   readonly restarts?: number;
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
   readonly children: readonly TreeNode[];
+}
+
+/** What `up` did, or `diff` would do, to one node of a tree. */
+export interface TreeChange {
+  readonly path: string;
+  readonly action: "create" | "update" | "restart" | "remove" | "start" | "unchanged" | "kept_dead";
+  readonly reason: string;
+  /** Fields of its spec or configuration that differ. */
+  readonly fields?: readonly string[];
+}
+
+export interface AppliedReply {
+  readonly tree: string;
+  readonly changes: readonly TreeChange[];
+  readonly state: SupervisorPhase;
 }
 
 export interface WaitReply {

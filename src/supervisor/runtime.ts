@@ -1,5 +1,5 @@
 /**
- * The runtime: one dynamic one_for_one supervisor over all workers, and the facade that the daemon, the library and tests
+ * The runtime: one dynamic one_for_one supervisor over all workers and trees, and the facade that the daemon, the library and tests
  * use. It holds what lives (fibers, mailboxes, processes); what is true is in the log.
  */
 import { constants } from "node:os";
@@ -15,12 +15,15 @@ import { attempt } from "./attempt.ts";
 import { recoverAll } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
+import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { makeQueries } from "./queries.ts";
 import type { PerWorker } from "./replies.ts";
 import type { Services } from "./services.ts";
 import { shutdownOrder } from "./shutdown-order.ts";
 import { makeSpawning } from "./spawning.ts";
-import { perWorker, subtreeOf, waitOf } from "./views.ts";
+import type { Tree } from "./tree/shell.ts";
+import { supervisorOf } from "./tree/state.ts";
+import { ofSupervisor, perWorker, subtreeOf, waitOf } from "./views.ts";
 
 export interface RuntimeOptions {
   readonly version: string;
@@ -38,7 +41,8 @@ export const makeRuntime = (
     const core = yield* makeCore(services, { all: options.adapters, suggest: options.suggestKind });
     const { roster, admission, commit, find, rowOf } = core;
     const { live } = roster;
-    const { spawn, startAgain } = makeSpawning(core);
+    const forest = yield* makeForest(core);
+    const { spawn, startAgain } = makeSpawning(core, forest);
     let over = false;
 
     /** The worker's row once it has ended. */
@@ -50,6 +54,12 @@ export const makeRuntime = (
           if (isEnded(row.state)) return row;
           // Somebody has started it again meanwhile: this is another life.
           if (live.has(id)) continue;
+          // Held by its supervisor: the next decision about its tree may end it, or start it again.
+          const tree = admission.isClosed() ? undefined : forest.treeOf(row.supervisor);
+          if (tree?.state().members.has(id) === true) {
+            yield* forest.next(tree);
+            continue;
+          }
           return yield* Effect.fail(
             admission.isClosed()
               ? new HoldfastError("UNAVAILABLE", `The runtime was shut down before worker ${id} ended.`)
@@ -71,29 +81,60 @@ export const makeRuntime = (
       Effect.gen(function* () {
         if (isEnded(row.state)) return perWorker(row, "noop");
         const worker = live.get(row.id);
-        if (worker === undefined) return perWorker(yield* untilEnded(row.id), "noop");
+        const tree = forest.treeOf(row.supervisor);
+        if (worker === undefined && tree?.state().members.has(row.id) !== true)
+          return perWorker(yield* untilEnded(row.id), "noop");
         if (how.dry_run === true) return perWorker(row, "would_delete");
-        const { by = "user", reason = "killed", grace_ms = worker.spec.grace_ms, signal = "SIGTERM" } = how;
-        yield* worker.input({ type: "kill", by, reason, grace_ms, signal });
+        const { by = "user", reason = "killed", grace_ms = row.spec.grace_ms, signal = "SIGTERM" } = how;
+        const input = { type: "kill", by, reason, grace_ms, signal } as const;
+        // One that its supervisor holds has no shell to tell.
+        if (worker !== undefined) yield* worker.input(input);
+        else if (tree !== undefined) yield* tree.input({ type: "worker", worker_id: row.id, input });
         return perWorker(yield* untilEnded(row.id), "deleted");
+      });
+
+    /** Kills a supervisor with all below it, and stays for its end. */
+    const killSupervisor = ({ tree, supervisor }: Place, how: KillOptions) =>
+      Effect.gen(function* () {
+        const phaseNow = () => tree.state().supervisors.get(supervisor);
+        if (how.dry_run === true) return ofSupervisor(supervisor, "would_delete", "running");
+        const before = phaseNow();
+        if (before?.tombstone === true && before.phase === "terminated")
+          return ofSupervisor(supervisor, "noop", "cancelled");
+        const { by = "user", reason = "killed" } = how;
+        yield* forest.ask(tree, supervisor, "kill", by, reason);
+        for (;;) {
+          const phase = phaseNow()?.phase ?? "terminated";
+          if (phase === "terminated" || phase === "parked") break;
+          yield* forest.next(tree);
+        }
+        return ofSupervisor(supervisor, "deleted", "cancelled");
       });
 
     const each = (
       refs: readonly string[],
       one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,
+      ofTree?: (place: Place) => Effect.Effect<PerWorker, HoldfastError>,
     ): Effect.Effect<readonly PerWorker[]> =>
       Effect.forEach(
         refs,
         (ref) =>
-          Effect.catch(Effect.flatMap(find(ref), one), ({ code, message }) =>
-            Effect.succeed<PerWorker>({
-              id: ref,
-              name: null,
-              ok: false,
-              effect: "noop",
-              status: null,
-              error: { code, message },
+          Effect.catch(
+            Effect.suspend(() => {
+              const place = ofTree === undefined ? undefined : findSupervisor(forest, ref);
+              return place === undefined || ofTree === undefined
+                ? Effect.flatMap(find(ref), one)
+                : ofTree(place);
             }),
+            ({ code, message }) =>
+              Effect.succeed<PerWorker>({
+                id: ref,
+                name: null,
+                ok: false,
+                effect: "noop",
+                status: null,
+                error: { code, message },
+              }),
           ),
         { concurrency: "unbounded" },
       );
@@ -108,8 +149,18 @@ export const makeRuntime = (
             }),
           );
         }
-        const refs = how.all === true ? [...live.keys()] : how.ids;
-        if (how.subtree !== true) return yield* each(refs, (row) => killOne(row, how));
+        // Trees first, each as a whole: what is stopped under a supervisor that goes on would be started again.
+        const all = () => [
+          ...forest.trees().map(({ name }) => name),
+          ...[...live.values()].filter(({ spec }) => spec.supervisor === "root").map(({ id }) => id),
+        ];
+        const refs = how.all === true ? all() : how.ids;
+        if (how.subtree !== true || refs.every((ref) => findSupervisor(forest, ref) !== undefined))
+          return yield* each(
+            refs,
+            (row) => killOne(row, how),
+            (place) => killSupervisor(place, how),
+          );
         const roots = yield* Effect.forEach(refs, find);
         const replies = new Map<string, PerWorker>();
         // Again until nothing is new: a spawn that was on its way is in the log by now.
@@ -125,18 +176,76 @@ export const makeRuntime = (
       });
 
     const restart: RuntimeApi["restart"] = (ids) =>
-      each(ids, (row) =>
-        Effect.gen(function* () {
-          const worker = live.get(row.id);
-          if (worker !== undefined) {
-            yield* worker.input({ type: "restart", by: "user", grace_ms: worker.spec.grace_ms });
-            const { state, stop } = worker.child();
-            if (!isEnded(state) && stop?.kind !== "kill") return perWorker(yield* rowOf(row.id), "updated");
-          }
-          yield* startAgain(yield* untilEnded(row.id));
-          return perWorker(yield* rowOf(row.id), "updated");
-        }),
+      each(ids, restartOne, ({ tree, supervisor }) =>
+        Effect.as(
+          forest.ask(tree, supervisor, "restart", "user", ""),
+          ofSupervisor(supervisor, "updated", "starting"),
+        ),
       );
+
+    const restartOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
+      Effect.gen(function* () {
+        const tree = forest.treeOf(row.supervisor);
+        if (tree?.state().members.has(row.id) === true) {
+          yield* restartMember(tree, row);
+          return perWorker(yield* rowOf(row.id), "updated");
+        }
+        const worker = live.get(row.id);
+        if (worker !== undefined) {
+          yield* worker.input({ type: "restart", by: "user", grace_ms: worker.spec.grace_ms });
+          const { state, stop } = worker.child();
+          if (!isEnded(state) && stop?.kind !== "kill") return perWorker(yield* rowOf(row.id), "updated");
+        }
+        yield* startAgain(yield* untilEnded(row.id));
+        return perWorker(yield* rowOf(row.id), "updated");
+      });
+
+    /** Its supervisor must run: what is started under one that does not would be stopped again. */
+    const restartMember = (tree: Tree, row: WorkerRow) =>
+      tree.change((state) => {
+        const { path, phase } = supervisorOf(state, row.supervisor);
+        if (phase !== "running" && phase !== "starting" && phase !== "restarting")
+          return Effect.fail(notRunning(path, phase));
+        const input = { type: "restart", by: "user", grace_ms: row.spec.grace_ms } as const;
+        return Effect.succeed({ type: "worker", worker_id: row.id, input } as const);
+      });
+
+    const applyTree: RuntimeApi["applyTree"] = (spec, { dry_run = false, by = "user" } = {}) =>
+      Effect.suspend(() =>
+        admission.isClosed()
+          ? Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime is shutting down."))
+          : forest.apply(spec, { dry_run, by }),
+      );
+
+    const downTree: RuntimeApi["downTree"] = (name, { by = "user", file } = {}) =>
+      Effect.gen(function* () {
+        const tree = forest.trees().find((one) => one.name === name);
+        if (tree === undefined)
+          return yield* Effect.fail(
+            new HoldfastError("WORKER_NOT_FOUND", `No tree is called "${name}".`, {
+              suggestion: "See the trees with `agent tree`.",
+            }),
+          );
+        const owner = tree.state().file;
+        if (file !== undefined && file !== owner)
+          return yield* Effect.fail(
+            new HoldfastError("ALREADY_EXISTS", `The tree "${name}" belongs to ${owner}.`, {
+              suggestion: `Take it down by its name: \`agent down ${name}\`.`,
+            }),
+          );
+        const paths = [...tree.state().members.values()].map(({ path }) => path);
+        yield* forest.ask(tree, name, "down", by, "");
+        while (forest.trees().includes(tree)) yield* forest.next(tree);
+        return {
+          tree: name,
+          changes: paths.map((path) => ({
+            path,
+            action: "remove" as const,
+            reason: "its tree was taken down",
+          })),
+          state: "terminated" as const,
+        };
+      });
 
     const wait: RuntimeApi["wait"] = (refs, timeoutMs) =>
       Effect.gen(function* () {
@@ -193,6 +302,7 @@ export const makeRuntime = (
         const tried = (step: Effect.Effect<unknown, HoldfastError>) =>
           Effect.catch(step, (error) => Effect.sync(() => void failures.push(error)));
         if (agents === "kill") {
+          for (const { name } of forest.trees()) yield* tried(downTree(name, { by: "daemon" }));
           for (const { id } of shutdownOrder(live.values())) {
             yield* tried(Effect.flatMap(rowOf(id), (row) => killOne(row, { ids: [], by: "daemon", reason })));
           }
@@ -215,13 +325,16 @@ export const makeRuntime = (
         },
       },
     ]);
-    yield* recoverAll(core);
+    const ofTrees = yield* forest.recover;
+    yield* recoverAll(core, (id) => ofTrees.has(id));
 
     const tick = Effect.suspend(() =>
       Effect.forEach([...live.values()], (worker) => worker.tick(core.monoMs()), { discard: true }),
     );
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
 
-    const queries = makeQueries(core, options, () => over);
-    return { ...queries, spawn, kill, restart, wait, send, shutdown };
+    yield* Effect.forkScoped(forest.reconciling);
+
+    const queries = makeQueries(core, forest, options, () => over);
+    return { ...queries, spawn, applyTree, downTree, kill, restart, wait, send, shutdown };
   });

@@ -22,11 +22,19 @@ export interface Prepared {
   readonly secrets: readonly string[];
 }
 
+/** The world outside, where a worker's readiness is looked for. */
+export interface Probe {
+  fileExists(cwd: string, path: string): Promise<boolean>;
+  /** On 127.0.0.1. */
+  portAccepts(port: number): Promise<boolean>;
+}
+
 export interface Services {
   readonly log: EventLog;
   readonly spawner: RuntimeSpawner;
   readonly files: SpecFiles;
   readonly boot_id: string;
+  readonly probe: Probe;
   readonly random: () => number;
   adapterFor(kind: string): AgentAdapter | undefined;
   prepare(

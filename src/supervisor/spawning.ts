@@ -1,18 +1,18 @@
 /** What begins a worker's life. A spawn is checked whole, recorded with its secrets masked, and only then put under supervision. */
 import { Effect, Semaphore } from "effect";
-import type { AgentAdapter } from "../adapters/adapter.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../protocol/records.ts";
-import { makeRedactor } from "../protocol/redact.ts";
-import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
+import type { WorkerSpec, WorkerSpecInput } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import { decide } from "./decide.ts";
 import { evolve, newChild } from "./evolve.ts";
 import type { RuntimeApi } from "./facade.ts";
+import type { Forest } from "./forest.ts";
 import type { SpawnReply } from "./replies.ts";
+import { makeSpecs } from "./specs.ts";
 import { replyOf } from "./views.ts";
 
 export interface Spawning {
@@ -21,26 +21,10 @@ export interface Spawning {
   startAgain(row: WorkerRow): Effect.Effect<void, HoldfastError>;
 }
 
-export const makeSpawning = (core: Core): Spawning => {
+export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning => {
   const { services, roster, admission, adapterOf, rowOf, commit } = core;
   const { log } = services;
-
-  const checked = (
-    given: WorkerSpecInput,
-  ): Effect.Effect<{ spec: WorkerSpec; adapter: AgentAdapter }, HoldfastError> =>
-    Effect.gen(function* () {
-      const adapter = yield* adapterOf(String(given.kind));
-      const parsed = WorkerSpec.safeParse({ ...given, kind: adapter.kind });
-      const problems = parsed.success
-        ? [...(yield* attempt(() => adapter.validate(parsed.data)))]
-        : parsed.error.issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
-      if (parsed.success && parsed.data.backoff_max_ms < parsed.data.backoff_min_ms)
-        problems.push("backoff: the longest delay is shorter than the shortest.");
-      if (parsed.success && problems.length === 0) return { spec: parsed.data, adapter };
-      return yield* Effect.fail(
-        new HoldfastError("INVALID_REQUEST", problems.join(" "), { problems, phase: "validation" }),
-      );
-    });
+  const specs = makeSpecs(core);
 
   /** Spawns with an idempotency key go one at a time, so that a repeat always finds the first one's record. */
   const keyed = Semaphore.makeUnsafe(1);
@@ -62,18 +46,9 @@ export const makeSpawning = (core: Core): Spawning => {
     dryRun: boolean,
   ): Effect.Effect<SpawnReply, HoldfastError> =>
     Effect.gen(function* () {
-      const { spec, adapter } = yield* checked(given);
-      // Start errors that are certain now are told now, before anything is recorded.
-      const { plan, env, client_env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
-      yield* attemptAsync(() => services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env }));
-      const redact = makeRedactor(secrets);
+      const { spec, adapter } = yield* specs.checked(given);
+      const { kept: startable, masked, shown } = yield* specs.startable(spec, adapter);
       if (dryRun) {
-        const shown = {
-          argv: plan.argv.map(redact.text),
-          cwd: spec.cwd,
-          env: redact.env(env),
-          stdin: plan.stdin.kind,
-        };
         return {
           id: "",
           name: spec.name ?? null,
@@ -84,25 +59,20 @@ export const makeSpawning = (core: Core): Spawning => {
         };
       }
       const id = newId(core.wallMs());
-      // Keys that its kind has no use for are not kept; nor is a parent that another daemon supervises.
-      const kept = { ...spec, client_env, parent: yield* knownParent(spec) };
-      const masked = {
-        ...kept,
-        env: redact.env(spec.env),
-        client_env: {},
-        argv: spec.argv.map(redact.text),
-        ...(spec.prompt === undefined ? {} : { prompt: redact.text(spec.prompt) }),
-      };
+      // A parent that another daemon supervises is not kept.
+      const parent = yield* knownParent(spec);
+      const kept = { ...startable, parent };
       const requested: RecordDraft = {
         type: "worker_spawn_requested",
         stream: workerStream(id),
         worker_id: id,
         ...(requestId === undefined ? {} : { id: requestId }),
-        payload: { spec: masked, clock: core.now().clock },
+        payload: { spec: { ...masked, parent }, clock: core.now().clock },
       };
       const begin = Effect.gen(function* () {
         yield* refuseOrphan(spec);
         yield* attemptAsync(() => services.files.save(id, kept));
+        if (kept.supervisor !== "root") return yield* forest.add(id, kept, requested);
         yield* commit([requested]);
         yield* roster.supervise({
           spec: kept,

@@ -5,7 +5,8 @@ import { commandLine } from "../protocol/shell.ts";
 import { statusOf } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import type { PerWorker, SpawnReply, TreeNode, WaitReply, WorkerView } from "./facade.ts";
-import { inWindow } from "./window.ts";
+import { type SupervisorState, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
+import { decayedWindow, inWindow } from "./window.ts";
 
 /** A prompt says what a worker is for; without one its command line does. Cut before it is looked at: a prompt may be a megabyte. */
 const taskOf = ({ spec }: WorkerRow): string => {
@@ -80,6 +81,13 @@ export const perWorker = (row: WorkerRow, effect: PerWorker["effect"]): PerWorke
   error: null,
 });
 
+/** A supervisor of a file, where an answer is per worker: its path is its id. */
+export const ofSupervisor = (
+  path: string,
+  effect: PerWorker["effect"],
+  status: PerWorker["status"],
+): PerWorker => ({ id: path, name: path, ok: true, effect, status, error: null });
+
 export interface WindowView {
   readonly used: number;
   readonly max: number;
@@ -92,13 +100,19 @@ export const windowOf = (row: WorkerRow, restarts: readonly number[], nowMs: num
   period_ms: row.spec.restart_period_ms,
 });
 
-/** The root supervisor and its workers; a worker whose agent spawned others shows them below itself. */
-export const treeOf = (rows: readonly WorkerRow[], windows: (row: WorkerRow) => WindowView): TreeNode => {
-  const known = new Set(rows.map((row) => row.id));
-  const below = Map.groupBy(rows, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
-  const node = (row: WorkerRow): TreeNode => ({
+/** The root supervisor, its trees and its workers; a worker whose agent spawned others shows them below itself. */
+export const treeOf = (
+  rows: readonly WorkerRow[],
+  trees: readonly TreeState[],
+  windows: (row: WorkerRow) => WindowView,
+  nowMs: number,
+): TreeNode => {
+  const known = new Map(rows.map((row) => [row.id, row]));
+  const rest = rows.filter((row) => row.supervisor === "root");
+  const below = Map.groupBy(rest, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
+  const worker = (row: WorkerRow, path?: string): TreeNode => ({
     id: row.id,
-    name: row.name,
+    name: path?.split("/").at(-1) ?? row.name,
     type: "worker",
     kind: row.kind,
     task: taskOf(row),
@@ -108,15 +122,39 @@ export const treeOf = (rows: readonly WorkerRow[], windows: (row: WorkerRow) => 
     pid: row.pid,
     incarnation: row.incarnation,
     restarts: row.restarts,
-    window: windows(row),
-    children: (below.get(row.id) ?? []).map(node),
+    ...(path === undefined ? { window: windows(row) } : { tombstone: row.tombstone }),
+    children: (below.get(row.id) ?? []).map((one) => worker(one)),
+  });
+  const supervisor = (tree: TreeState, state: SupervisorState): TreeNode => ({
+    id: state.path,
+    name: state.path.split("/").at(-1) as string,
+    type: "supervisor",
+    strategy: state.config.strategy,
+    phase: state.phase,
+    reason: state.reason,
+    tombstone: state.tombstone,
+    ...(state.parent === null ? { file: tree.file } : {}),
+    ...(state.operation === null ? {} : { scope: state.operation.scope }),
+    window: {
+      used: decayedWindow(state.restarts, nowMs, state.config).length,
+      max: state.config.max_restarts,
+      period_ms: state.config.period_ms,
+    },
+    children: state.children.flatMap((ref) => {
+      if (ref.worker_id === null) return [supervisor(tree, supervisorOf(tree, ref.path))];
+      const row = known.get(ref.worker_id);
+      return row === undefined ? [] : [worker(row, ref.path)];
+    }),
   });
   return {
     id: "root",
     name: "root",
     type: "supervisor",
     strategy: "one_for_one",
-    children: (below.get("") ?? []).map(node),
+    children: [
+      ...trees.map((tree) => supervisor(tree, topOf(tree))),
+      ...(below.get("") ?? []).map((one) => worker(one)),
+    ],
   };
 };
 

@@ -53,7 +53,7 @@ const nextPage = (
     }
   });
 
-const newRecords = (log: EventLog, after: number): Effect.Effect<void> =>
+export const newRecords = (log: EventLog, after: number): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     if (log.head() > after) return resume(Effect.void);
     const stop = log.onCommit(() => {

@@ -20,6 +20,7 @@ import { makeRedactor, type Redactor } from "../protocol/redact.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { attemptAsync, typed } from "./attempt.ts";
 import { breachOf, timeLeft } from "./budgets.ts";
+import type { Decider } from "./decider.ts";
 import { ABANDONED, errorOf, failedToStart, honest, NOT_STARTED, UNKNOWN_EXIT } from "./exits.ts";
 import type { ChildState, Input } from "./inputs.ts";
 import { type Intake, makeIntake } from "./intake.ts";
@@ -49,6 +50,8 @@ export interface Enlisted {
   readonly beginning: Beginning;
   /** Place in the start order of its supervisor. */
   readonly order: number;
+  /** The tree that it belongs to decides for it; without one it decides alone. */
+  readonly decider?: Decider;
 }
 
 export interface Worker {
@@ -58,6 +61,8 @@ export interface Worker {
   readonly child: () => ChildState;
   /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
   input(input: Input): Effect.Effect<void, HoldfastError>;
+  /** What the tree that it belongs to has decided. */
+  tell(event: WorkerEvent): void;
   /** Append to the agent's open stdin. */
   send(text: string): Effect.Effect<void, HoldfastError>;
   /** Called on the runtime's tick: heartbeat and stall. What the store refuses, the next tick finds again. */
@@ -68,7 +73,7 @@ export interface Worker {
 
 export const makeWorker = (
   services: Services,
-  { spec, adapter, child: initial, beginning, order }: Enlisted,
+  { spec, adapter, child: initial, beginning, order, decider }: Enlisted,
 ): Worker => {
   const id = initial.worker_id;
   const mailbox = makeMailbox<WorkerEvent>();
@@ -96,7 +101,7 @@ export const makeWorker = (
     tell({ type: "BROKEN" });
   };
 
-  const journal = makeJournal(services, initial, tell);
+  const journal = makeJournal(services, initial, tell, decider);
   const { child, now, fact } = journal;
   const vitals = makeVitals(journal, spec);
   const contained = (work: Effect.Effect<void>): Effect.Effect<void> =>
@@ -346,6 +351,7 @@ export const makeWorker = (
     spec,
     child,
     input: journal.input,
+    tell,
     send: (text) =>
       Effect.suspend(() => {
         const open = run;

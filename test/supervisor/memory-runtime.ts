@@ -50,6 +50,7 @@ export const memoryMachine = Effect.gen(function* () {
     },
     boot_id: "boot",
     random: () => 0,
+    probe: { fileExists: async () => false, portAccepts: async () => false },
     adapterFor: (kind) => (kind === "command" ? command : undefined),
     prepare: (adapter, given, incarnation, session) =>
       Effect.sync(() => ({

@@ -2,6 +2,7 @@
 import type { RequestName } from "../../protocol/requests.ts";
 import { check, rebuild, status, stop } from "./daemon.ts";
 import type { Handler } from "./handler.ts";
+import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
 import { capabilities, info, kill, list, output, raw, restart, send, spawn, tree, wait } from "./workers.ts";
 
@@ -9,6 +10,8 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/spawn": spawn,
   "agent/kill": kill,
   "agent/restart": restart,
+  "tree/apply": apply,
+  "tree/down": down,
   "agent/send": send,
   "agent/list": list,
   "agent/info": info,

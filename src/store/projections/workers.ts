@@ -1,6 +1,6 @@
 /**
  * One row a worker: what its records say of it. A worker's records are those of its stream. The tree is the columns
- * `supervisor` and `parent`; the spec stays in the record that asked for the worker, because it may hold a megabyte
+ * `supervisor` and `parent`; the spec stays in the record that asked for the worker or changed it, because it may hold a megabyte
  * of prompt and the row is written again with every batch of output.
  */
 import type { Database } from "better-sqlite3";
@@ -11,7 +11,7 @@ import type { Projection } from "./projection.ts";
 
 export const WORKERS_SCHEMA = `
   CREATE TABLE p_workers (
-    id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL,
+    id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL, spec_seq INTEGER NOT NULL,
     incarnation INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, pid INTEGER, pgid INTEGER,
     parent TEXT, supervisor TEXT NOT NULL, session_id TEXT, tombstone INTEGER NOT NULL DEFAULT 0,
     exit_code INTEGER, signal TEXT, error TEXT, completion TEXT,
@@ -37,13 +37,14 @@ interface Touch {
 export const workers = (db: Database): Projection => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
   const create = db.prepare(
-    "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, parent, supervisor, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const changed = update("state = ?, reason = ?");
   const begun = update(
     `incarnation = ?, pid = NULL, pgid = NULL, exit_code = NULL, signal = NULL, error = NULL, completion = NULL,
      started_at = NULL, ended_at = NULL, tombstone = 0`,
   );
+  const respecified = update("spec_seq = ?, kind = ?");
   const spawned = update("pid = ?, pgid = ?");
   const started = update("started_at = ?");
   const exited = update("exit_code = ?, signal = ?, pid = NULL");
@@ -86,6 +87,7 @@ export const workers = (db: Database): Projection => {
           spec.name ?? null,
           spec.kind,
           record.seq,
+          record.seq,
           spec.parent ?? null,
           spec.supervisor,
           record.recorded_at,
@@ -96,6 +98,9 @@ export const workers = (db: Database): Projection => {
       case "worker_state_changed":
         changed.run(record.payload.to, record.payload.reason, id);
         if (record.payload.to === "starting") begun.run(record.incarnation ?? 0, id);
+        return;
+      case "worker_spec_changed":
+        respecified.run(record.seq, record.payload.spec.kind, id);
         return;
       case "worker_spawned":
         spawned.run(record.payload.pid, record.payload.pgid, id);
@@ -161,12 +166,13 @@ export const workers = (db: Database): Projection => {
 
 type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "usage"> & {
   readonly requested_seq: number;
+  readonly spec_seq: number;
   readonly tombstone: number;
   readonly error: string | null;
   readonly completion: string | null;
 } & Usage;
 
-/** The rows as the port shows them; `specAt` reads the spec from the record that asked for the worker. */
+/** The rows as the port shows them; `specAt` reads the spec from the newest record that has it. */
 export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) => {
   const one = db.prepare<[string], Stored>("SELECT * FROM p_workers WHERE id = ?");
   const named = db.prepare<[string], Stored>(
@@ -174,11 +180,19 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
   );
   const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
   const show = (row: Stored): WorkerRow => {
-    const { requested_seq, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ...rest } =
-      row;
+    const {
+      requested_seq: _,
+      spec_seq,
+      input_tokens,
+      output_tokens,
+      cached_tokens,
+      reasoning_tokens,
+      cost_usd,
+      ...rest
+    } = row;
     return {
       ...rest,
-      spec: specAt(requested_seq),
+      spec: specAt(spec_seq),
       tombstone: row.tombstone !== 0,
       error: row.error === null ? null : JSON.parse(row.error),
       completion: row.completion === null ? null : JSON.parse(row.completion),

@@ -29,7 +29,7 @@ export const emptyTree = (name: string): TreeState => ({
   launching: new Set(),
 });
 
-export const newMember = (path: string, supervisor: string, workerId: string, spec: WorkerSpec): Member => ({
+const newMember = (path: string, supervisor: string, workerId: string, spec: WorkerSpec): Member => ({
   child: newChild(workerId, spec),
   path,
   supervisor,
@@ -46,6 +46,8 @@ export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, spe
   switch (record.type) {
     case "tree_applied":
       return applied(tree, record.payload, at, specOf);
+    case "tree_removed":
+      return emptyTree(tree.name);
     case "supervisor_state_changed": {
       const { supervisor, to, reason, operation } = record.payload;
       const parent = tree.supervisors.get(supervisor)?.parent ?? null;

@@ -112,14 +112,6 @@ export const workersBelow = (tree: TreeState, path: string): readonly Member[] =
     ref.worker_id === null ? workersBelow(tree, ref.path) : [memberOf(tree, ref.worker_id)],
   );
 
-/** It and every supervisor below it. */
-export const supervisorsBelow = (tree: TreeState, path: string): readonly SupervisorState[] => [
-  supervisorOf(tree, path),
-  ...supervisorOf(tree, path)
-    .children.filter((ref) => ref.worker_id === null)
-    .flatMap((ref) => supervisorsBelow(tree, ref.path)),
-];
-
 /** Nothing of the tree is alive or will come back by itself. */
 export const isOver = (tree: TreeState): boolean => {
   const { phase } = topOf(tree);

@@ -77,6 +77,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       });
       return name === "slow" ? Effect.delay(spawned, 200) : spawned;
     },
+    applyTree: unused("applyTree"),
+    downTree: unused("downTree"),
     kill: ({ ids, all }) =>
       Effect.sync(() => {
         const targets = all ? [...live] : ids;

@@ -1,0 +1,16 @@
+/** tree/*: a file's tree, brought up and taken down. */
+import { Effect } from "effect";
+import { success } from "../../protocol/outcome.ts";
+import type { Handler } from "./handler.ts";
+
+export const apply: Handler<"tree/apply"> = {
+  lifetime: "command",
+  run: ({ runtime }, { tree, dry_run }) =>
+    Effect.map(runtime.applyTree(tree, { dry_run }), (reply) => success(reply)),
+};
+
+export const down: Handler<"tree/down"> = {
+  lifetime: "command",
+  run: ({ runtime }, { name, ...options }) =>
+    Effect.map(runtime.downTree(name, options), (reply) => success(reply)),
+};

@@ -1,0 +1,310 @@
+/** All trees of the daemon: each one's shell, what its decisions start, and who owns which name. */
+import { Effect, FiberMap, type Scope, Semaphore } from "effect";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { RECONCILE_PERIOD_MS } from "../protocol/limits.ts";
+import type { RecordDraft } from "../protocol/records.ts";
+import type { TreeSpec } from "../protocol/tree.ts";
+import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
+import type { WorkerRow } from "../store/port.ts";
+import { attempt, attemptAsync } from "./attempt.ts";
+import { observe, specOf } from "./boot.ts";
+import type { Core } from "./core.ts";
+import type { Decider } from "./decider.ts";
+import { errorOf, NOT_STARTED } from "./exits.ts";
+import { eventOf } from "./journal.ts";
+import { watchReadiness } from "./readiness.ts";
+import { reconcile } from "./reconcile.ts";
+import type { AppliedReply } from "./replies.ts";
+import { makeApplying } from "./tree/applying.ts";
+import { emptyTree } from "./tree/evolve.ts";
+import { foldTree } from "./tree/fold.ts";
+import type { TreeCommand, TreeInput } from "./tree/inputs.ts";
+import { makeTree, type Tree } from "./tree/shell.ts";
+import { memberOf, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
+import type { Beginning } from "./worker.ts";
+
+/** A supervisor of a file, as people name it. */
+export interface Place {
+  readonly tree: Tree;
+  readonly supervisor: string;
+}
+
+export interface Forest {
+  readonly trees: () => readonly Tree[];
+  /** The tree of a worker, by the path of its supervisor. */
+  treeOf(supervisor: string): Tree | undefined;
+  apply(
+    spec: TreeSpec,
+    options: { readonly dry_run: boolean; readonly by: string },
+  ): Effect.Effect<AppliedReply, HoldfastError>;
+  ask(
+    tree: Tree,
+    path: string,
+    what: "kill" | "restart" | "down",
+    by: string,
+    reason: string,
+  ): Effect.Effect<void, HoldfastError>;
+  /** A new child of a dynamic supervisor. */
+  add(id: string, spec: WorkerSpec, requested: RecordDraft): Effect.Effect<void, HoldfastError>;
+  /** At boot: every tree that was not taken down, with its workers. Ids of those are answered: nobody else recovers them. */
+  readonly recover: Effect.Effect<ReadonlySet<string>, HoldfastError>;
+  /** Runs for as long as the runtime: every tree is planned on a period. */
+  readonly reconciling: Effect.Effect<never>;
+  /** Resolves at the first decision about the tree after this call. */
+  next(tree: Tree): Effect.Effect<void>;
+}
+
+export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { services, roster } = core;
+    const { log, report } = services;
+    const trees = new Map<string, Tree>();
+    const waiting = new Map<string, Set<() => void>>();
+    const run = yield* FiberMap.makeRuntime<never, string>();
+    const promised = Effect.runPromiseWith(yield* Effect.context<never>());
+    const applying = Semaphore.makeUnsafe(1);
+
+    const told = (what: string) => (error: HoldfastError) =>
+      Effect.sync(() => report(`${what}: ${error.message}`, error));
+
+    const plan = (tree: Tree): Effect.Effect<void> =>
+      Effect.catch(
+        Effect.asVoid(tree.input({ type: "plan" })),
+        told(`tree ${tree.name} could not be planned`),
+      );
+
+    // --- its workers
+
+    const deciderOf = (
+      tree: Tree,
+      id: string,
+      forgotten: { child: ReturnType<Decider["child"]> },
+    ): Decider => ({
+      // A worker that its tree has forgotten keeps what it was until its shell is gone.
+      child: () => {
+        const child = tree.state().members.get(id)?.child;
+        if (child !== undefined) forgotten.child = child;
+        return forgotten.child;
+      },
+      input: async (input, extra, options) => {
+        try {
+          await promised(tree.input({ type: "worker", worker_id: id, input }, extra, options));
+        } catch (cause) {
+          throw asHoldfastError(cause);
+        }
+      },
+    });
+
+    const supervise = (tree: Tree, id: string, spec: WorkerSpec, beginning: Beginning) =>
+      Effect.gen(function* () {
+        const adapter = yield* core.adapterOf(spec.kind);
+        const { child } = memberOf(tree.state(), id);
+        const decider = deciderOf(tree, id, { child });
+        yield* roster.supervise({ spec, adapter, child, beginning, order: core.place(), decider });
+      });
+
+    /** A new shell for a worker whose last one has ended, or is about to. */
+    const start = (tree: Tree, id: string): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        yield* roster.ended(id);
+        const spec = yield* attemptAsync(() => services.files.load(id));
+        if (!tree.state().launching.has(id)) return;
+        yield* supervise(tree, id, spec, { action: { type: "start" } });
+      }).pipe(
+        Effect.catch((error) => {
+          report(`worker ${id} could not be started: ${error.message}`, error);
+          const input: TreeInput = {
+            type: "worker",
+            worker_id: id,
+            input: { type: "abandoned", error: errorOf(error), exit: NOT_STARTED, duration_ms: 0 },
+          };
+          return Effect.ignore(tree.input(input));
+        }),
+      );
+
+    const carryOut = (command: TreeCommand, tree: Tree): void => {
+      switch (command.type) {
+        case "tell":
+          roster.live.get(command.worker_id)?.tell(eventOf(command.command));
+          return;
+        case "start":
+          run(`start ${command.worker_id}`, start(tree, command.worker_id));
+          return;
+        case "wake": {
+          const wait = Math.max(0, command.at_ms - core.monoMs());
+          run(`wake ${tree.name}`, Effect.andThen(Effect.sleep(wait), plan(tree)));
+          return;
+        }
+      }
+    };
+
+    const onDecided = (input: TreeInput, tree: Tree): void => {
+      if (input.type === "worker") attend(tree, input.worker_id, input.input.type);
+      const state = tree.state();
+      if (state.supervisors.size === 0 && trees.get(tree.name) === tree) trees.delete(tree.name);
+      // Who is woken may wait again at once: for the next decision, not for this one.
+      const woken = waiting.get(tree.name) ?? [];
+      waiting.delete(tree.name);
+      for (const wake of woken) wake();
+    };
+
+    /** From the launch to its readiness or its end somebody looks whether it is ready. */
+    const attend = (tree: Tree, id: string, what: string): void => {
+      const child = tree.state().members.get(id)?.child;
+      const key = `ready ${id}`;
+      if (!child?.open || !child.awaits_ready || child.ready || child.stop !== null) {
+        run(key, Effect.void);
+        return;
+      }
+      if (what !== "launched" && what !== "adopted") return;
+      const tell = (input: Parameters<Decider["input"]>[0]) =>
+        Effect.ignore(tree.input({ type: "worker", worker_id: id, input }));
+      run(
+        key,
+        Effect.catch(watchReadiness(core, child, tell), told(`the readiness of worker ${id} cannot be told`)),
+      );
+    };
+
+    const plant = (state: TreeState): Tree => makeTree(core, state, carryOut, onDecided);
+    const treeOf = (supervisor: string): Tree | undefined => {
+      for (const tree of trees.values()) if (tree.state().supervisors.has(supervisor)) return tree;
+      return undefined;
+    };
+
+    // --- boot
+
+    const recoverWorker = (tree: Tree, row: WorkerRow) =>
+      Effect.gen(function* () {
+        const { child } = memberOf(tree.state(), row.id);
+        if (isEnded(child.state) || (!child.open && child.state !== "backing_off")) return;
+        const { spec, unlaunchable } = yield* specOf(services, row);
+        const observed = child.open ? yield* observe(services, child) : undefined;
+        const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
+        if (action.type === "leave") return;
+        yield* supervise(tree, row.id, spec, {
+          action,
+          ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
+          ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
+          ...(unlaunchable === undefined ? {} : { unlaunchable }),
+        });
+      }).pipe(Effect.catch(told(`worker ${row.id} could not be taken over`)));
+
+    const recoverTree = (name: string, rows: readonly WorkerRow[]) =>
+      Effect.gen(function* () {
+        const specs = new Map<string, WorkerSpec>();
+        for (const row of rows)
+          if (!isEnded(row.state)) specs.set(row.id, (yield* specOf(services, row)).spec);
+        const now = { boot_id: services.boot_id, mono_ms: core.monoMs(), wall_ms: core.wallMs() };
+        const state = yield* attempt(() =>
+          foldTree(log, name, rows, (row) => specs.get(row.id) ?? row.spec, now),
+        );
+        const tree = plant(state);
+        trees.set(name, tree);
+        const members = rows.filter((row) => state.members.has(row.id));
+        yield* Effect.forEach(members, (row) => recoverWorker(tree, row), { concurrency: 16, discard: true });
+        yield* plan(tree);
+        return members.map(({ id }) => id);
+      });
+
+    const recover = Effect.gen(function* () {
+      const found = yield* attempt(() => log.trees());
+      if (found.length === 0) return new Set<string>();
+      const rows = (yield* attempt(() => log.workers())).filter((row) => row.supervisor !== "root");
+      const ids = new Set<string>();
+      for (const { name } of found)
+        for (const id of yield* Effect.catch(recoverTree(name, rows), (error) =>
+          Effect.as(told(`tree ${name} could not be taken over`)(error), []),
+        ))
+          ids.add(id);
+      return ids;
+    });
+
+    // --- what is asked for
+
+    const applyTree = makeApplying(core, { find: (name) => trees.get(name), all: () => [...trees.values()] });
+    const apply: Forest["apply"] = (spec, options) =>
+      applying.withPermits(1)(
+        Effect.gen(function* () {
+          const known = trees.get(spec.name);
+          const tree = known ?? plant(emptyTree(spec.name));
+          const changes = yield* applyTree(tree, spec, options);
+          if (!options.dry_run && known === undefined) trees.set(spec.name, tree);
+          const state = tree.state();
+          const phase = state.supervisors.size === 0 ? "terminated" : topOf(state).phase;
+          return { tree: spec.name, changes, state: phase };
+        }),
+      );
+
+    const ask: Forest["ask"] = (tree, supervisor, what, by, reason) =>
+      Effect.asVoid(
+        tree.change((state) => {
+          const { parent } = supervisorOf(state, supervisor);
+          const above = parent === null ? undefined : supervisorOf(state, parent);
+          if (
+            what === "restart" &&
+            above !== undefined &&
+            above.phase !== "running" &&
+            above.phase !== "restarting"
+          )
+            return Effect.fail(notRunning(above.path, above.phase));
+          return Effect.succeed<TreeInput>({ type: "ask", what, supervisor, by, reason });
+        }),
+      );
+
+    const add: Forest["add"] = (id, spec, requested) =>
+      Effect.gen(function* () {
+        const tree = treeOf(spec.supervisor);
+        if (tree === undefined)
+          return yield* Effect.fail(
+            new HoldfastError("WORKER_NOT_FOUND", `There is no supervisor "${spec.supervisor}".`, {
+              suggestion: "See the supervisors with `agent tree`; `root` is always there.",
+            }),
+          );
+        yield* tree.change((state) => {
+          const { config, phase, path } = supervisorOf(state, spec.supervisor);
+          if (config.strategy !== "dynamic")
+            return Effect.fail(
+              new HoldfastError("INVALID_STATE", `The children of ${path} are those of its file.`, {
+                suggestion:
+                  "Add the worker to the file and run `agent up`, or spawn it under a dynamic supervisor.",
+              }),
+            );
+          if (phase !== "running") return Effect.fail(notRunning(path, phase));
+          return Effect.succeed<TreeInput>({ type: "add", worker_id: id, requested });
+        });
+      });
+
+    return {
+      trees: () => [...trees.values()],
+      treeOf,
+      apply,
+      ask,
+      add,
+      recover,
+      reconciling: Effect.forever(
+        Effect.andThen(
+          Effect.sleep(RECONCILE_PERIOD_MS),
+          Effect.suspend(() => Effect.forEach([...trees.values()], plan, { discard: true })),
+        ),
+      ),
+      next: (tree) =>
+        Effect.callback<void>((resume) => {
+          const waiters = waiting.get(tree.name) ?? new Set();
+          const waiter = () => resume(Effect.void);
+          waiters.add(waiter);
+          waiting.set(tree.name, waiters);
+          return Effect.sync(() => waiters.delete(waiter));
+        }),
+    };
+  });
+
+/** By its path, or by the tree's name for its top. */
+export const findSupervisor = (forest: Forest, ref: string): Place | undefined => {
+  const tree = forest.treeOf(ref);
+  return tree === undefined ? undefined : { tree, supervisor: ref };
+};
+
+export const notRunning = (path: string, phase: string): HoldfastError =>
+  new HoldfastError("INVALID_STATE", `Supervisor ${path} is ${phase}, so nothing is started under it.`, {
+    suggestion: `Start it with \`agent restart ${path}\`; \`agent why ${path}\` says how it came to this.`,
+  });

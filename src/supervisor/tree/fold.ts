@@ -1,0 +1,57 @@
+/** A tree as its records tell it: its own stream and those of its workers, in the order in which they were written. */
+import type { LogRecord, RecordType, TreeRef, TreeSupervisorRef } from "../../protocol/records.ts";
+import { childPath } from "../../protocol/tree.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { EventLog, WorkerRow } from "../../store/port.ts";
+import { type Instant, LIFECYCLE, monotonicOf } from "../evolve.ts";
+import { emptyTree, evolveTree, TREE_RECORDS } from "./evolve.ts";
+import type { TreeState } from "./state.ts";
+
+/** Also the request, by which a dynamic supervisor gets a child. */
+const OF_WORKERS: readonly RecordType[] = ["worker_spawn_requested", ...LIFECYCLE];
+
+export const foldTree = (
+  log: EventLog,
+  name: string,
+  rows: readonly WorkerRow[],
+  specOf: (row: WorkerRow) => WorkerSpec,
+  now: Instant,
+): TreeState => {
+  const all = log.treeStream(name, TREE_RECORDS);
+  const own = all.slice(all.findLastIndex(({ type }) => type === "tree_removed") + 1);
+  const since = own[0]?.seq ?? 0;
+  const paths = new Set(
+    own.flatMap((record) => (record.type === "tree_applied" ? pathsOf(name, record.payload.root) : [])),
+  );
+  const members = new Map(rows.filter((row) => paths.has(row.supervisor)).map((row) => [row.id, row]));
+  const theirs = [...members.keys()].flatMap((id) => log.stream(id, OF_WORKERS));
+  const records: LogRecord[] = [...own, ...theirs]
+    .filter(({ seq }) => seq >= since)
+    .sort((a, b) => a.seq - b.seq);
+  return records.reduce((tree, record) => {
+    const period = longestPeriod(tree);
+    return evolveTree(tree, record, monotonicOf(record, now, period), (id) => {
+      const row = members.get(id);
+      if (row === undefined) throw new Error(`worker ${id} of tree ${name} is not in the log`);
+      return specOf(row);
+    });
+  }, emptyTree(name));
+};
+
+/** After another boot the age of a record is known by the wall clock alone: it is clamped to what any window can count. */
+const longestPeriod = (tree: TreeState): number =>
+  Math.max(
+    0,
+    ...[...tree.supervisors.values()].map(({ config }) => Math.max(config.period_ms, config.backoff_max_ms)),
+  );
+
+/** Every supervisor of a tree, by its path. */
+const pathsOf = (tree: string, root: TreeSupervisorRef): readonly string[] => {
+  const below = (at: string, { children }: TreeSupervisorRef): readonly string[] => [
+    at,
+    ...children.flatMap((child: TreeRef) =>
+      child.type === "supervisor" ? below(childPath(tree, at, child.name), child) : [],
+    ),
+  ];
+  return below(tree, root);
+};
