@@ -16,13 +16,16 @@ import { clientEnvironment } from "./protocol/environment.ts";
 import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "./protocol/requests.ts";
+import type { TreeSpecInput } from "./protocol/tree.ts";
 import { isEnded, type WorkerSpecInput } from "./protocol/worker.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
+  AppliedReply,
   PerWorker,
   SpawnReply,
   TreeNode,
   WaitReply,
+  WhyReply,
   WorkerInfo,
   WorkerView,
 } from "./supervisor/replies.ts";
@@ -236,9 +239,27 @@ export class Runtime {
     return this.#call(() => this.#api.info(checked("agent/info", { id }).id));
   }
 
-  /** The root supervisor and the workers that have not ended. */
+  /** The root supervisor, its trees, and the workers that have not ended. */
   tree(): Promise<TreeNode> {
     return this.#call(() => this.#api.tree());
+  }
+
+  /** The supervisor's decisions about a worker, or about a supervisor by its path, oldest first. */
+  why(id: string): Promise<WhyReply> {
+    return this.#call(() => this.#api.why(checked("agent/why", { id }).id));
+  }
+
+  /** Brings a tree in line with what is given: only what differs is started, stopped or restarted. With `dry_run` it says what would. */
+  applyTree(tree: TreeSpecInput, options: { readonly dry_run?: boolean } = {}): Promise<AppliedReply> {
+    return this.#call(() => {
+      const asked = checked("tree/apply", { tree, ...options });
+      return this.#api.applyTree(asked.tree, { dry_run: asked.dry_run });
+    });
+  }
+
+  /** Stops a tree right to left and forgets it. */
+  downTree(name: string): Promise<AppliedReply> {
+    return this.#call(() => this.#api.downTree(checked("tree/down", { name }).name));
   }
 
   /** Stops every worker in reverse start order and closes; with `agents: "keep"` they run on, and the next open adopts them. */
@@ -325,12 +346,16 @@ export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
 export type { LogRecord, RecordPayloads, RecordType, Usage, WorkerError } from "./protocol/records.ts";
+export type { TreeSpecInput } from "./protocol/tree.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts";
 export type {
+  AppliedReply,
   PerWorker,
   SpawnReply,
+  TreeChange,
   TreeNode,
   WaitReply,
+  WhyReply,
   WorkerInfo,
   WorkerView,
 } from "./supervisor/replies.ts";

@@ -46,6 +46,8 @@ export interface Context extends Streams {
   connect(options?: { readonly start?: boolean }): Promise<Client>;
   /** Print one record of a stream. */
   record(record: LogRecord): void | Promise<void>;
+  /** Print something else that a stream repeats, in the JSON modes. */
+  line(value: object): void | Promise<void>;
   /** A worker's name, for the lines of text. */
   know(id: string, name: string | null): void;
   /** Kept for the envelope; also a line on stderr in text mode. */

@@ -2,6 +2,7 @@
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
+import type { LogRecord } from "../protocol/records.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
 import {
   type Context,
@@ -131,6 +132,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
       const text = renderer.record(record);
       return text === "" ? undefined : streams.stdout(text);
     },
+    line: (value) => streams.stdout(renderer.record(value as LogRecord)),
     know: lines.know,
     hint: (text, when = "now") => {
       if (mode !== "text" || !streams.isStderrTerminal) return;

@@ -17,6 +17,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/restart": workers.restart,
   "agent/list": workers.list,
   "agent/tree": workers.tree,
+  "agent/why": workers.why,
   "agent/info": workers.info,
   "agent/watch": watch,
   "agent/logs": logs,

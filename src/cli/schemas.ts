@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { Replies } from "../daemon/replies.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
-import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
+import { Strategy } from "../protocol/tree.ts";
 import { WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
@@ -99,12 +100,26 @@ const waited: z.ZodType<WaitReply> = z.object({
   signal: z.string().nullable(),
   error: workerError.nullable(),
 });
+const phase = z.enum([
+  "pending",
+  "starting",
+  "running",
+  "restarting",
+  "backing_off",
+  "stopping",
+  "parked",
+  "terminated",
+]) satisfies z.ZodType<SupervisorPhase>;
 const node: z.ZodType<TreeNode> = z.lazy(() =>
   z.object({
     id: z.string(),
     name: z.string().nullable(),
     type: z.enum(["supervisor", "worker"]),
-    strategy: z.literal("one_for_one").optional(),
+    strategy: Strategy.optional(),
+    phase: phase.optional(),
+    file: z.string().optional(),
+    scope: z.array(z.string()).optional(),
+    tombstone: z.boolean().optional(),
     kind: z.string().optional(),
     task: z.string().optional(),
     status: WorkerStatus.optional(),
@@ -200,7 +215,16 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/kill": perWorkers,
   "agent/restart": perWorkers,
   "agent/list": z.array(view),
-  "agent/tree": node,
+  "agent/tree": z.union([node, z.object({ trees: z.int().describe("with --follow: how many were shown") })]),
+  "agent/why": z.object({
+    id: z.string(),
+    name: z.string().nullable(),
+    type: z.enum(["worker", "supervisor"]),
+    state: z.union([WorkerState, phase]),
+    reason: z.string(),
+    records: z.array(record),
+    omitted: z.int(),
+  }),
   "agent/info": info,
   "agent/watch": followed,
   "agent/logs": z.union([

@@ -10,6 +10,7 @@ import type {
   SpawnReply,
   TreeNode,
   WaitReply,
+  WhyReply,
   WorkerInfo,
   WorkerView,
 } from "../supervisor/facade.ts";
@@ -39,6 +40,7 @@ export interface Replies extends Record<RequestName, object> {
   "agent/list": { readonly workers: readonly WorkerView[] };
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;
+  "agent/why": WhyReply;
   /** `next` is the cursor to go on from; `records` how many were sent as progress. */
   "agent/watch": { readonly next: number; readonly records: number };
   "agent/wait": { readonly results: readonly WaitReply[] };

@@ -59,6 +59,10 @@ export const TASK_MAX_CHARS = 200;
 export const ARGV_MAX_BYTES = 1024 * 1024;
 /** One argument: the kernel's MAX_ARG_STRLEN. */
 export const ARG_MAX_BYTES = 131_072;
+/** Decisions that `agent why` shows: the newest ones. */
+export const WHY_RECORDS_MAX = 500;
+/** `agent tree -f` draws no faster than this. */
+export const TREE_REDRAW_MS = 100;
 export const WORKERS_LIVE_MAX = 10_000;
 
 export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;

@@ -45,6 +45,7 @@ export const Requests = {
   "agent/list": z.strictObject({ all: z.boolean().default(false) }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
+  "agent/why": z.strictObject({ id: ref }),
   /** A stream: progress envelopes whose data is one record each, then a terminal `ok` with {next: seq}. */
   "agent/watch": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),

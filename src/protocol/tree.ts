@@ -92,6 +92,7 @@ export const TreeSpec = z.strictObject({
   root: SupervisorNode,
 });
 export type TreeSpec = z.infer<typeof TreeSpec>;
+export type TreeSpecInput = z.input<typeof TreeSpec>;
 
 /** The path of a child: the top's children stand at the front, so a path does not begin with the tree's name. */
 export const childPath = (tree: string, supervisor: string, name: string): string =>

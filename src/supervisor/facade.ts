@@ -15,6 +15,7 @@ import type {
   SpawnReply,
   TreeNode,
   WaitReply,
+  WhyReply,
   WorkerInfo,
   WorkerView,
 } from "./replies.ts";
@@ -28,6 +29,7 @@ export type {
   TreeChange,
   TreeNode,
   WaitReply,
+  WhyReply,
   WorkerInfo,
   WorkerView,
 } from "./replies.ts";
@@ -85,6 +87,8 @@ export interface RuntimeApi {
   list(options?: { readonly all?: boolean }): Effect.Effect<readonly WorkerView[], HoldfastError>;
   info(id: string): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeNode, HoldfastError>;
+  /** Of a worker, or of a supervisor by its path. */
+  why(ref: string): Effect.Effect<WhyReply, HoldfastError>;
   /** Pages of records as JSON lines with their seqs: the log from the cursor, then the live tail; no gap, no repeat. */
   watchLines(
     query: WatchQuery,

@@ -14,6 +14,7 @@ import type { Forest } from "./forest.ts";
 import { finalText } from "./output.ts";
 import { treeOf, viewOf, windowOf } from "./views.ts";
 import { followLines, tailOf } from "./watch.ts";
+import { whySupervisor, whyWorker } from "./why.ts";
 import { decayedWindow } from "./window.ts";
 
 export interface QueryOptions {
@@ -28,6 +29,7 @@ export type Queries = Pick<
   | "list"
   | "info"
   | "tree"
+  | "why"
   | "watchLines"
   | "watch"
   | "output"
@@ -120,6 +122,33 @@ export const makeQueries = (
           monoMs(),
         ),
       ),
+    why: (ref) =>
+      Effect.gen(function* () {
+        const found = forest.treeOf(ref)?.state();
+        const state = found?.supervisors.get(ref);
+        if (found !== undefined && state !== undefined) {
+          const decisions = yield* attempt(() => whySupervisor(log, found, ref));
+          return {
+            id: ref,
+            name: ref,
+            type: "supervisor",
+            state: state.phase,
+            reason: state.reason,
+            ...decisions,
+          };
+        }
+        const row = yield* find(ref);
+        const tree = forest.treeOf(row.supervisor)?.state();
+        const decisions = yield* attempt(() => whyWorker(log, row.id, row.supervisor, tree));
+        return {
+          id: row.id,
+          name: row.name,
+          type: "worker",
+          state: row.state,
+          reason: row.reason,
+          ...decisions,
+        };
+      }),
     watchLines,
     watch: (query) =>
       Stream.flattenIterable(

@@ -3,7 +3,7 @@
  * so that who imports the library needs none of its types.
  */
 import type { AgentCompletion } from "../protocol/completion.ts";
-import type { SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
+import type { LogRecord, SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
@@ -116,6 +116,19 @@ export interface AppliedReply {
   readonly tree: string;
   readonly changes: readonly TreeChange[];
   readonly state: SupervisorPhase;
+}
+
+/** The decisions about a worker or a supervisor, oldest first. */
+export interface WhyReply {
+  readonly id: string;
+  readonly name: string | null;
+  readonly type: "worker" | "supervisor";
+  /** Of a worker its state, of a supervisor its phase. */
+  readonly state: WorkerState | SupervisorPhase;
+  readonly reason: string;
+  readonly records: readonly LogRecord[];
+  /** Older ones that are not shown. */
+  readonly omitted: number;
 }
 
 export interface WaitReply {

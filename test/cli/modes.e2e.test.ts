@@ -22,6 +22,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/list", ["list", "--all"]],
   ["agent/list", ["ps", "-q"]],
   ["agent/tree", ["tree"]],
+  ["agent/why", ["why", "done"]],
   ["agent/info", ["info", "done"]],
   ["agent/watch", ["watch", "done", "--from", "0"]],
   ["agent/watch", ["watch", "done", "--since", "1h", "--kinds", "TextOutput,worker_exited"]],

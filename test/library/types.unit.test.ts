@@ -45,7 +45,8 @@ test("spawn takes the fields that there are, and no others", () => {
 });
 
 test("every field of a spec can be asked for, but for those that are ours", () => {
-  type Ours = "client_env" | "supervisor" | "parent";
+  // A worker of a tree has more: what its supervisor reads of it.
+  type Ours = "client_env" | "supervisor" | "parent" | "ready" | "shutdown" | "significant";
   type Theirs = "idempotency_key" | "dry_run";
   expectTypeOf<Exclude<keyof WorkerSpec, keyof SpawnOptions>>().toEqualTypeOf<Ours>();
   expectTypeOf<Exclude<keyof SpawnOptions, keyof WorkerSpec>>().toEqualTypeOf<Theirs>();

@@ -102,10 +102,14 @@ const nobody = (all: boolean): string =>
     : "No workers are running. See ended ones with: agent list --all";
 
 export const tree: Handler = async (context) => {
+  if (context.flags.follow) return success(await (await import("./tree-follow.ts")).followTree(context));
   const root = await (await context.connect()).request("agent/tree", {});
   if (root.children.length === 0) context.hint(nobody(false));
   return success(root);
 };
+
+export const why: Handler = async (context) =>
+  success(await (await context.connect()).request("agent/why", { id: context.call.args[0]! }));
 
 /** What a person sees of a worker's newest records, as `systemctl status` shows the end of the journal. */
 const RECENT_RECORDS = 8;

@@ -37,7 +37,8 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
 
   const tagOf = (record: LogRecord): string => {
     const id = record.worker_id;
-    if (id === undefined) return "daemon";
+    if (id === undefined)
+      return record.stream.startsWith("tree:") ? record.stream.slice("tree:".length) : "daemon";
     const name = names.get(id) ?? shortOf(id);
     return record.incarnation ? `${name}.${record.incarnation}` : name;
   };

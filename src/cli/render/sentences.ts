@@ -141,7 +141,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
         ? reason === RESTART_BY_USER
           ? "restarted by user"
           : "started again: the daemon died before the agent was started"
-        : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
+        : restarts_in_window === 0
+          ? `started anew by its supervisor${because(reason)}`
+          : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
     ),
   worker_ended: ({ state, reason }) =>
     state === "parked" ? bad(`parked${because(reason)}`) : quiet(dim(`stays ${state}${because(reason)}`)),

@@ -35,12 +35,14 @@ const toneOf = (state: WorkerState | string | undefined): Tone => {
     case "completed":
       return "good";
     case "failed":
+    case "terminated":
     case "parked":
     case "lost":
       return "bad";
     case "cancelled":
       return "dim";
     case "waiting":
+    case "restarting":
     case "backing_off":
     case "stopping":
       return "warn";
@@ -95,6 +97,26 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
   return table([head.map((cell) => paint("dim", cell)), ...rows], columns);
 };
 
+const supervisorLine = (node: TreeNode, name: string, used: string, paint: Paint): string => {
+  const strategy = paint("dim", stateWord(node.strategy ?? "supervisor"));
+  if (node.phase === undefined) return `${name}  ${strategy}${used}`;
+  const { window, phase, scope = [], reason = "" } = node;
+  const windowUsed = window
+    ? paint(
+        window.used > 0 ? "warn" : "dim",
+        `  ${window.used} of ${window.max} in ${duration(window.period_ms)}`,
+      )
+    : "";
+  const doing = scope.length > 0 ? ` ${scope.map((one) => oneLine(one)).join(", ")}` : "";
+  const calm = phase === "running";
+  const why = calm || reason === "" ? "" : `  ${paint("dim", oneLine(reason))}`;
+  const dead = node.tombstone ? paint("dim", "  killed by name") : "";
+  return `${name}  ${paint(toneOf(phase), stateWord(phase))}${calm ? "" : doing}  ${strategy}${windowUsed}${dead}${why}`;
+};
+
+/** Said by the state already. */
+const PLAIN_REASONS = ["spawn", "restart", "spawn_requested", "the agent runs"];
+
 const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
   const name = paint("bold", oneLine(node.name ?? node.id.slice(0, chars)));
   const used =
@@ -104,8 +126,7 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
           `  ${node.window.used} of ${count(node.window.max, "restart")} in ${duration(node.window.period_ms)} used`,
         )
       : "";
-  if (node.type === "supervisor")
-    return `${name}  ${paint("dim", stateWord(node.strategy ?? "supervisor"))}${used}`;
+  if (node.type === "supervisor") return supervisorLine(node, name, used, paint);
   const state = node.state ?? node.status ?? "";
   const facts = [
     node.kind ?? "",
@@ -113,7 +134,12 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
     node.pid ? `pid ${node.pid}` : "",
   ].filter(Boolean);
   const task = node.task ? `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}` : "";
-  return `${name}  ${paint(toneOf(state), stateWord(state))}  ${paint("dim", facts.join(", "))}${used}${task}`;
+  const { reason = "" } = node;
+  const why =
+    reason === "" || state === "running" || PLAIN_REASONS.includes(reason)
+      ? ""
+      : `  ${paint("dim", oneLine(stateWord(reason)))}`;
+  return `${name}  ${paint(toneOf(state), stateWord(state))}  ${paint("dim", facts.join(", "))}${used}${why}${task}`;
 };
 
 const idsBelow = (node: TreeNode): readonly string[] =>
@@ -131,6 +157,17 @@ const tree: TextOf<TreeNode> = (root, { paint, columns = Number.POSITIVE_INFINIT
     });
   walk(root.children, "");
   return lines.join("\n");
+};
+
+const why: TextOf<Replies["agent/why"]> = ({ id, name, state, reason, records, omitted }, { paint }) => {
+  const { line, know } = makeLineWriter(paint, { verbose: true });
+  if (name !== null) know(id, name);
+  const head = `${paint("bold", oneLine(name ?? id))}  ${paint(toneOf(state), stateWord(state))}  ${oneLine(stateWord(reason), 300)}`;
+  const left =
+    omitted > 0
+      ? [paint("dim", `${count(omitted, "older decision")} not shown: agent watch ${name ?? id} --from 0`)]
+      : [];
+  return [head, ...left, ...records.flatMap((record) => line(record) ?? [])].join("\n");
 };
 
 const pairs = (paint: Paint, rows: readonly (readonly [string, string | null | undefined])[]): string =>
@@ -351,7 +388,9 @@ const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
   "agent/list": list,
-  "agent/tree": tree,
+  "agent/tree": (value: TreeNode | { readonly trees: number }, context: TextContext) =>
+    "trees" in value ? "" : tree(value, context),
+  "agent/why": why,
   "agent/info": info,
   "agent/kill": perWorker,
   "agent/restart": perWorker,

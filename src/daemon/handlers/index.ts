@@ -4,7 +4,20 @@ import { check, rebuild, status, stop } from "./daemon.ts";
 import type { Handler } from "./handler.ts";
 import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
-import { capabilities, info, kill, list, output, raw, restart, send, spawn, tree, wait } from "./workers.ts";
+import {
+  capabilities,
+  info,
+  kill,
+  list,
+  output,
+  raw,
+  restart,
+  send,
+  spawn,
+  tree,
+  wait,
+  why,
+} from "./workers.ts";
 
 export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/spawn": spawn,
@@ -16,6 +29,7 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/list": list,
   "agent/info": info,
   "agent/tree": tree,
+  "agent/why": why,
   "agent/watch": watch,
   "agent/wait": wait,
   "agent/output": output,

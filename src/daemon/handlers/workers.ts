@@ -50,6 +50,11 @@ export const tree: Handler<"agent/tree"> = {
   run: ({ runtime }) => Effect.map(runtime.tree(), (root) => success(root)),
 };
 
+export const why: Handler<"agent/why"> = {
+  lifetime: "read",
+  run: ({ runtime }, { id }) => Effect.map(runtime.why(id), (reply) => success(reply)),
+};
+
 export const wait: Handler<"agent/wait"> = {
   lifetime: "open",
   run: ({ runtime }, { ids, timeout_ms }) =>

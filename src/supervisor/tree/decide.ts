@@ -320,8 +320,14 @@ const restartSupervisor = (
     onOver(draft, parent, ref, config.significant);
     return false;
   }
-  restart(draft, parent, ref, reason);
+  restart(draft, parent, ref, END_WORDS[end] ?? reason);
   return true;
+};
+
+/** What its own supervisor says of it; the whole reason stands in its own records. */
+const END_WORDS: Partial<Record<SupervisorEnd, string>> = {
+  intensity: "it gave up",
+  auto_shutdown: "it shut down with its significant child",
 };
 
 // --- what somebody asks for

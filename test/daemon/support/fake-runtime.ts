@@ -77,6 +77,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       });
       return name === "slow" ? Effect.delay(spawned, 200) : spawned;
     },
+    why: unused("why"),
     applyTree: unused("applyTree"),
     downTree: unused("downTree"),
     kill: ({ ids, all }) =>

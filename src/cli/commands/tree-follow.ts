@@ -1,0 +1,60 @@
+/** `agent tree -f`: the tree again whenever it has changed. On a terminal it is drawn in place. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { TREE_REDRAW_MS } from "../../protocol/limits.ts";
+import type { RecordType } from "../../protocol/records.ts";
+import type { TreeNode } from "../../supervisor/replies.ts";
+import type { Context } from "../context.ts";
+import { outlasting } from "../outlast.ts";
+import { RECORD_TYPES } from "../render/sentences.ts";
+import { renderText } from "../render/text.ts";
+
+/** What an agent says changes no tree. */
+const QUIET: readonly RecordType[] = ["agent.event", "turn_started", "turn_completed", "session_started"];
+
+export const followTree = async (context: Context): Promise<{ readonly trees: number }> => {
+  context.onInterrupt = { sentence: "The workers go on." };
+  let shown = "";
+  let lines = 0;
+  let trees = 0;
+  const show = async (root: TreeNode): Promise<void> => {
+    const json = JSON.stringify(root);
+    if (json === shown) return;
+    shown = json;
+    trees++;
+    if (context.mode !== "text") return context.line(root);
+    const { paint, flags, columns, isStdoutTerminal: terminal } = context;
+    const text = renderText("agent/tree", root, {
+      paint,
+      flags,
+      now: Date.now(),
+      terminal,
+      ...(columns ? { columns } : {}),
+    });
+    const back = terminal && lines > 0 ? `\x1b[${lines}A\x1b[J` : lines > 0 ? "\n" : "";
+    lines = text.split("\n").length;
+    await context.stdout(`${back}${text}\n`);
+  };
+  const types = RECORD_TYPES.filter((type) => !QUIET.includes(type as RecordType));
+  await outlasting(context, { resume: () => "agent tree -f" }, async (client) => {
+    const from = (await client.request("daemon/status", {})).head;
+    await show(await client.request("agent/tree", {}));
+    let changed: (() => void) | undefined;
+    let dirty = false;
+    const watching = client.watch({ types: [...types], from, follow: true, all: true }, () => {
+      dirty = true;
+      changed?.();
+    });
+    // Its end is the end of the daemon: told below, by whoever waits.
+    watching.catch(() => changed?.());
+    for (;;) {
+      if (!dirty && !client.isBroken())
+        await new Promise<void>((resolve) => {
+          changed = resolve;
+        });
+      dirty = false;
+      await show(await client.request("agent/tree", {}));
+      await sleep(TREE_REDRAW_MS);
+    }
+  });
+  return { trees };
+};

@@ -1,0 +1,83 @@
+/**
+ * Why a worker or a supervisor is as it is: the supervisor's decisions about it in order, from records alone. What its own
+ * supervisors decided stands among them, because that is where a restart of a whole group comes from.
+ */
+import { WHY_RECORDS_MAX } from "../protocol/limits.ts";
+import type { LogRecord, RecordType } from "../protocol/records.ts";
+import type { EventLog } from "../store/port.ts";
+import { type TreeState, workersBelow } from "./tree/state.ts";
+
+/** Records of a worker that say what was decided, and on what. */
+const OF_A_WORKER: readonly RecordType[] = [
+  "worker_spawn_requested",
+  "worker_spec_changed",
+  "worker_state_changed",
+  "worker_ready",
+  "worker_adopted",
+  "worker_cancel_requested",
+  "worker_signal_sent",
+  "worker_limit_reached",
+  "worker_exited",
+  "worker_completed",
+  "worker_failed",
+  "worker_cancelled",
+  "worker_restart_scheduled",
+  "supervisor_escalated",
+  "worker_ended",
+];
+/** Of the children of a supervisor: that they ended, and how. */
+const OF_ITS_CHILDREN: readonly RecordType[] = ["worker_exited", "worker_restart_scheduled", "worker_ended"];
+const OF_A_TREE: readonly RecordType[] = [
+  "tree_applied",
+  "supervisor_state_changed",
+  "supervisor_restart_scheduled",
+  "supervisor_escalated",
+  "supervisor_asked",
+];
+
+export interface Decisions {
+  readonly records: readonly LogRecord[];
+  /** Older ones that are not shown. */
+  readonly omitted: number;
+}
+
+export const whyWorker = (
+  log: EventLog,
+  id: string,
+  supervisor: string,
+  tree: TreeState | undefined,
+): Decisions =>
+  newest([
+    ...log.stream(id, OF_A_WORKER),
+    ...(tree === undefined ? [] : ofSupervisors(log, tree, above(tree, supervisor))),
+  ]);
+
+export const whySupervisor = (log: EventLog, tree: TreeState, path: string): Decisions => {
+  const children = workersBelow(tree, path).filter((member) => member.supervisor === path);
+  return newest([
+    ...children.flatMap(({ child }) => log.stream(child.worker_id, OF_ITS_CHILDREN)),
+    ...ofSupervisors(log, tree, above(tree, path)),
+  ]);
+};
+
+/** The supervisor and its own, up to the top of the file. */
+const above = (tree: TreeState, path: string): ReadonlySet<string> => {
+  const found = new Set<string>();
+  for (let at: string | null = path; at !== null; at = tree.supervisors.get(at)?.parent ?? null)
+    found.add(at);
+  return found;
+};
+
+const ofSupervisors = (log: EventLog, tree: TreeState, paths: ReadonlySet<string>): readonly LogRecord[] =>
+  log
+    .treeStream(tree.name, OF_A_TREE)
+    .filter(
+      (record) =>
+        record.type === "tree_applied" ||
+        ("supervisor" in record.payload && paths.has(record.payload.supervisor)),
+    );
+
+const newest = (records: readonly LogRecord[]): Decisions => {
+  const sorted = [...records].sort((a, b) => a.seq - b.seq);
+  return { records: sorted.slice(-WHY_RECORDS_MAX), omitted: Math.max(0, sorted.length - WHY_RECORDS_MAX) };
+};
