@@ -287,13 +287,18 @@ const ended = (draft: Draft, path: string) => {
   const { operation, reason, config } = draft.supervisor(path);
   const end = operation?.end ?? "held";
   const parks = end === "intensity" && config.on_intensity === "park";
-  const forGood = end === "killed" || end === "down" || end === "removed";
+  // A temporary one that its supervisor stops is over, as a temporary worker is.
+  const held = end === "held" && config.restart !== "temporary";
+  const forGood = !held && (end === "killed" || end === "down" || end === "removed" || end === "held");
   // Before the supervisor is forgotten with all below it.
   if (forGood) draft.endBelow(path, "cancelled", reason);
-  draft.move(path, parks ? "parked" : end === "held" ? "pending" : "terminated", reason);
+  // supervisor.erl: dynamic children are gone with their supervisor, whatever becomes of it.
+  if (config.strategy === "dynamic" && !parks)
+    draft.endBelow(path, held ? "cancelled" : "failed", `${path}: ${reason}`);
+  draft.move(path, parks ? "parked" : held ? "pending" : "terminated", reason);
   if (parks) return draft.endBelow(path, "parked", `${path} is parked: ${reason}`);
   if (end === "down") draft.note("tree_removed", { tree: draft.tree.name, by: "user" });
-  if (end === "held" || forGood) return;
+  if (held || forGood) return;
   if (!restartSupervisor(draft, path, end, reason, operation?.asked === true))
     draft.endBelow(path, end === "auto_shutdown" ? "cancelled" : "failed", `${path}: ${reason}`);
 };
