@@ -119,15 +119,18 @@ const starting = (tree: TreeState, supervisor: SupervisorState): PlanAction | un
   return { type: "started", path: supervisor.path };
 };
 
-/** OTP: a temporary child is not started again by the restart of a sibling (supervisor.erl, del_child/2). */
+/**
+ * What the restart of a sibling does not start again: a temporary child (OTP: supervisor.erl, del_child/2), and what is parked
+ * until it is started by name.
+ */
 const staysDown = (tree: TreeState, { operation }: SupervisorState, ref: ChildRef): boolean => {
   if (operation?.kind !== "restart" || operation.asked === true) return false;
   if (ref.worker_id === null) {
     const { config, phase } = supervisorOf(tree, ref.path);
-    return config.restart === "temporary" && phase === "terminated";
+    return phase === "parked" || (config.restart === "temporary" && phase === "terminated");
   }
   const { child } = memberOf(tree, ref.worker_id);
-  return child.policy === "temporary" && isEnded(child.state);
+  return child.state === "parked" || (child.policy === "temporary" && isEnded(child.state));
 };
 
 /** What stays down by somebody's wish is not waited for. */
