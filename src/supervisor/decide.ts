@@ -56,6 +56,8 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
   const record = recorder(child);
   // What has ended is begun again by name and by nothing else: not by a timer that rang, not by a start on its way.
   if (isEnded(child.state) && input.type !== "restart") return nothing;
+  // What is told twice, or too late, changes nothing: there is one end for each beginning.
+  if (isOutOfTurn(child, input)) return nothing;
   switch (input.type) {
     case "begin":
       return {
@@ -131,6 +133,13 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       return decideAbandoned(child, input, record, now);
   }
 };
+
+const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
+  type === "begin"
+    ? child.open
+    : type === "launched"
+      ? !child.open || child.spawned
+      : (type === "adopted" || type === "exited") && !child.open;
 
 const nothing: Decision = { events: [], commands: [] };
 

@@ -14,11 +14,14 @@ import { countRestart } from "../window.ts";
 import { Draft } from "./draft.ts";
 import type { SpecOf } from "./evolve.ts";
 import type { TreeDecision, TreeInput } from "./inputs.ts";
+import { namesOf, redo, shutDown, starts } from "./operations.ts";
 import { type PlanAction, plan, wakeAt } from "./plan.ts";
 import {
   type ChildRef,
   findRef,
   isAlive,
+  isInService,
+  isRunning,
   isUp,
   type Member,
   memberOf,
@@ -48,8 +51,7 @@ const receive = (draft: Draft, input: TreeInput) => {
     case "apply":
       return apply(draft, input);
     case "add":
-      draft.record(input.requested);
-      return draft.start(input.worker_id, "spawn");
+      return add(draft, input);
     case "ask":
       return ask(draft, input);
     case "plan":
@@ -63,6 +65,8 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   const before = draft.tree.members.get(workerId);
   // Forgotten: what its shell still has to say concerns nobody.
   if (before === undefined) return;
+  // Nothing lives below a supervisor that does not.
+  if (input.type === "restart" && !isInService(draft.tree, before.supervisor)) return;
   const { events, commands, verdict } = step(before.child, input, draft.now);
   for (const event of events) draft.record(event);
   for (const command of commands) {
@@ -213,44 +217,6 @@ const scopeOf = (supervisor: SupervisorState, failed: ChildRef): readonly string
   }
 };
 
-const namesOf = ({ children }: SupervisorState): readonly string[] =>
-  children.filter((ref) => !ref.removed).map(({ name }) => name);
-
-/** Stop these children and start them anew, together with those that an operation in progress is about. */
-const redo = (
-  draft: Draft,
-  path: string,
-  reason: string,
-  { scope, delay_ms, asked = false }: { scope: readonly string[]; delay_ms: number; asked?: boolean },
-) => {
-  const supervisor = draft.supervisor(path);
-  const { operation } = supervisor;
-  const owed = operation === null ? [] : operation.scope.filter((name) => !operation.started.includes(name));
-  const all = new Set([...scope, ...owed]);
-  const left = operation === null ? 0 : operation.due_ms - draft.now.mono_ms;
-  draft.move(path, "restarting", reason, {
-    kind: "restart",
-    stage: "stopping",
-    scope: namesOf(supervisor).filter((name) => all.has(name)),
-    delay_ms: Math.max(delay_ms, left, 0),
-    ...(asked ? { asked } : {}),
-  });
-};
-
-/** Stop all children, right to left, and then end for this reason. */
-const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string) => {
-  const supervisor = draft.supervisor(path);
-  const asked = supervisor.operation?.asked === true;
-  draft.move(path, "stopping", reason, {
-    kind: "stop",
-    stage: "stopping",
-    scope: namesOf(supervisor),
-    delay_ms: 0,
-    end,
-    ...(asked ? { asked } : {}),
-  });
-};
-
 const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: string) =>
   shutDown(draft, supervisor.path, "start_failed", `${ref.name} could not start: ${why}`);
 
@@ -287,13 +253,18 @@ const ended = (draft: Draft, path: string) => {
   const { operation, reason, config } = draft.supervisor(path);
   const end = operation?.end ?? "held";
   const parks = end === "intensity" && config.on_intensity === "park";
-  const forGood = end === "killed" || end === "down" || end === "removed";
+  // A temporary one that its supervisor stops is over, as a temporary worker is.
+  const held = end === "held" && config.restart !== "temporary";
+  const forGood = !held && (end === "killed" || end === "down" || end === "removed" || end === "held");
   // Before the supervisor is forgotten with all below it.
   if (forGood) draft.endBelow(path, "cancelled", reason);
-  draft.move(path, parks ? "parked" : end === "held" ? "pending" : "terminated", reason);
+  // supervisor.erl: dynamic children are gone with their supervisor, whatever becomes of it.
+  if (config.strategy === "dynamic" && !parks)
+    draft.endBelow(path, held ? "cancelled" : "failed", `${path}: ${reason}`);
+  draft.move(path, parks ? "parked" : held ? "pending" : "terminated", reason);
   if (parks) return draft.endBelow(path, "parked", `${path} is parked: ${reason}`);
   if (end === "down") draft.note("tree_removed", { tree: draft.tree.name, by: "user" });
-  if (end === "held" || forGood) return;
+  if (held || forGood) return;
   if (!restartSupervisor(draft, path, end, reason, operation?.asked === true))
     draft.endBelow(path, end === "auto_shutdown" ? "cancelled" : "failed", `${path}: ${reason}`);
 };
@@ -350,13 +321,19 @@ const apply = (
   }
 };
 
-const isRunning = ({ phase }: SupervisorState): boolean =>
-  phase === "running" || phase === "restarting" || phase === "starting";
-
-const starts = (supervisor: SupervisorState) =>
-  ({ kind: "start", stage: "starting", scope: namesOf(supervisor), delay_ms: 0 }) as const;
+const add = (draft: Draft, { requested, worker_id }: Extract<TreeInput, { type: "add" }>) => {
+  draft.record(requested);
+  const member = draft.tree.members.get(worker_id);
+  if (member === undefined) return;
+  const supervisor = draft.supervisor(member.supervisor);
+  if (isRunning(supervisor)) return draft.start(worker_id, "spawn");
+  // One that will run, or is stopping, starts it or ends it by itself.
+  if (supervisor.phase === "terminated" || supervisor.phase === "parked")
+    draft.end(member, "cancelled", `${supervisor.path} is ${supervisor.phase}`);
+};
 
 const ask = (draft: Draft, { what, supervisor: path, by, reason }: Extract<TreeInput, { type: "ask" }>) => {
+  if (what === "restart" && !isInService(draft.tree, draft.supervisor(path).parent)) return;
   draft.note("supervisor_asked", { supervisor: path, what, by, reason });
   const supervisor = draft.supervisor(path);
   const alive =

@@ -134,7 +134,13 @@ const started = (tree: TreeState, supervisor: string, path: string): TreeState =
   const state = tree.supervisors.get(supervisor);
   const name = state?.children.find((ref) => ref.path === path)?.name;
   const operation = state?.operation;
-  if (state === undefined || name === undefined || operation?.stage !== "starting") return tree;
+  if (
+    state === undefined ||
+    name === undefined ||
+    operation?.stage !== "starting" ||
+    operation.started.includes(name)
+  )
+    return tree;
   return withSupervisor(tree, supervisor, (old) => ({
     ...old,
     operation: { ...operation, started: [...operation.started, name] },

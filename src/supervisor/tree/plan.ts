@@ -6,6 +6,7 @@
  * An operation of a supervisor is carried out one child at a time, as OTP does it (supervisor.erl, terminate_children/2,
  * start_children/2): stop right to left, then start left to right, each child once the one before it is down or up.
  */
+import { isEnded } from "../../protocol/worker.ts";
 import {
   type ChildRef,
   isAlive,
@@ -109,13 +110,27 @@ const starting = (tree: TreeState, supervisor: SupervisorState): PlanAction | un
       (ref.worker_id !== null && tree.launching.has(ref.worker_id));
     if (isAlive(tree, ref)) return undefined;
     // It was started and is over already: completed, temporary, parked.
-    if (begun) continue;
+    if (begun || staysDown(tree, supervisor, ref)) continue;
     if (!ref.depends_on.every((path) => isReady(tree, path))) return undefined;
     if (ref.worker_id === null) return { type: "start_supervisor", path: ref.path };
     const asked = supervisor.operation?.asked === true;
     return { type: "start_worker", worker_id: ref.worker_id, reason: supervisor.reason, asked };
   }
   return { type: "started", path: supervisor.path };
+};
+
+/**
+ * What the restart of a sibling does not start again: a temporary child (OTP: supervisor.erl, del_child/2), and what is parked
+ * until it is started by name.
+ */
+const staysDown = (tree: TreeState, { operation }: SupervisorState, ref: ChildRef): boolean => {
+  if (operation?.kind !== "restart" || operation.asked === true) return false;
+  if (ref.worker_id === null) {
+    const { config, phase } = supervisorOf(tree, ref.path);
+    return phase === "parked" || (config.restart === "temporary" && phase === "terminated");
+  }
+  const { child } = memberOf(tree, ref.worker_id);
+  return child.state === "parked" || (child.policy === "temporary" && isEnded(child.state));
 };
 
 /** What stays down by somebody's wish is not waited for. */

@@ -72,6 +72,17 @@ export const memberOf = (tree: TreeState, workerId: string): Member => {
   return found;
 };
 
+/** It has children that run, or starts them. */
+export const isRunning = ({ phase }: SupervisorState): boolean =>
+  phase === "running" || phase === "restarting" || phase === "starting";
+
+/** It and all above it run: a child of it can be started by name. */
+export const isInService = (tree: TreeState, path: string | null): boolean => {
+  if (path === null) return true;
+  const supervisor = supervisorOf(tree, path);
+  return isRunning(supervisor) && isInService(tree, supervisor.parent);
+};
+
 /** Something of it runs, or will by itself. */
 export const isAlive = (tree: TreeState, ref: ChildRef): boolean => {
   if (ref.worker_id === null) {

@@ -31,7 +31,7 @@ describe("strategies", () => {
     const world = three("one_for_one");
     world.tempers.b = { stubborn: true };
     world.ask("down", "top").pass(20_000);
-    expect(world.history.slice(3)).toEqual(["-c", "-b", "-a"]);
+    expect(world.history.slice(3)).toEqual(["-c", "-b!", "-a"]);
     expect(world.types().at(-1)).toBe("tree_removed");
   });
 });

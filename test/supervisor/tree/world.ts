@@ -2,9 +2,14 @@
  * A world for a tree alone: its decisions are carried out at once by a table of processes, on a clock that a test moves.
  * Nothing is asynchronous: `run` delivers what is due until nothing is.
  */
-import type { RecordDraft, TreeRef, TreeSupervisorRef } from "../../../src/protocol/records.ts";
+import type {
+  RecordDraft,
+  SupervisorPhase,
+  TreeRef,
+  TreeSupervisorRef,
+} from "../../../src/protocol/records.ts";
 import { SupervisorConfig } from "../../../src/protocol/tree.ts";
-import { WorkerSpec } from "../../../src/protocol/worker.ts";
+import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
 import type { Input, Now } from "../../../src/supervisor/inputs.ts";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { emptyTree, evolveTree } from "../../../src/supervisor/tree/evolve.ts";
@@ -19,6 +24,9 @@ export interface Temper {
   slow?: boolean;
   /** It ignores TERM: only the end of its grace ends it. */
   stubborn?: boolean;
+  /** It takes so long to stop, and ends with this code then. */
+  stop_ms?: number;
+  stop_code?: number;
 }
 
 interface Process {
@@ -109,13 +117,33 @@ export class World {
     };
   }
 
-  /** Brings the tree up, or what of it was changed. */
+  /** Brings the tree up, or what of it was changed: `restart` names the new and changed children of each supervisor. */
   apply(top: SupervisorDef = this.top, restart: Record<string, string[]> = {}): this {
+    const before = new Map(this.specs);
     const root = {
       ...(this.refOf({ ...top, children: [] }, "") as TreeSupervisorRef),
       children: top.children.map((one) => this.refOf(one, "")),
     };
-    return this.input({ type: "apply", file: "/tree.yaml", root, restart, drafts: [], by: "user" });
+    const drafts = [...before].flatMap(([id, old]): RecordDraft[] => {
+      const spec = this.specs.get(id) as WorkerSpec;
+      const same = JSON.stringify(spec) === JSON.stringify(old);
+      if (same || !this.tree.members.has(id)) return [];
+      return [{ type: "worker_spec_changed", stream: id, worker_id: id, payload: { spec, fields: [] } }];
+    });
+    return this.input({ type: "apply", file: "/tree.yaml", root, restart, drafts, by: "user" });
+  }
+
+  /** A new child of a dynamic supervisor. */
+  add(supervisorPath: string, id: string, spec: Partial<WorkerSpec> = {}): this {
+    const made = { ...this.#specOf(id, spec), supervisor: supervisorPath };
+    this.specs.set(id, made);
+    const requested: RecordDraft = {
+      type: "worker_spawn_requested",
+      stream: id,
+      worker_id: id,
+      payload: { spec: made, clock: this.now.clock },
+    };
+    return this.input({ type: "add", requested, worker_id: id });
   }
 
   input(input: TreeInput): this {
@@ -130,11 +158,24 @@ export class World {
     return this.input({ type: "worker", worker_id: id, input });
   }
 
-  /** Its process ends by itself. */
-  exit(id: string, code = 1): this {
-    const process = this.processes.get(id);
-    if (process === undefined) throw new Error(`${id} does not run`);
-    return this.#end(id, process.incarnation, code);
+  /** Its process ends by itself: with this code, or of a signal. */
+  exit(id: string, code: number | null = 1): this {
+    if (!this.processes.has(id)) throw new Error(`${id} does not run`);
+    return this.#end(id, code);
+  }
+
+  /** Where a supervisor is in its life; undefined when the tree has it no more. */
+  phase(path: string): SupervisorPhase | undefined {
+    return this.tree.supervisors.get(path)?.phase;
+  }
+
+  state(id: string): WorkerState | undefined {
+    return this.tree.members.get(id)?.child.state;
+  }
+
+  /** Names of a supervisor's children, in start order. */
+  children(path: string): readonly string[] {
+    return this.tree.supervisors.get(path)?.children.map(({ name }) => name) ?? [];
   }
 
   kill(id: string, reason = "killed"): this {
@@ -188,7 +229,7 @@ export class World {
     return this.log.map(({ draft }) => draft.type);
   }
 
-  /** Starts and ends of processes, in order: "+a", "-a". */
+  /** Starts and ends of processes, in order: "+a", "-a", and "-a!" where it was killed. */
   readonly history: string[] = [];
 
   #carryOut(command: TreeCommand): void {
@@ -210,7 +251,7 @@ export class World {
       if (at <= this.now_ms) this.#later(() => this.#due(`backoff ${id}`));
     }
     if (told.type === "end") this.#timers = this.#timers.filter(({ owner }) => owner !== `backoff ${id}`);
-    if (told.type === "stop") this.#later(() => this.#stop(id, told.grace_ms));
+    if (told.type === "stop") this.#later(() => this.#stop(id, told.grace_ms, told.signal));
   }
 
   #later(step: () => void): void {
@@ -230,7 +271,7 @@ export class World {
     this.worker(id, { type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
     if (this.tree.members.get(id)?.child.open !== true) return;
     if (this.tempers[id]?.unstartable === true) {
-      this.#end(id, incarnation, null);
+      this.#end(id, null, false);
       return;
     }
     this.history.push(`+${id}`);
@@ -242,24 +283,25 @@ export class World {
     });
   }
 
-  #stop(id: string, graceMs: number): void {
+  #stop(id: string, graceMs: number, signal: string): void {
     const process = this.processes.get(id);
     if (process === undefined) return;
-    if (this.tempers[id]?.stubborn !== true) {
-      this.#end(id, process.incarnation, 0);
+    const { stubborn = false, stop_code = 0, stop_ms } = this.tempers[id] ?? {};
+    const kills = signal === "SIGKILL";
+    if (kills || (!stubborn && stop_ms === undefined)) {
+      this.#end(id, kills ? null : stop_code);
       return;
     }
     const { incarnation } = process;
+    const ends = stop_ms !== undefined && stop_ms < graceMs;
     const fire = () => {
-      if (this.processes.get(id)?.incarnation === incarnation) this.#end(id, incarnation, null);
+      if (this.processes.get(id)?.incarnation === incarnation) this.#end(id, ends ? stop_code : null);
     };
-    this.#timers.push({ at: this.now_ms + graceMs, owner: `process ${id}`, fire });
+    this.#timers.push({ at: this.now_ms + (ends ? stop_ms : graceMs), owner: `process ${id}`, fire });
   }
 
-  #end(id: string, incarnation: number, code: number | null): this {
-    if (this.processes.delete(id)) this.history.push(`-${id}`);
-    void incarnation;
-    const started = code !== null || this.tempers[id]?.unstartable !== true;
+  #end(id: string, code: number | null, started = true): this {
+    if (this.processes.delete(id)) this.history.push(`-${id}${started && code === null ? "!" : ""}`);
     const completed = code === 0;
     return this.worker(id, {
       type: "exited",

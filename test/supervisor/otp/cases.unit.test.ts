@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { OTP_CASES, SUTURE_CASES } from "./cases.ts";
+import { PAGE, page, titlesIn } from "./page.ts";
+
+const CASES_MIN = 50;
+const suites = [
+  { folder: "otp", cases: OTP_CASES },
+  { folder: "suture", cases: SUTURE_CASES },
+];
+
+describe.each(suites)("the case list of $folder", ({ folder, cases }) => {
+  it("has one test for each case that applies, and no test of a case that it does not list", () => {
+    const listed = Object.keys(cases).filter((name) => cases[name] === null);
+    expect(
+      titlesIn(folder)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(listed.sort());
+  });
+});
+
+it("covers at least fifty cases of OTP", () => {
+  expect(Object.values(OTP_CASES).filter((reason) => reason === null).length).toBeGreaterThanOrEqual(
+    CASES_MIN,
+  );
+});
+
+it("docs/otp-cases.md is what `node test/supervisor/otp/page.ts` writes", () => {
+  expect(readFileSync(PAGE, "utf8")).toBe(page());
+});

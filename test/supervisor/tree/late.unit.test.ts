@@ -1,0 +1,91 @@
+/** What is told twice, too late, or of something that is no more. */
+import { describe, expect, it } from "vitest";
+import { supervisor, World, worker } from "./world.ts";
+
+const restart = { type: "restart", by: "user", grace_ms: 0 } as const;
+const park = { on_intensity: "park", max_restarts: 0 } as const;
+
+describe("what is told twice", () => {
+  it("an exit of what does not run, and a launch of what runs already, change nothing", () => {
+    const world = new World(supervisor("top", {}, worker("a"), worker("b"))).apply();
+    const spawned = { pid: 1, pgid: 1, agent: {} as never, launcher: {} as never, argv: [] };
+    const exit = {
+      exit_code: 1,
+      signal: null,
+      signal_inferred: false,
+      raw_status: 1,
+      reason: "exited" as const,
+    };
+    world.kill("b");
+    const { length } = world.log;
+    world.worker("a", { type: "begin", incarnation: 2, reason: "restart" });
+    world.worker("a", { type: "launched", spawned });
+    world.worker("b", { type: "exited", exit, outcome: { status: "completed" } as never, duration_ms: 1 });
+    world.worker("b", { type: "adopted", spawned });
+    expect(world.log).toHaveLength(length);
+  });
+  it("a child that comes and goes during an operation is noted in it once", () => {
+    const ready = { log: "up", within_ms: 60_000 };
+    const world = new World(
+      supervisor("top", { max_restarts: 9 }, worker("a"), worker("b"), worker("c", { ready })),
+    ).apply();
+    world.ready("c").ask("restart", "top");
+    for (let n = 0; n < 5; n++) world.exit("a");
+    expect(world.tree.supervisors.get("top")?.operation?.started).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("what has no supervisor that runs", () => {
+  it("is not started by name: neither a worker nor a supervisor", () => {
+    const world = new World(
+      supervisor("top", {}, supervisor("mid", {}, supervisor("low", {}, worker("leaf")))),
+    ).apply();
+    world.ask("kill", "mid");
+    const { length } = world.log;
+    world.worker("mid/low/leaf", restart).ask("restart", "mid/low");
+    expect(world.log).toHaveLength(length);
+    expect(world.ask("restart", "mid").running()).toEqual(["mid/low/leaf"]);
+  });
+  it("is ended when it is added to a dynamic supervisor that has ended", () => {
+    const world = new World(supervisor("top", {}, supervisor("pool", { strategy: "dynamic" }))).apply();
+    world.ask("kill", "pool").add("pool", "late");
+    expect([world.running(), world.children("pool")]).toEqual([[], []]);
+    expect(world.types().at(-1)).toBe("worker_ended");
+  });
+  it("waits when it is added to a dynamic supervisor that backs off", () => {
+    const slow = { backoff_min_ms: 100, backoff_max_ms: 100 };
+    const world = new World(
+      supervisor("top", slow, supervisor("pool", { strategy: "dynamic", max_restarts: 0 })),
+    ).apply();
+    world.add("pool", "a").exit("a").add("pool", "late");
+    expect([world.phase("pool"), world.running()]).toEqual(["backing_off", []]);
+    expect(world.pass(100).running()).toEqual(["late"]);
+  });
+});
+
+describe("what is parked", () => {
+  it("stays so when a sibling restarts the group, until it is started by name", () => {
+    const world = new World(
+      supervisor("top", { strategy: "one_for_all" }, supervisor("mid", park, worker("leaf")), worker("b")),
+    ).apply();
+    world.exit("mid/leaf").exit("b");
+    expect([world.running(), world.phase("mid")]).toEqual([["b"], "parked"]);
+    expect(world.ask("restart", "mid").running()).toEqual(["b", "mid/leaf"]);
+  });
+});
+
+describe("what is temporary", () => {
+  it("a temporary supervisor stays down when a sibling restarts the group", () => {
+    const world = new World(
+      supervisor(
+        "top",
+        { strategy: "one_for_all" },
+        supervisor("mid", { restart: "temporary" }, worker("leaf")),
+        worker("b"),
+      ),
+    ).apply();
+    expect(world.exit("b").running()).toEqual(["b"]);
+    expect([world.phase("mid"), world.state("mid/leaf")]).toEqual(["terminated", "cancelled"]);
+    expect(world.ask("restart", "top").running()).toEqual(["b", "mid/leaf"]);
+  });
+});
