@@ -28,6 +28,8 @@ export interface Services {
   readonly files: SpecFiles;
   readonly boot_id: string;
   readonly random: () => number;
+  /** How many workers may live at once; WORKERS_LIVE_MAX unless told otherwise. */
+  readonly workers_max?: number;
   adapterFor(kind: string): AgentAdapter | undefined;
   prepare(
     adapter: AgentAdapter,

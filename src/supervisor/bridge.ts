@@ -1,0 +1,22 @@
+/** What the promises of a worker stand on: the clock of the runtime, and its way to run an Effect of somebody else's. */
+import { Cause, Effect, Exit, type Scope } from "effect";
+import { type Alarms, makeAlarms } from "../actors/alarms.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+
+export interface Bridge {
+  readonly alarms: Alarms;
+  /** Rejects with what the effect fails or dies with. One that has its value already is not run. */
+  run<A>(effect: Effect.Effect<A, HoldfastError>): Promise<A>;
+}
+
+export const makeBridge: Effect.Effect<Bridge, never, Scope.Scope> = Effect.gen(function* () {
+  const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
+  return {
+    alarms: yield* makeAlarms,
+    run: (effect) => {
+      if (!Exit.isExit(effect)) return runPromise(effect);
+      const exit = effect as Exit.Exit<never, HoldfastError>;
+      return Exit.isSuccess(exit) ? Promise.resolve(exit.value) : Promise.reject(Cause.squash(exit.cause));
+    },
+  };
+});

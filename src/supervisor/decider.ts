@@ -1,0 +1,104 @@
+/**
+ * The one place where an input to a worker is decided and recorded, and only then folded and told to its machine: what
+ * the store refuses has changed nothing. One decision at a time.
+ */
+import type { Alarms } from "../actors/alarms.ts";
+import type { WorkerEvent } from "../actors/worker-machine.ts";
+import { asHoldfastError } from "../protocol/errors.ts";
+import type { RecordDraft } from "../protocol/records.ts";
+import { isEnded } from "../protocol/worker.ts";
+import type { AppendOptions } from "../store/port.ts";
+import { decide } from "./decide.ts";
+import { evolve } from "./evolve.ts";
+import type { ChildState, Command, Input, Now } from "./inputs.ts";
+import type { Services } from "./services.ts";
+import { Turns } from "./turns.ts";
+
+export interface Decider {
+  /** What the records say of the worker. */
+  child(): ChildState;
+  /**
+   * Rejects with a HoldfastError where the store refuses. `extra` comes first, in the same transaction. Whoever asked may
+   * go away in the middle: what is on record by then is carried out all the same.
+   */
+  input(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Promise<void>;
+}
+
+/** A worker's machine, as whoever decides for it sees it. */
+export interface Told {
+  tell(event: WorkerEvent): void;
+}
+
+/** Decides for one worker alone: it is the only child of its supervisor. */
+export class SoloDecider implements Decider {
+  private readonly services: Services;
+  private readonly alarms: Alarms;
+  private readonly worker: Told;
+  private readonly turns = new Turns();
+  private state: ChildState;
+
+  constructor(services: Services, alarms: Alarms, initial: ChildState, worker: Told) {
+    this.services = services;
+    this.alarms = alarms;
+    this.state = initial;
+    this.worker = worker;
+  }
+
+  child(): ChildState {
+    return this.state;
+  }
+
+  async input(input: Input, extra: readonly RecordDraft[] = [], options?: AppendOptions): Promise<void> {
+    const turn = this.turns.take();
+    if (turn !== undefined) await turn;
+    let commands: readonly Command[];
+    try {
+      commands = await this.decideAndRecord(input, extra, options);
+    } catch (cause) {
+      throw asHoldfastError(cause);
+    } finally {
+      this.turns.give();
+    }
+    for (const command of commands) this.worker.tell(eventOf(command));
+  }
+
+  /** What has ended takes nothing any more. */
+  private async decideAndRecord(
+    input: Input,
+    extra: readonly RecordDraft[],
+    options: AppendOptions | undefined,
+  ): Promise<readonly Command[]> {
+    if (isEnded(this.state.state)) return NONE;
+    const now = nowOf(this.services, this.alarms);
+    const { events, commands } = decide(this.state, input, now);
+    const drafts = extra.length === 0 ? events : [...extra, ...events];
+    if (drafts.length > 0) await this.services.log.commit(drafts, options);
+    for (const event of events) this.state = evolve(this.state, event, now.mono_ms);
+    return commands;
+  }
+}
+
+const NONE: readonly never[] = [];
+
+export const nowOf = ({ boot_id, random }: Services, alarms: Alarms): Now => {
+  const nanos = alarms.now();
+  return {
+    mono_ms: Number(nanos / 1_000_000n),
+    clock: { boot_id, mono_ns: String(nanos) },
+    random: random(),
+  };
+};
+
+/** What a command of the supervisor is to a worker's machine. */
+export const eventOf = (command: Command): WorkerEvent => {
+  switch (command.type) {
+    case "start":
+      return { type: "START" };
+    case "stop":
+      return { type: "STOP", grace_ms: command.grace_ms, signal: command.signal };
+    case "restart_after":
+      return { type: "RESTART_AFTER", delay_ms: command.delay_ms };
+    case "end":
+      return { type: "END", state: command.state };
+  }
+};
