@@ -5,8 +5,8 @@ import type { HoldfastError } from "../protocol/errors.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;
-  /** Rejects with what the effect fails or dies with. One that has its value already is not run. */
-  run<A>(effect: Effect.Effect<A, HoldfastError>): Promise<A>;
+  /** Throws or rejects with what the effect fails or dies with. One that has its value already gives it at once. */
+  run<A>(effect: Effect.Effect<A, HoldfastError>): A | Promise<A>;
 }
 
 export const makeBridge: Effect.Effect<Bridge, never, Scope.Scope> = Effect.gen(function* () {
@@ -16,7 +16,8 @@ export const makeBridge: Effect.Effect<Bridge, never, Scope.Scope> = Effect.gen(
     run: (effect) => {
       if (!Exit.isExit(effect)) return runPromise(effect);
       const exit = effect as Exit.Exit<never, HoldfastError>;
-      return Exit.isSuccess(exit) ? Promise.resolve(exit.value) : Promise.reject(Cause.squash(exit.cause));
+      if (Exit.isSuccess(exit)) return exit.value;
+      throw Cause.squash(exit.cause);
     },
   };
 });

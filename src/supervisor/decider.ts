@@ -10,7 +10,7 @@ import { isEnded } from "../protocol/worker.ts";
 import type { AppendOptions } from "../store/port.ts";
 import { decide } from "./decide.ts";
 import { evolve } from "./evolve.ts";
-import type { ChildState, Command, Input, Now } from "./inputs.ts";
+import type { ChildState, Command, Decision, Input, Now } from "./inputs.ts";
 import type { Services } from "./services.ts";
 import { Turns } from "./turns.ts";
 
@@ -48,36 +48,51 @@ export class SoloDecider implements Decider {
     return this.state;
   }
 
-  async input(input: Input, extra: readonly RecordDraft[] = [], options?: AppendOptions): Promise<void> {
+  input(input: Input, extra: readonly RecordDraft[] = NONE, options?: AppendOptions): Promise<void> {
     const turn = this.turns.take();
-    if (turn !== undefined) await turn;
-    let commands: readonly Command[];
-    try {
-      commands = await this.decideAndRecord(input, extra, options);
-    } catch (cause) {
-      throw asHoldfastError(cause);
-    } finally {
-      this.turns.give();
-    }
-    for (const command of commands) this.worker.tell(eventOf(command));
+    if (turn === undefined) return this.decide(input, extra, options);
+    return turn.then(() => this.decide(input, extra, options));
   }
 
-  /** What has ended takes nothing any more. */
-  private async decideAndRecord(
+  /** In its turn, which it gives back. Chained by hand: this is the way of every record of every worker. */
+  private decide(
     input: Input,
     extra: readonly RecordDraft[],
     options: AppendOptions | undefined,
-  ): Promise<readonly Command[]> {
-    if (isEnded(this.state.state)) return NONE;
-    const now = nowOf(this.services, this.alarms);
-    const { events, commands } = decide(this.state, input, now);
-    const drafts = extra.length === 0 ? events : [...extra, ...events];
-    if (drafts.length > 0) await this.services.log.commit(drafts, options);
-    for (const event of events) this.state = evolve(this.state, event, now.mono_ms);
-    return commands;
+  ): Promise<void> {
+    try {
+      const now = nowOf(this.services, this.alarms);
+      // What has ended takes nothing any more.
+      const decision = isEnded(this.state.state) ? NOTHING : decide(this.state, input, now);
+      const { events } = decision;
+      if (events.length > 0 || (extra.length > 0 && decision !== NOTHING)) {
+        const drafts = extra.length === 0 ? events : [...extra, ...events];
+        return this.services.log.commit(drafts, options).then(
+          () => this.recorded(decision, now.mono_ms),
+          (cause) => this.refused(cause),
+        );
+      }
+      this.recorded(decision, now.mono_ms);
+      return DONE;
+    } catch (cause) {
+      return new Promise(() => this.refused(cause));
+    }
+  }
+
+  private recorded({ events, commands }: Decision, mono_ms: number): void {
+    for (const event of events) this.state = evolve(this.state, event, mono_ms);
+    this.turns.give();
+    for (const command of commands) this.worker.tell(eventOf(command));
+  }
+
+  private refused(cause: unknown): never {
+    this.turns.give();
+    throw asHoldfastError(cause);
   }
 }
 
+const NOTHING: Decision = { events: [], commands: [] };
+const DONE = Promise.resolve();
 const NONE: readonly never[] = [];
 
 export const nowOf = ({ boot_id, random }: Services, alarms: Alarms): Now => {

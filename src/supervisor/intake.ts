@@ -7,12 +7,18 @@ import { type Ingest, openIngest } from "../adapters/ingest.ts";
 import type { Run } from "../adapters/spawner.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
+import type { Checkpoint } from "../store/port.ts";
 import type { Journal } from "./journal.ts";
 import { Turns } from "./turns.ts";
 
 /** Told of each batch that made records, once it is durable. */
 export interface Reader {
   onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined;
+}
+
+interface Ending {
+  readonly drafts: readonly RecordDraft[];
+  readonly outcome: IncarnationOutcome;
 }
 
 export class Intake {
@@ -41,11 +47,12 @@ export class Intake {
     await this.drain();
   }
 
-  /** Reads all that is there. */
-  drain(): Promise<void> {
+  /** Reads all that is there. Undefined when there is nothing that could be read. */
+  drain(): Promise<void> | undefined {
+    if (this.adapter.streams.length === 0) return undefined;
     return this.inTurn(async () => {
       this.wanted = false;
-      const source = this.ingest ?? (await this.open());
+      const source = await this.open();
       for (let batch = source.pull(); batch !== undefined; batch = source.pull()) {
         await this.journal.note(batch.drafts, { checkpoint: batch.checkpoint });
         if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
@@ -54,15 +61,11 @@ export class Intake {
   }
 
   /** After the exit: the rest of the output, then the adapter's verdict. */
-  finish(
-    exit: ExitFacts,
-  ): Promise<{ readonly drafts: readonly RecordDraft[]; readonly outcome: IncarnationOutcome }> {
-    return this.inTurn(async () => {
-      const source = this.ingest ?? (await this.open());
-      const last = source.finish(exit);
-      source.close();
-      return last;
-    });
+  finish(exit: ExitFacts): Ending | Promise<Ending> {
+    const source = this.adapter.streams.length === 0 ? this.open() : undefined;
+    if (source === undefined || source instanceof Promise)
+      return this.inTurn(async () => end(await this.open(), exit));
+    return end(source, exit);
   }
 
   private async inTurn<A>(work: () => Promise<A>): Promise<A> {
@@ -75,9 +78,16 @@ export class Intake {
     }
   }
 
-  private async open(): Promise<Ingest> {
+  private open(): Ingest | Promise<Ingest> {
+    if (this.ingest !== undefined) return this.ingest;
     const { worker_id, incarnation } = this.run;
-    const checkpoints = await this.journal.ask((log) => log.checkpoints(worker_id, incarnation));
+    const checkpoints = this.journal.ask((log) => log.checkpoints(worker_id, incarnation));
+    if (checkpoints instanceof Promise) return checkpoints.then((known) => this.openAt(known));
+    return this.openAt(checkpoints);
+  }
+
+  private openAt(checkpoints: readonly Checkpoint[]): Ingest {
+    const { worker_id, incarnation } = this.run;
     this.ingest = openIngest({
       adapter: this.adapter,
       worker_id,
@@ -89,3 +99,9 @@ export class Intake {
     return this.ingest;
   }
 }
+
+const end = (source: Ingest, exit: ExitFacts): Ending => {
+  const last = source.finish(exit);
+  source.close();
+  return last;
+};

@@ -1,7 +1,7 @@
 /**
  * What a worker's shell writes and reads. A request fails where the store does; what has happened already is offered to
- * the store until it takes it. Once the journal is closed, whoever waits for it waits for ever: nobody goes on with the
- * work of a worker that is let go.
+ * the store until it takes it. Once the journal is closed, whoever asks it waits for ever: nobody goes on with the work
+ * of a worker that is let go.
  */
 import type { Alarms } from "../actors/alarms.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
@@ -49,41 +49,51 @@ export class Journal {
     return this.insist(() => this.decider.input(input, extra, options));
   }
 
-  async note(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<void> {
-    await this.insist(() => this.commit(drafts, options));
+  note(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<unknown> {
+    return this.insist(() => this.commit(drafts, options));
   }
 
   /** Reads the log, now or when it can be read again. */
-  ask<A>(read: (log: EventLog) => A): Promise<A> {
-    return this.insist(() => read(this.services.log));
+  ask<A>(read: (log: EventLog) => A): A | Promise<A> {
+    if (this.closed) return forEver();
+    try {
+      return read(this.services.log);
+    } catch (cause) {
+      return this.again(async () => read(this.services.log), cause);
+    }
   }
 
-  /** Nothing is written or read here any more. */
+  /** Nothing is written or read here any more: who asks waits for ever, and so does nothing more. */
   close(): void {
     this.closed = true;
   }
 
-  /** Waits for ever where the journal is closed: what comes after it is not done. */
-  async stillOpen(): Promise<void> {
-    if (this.closed) await new Promise(() => undefined);
+  isClosed(): boolean {
+    return this.closed;
+  }
+
+  private insist<A>(attempt: () => Promise<A>): Promise<A> {
+    return this.closed ? forEver() : attempt().catch((cause) => this.again(attempt, cause));
   }
 
   /** INTERNAL is a mistake of ours, which the next attempt would make again. */
-  private async insist<A>(attempt: () => A | Promise<A>): Promise<A> {
-    for (;;) {
-      if (this.closed) await this.stillOpen();
+  private async again<A>(attempt: () => Promise<A>, refusal: unknown): Promise<A> {
+    for (let cause = refusal; ; ) {
+      const error = asHoldfastError(cause);
+      if (error.code === "INTERNAL") throw error;
+      this.services.report(`worker ${this.child().worker_id} waits for the store: ${error.message}`);
+      await new Promise<void>((resolve) => {
+        this.alarms.after(STORE_RETRY_MS, resolve);
+      });
+      if (this.closed) return forEver();
       try {
-        const made = await attempt();
-        if (this.closed) await this.stillOpen();
-        return made;
-      } catch (cause) {
-        const error = asHoldfastError(cause);
-        if (error.code === "INTERNAL") throw error;
-        this.services.report(`worker ${this.child().worker_id} waits for the store: ${error.message}`);
-        await new Promise<void>((resolve) => {
-          this.alarms.after(STORE_RETRY_MS, resolve);
-        });
+        return await attempt();
+      } catch (next) {
+        cause = next;
       }
     }
   }
 }
+
+/** For work that ends in the middle, because nobody may go on with it. */
+export const forEver = (): Promise<never> => new Promise(() => undefined);

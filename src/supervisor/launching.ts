@@ -7,6 +7,7 @@ import { LAUNCH_MAX_MS } from "../protocol/limits.ts";
 import { isSecretName, makeRedactor, type Redactor } from "../protocol/redact.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { Spawned } from "./inputs.ts";
+import { forEver } from "./journal.ts";
 import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
 import type { Shell } from "./worker.ts";
@@ -34,6 +35,7 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   }
   const { run, argv, redact } = started;
   await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
+  if (journal.isClosed()) return;
   const timeout_ms = timeoutOf(shell);
   // Before the machine is told: it may be waiting to stop what runs.
   shell.attach(run, redact);
@@ -44,13 +46,17 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
 const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   const { services, bridge, journal, adapter, spec, id } = shell;
   if (shell.beginning.unlaunchable !== undefined) throw shell.beginning.unlaunchable;
-  const session = (await journal.ask((log) => log.worker(id)))?.session_id ?? undefined;
-  const prepared = await bridge.run(services.prepare(adapter, spec, incarnation, session));
+  const known = journal.ask((log) => log.worker(id));
+  const row = known instanceof Promise ? await known : known;
+  const session = row?.session_id ?? undefined;
+  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
+  const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;
   shell.program = programOf(argv);
   if (journal.child().stop !== null)
     throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
-  await journal.stillOpen();
+  // Let go meanwhile: whoever supervises it next starts it.
+  if (journal.isClosed()) return forEver();
   const { cwd } = spec;
   shell.starting = services.spawner.launch({
     worker_id: id,

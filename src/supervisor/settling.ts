@@ -21,15 +21,17 @@ export const settle = async (shell: Shell): Promise<void> => {
     return;
   }
   const sweep = await shell.call("the sweep", () => run.sweep(), undefined);
-  await intake.drain();
+  const reading = intake.drain();
+  if (reading !== undefined) await reading;
   const stderr_tail = await shell.call("reading stderr", () => run.tail("stderr", STDERR_TAIL_BYTES), "");
   const exit = shell.exit ?? UNKNOWN_EXIT;
-  const { drafts, outcome } = await intake.finish({
+  const ending = intake.finish({
     status: { code: exit.exit_code, signal: exit.signal },
     signals_sent: shell.signals,
     stderr_tail,
     ...(program === undefined ? {} : { program }),
   });
+  const { drafts, outcome } = ending instanceof Promise ? await ending : ending;
   shell.detach();
   run.dispose();
   const told = { exit, outcome: honest(outcome, exit), ...(sweep === undefined ? {} : { sweep }) };

@@ -8,10 +8,15 @@ import type { Shell } from "./worker.ts";
 export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   const { services, bridge, journal, adapter, spec, id } = shell;
   const { incarnation } = found;
-  const { argv, secrets } = await bridge.run(services.prepare(adapter, spec, incarnation, undefined)).then(
-    (prepared) => ({ argv: prepared.plan.argv, secrets: prepared.secrets }),
-    () => ({ argv: spec.argv, secrets: secretsOf(spec, adapter) }),
-  );
+  let argv = spec.argv;
+  let secrets: readonly string[];
+  try {
+    const prepared = await bridge.run(services.prepare(adapter, spec, incarnation, undefined));
+    argv = [...prepared.plan.argv];
+    secrets = prepared.secrets;
+  } catch {
+    secrets = secretsOf(spec, adapter);
+  }
   const redact = redactorOf(secrets);
   shell.program = programOf(argv);
   const sent = await journal.ask((log) => log.stream(id, ["worker_signal_sent"]));
@@ -22,5 +27,5 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
     shell.fork(checkBudget(shell));
   }
-  shell.attach(found, redact);
+  if (!journal.isClosed()) shell.attach(found, redact);
 };

@@ -234,12 +234,15 @@ export class Shell implements Worker, Host<Machine>, Reader {
   }
 
   /** A call to a run that fails is told, and changes nothing: the machine asks again, or its answer is done without. */
-  async call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Promise<A | B> {
-    try {
-      return await made();
-    } catch (cause) {
+  call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Promise<A | B> {
+    const failed = (cause: unknown): B => {
       this.services.report(`worker ${this.id}: ${what} failed`, cause);
       return otherwise;
+    };
+    try {
+      return made().catch(failed);
+    } catch (cause) {
+      return Promise.resolve(failed(cause));
     }
   }
 
