@@ -7,7 +7,7 @@ import type { LogRecord, RecordDraft } from "../src/protocol/records.ts";
 import { isCountedRestart } from "../src/protocol/records.ts";
 import type { EventLog, WorkerRow } from "../src/store/port.ts";
 
-const KEPT_MAX_RECORDS = 4_096;
+const KEPT_MAX_RECORDS = 512;
 type Row = { -readonly [K in keyof WorkerRow]: WorkerRow[K] };
 
 const newRow = (id: string, { payload }: Extract<RecordDraft, { type: "worker_spawn_requested" }>): Row => ({

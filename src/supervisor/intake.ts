@@ -60,7 +60,7 @@ export class Intake {
     });
   }
 
-  /** After the exit: the rest of the output, then the adapter's verdict. */
+  /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
   finish(exit: ExitFacts): Ending | Promise<Ending> {
     const source = this.adapter.streams.length === 0 ? this.open() : undefined;
     if (source === undefined || source instanceof Promise)
@@ -88,7 +88,7 @@ export class Intake {
 
   private openAt(checkpoints: readonly Checkpoint[]): Ingest {
     const { worker_id, incarnation } = this.run;
-    this.ingest = openIngest({
+    const opened = openIngest({
       adapter: this.adapter,
       worker_id,
       incarnation,
@@ -96,7 +96,9 @@ export class Intake {
       checkpoints,
       redact: this.redact,
     });
-    return this.ingest;
+    // What is only asked for its verdict is asked once.
+    if (this.adapter.streams.length > 0) this.ingest = opened;
+    return opened;
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import { Effect } from "effect";
 import { Actor, type Host } from "../actors/actor.ts";
+import type { Paced } from "../actors/pace.ts";
 import { makeStepper, type Position } from "../actors/stepper.ts";
 import {
   type WorkerAction,
@@ -77,7 +78,7 @@ export interface Worker extends Told {
 }
 
 /** What a worker's phases share. A class: there is one for each of a hundred thousand workers. */
-export class Shell implements Worker, Host<Machine>, Reader {
+export class Shell implements Worker, Host<Machine>, Reader, Paced {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
@@ -266,8 +267,13 @@ export class Shell implements Worker, Host<Machine>, Reader {
     started.exited.then((ended) => {
       if (this.run !== started) return;
       this.exit = ended;
-      this.tell({ type: "EXITED" });
+      this.bridge.exits.put(this);
     });
+  }
+
+  /** Its agent has ended, and its turn has come. */
+  goOn(): void {
+    this.tell({ type: "EXITED" });
   }
 
   detach(): void {
