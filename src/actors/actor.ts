@@ -1,37 +1,110 @@
 /**
- * One worker as a fiber: take a message, step the machine purely, carry out what it asks for, repeat until it is final.
- * Timers of the machine run on Effect's clock, so a test clock drives a fifteen-minute backoff in a millisecond.
+ * One machine as an actor: it takes a message, steps its machine purely, has its host carry out what that asks for, and
+ * goes on until no message is left. All of this is synchronous: what takes time answers by another message. A message told
+ * from inside waits for the end of the step (run to completion). Timers run on the clock that is handed in, so a test
+ * clock drives a fifteen-minute backoff in a millisecond.
  */
-import { Effect, FiberMap, type Scope } from "effect";
-import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, SnapshotFrom } from "xstate";
-import type { Mailbox } from "./mailbox.ts";
-import type { Step, Stepper } from "./stepper.ts";
+import type { AnyStateMachine, EventFromLogic } from "xstate";
+import type { Alarm, Alarms } from "./alarms.ts";
+import { Mailbox } from "./mailbox.ts";
+import type { Position, Stepped, Stepper } from "./stepper.ts";
 
-export const runActor = <M extends AnyStateMachine>(
-  stepper: Stepper<M>,
-  start: readonly [SnapshotFrom<M>, readonly Step<M>[]],
-  mailbox: Mailbox<EventFromLogic<M>>,
-  /** Carry out one named action. It must not wait for anything long: long work is forked, and answers by a message. */
-  act: (name: string, snapshot: SnapshotFrom<M>) => Effect.Effect<void, never, Scope.Scope>,
-): Effect.Effect<SnapshotFrom<M>, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const timers = yield* FiberMap.make<string>();
-    let [snapshot, steps] = start;
-    for (;;) {
-      for (const step of steps) {
-        if (step.type === "act") yield* act(step.name, snapshot);
-        else if (step.type === "disarm") yield* FiberMap.remove(timers, step.timer);
-        else if (step.delay_ms <= 0) mailbox.offer("control", step.event);
-        else {
-          const ring = Effect.andThen(
-            Effect.sleep(step.delay_ms),
-            Effect.sync(() => mailbox.offer("control", step.event)),
-          );
-          yield* FiberMap.run(timers, step.timer, ring);
-        }
-      }
-      if ((snapshot as AnyMachineSnapshot).status !== "active") return snapshot;
-      const message = yield* mailbox.take;
-      [snapshot, steps] = stepper.step(snapshot, message);
+/** Whoever carries out what the machine asks for. */
+export interface Host<M extends AnyStateMachine> {
+  /** Carry out one named action. It must not wait for anything. */
+  act(name: string, context: Position<M>["context"]): void;
+  /** The machine is final. Called once. */
+  ended(last: Position<M>): void;
+}
+
+/** A class: there is one for each of a hundred thousand workers, and methods on a prototype cost them nothing. */
+export class Actor<M extends AnyStateMachine> {
+  /** Undefined before it is started. */
+  private position: Position<M> | undefined;
+  private readonly mailbox = new Mailbox<EventFromLogic<M>>();
+  private readonly stepper: Stepper<M>;
+  private readonly alarms: Alarms;
+  private readonly host: Host<M>;
+  private timers: Map<string, Alarm> | undefined;
+  private stepping = false;
+  private over = false;
+
+  constructor(stepper: Stepper<M>, alarms: Alarms, host: Host<M>) {
+    this.stepper = stepper;
+    this.alarms = alarms;
+    this.host = host;
+  }
+
+  /** From its first step on; what it was told before waits until then. */
+  start(first: Stepped<M>): void {
+    if (this.over) return;
+    this.stepping = true;
+    try {
+      this.carryOut(first);
+    } finally {
+      this.stepping = false;
     }
-  });
+    this.drain();
+  }
+
+  /** False when its mailbox is full. */
+  tell(event: EventFromLogic<M>): boolean {
+    if (this.over) return true;
+    const taken = this.mailbox.offer("control", event);
+    if (!this.stepping && this.position !== undefined) this.drain();
+    return taken;
+  }
+
+  /** Messages that wait. */
+  waiting(): number {
+    return this.mailbox.size();
+  }
+
+  /** It takes no step any more, whatever it is told. */
+  stop(): void {
+    this.over = true;
+    for (const alarm of this.timers?.values() ?? []) alarm.disarm();
+    this.timers = undefined;
+  }
+
+  private drain(): void {
+    this.stepping = true;
+    try {
+      while (!this.over) {
+        const event = this.mailbox.take();
+        if (event === undefined) return;
+        this.carryOut(this.stepper.step(this.position as Position<M>, event));
+      }
+    } finally {
+      this.stepping = false;
+    }
+  }
+
+  private carryOut([position, steps]: Stepped<M>): void {
+    this.position = position;
+    for (const step of steps) {
+      if (step.type === "act") this.host.act(step.name, position.context);
+      else if (step.type === "disarm") this.disarm(step.timer);
+      else if (step.delay_ms <= 0) this.mailbox.offer("control", step.event);
+      else this.arm(step.timer, step.delay_ms, step.event);
+    }
+    if (position.status === "active" || this.over) return;
+    this.stop();
+    this.host.ended(position);
+  }
+
+  private arm(timer: string, delay_ms: number, event: EventFromLogic<M>): void {
+    this.disarm(timer);
+    this.timers ??= new Map();
+    const ring = (): void => {
+      this.timers?.delete(timer);
+      this.tell(event);
+    };
+    this.timers.set(timer, this.alarms.after(delay_ms, ring));
+  }
+
+  private disarm(timer: string): void {
+    this.timers?.get(timer)?.disarm();
+    this.timers?.delete(timer);
+  }
+}

@@ -1,46 +1,36 @@
 /**
  * A worker's bounded mailbox with a control lane: signal > stop > supervision > user (style habit 15). Exits, timers and
  * stops ride the control lane and overtake everything else, so a flooded mailbox never delays a kill.
- * One consumer. A full lane refuses: the sender is told, nothing is dropped in silence.
+ * One consumer. A full lane refuses: the sender is told, nothing is dropped in silence. An empty one holds no memory.
  */
-import { Effect } from "effect";
 import { MAILBOX_CONTROL_MAX, MAILBOX_USER_MAX } from "../protocol/limits.ts";
 
-export interface Mailbox<A> {
+export type Lane = "control" | "user";
+
+export class Mailbox<A> {
+  private control: A[] | undefined;
+  private user: A[] | undefined;
+
   /** False when the lane is full. */
-  offer(lane: "control" | "user", message: A): boolean;
-  readonly take: Effect.Effect<A>;
-  size(): number;
+  offer(lane: Lane, message: A): boolean {
+    this[lane] ??= [];
+    if (this[lane].length >= LANE_MAX[lane]) return false;
+    this[lane].push(message);
+    return true;
+  }
+
+  /** The next message, the control lane first; undefined when there is none. */
+  take(): A | undefined {
+    const lane = this.control === undefined ? "user" : "control";
+    const messages = this[lane];
+    if (messages === undefined) return undefined;
+    if (messages.length === 1) this[lane] = undefined;
+    return messages.shift();
+  }
+
+  size(): number {
+    return (this.control?.length ?? 0) + (this.user?.length ?? 0);
+  }
 }
 
-export const makeMailbox = <A>(
-  bounds = { control: MAILBOX_CONTROL_MAX, user: MAILBOX_USER_MAX },
-): Mailbox<A> => {
-  const lanes = { control: [] as A[], user: [] as A[] };
-  let wake: (() => void) | undefined;
-  const take: Effect.Effect<A> = Effect.suspend(() => {
-    const lane = lanes.control.length > 0 ? lanes.control : lanes.user;
-    if (lane.length > 0) return Effect.succeed(lane.shift() as A);
-    return Effect.flatMap(
-      Effect.callback<void>((resume) => {
-        wake = () => resume(Effect.void);
-        return Effect.sync(() => {
-          wake = undefined;
-        });
-      }),
-      () => take,
-    );
-  });
-  return {
-    offer: (name, message) => {
-      if (lanes[name].length >= bounds[name]) return false;
-      lanes[name].push(message);
-      const resume = wake;
-      wake = undefined;
-      resume?.();
-      return true;
-    },
-    take,
-    size: () => lanes.control.length + lanes.user.length,
-  };
-};
+const LANE_MAX: Readonly<Record<Lane, number>> = { control: MAILBOX_CONTROL_MAX, user: MAILBOX_USER_MAX };

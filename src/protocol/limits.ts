@@ -35,6 +35,8 @@ export const READ_PAGE_MAX_CHARS = 512 * 1024;
 /** Mailbox of a worker: control events (exits, timers, stops) and user events are bounded apart. */
 export const MAILBOX_USER_MAX = 256;
 export const MAILBOX_CONTROL_MAX = 1_024;
+/** Ends of agents that are carried on in one turn of the event loop, however many end at once. */
+export const EXITS_PER_TURN_MAX = 64;
 
 export const PROMPT_MAX_BYTES = 1024 * 1024;
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;

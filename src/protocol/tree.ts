@@ -24,6 +24,7 @@ export type Strategy = z.infer<typeof Strategy>;
 
 /** OTP's auto_shutdown: what the end of a significant child does to its supervisor. */
 const AutoShutdown = z.enum(["never", "any", "all"]);
+export type AutoShutdown = z.infer<typeof AutoShutdown>;
 
 /** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
 const OnIntensity = z.enum(["escalate", "park"]);

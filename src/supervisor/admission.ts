@@ -17,20 +17,23 @@ export interface Admission {
   isClosed(): boolean;
 }
 
-export const makeAdmission = ({ live }: Pick<Roster, "live">): Admission => {
+export const makeAdmission = (
+  { live }: Pick<Roster, "live">,
+  liveMax: number = WORKERS_LIVE_MAX,
+): Admission => {
   /** Names and places of beginnings that are being recorded: two at once never get the same. */
   const reserved = new Map<string, string | undefined>();
-  const doors = Semaphore.makeUnsafe(WORKERS_LIVE_MAX);
+  const doors = Semaphore.makeUnsafe(liveMax);
   let closed = false;
 
   const refusal = (id: string, { name }: WorkerSpec): HoldfastError | undefined => {
     if (closed) return new HoldfastError("UNAVAILABLE", "The runtime is shutting down.");
     if (reserved.has(id) || live.has(id))
       return new HoldfastError("INVALID_STATE", `Worker ${id} is being started already.`);
-    if (live.size + reserved.size >= WORKERS_LIVE_MAX) {
+    if (live.size + reserved.size >= liveMax) {
       return new HoldfastError(
         "QUEUE_FULL",
-        `There are ${WORKERS_LIVE_MAX} living workers, which is the most this daemon supervises.`,
+        `There are ${liveMax} living workers, which is the most this daemon supervises.`,
       );
     }
     if (name === undefined) return undefined;
@@ -57,7 +60,7 @@ export const makeAdmission = ({ live }: Pick<Roster, "live">): Admission => {
       ),
     close: Effect.suspend(() => {
       closed = true;
-      return doors.withPermits(WORKERS_LIVE_MAX)(Effect.void);
+      return doors.withPermits(liveMax)(Effect.void);
     }),
     isClosed: () => closed,
   };

@@ -90,7 +90,7 @@ export const makeCore = (services: Services, kinds: Kinds): Effect.Effect<Core, 
     return {
       services,
       roster,
-      admission: makeAdmission(roster),
+      admission: makeAdmission(roster, services.workers_max),
       place: () => order++,
       wallMs,
       monoMs,

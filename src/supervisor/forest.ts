@@ -9,9 +9,8 @@ import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import { observe, specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
-import type { Decider } from "./decider.ts";
+import { type Decider, eventOf } from "./decider.ts";
 import { errorOf, NOT_STARTED } from "./exits.ts";
-import { eventOf } from "./journal.ts";
 import { watchReadiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
 import type { AppliedReply } from "./replies.ts";
@@ -100,7 +99,14 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         const adapter = yield* core.adapterOf(spec.kind);
         const { child } = memberOf(tree.state(), id);
         const decider = deciderOf(tree, id, { child });
-        yield* roster.supervise({ spec, adapter, child, beginning, order: core.place(), decider });
+        yield* roster.supervise({
+          spec,
+          adapter,
+          child,
+          beginning,
+          order: core.place(),
+          decider: () => decider,
+        });
       });
 
     /** A new shell for a worker whose last one has ended, or is about to. */

@@ -2,72 +2,108 @@
  * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
  * so that a log which cannot be read just now is waited for and not an error of the agent.
  */
-import { Effect, Semaphore } from "effect";
 import type { AgentAdapter, ExitFacts, IncarnationOutcome } from "../adapters/adapter.ts";
 import { type Ingest, openIngest } from "../adapters/ingest.ts";
 import type { Run } from "../adapters/spawner.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
+import type { Checkpoint } from "../store/port.ts";
 import type { Journal } from "./journal.ts";
+import { Turns } from "./turns.ts";
 
-export interface Intake {
-  /** Reads all that is there. */
-  readonly drain: Effect.Effect<void>;
-  /** After the exit and the last drain: the rest, and the adapter's verdict. */
-  finish(
-    exit: ExitFacts,
-  ): Effect.Effect<{ readonly drafts: readonly RecordDraft[]; readonly outcome: IncarnationOutcome }>;
+/** Told of each batch that made records, once it is durable. */
+export interface Reader {
+  onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined;
 }
 
-export const makeIntake = (
-  journal: Journal,
-  adapter: AgentAdapter,
-  run: Run,
-  redact: Redactor,
-  /** Told of each batch that made records, once it is durable. */
-  onRecords: (drafts: readonly RecordDraft[]) => Effect.Effect<void>,
-): Intake => {
-  const { worker_id, incarnation } = run;
-  const reading = Semaphore.makeUnsafe(1);
-  let ingest: Ingest | undefined;
+interface Ending {
+  readonly drafts: readonly RecordDraft[];
+  readonly outcome: IncarnationOutcome;
+}
 
-  const opened = Effect.suspend(() => {
-    if (ingest !== undefined) return Effect.succeed(ingest);
-    return Effect.map(
-      journal.ask((log) => log.checkpoints(worker_id, incarnation)),
-      (checkpoints) => {
-        ingest = openIngest({
-          adapter,
-          worker_id,
-          incarnation,
-          spool: (stream) => run.spool(stream),
-          checkpoints,
-          redact,
-        });
-        return ingest;
-      },
-    );
-  });
+export class Intake {
+  private readonly journal: Journal;
+  private readonly adapter: AgentAdapter;
+  private readonly run: Run;
+  private readonly redact: Redactor;
+  private readonly reader: Reader;
+  private readonly reading = new Turns();
+  private ingest: Ingest | undefined;
+  /** A read waits for its turn: what is written by then is read by it. */
+  private wanted = false;
 
-  const drain = Effect.gen(function* () {
-    const source = yield* opened;
-    for (;;) {
-      const batch = source.pull();
-      if (batch === undefined) return;
-      yield* journal.note(batch.drafts, { checkpoint: batch.checkpoint });
-      if (batch.drafts.length > 0) yield* onRecords(batch.drafts);
+  constructor(journal: Journal, adapter: AgentAdapter, run: Run, redact: Redactor, reader: Reader) {
+    this.journal = journal;
+    this.adapter = adapter;
+    this.run = run;
+    this.redact = redact;
+    this.reader = reader;
+  }
+
+  /** Something may have been written. */
+  async wrote(): Promise<void> {
+    if (this.wanted || this.adapter.streams.length === 0) return;
+    this.wanted = true;
+    await this.drain();
+  }
+
+  /** Reads all that is there. Undefined when there is nothing that could be read. */
+  drain(): Promise<void> | undefined {
+    if (this.adapter.streams.length === 0) return undefined;
+    return this.inTurn(async () => {
+      this.wanted = false;
+      const source = await this.open();
+      for (let batch = source.pull(); batch !== undefined; batch = source.pull()) {
+        await this.journal.note(batch.drafts, { checkpoint: batch.checkpoint });
+        if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
+      }
+    });
+  }
+
+  /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
+  finish(exit: ExitFacts): Ending | Promise<Ending> {
+    const source = this.adapter.streams.length === 0 ? this.open() : undefined;
+    if (source === undefined || source instanceof Promise)
+      return this.inTurn(async () => end(await this.open(), exit));
+    return end(source, exit);
+  }
+
+  private async inTurn<A>(work: () => Promise<A>): Promise<A> {
+    const turn = this.reading.take();
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      this.reading.give();
     }
-  });
+  }
 
-  return {
-    drain: reading.withPermits(1)(drain),
-    finish: (exit) =>
-      reading.withPermits(1)(
-        Effect.map(opened, (source) => {
-          const last = source.finish(exit);
-          source.close();
-          return last;
-        }),
-      ),
-  };
+  private open(): Ingest | Promise<Ingest> {
+    if (this.ingest !== undefined) return this.ingest;
+    const { worker_id, incarnation } = this.run;
+    const checkpoints = this.journal.ask((log) => log.checkpoints(worker_id, incarnation));
+    if (checkpoints instanceof Promise) return checkpoints.then((known) => this.openAt(known));
+    return this.openAt(checkpoints);
+  }
+
+  private openAt(checkpoints: readonly Checkpoint[]): Ingest {
+    const { worker_id, incarnation } = this.run;
+    const opened = openIngest({
+      adapter: this.adapter,
+      worker_id,
+      incarnation,
+      spool: (stream) => this.run.spool(stream),
+      checkpoints,
+      redact: this.redact,
+    });
+    // What is only asked for its verdict is asked once.
+    if (this.adapter.streams.length > 0) this.ingest = opened;
+    return opened;
+  }
+}
+
+const end = (source: Ingest, exit: ExitFacts): Ending => {
+  const last = source.finish(exit);
+  source.close();
+  return last;
 };

@@ -1,109 +1,99 @@
 /**
- * What a worker's shell writes and remembers. An input is decided, recorded, and only then folded and told to the
- * machine: what the store refuses has changed nothing. One decision at a time.
+ * What a worker's shell writes and reads. A request fails where the store does; what has happened already is offered to
+ * the store until it takes it. Once the journal is closed, whoever asks it waits for ever: nobody goes on with the work
+ * of a worker that is let go.
  */
-import { Clock, Effect, Schedule, Semaphore } from "effect";
-import type { WorkerEvent } from "../actors/worker-machine.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
+import type { Alarms } from "../actors/alarms.ts";
+import { asHoldfastError } from "../protocol/errors.ts";
 import { STORE_RETRY_MS } from "../protocol/limits.ts";
 import type { LogRecord, RecordDraft } from "../protocol/records.ts";
-import { isEnded } from "../protocol/worker.ts";
 import type { AppendOptions, EventLog } from "../store/port.ts";
-import { attempt, attemptAsync, typed } from "./attempt.ts";
-import { decide } from "./decide.ts";
 import type { Decider } from "./decider.ts";
-import { evolve } from "./evolve.ts";
-import type { ChildState, Command, Input, Now } from "./inputs.ts";
+import type { ChildState, Input } from "./inputs.ts";
 import type { Services } from "./services.ts";
 
-export interface Journal {
+export class Journal {
+  private readonly services: Services;
+  private readonly alarms: Alarms;
+  private readonly decider: Decider;
+  private closed = false;
+
+  constructor(services: Services, alarms: Alarms, decider: Decider) {
+    this.services = services;
+    this.alarms = alarms;
+    this.decider = decider;
+  }
+
   /** What the records say of the worker. */
-  readonly child: () => ChildState;
-  readonly now: Effect.Effect<Now>;
-  /** For requests: fails where the store does, and nothing has changed then. What has ended takes nothing any more. */
-  input(input: Input): Effect.Effect<void, HoldfastError>;
-  /** For what has happened already: the store takes it, now or when it can again; `extra` comes first, in one transaction. */
-  fact(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Effect.Effect<void>;
+  child(): ChildState {
+    return this.decider.child();
+  }
+
+  /** Monotonic milliseconds. */
+  now(): number {
+    return Number(this.alarms.now() / 1_000_000n);
+  }
+
+  /** For requests: rejects where the store does, and nothing has changed then. What has ended takes nothing any more. */
+  input(input: Input): Promise<void> {
+    return this.decider.input(input);
+  }
+
   /** Records without a decision. */
-  commit(
-    drafts: readonly RecordDraft[],
-    options?: AppendOptions,
-  ): Effect.Effect<readonly LogRecord[], HoldfastError>;
-  note(drafts: readonly RecordDraft[], options?: AppendOptions): Effect.Effect<void>;
+  commit(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<readonly LogRecord[]> {
+    return this.services.log.commit(drafts, options);
+  }
+
+  /** For what has happened already: the store takes it, now or when it can again; `extra` comes first, in one transaction. */
+  fact(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Promise<void> {
+    return this.insist(() => this.decider.input(input, extra, options));
+  }
+
+  note(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<unknown> {
+    return this.insist(() => this.commit(drafts, options));
+  }
+
   /** Reads the log, now or when it can be read again. */
-  ask<A>(read: (log: EventLog) => A): Effect.Effect<A>;
-}
+  ask<A>(read: (log: EventLog) => A): A | Promise<A> {
+    if (this.closed) return forEver();
+    try {
+      return read(this.services.log);
+    } catch (cause) {
+      return this.again(async () => read(this.services.log), cause);
+    }
+  }
 
-export const makeJournal = (
-  services: Services,
-  initial: ChildState,
-  tell: (event: WorkerEvent) => void,
-  decider?: Decider,
-): Journal => {
-  const { log } = services;
-  const deciding = Semaphore.makeUnsafe(1);
-  let child = initial;
+  /** Nothing is written or read here any more: who asks waits for ever, and so does nothing more. */
+  close(): void {
+    this.closed = true;
+  }
 
-  const now = Effect.map(Clock.Clock, (clock): Now => {
-    const nanos = clock.monotonicTimeNanosUnsafe();
-    return {
-      mono_ms: Number(nanos / 1_000_000n),
-      clock: { boot_id: services.boot_id, mono_ns: String(nanos) },
-      random: services.random(),
-    };
-  });
+  isClosed(): boolean {
+    return this.closed;
+  }
 
-  const commit: Journal["commit"] = (drafts, options) => attemptAsync(() => log.commit(drafts, options));
-
-  const decideAndRecord = (input: Input, extra: readonly RecordDraft[], options?: AppendOptions) =>
-    Effect.gen(function* () {
-      if (isEnded(child.state)) return;
-      const at = yield* now;
-      const { events, commands } = decide(child, input, at);
-      if (extra.length + events.length > 0) yield* commit([...extra, ...events], options);
-      child = events.reduce((state, event) => evolve(state, event, at.mono_ms), child);
-      for (const command of commands) tell(eventOf(command));
-    });
-
-  /** Whoever asked may go away in the middle: what is on record by then is carried out all the same. */
-  const input = (given: Input, extra: readonly RecordDraft[] = [], options?: AppendOptions) =>
-    decider !== undefined
-      ? Effect.uninterruptible(attemptAsync(() => decider.input(given, extra, options)))
-      : deciding.withPermits(1)(Effect.uninterruptible(typed(decideAndRecord(given, extra, options))));
+  private insist<A>(attempt: () => Promise<A>): Promise<A> {
+    return this.closed ? forEver() : attempt().catch((cause) => this.again(attempt, cause));
+  }
 
   /** INTERNAL is a mistake of ours, which the next attempt would make again. */
-  const insist = <A>(effect: Effect.Effect<A, HoldfastError>): Effect.Effect<A> =>
-    effect.pipe(
-      Effect.tapError((error) =>
-        Effect.sync(() => services.report(`worker ${child.worker_id} waits for the store: ${error.message}`)),
-      ),
-      Effect.retry({ schedule: storeRetry, while: (error) => error.code !== "INTERNAL" }),
-      Effect.orDie,
-    );
-
-  return {
-    child: decider?.child ?? (() => child),
-    now,
-    input: (given) => input(given),
-    fact: (given, extra, options) => insist(input(given, extra, options)),
-    commit,
-    note: (drafts, options) => Effect.asVoid(insist(commit(drafts, options))),
-    ask: (read) => insist(attempt(() => read(log))),
-  };
-};
-
-const storeRetry = Schedule.spaced(STORE_RETRY_MS);
-
-/** What a command of the supervisor is to a worker's machine. */
-export const eventOf = (command: Command): WorkerEvent => {
-  switch (command.type) {
-    case "start":
-      return { type: "START" };
-    case "stop":
-      return { type: "STOP", grace_ms: command.grace_ms, signal: command.signal };
-    case "restart_after":
-      return { type: "RESTART_AFTER", delay_ms: command.delay_ms };
-    case "end":
-      return { type: "END", state: command.state };
+  private async again<A>(attempt: () => Promise<A>, refusal: unknown): Promise<A> {
+    for (let cause = refusal; ; ) {
+      const error = asHoldfastError(cause);
+      if (error.code === "INTERNAL") throw error;
+      this.services.report(`worker ${this.child().worker_id} waits for the store: ${error.message}`);
+      await new Promise<void>((resolve) => {
+        this.alarms.after(STORE_RETRY_MS, resolve);
+      });
+      if (this.closed) return forEver();
+      try {
+        return await attempt();
+      } catch (next) {
+        cause = next;
+      }
+    }
   }
-};
+}
+
+/** For work that ends in the middle, because nobody may go on with it. */
+export const forEver = (): Promise<never> => new Promise(() => undefined);

@@ -1,15 +1,92 @@
-/** A launch and what is known from it: bounded in time, and without a process that nobody holds. */
+/** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
 import { basename } from "node:path";
-import { Effect } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { Run } from "../adapters/spawner.ts";
-import { HoldfastError } from "../protocol/errors.ts";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { LAUNCH_MAX_MS } from "../protocol/limits.ts";
-import { isSecretName, type Redactor } from "../protocol/redact.ts";
+import { isSecretName, makeRedactor, type Redactor } from "../protocol/redact.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import { attemptAsync } from "./attempt.ts";
 import type { Spawned } from "./inputs.ts";
+import { forEver } from "./journal.ts";
+import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
+import type { Shell } from "./worker.ts";
+
+interface Started {
+  readonly run: Run;
+  readonly argv: readonly string[];
+  readonly redact: Redactor;
+}
+
+export const launch = async (shell: Shell, incarnation: number): Promise<void> => {
+  const { journal } = shell;
+  shell.forget();
+  await journal.fact({ type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
+  // Killed before it began.
+  if (!journal.child().open) return;
+  shell.vitals.begin(journal.now());
+  let started: Started;
+  try {
+    started = await start(shell, incarnation);
+  } catch (cause) {
+    shell.startError = asHoldfastError(cause);
+    shell.tell({ type: "EXITED" });
+    return;
+  }
+  const { run, argv, redact } = started;
+  await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
+  if (journal.isClosed()) return;
+  const timeout_ms = timeoutOf(shell);
+  // Before the machine is told: it may be waiting to stop what runs.
+  shell.attach(run, redact);
+  shell.starting = undefined;
+  shell.tell({ type: "LAUNCHED", timeout_ms });
+};
+
+const start = async (shell: Shell, incarnation: number): Promise<Started> => {
+  const { services, bridge, journal, adapter, spec, id } = shell;
+  if (shell.beginning.unlaunchable !== undefined) throw shell.beginning.unlaunchable;
+  const known = journal.ask((log) => log.worker(id));
+  const row = known instanceof Promise ? await known : known;
+  const session = row?.session_id ?? undefined;
+  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
+  const prepared = asked instanceof Promise ? await asked : asked;
+  const { argv, stdin } = prepared.plan;
+  shell.program = programOf(argv);
+  if (journal.child().stop !== null)
+    throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+  // Let go meanwhile: whoever supervises it next starts it.
+  if (journal.isClosed()) return forEver();
+  const { cwd } = spec;
+  shell.starting = services.spawner.launch({
+    worker_id: id,
+    incarnation,
+    argv,
+    cwd,
+    env: prepared.env,
+    stdin,
+  });
+  const run = await inTime(shell, shell.starting);
+  return { run, argv, redact: redactorOf(prepared.secrets) };
+};
+
+const inTime = ({ services, bridge }: Shell, launching: Promise<Run>): Promise<Run> =>
+  new Promise((resolve, reject) => {
+    const alarm = bridge.alarms.after(LAUNCH_MAX_MS, () => {
+      discard(services, launching);
+      reject(new HoldfastError("EXEC_FAILED", `The agent was not started within ${LAUNCH_MAX_MS / 1000} s.`));
+    });
+    launching.then(
+      (run) => {
+        alarm.disarm();
+        resolve(run);
+      },
+      (cause) => {
+        alarm.disarm();
+        reject(cause);
+      },
+    );
+  });
 
 /** What is made after all is ended: nobody waits for it any more. */
 export const discard = ({ report }: Services, late: Promise<Run>): void => {
@@ -23,19 +100,9 @@ export const discard = ({ report }: Services, late: Promise<Run>): void => {
     .catch((cause) => report("an agent that was started too late could not be ended", cause));
 };
 
-export const inTime = (services: Services, launching: Promise<Run>): Effect.Effect<Run, HoldfastError> =>
-  Effect.timeoutOrElse(
-    attemptAsync(() => launching),
-    {
-      duration: LAUNCH_MAX_MS,
-      orElse: () => {
-        discard(services, launching);
-        return Effect.fail(
-          new HoldfastError("EXEC_FAILED", `The agent was not started within ${LAUNCH_MAX_MS / 1000} s.`),
-        );
-      },
-    },
-  );
+const withoutSecrets = makeRedactor();
+export const redactorOf = (secrets: readonly string[]): Redactor =>
+  secrets.length === 0 ? withoutSecrets : makeRedactor(secrets);
 
 export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): Spawned => ({
   pid: run.agent.pid,

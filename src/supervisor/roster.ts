@@ -1,7 +1,8 @@
-/** The workers that live: each one's fiber is in the runtime's scope and dies with it, its agent does not. */
-import { Cause, Effect, Exit, FiberMap, type Scope } from "effect";
+/** The workers that live: what is done for one ends with the runtime, its agent does not. */
+import { Effect, type Scope } from "effect";
+import { makeBridge } from "./bridge.ts";
 import type { Services } from "./services.ts";
-import { type Enlisted, makeWorker, type Worker } from "./worker.ts";
+import { type Enlisted, Shell, type Worker } from "./worker.ts";
 
 export interface Roster {
   readonly live: ReadonlyMap<string, Worker>;
@@ -13,27 +14,33 @@ export interface Roster {
 }
 
 export const makeRoster = (services: Services): Effect.Effect<Roster, never, Scope.Scope> =>
-  Effect.map(FiberMap.make<string>(), (fibers) => {
-    const live = new Map<string, Worker>();
+  Effect.gen(function* () {
+    const bridge = yield* makeBridge;
+    const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
 
-    const leave = (id: string, exit: Exit.Exit<void>): void => {
-      live.delete(id);
-      if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) {
-        services.report(`worker ${id}: its end could not be recorded`, Cause.squash(exit.cause));
-      }
+    const leave = ({ id }: Worker, failure?: unknown): void => {
+      if (!live.delete(id)) return;
+      if (failure !== undefined) services.report(`worker ${id}: its end could not be recorded`, failure);
       for (const ended of endings.get(id) ?? []) ended();
       endings.delete(id);
     };
 
+    const clear = Effect.sync(() => {
+      for (const worker of live.values()) {
+        worker.letGo();
+        leave(worker);
+      }
+    });
+    yield* Effect.addFinalizer(() => clear);
+
     return {
       live,
       supervise: (enlisted) =>
-        Effect.suspend(() => {
-          const worker = makeWorker(services, enlisted);
+        Effect.sync(() => {
+          const worker = new Shell(services, bridge, enlisted, leave);
           live.set(worker.id, worker);
-          const life = Effect.onExit(worker.life, (exit) => Effect.sync(() => leave(worker.id, exit)));
-          return Effect.asVoid(FiberMap.run(fibers, worker.id, life));
+          worker.begin();
         }),
       ended: (id) =>
         Effect.callback<void>((resume) => {
@@ -44,6 +51,6 @@ export const makeRoster = (services: Services): Effect.Effect<Roster, never, Sco
           endings.set(id, waiters);
           return Effect.sync(() => waiters.delete(waiter));
         }),
-      clear: FiberMap.clear(fibers),
+      clear,
     };
   });

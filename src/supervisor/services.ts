@@ -36,6 +36,8 @@ export interface Services {
   readonly boot_id: string;
   readonly probe: Probe;
   readonly random: () => number;
+  /** How many workers may live at once; WORKERS_LIVE_MAX unless told otherwise. */
+  readonly workers_max?: number;
   adapterFor(kind: string): AgentAdapter | undefined;
   prepare(
     adapter: AgentAdapter,

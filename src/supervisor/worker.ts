@@ -1,39 +1,49 @@
 /**
- * The shell around one worker: it carries out what the machine asks for (launch, terminate, kill, settle) and records
- * every step in its journal. One fiber and one mailbox; what takes time is forked and answers by a message.
+ * The shell around one worker: it carries out what the machine asks for and records every step in its journal. One machine
+ * and one mailbox, stepped to completion at once; what takes time is a promise that answers by a message. Each phase has a
+ * file: `launching`, `taking-over`, `limiting`, `stopping`, `settling`, `abandoning`.
  *
  * What fails outside (a launch, a signal, the store) is an input or is tried again. What may not fail and does (a throw in
  * an adapter, in a decision) ends this worker: it is abandoned as failed, its processes are ended, its siblings live.
  */
-import { Cause, Effect, Exit, Latch, type Scope } from "effect";
-import type { SnapshotFrom } from "xstate";
-import { runActor } from "../actors/actor.ts";
-import { makeMailbox } from "../actors/mailbox.ts";
-import { makeStepper } from "../actors/stepper.ts";
-import { type WorkerAction, type WorkerEvent, workerMachine } from "../actors/worker-machine.ts";
+import { Effect } from "effect";
+import { Actor, type Host } from "../actors/actor.ts";
+import type { Paced } from "../actors/pace.ts";
+import { makeStepper, type Position } from "../actors/stepper.ts";
+import {
+  type WorkerAction,
+  type WorkerContext,
+  type WorkerEvent,
+  workerMachine,
+} from "../actors/worker-machine.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { Run, RunExit } from "../adapters/spawner.ts";
-import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { KILL_REPEAT_MS, MAILBOX_USER_MAX, STDERR_TAIL_BYTES } from "../protocol/limits.ts";
-import { type RecordDraft, workerStream } from "../protocol/records.ts";
-import { makeRedactor, type Redactor } from "../protocol/redact.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { MAILBOX_USER_MAX } from "../protocol/limits.ts";
+import type { RecordDraft } from "../protocol/records.ts";
+import type { Redactor } from "../protocol/redact.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import { attemptAsync, typed } from "./attempt.ts";
-import { breachOf, timeLeft } from "./budgets.ts";
-import type { Decider } from "./decider.ts";
-import { ABANDONED, errorOf, failedToStart, honest, NOT_STARTED, UNKNOWN_EXIT } from "./exits.ts";
+import type { AppendOptions } from "../store/port.ts";
+import { abandon } from "./abandoning.ts";
+import { attemptAsync } from "./attempt.ts";
+import type { Bridge } from "./bridge.ts";
+import { type Decider, SoloDecider, type Told } from "./decider.ts";
 import type { ChildState, Input } from "./inputs.ts";
-import { type Intake, makeIntake } from "./intake.ts";
-import { makeJournal } from "./journal.ts";
-import { discard, inTime, programOf, secretsOf, spawnedOf } from "./launching.ts";
+import { Intake, type Reader } from "./intake.ts";
+import { Journal } from "./journal.ts";
+import { launch } from "./launching.ts";
+import { checkBudget, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
-import { makeVitals } from "./vitals.ts";
+import { settle } from "./settling.ts";
+import { sendSignal } from "./stopping.ts";
+import { takeOver } from "./taking-over.ts";
+import { Vitals } from "./vitals.ts";
 
 const stepper = makeStepper(workerMachine, { incarnation: 0 });
-type Snapshot = SnapshotFrom<typeof workerMachine>;
+type Machine = typeof workerMachine;
 
-/** How the fiber of a worker begins: afresh, or from what a boot found. */
+/** How a worker begins: afresh, or from what a boot found. */
 export interface Beginning {
   readonly action: Exclude<BootAction, { readonly type: "leave" }>;
   readonly run?: Run;
@@ -50,333 +60,250 @@ export interface Enlisted {
   readonly beginning: Beginning;
   /** Place in the start order of its supervisor. */
   readonly order: number;
-  /** The tree that it belongs to decides for it; without one it decides alone. */
-  readonly decider?: Decider;
+  /** Who decides for it; it alone, unless told otherwise. */
+  readonly decider?: (worker: Told) => Decider;
 }
 
-export interface Worker {
+export interface Worker extends Told {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
-  readonly child: () => ChildState;
+  child(): ChildState;
   /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
   input(input: Input): Effect.Effect<void, HoldfastError>;
-  /** What the tree that it belongs to has decided. */
-  tell(event: WorkerEvent): void;
   /** Append to the agent's open stdin. */
   send(text: string): Effect.Effect<void, HoldfastError>;
   /** Called on the runtime's tick: heartbeat and stall. What the store refuses, the next tick finds again. */
   tick(now: number): Effect.Effect<void>;
-  /** The life of the worker: ends when its machine is final. Dies only where not even its end could be recorded. */
-  readonly life: Effect.Effect<void>;
 }
 
-export const makeWorker = (
-  services: Services,
-  { spec, adapter, child: initial, beginning, order, decider }: Enlisted,
-): Worker => {
-  const id = initial.worker_id;
-  const mailbox = makeMailbox<WorkerEvent>();
-  const written = Latch.makeUnsafe(false);
+/** What a worker's phases share. A class: there is one for each of a hundred thousand workers. */
+export class Shell implements Worker, Host<Machine>, Reader, Paced {
+  readonly id: string;
+  readonly order: number;
+  readonly spec: WorkerSpec;
+  readonly services: Services;
+  readonly bridge: Bridge;
+  readonly adapter: AgentAdapter;
+  readonly beginning: Beginning;
+  readonly vitals: Vitals;
+  journal: Journal;
 
-  let run: Run | undefined;
-  let intake: Intake | undefined;
-  let exit = beginning.exit;
-  let startError: HoldfastError | undefined;
+  run: Run | undefined;
+  intake: Intake | undefined;
+  exit: RunExit | undefined;
+  startError: HoldfastError | undefined;
   /** A launch that has not answered. */
-  let starting: Promise<Run> | undefined;
+  starting: Promise<Run> | undefined;
   /** Signals sent to this incarnation, in order. */
-  let signals: string[] = [];
+  signals: readonly string[] = NO_SIGNALS;
   /** Name of the agent's program, for sentences. */
-  let program: string | undefined;
-  let defect: unknown;
+  program: string | undefined;
 
-  const tell = (event: WorkerEvent): void => {
-    // A flood of stops says no more than its first two; there is always room for the exit.
-    if (event.type === "STOP" && mailbox.size() >= MAILBOX_USER_MAX) return;
-    mailbox.offer("control", event);
-  };
-  const broken = (cause: unknown): void => {
-    defect ??= cause;
-    tell({ type: "BROKEN" });
-  };
+  private readonly decider: Decider;
+  private readonly actor: Actor<Machine>;
+  private readonly onEnd: (worker: Worker, failure?: unknown) => void;
+  private defect: unknown;
 
-  const journal = makeJournal(services, initial, tell, decider);
-  const { child, now, fact } = journal;
-  const vitals = makeVitals(journal, spec);
-  const contained = (work: Effect.Effect<void>): Effect.Effect<void> =>
-    Effect.catchCause(work, (cause) =>
-      Effect.sync(() => {
-        if (!Cause.hasInterruptsOnly(cause)) broken(Cause.squash(cause));
-      }),
+  /** `onEnd` is told when the life of the worker has ended, with a failure where not even that could be recorded. */
+  constructor(
+    services: Services,
+    bridge: Bridge,
+    enlisted: Enlisted,
+    onEnd: (worker: Worker, failure?: unknown) => void,
+  ) {
+    this.id = enlisted.child.worker_id;
+    this.order = enlisted.order;
+    this.spec = enlisted.spec;
+    this.services = services;
+    this.bridge = bridge;
+    this.adapter = enlisted.adapter;
+    this.beginning = enlisted.beginning;
+    this.exit = enlisted.beginning.exit;
+    this.onEnd = onEnd;
+    this.decider = enlisted.decider?.(this) ?? new SoloDecider(services, bridge.alarms, enlisted.child, this);
+    this.journal = new Journal(services, bridge.alarms, this.decider);
+    this.vitals = new Vitals(enlisted.spec);
+    this.actor = new Actor(stepper, bridge.alarms, this);
+  }
+
+  // --- how its life begins and ends
+
+  begin(): void {
+    const { run } = this.beginning;
+    this.vitals.begin(this.journal.now());
+    // What is asked from now on, its decider tells.
+    const { stop } = this.child();
+    if (stop?.kind === "kill") this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
+    else if (stop !== null) this.tell({ type: "STOP", grace_ms: this.spec.grace_ms, signal: "SIGTERM" });
+    const first = (): void => this.actor.start(firstStep(this));
+    if (run === undefined) first();
+    else
+      takeOver(this, run)
+        .then(first)
+        .catch((cause) => this.fail(cause));
+  }
+
+  /** Lets go of it: nothing more is done for it here, and its agent runs on. */
+  letGo(): void {
+    this.actor.stop();
+    this.journal.close();
+  }
+
+  ended(last: Position<Machine>): void {
+    if (last.value === "broken") this.fail(this.defect);
+    else {
+      this.journal.close();
+      this.onEnd(this);
+    }
+  }
+
+  private fail(cause: unknown): void {
+    this.letGo();
+    this.journal = new Journal(this.services, this.bridge.alarms, this.decider);
+    abandon(this, cause).then(
+      () => this.onEnd(this),
+      (failure) => this.onEnd(this, failure),
     );
-  const fork = (work: Effect.Effect<void>) => Effect.asVoid(Effect.forkScoped(contained(work)));
+  }
+
+  // --- what it is told
+
+  tell(event: WorkerEvent): void {
+    // A flood of stops says no more than its first two; there is always room for the exit.
+    if (event.type === "STOP" && this.actor.waiting() >= MAILBOX_USER_MAX) return;
+    this.actor.tell(event);
+  }
+
+  child(): ChildState {
+    return this.decider.child();
+  }
+
+  input(input: Input): Effect.Effect<void, HoldfastError> {
+    return attemptAsync(() => this.decider.input(input));
+  }
+
+  send(text: string): Effect.Effect<void, HoldfastError> {
+    return Effect.suspend(() => {
+      const { run } = this;
+      if (run !== undefined) return attemptAsync(() => run.write(text));
+      return Effect.fail(
+        new HoldfastError("INVALID_STATE", `Worker ${this.id} has no running agent to send to.`),
+      );
+    });
+  }
+
+  tick(now: number): Effect.Effect<void> {
+    const { run } = this;
+    if (run === undefined || this.child().state !== "running" || !this.vitals.isDue(now)) return Effect.void;
+    return Effect.promise(() => this.contained(this.vitals.tick(this.journal, run, now)));
+  }
+
+  // --- what its machine asks for
+
+  act(name: string, context: WorkerContext): void {
+    this.fork(this.carryOut(name as WorkerAction, context));
+  }
+
+  private carryOut(action: WorkerAction, context: WorkerContext): Promise<void> {
+    switch (action) {
+      case "launch":
+        return launch(this, context.incarnation);
+      case "terminate":
+        return sendSignal(this, context.signal, "stop");
+      case "killTree":
+        return sendSignal(this, "SIGKILL", "grace is over");
+      case "settle":
+        return settle(this);
+      case "reportTimeout":
+        return reportTimeout(this);
+    }
+  }
+
+  /** Its failure is this worker's end. */
+  fork(work: Promise<void>): void {
+    void this.contained(work);
+  }
+
+  private contained(work: Promise<void>): Promise<void> {
+    return work.catch((cause) => this.broken(cause));
+  }
+
+  private broken(cause: unknown): void {
+    this.defect ??= cause;
+    this.tell({ type: "BROKEN" });
+  }
 
   /** A call to a run that fails is told, and changes nothing: the machine asks again, or its answer is done without. */
-  const call = <A, B>(what: string, made: () => Promise<A>, otherwise: B): Effect.Effect<A | B> =>
-    Effect.catch(attemptAsync(made), (error) =>
-      Effect.sync(() => {
-        services.report(`worker ${id}: ${what} failed`, error);
-        return otherwise;
-      }),
-    );
+  call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Promise<A | B> {
+    const failed = (cause: unknown): B => {
+      this.services.report(`worker ${this.id}: ${what} failed`, cause);
+      return otherwise;
+    };
+    try {
+      return made().catch(failed);
+    } catch (cause) {
+      return Promise.resolve(failed(cause));
+    }
+  }
 
-  // --- what it writes
+  // --- its incarnation
 
-  const onRecords = (drafts: readonly RecordDraft[]) =>
-    Effect.gen(function* () {
-      yield* vitals.progress;
-      if (drafts.some((draft) => draft.type === "turn_completed")) yield* checkBudget;
-    });
+  /** A new incarnation knows nothing of the last one. */
+  forget(): void {
+    this.startError = undefined;
+    this.exit = undefined;
+    this.signals = NO_SIGNALS;
+    this.program = undefined;
+  }
 
-  const checkBudget = Effect.gen(function* () {
-    const row = yield* journal.ask((log) => log.worker(id));
-    const breach = row === undefined ? undefined : breachOf(spec.budget, row);
-    if (breach !== undefined) yield* fact({ type: "limit", ...breach, grace_ms: spec.grace_ms });
-  });
-
-  const pump = Effect.forever(
-    Effect.gen(function* () {
-      yield* written.await;
-      written.closeUnsafe();
-      if (intake !== undefined) yield* intake.drain;
-    }),
-  );
-
-  // --- how it starts
-
-  const attach = (started: Run, redact: Redactor): void => {
-    run = started;
-    intake = makeIntake(journal, adapter, started, redact, onRecords);
-    started.onOutput(() => written.openUnsafe());
-    written.openUnsafe();
+  attach(started: Run, redact: Redactor): void {
+    const intake = new Intake(this.journal, this.adapter, started, redact, this);
+    this.run = started;
+    this.intake = intake;
+    const wrote = (): void => this.fork(intake.wrote());
+    started.onOutput(wrote);
+    wrote();
     started.exited.then((ended) => {
-      if (run !== started) return;
-      exit = ended;
-      tell({ type: "EXITED" });
-    }, broken);
-  };
-
-  const start = (incarnation: number) =>
-    Effect.gen(function* () {
-      if (beginning.unlaunchable !== undefined) return yield* Effect.fail(beginning.unlaunchable);
-      const session = (yield* journal.ask((log) => log.worker(id)))?.session_id ?? undefined;
-      const prepared = yield* services.prepare(adapter, spec, incarnation, session);
-      program = programOf(prepared.plan.argv);
-      if (child().stop !== null) {
-        return yield* Effect.fail(
-          new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started."),
-        );
-      }
-      const { argv, stdin } = prepared.plan;
-      const { cwd } = spec;
-      starting = services.spawner.launch({ worker_id: id, incarnation, argv, cwd, env: prepared.env, stdin });
-      return { started: yield* inTime(services, starting), argv, redact: makeRedactor(prepared.secrets) };
+      if (this.run !== started) return;
+      this.exit = ended;
+      this.bridge.exits.put(this);
     });
+  }
 
-  const launch = (incarnation: number) =>
-    Effect.gen(function* () {
-      startError = undefined;
-      exit = undefined;
-      signals = [];
-      program = undefined;
-      yield* fact({ type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
-      // Killed before it began.
-      if (!child().open) return;
-      yield* vitals.begin;
-      const made = yield* Effect.exit(typed(start(incarnation)));
-      if (Exit.isFailure(made)) {
-        startError = asHoldfastError(Cause.squash(made.cause));
-        tell({ type: "EXITED" });
-        return;
-      }
-      const { started, argv, redact } = made.value;
-      yield* fact({ type: "launched", spawned: spawnedOf(started, argv, redact) });
-      const timeout_ms = yield* clockOf;
-      // Before the machine is told: it may be waiting to stop what runs.
-      attach(started, redact);
-      starting = undefined;
-      tell({ type: "LAUNCHED", timeout_ms });
-    });
+  /** Its agent has ended, and its turn has come. */
+  goOn(): void {
+    this.tell({ type: "EXITED" });
+  }
 
-  /** What a boot found: its agent is read on where the last daemon stopped, before the machine's first step. */
-  const takeOver = (found: Run) =>
-    Effect.gen(function* () {
-      const { incarnation } = found;
-      const prepared = yield* Effect.option(typed(services.prepare(adapter, spec, incarnation, undefined)));
-      const { plan, secrets } =
-        prepared._tag === "Some" ? prepared.value : { plan: undefined, secrets: secretsOf(spec, adapter) };
-      const redact = makeRedactor(secrets);
-      const argv = plan?.argv ?? spec.argv;
-      program = programOf(argv);
-      const sent = yield* journal.ask((log) => log.stream(id, ["worker_signal_sent"]));
-      signals = sent.flatMap((record) =>
-        record.type === "worker_signal_sent" && record.incarnation === incarnation
-          ? [record.payload.signal]
-          : [],
-      );
-      if (beginning.action.type === "adopt") {
-        yield* fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
-        yield* fork(checkBudget);
-      }
-      attach(found, redact);
-    });
+  detach(): void {
+    this.run = undefined;
+    this.intake = undefined;
+  }
 
-  // --- how it ends
+  onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined {
+    this.vitals.progress(this.journal.now());
+    return completesTurn(drafts) ? checkBudget(this) : undefined;
+  }
 
-  const timeNow = Effect.map(now, ({ mono_ms }) =>
-    timeLeft(spec, mono_ms - (child().started_ms ?? mono_ms), child().spent_ms),
-  );
-  /** For the machine: 0 is no limit. */
-  const clockOf = Effect.map(timeNow, (left) => (left === undefined ? 0 : Math.max(1, left.left_ms)));
+  /** Of what has ended, no place in its output is kept. */
+  forgetCheckpoints(): AppendOptions {
+    return { drop_checkpoints: { worker_id: this.id, incarnation: this.child().incarnation } };
+  }
+}
 
-  const reportTimeout = Effect.gen(function* () {
-    const left = yield* timeNow;
-    if (left === undefined) return;
-    const { limit, bound } = left;
-    yield* fact({ type: "limit", limit, value: bound, bound, grace_ms: spec.grace_ms });
-  });
-
-  const signalled = (target: Run | undefined, signal: string, reason: string) =>
-    Effect.gen(function* () {
-      if (target === undefined) return;
-      signals.push(signal);
-      const pids = yield* call(
-        signal,
-        () => (signal === "SIGKILL" ? target.kill() : target.signal(signal as NodeJS.Signals)),
-        [],
-      );
-      if (pids.length === 0) return;
-      const stream = workerStream(id);
-      const { incarnation } = target;
-      const payload = { signal, pids, reason };
-      yield* journal.note([{ type: "worker_signal_sent", stream, worker_id: id, incarnation, payload }]);
-    });
-
-  const duration = Effect.map(now, ({ mono_ms }) => Math.max(0, mono_ms - (child().started_ms ?? mono_ms)));
-  const forgetCheckpoints = () => ({ drop_checkpoints: { worker_id: id, incarnation: child().incarnation } });
-
-  /** After the exit: sweep what it left, read what it wrote, hear the adapter's verdict, let the supervisor decide. */
-  const settle = Effect.gen(function* () {
-    const duration_ms = yield* duration;
-    const ended = run;
-    if (ended === undefined || intake === undefined) {
-      const error = errorOf(startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."));
-      yield* fact(
-        { type: "exited", exit: NOT_STARTED, outcome: failedToStart(error), duration_ms, error },
-        [],
-        forgetCheckpoints(),
-      );
-      return;
-    }
-    const sweep = yield* call("the sweep", () => ended.sweep(), undefined);
-    yield* intake.drain;
-    const stderr_tail = yield* call("reading stderr", () => ended.tail("stderr", STDERR_TAIL_BYTES), "");
-    const seen = exit ?? UNKNOWN_EXIT;
-    const { drafts, outcome } = yield* intake.finish({
-      status: { code: seen.exit_code, signal: seen.signal },
-      signals_sent: signals,
-      stderr_tail,
-      ...(program === undefined ? {} : { program }),
-    });
-    run = undefined;
-    intake = undefined;
-    ended.dispose();
-    const told = { exit: seen, outcome: honest(outcome, seen), ...(sweep === undefined ? {} : { sweep }) };
-    yield* fact({ type: "exited", ...told, duration_ms }, drafts, forgetCheckpoints());
-  });
-
-  /** The last resort: nothing is decoded and no policy is asked. */
-  const abandon = (cause: unknown) =>
-    Effect.gen(function* () {
-      services.report(`worker ${id} is abandoned: its supervision failed`, cause);
-      const duration_ms = yield* duration;
-      const left = run;
-      run = undefined;
-      if (starting !== undefined) discard(services, starting);
-      let sweep: Awaited<ReturnType<Run["sweep"]>> | undefined;
-      if (left !== undefined) {
-        yield* call("the kill", () => left.kill(), undefined);
-        const ended = yield* Effect.timeoutOption(
-          call("waiting for its exit", () => left.exited, undefined),
-          KILL_REPEAT_MS,
-        );
-        if (ended._tag === "Some") exit ??= ended.value;
-        sweep = yield* call("the sweep", () => left.sweep(), undefined);
-        left.dispose();
-      }
-      const told = {
-        exit: exit ?? UNKNOWN_EXIT,
-        error: ABANDONED,
-        ...(sweep === undefined ? {} : { sweep }),
-      };
-      yield* fact({ type: "abandoned", ...told, duration_ms }, [], forgetCheckpoints());
-    });
-
-  const act = (name: string, { context }: Snapshot): Effect.Effect<void, never, Scope.Scope> => {
-    switch (name as WorkerAction) {
-      case "launch":
-        return fork(launch(context.incarnation));
-      case "terminate":
-        return fork(signalled(run, context.signal, "stop"));
-      case "killTree":
-        return fork(signalled(run, "SIGKILL", "grace is over"));
-      case "settle":
-        return fork(settle);
-      case "reportTimeout":
-        return fork(reportTimeout);
-    }
-  };
-
-  const supervised = Effect.gen(function* () {
-    yield* fork(pump);
-    yield* vitals.begin;
-    if (beginning.run !== undefined) yield* takeOver(beginning.run);
-    // What is asked from now on, the journal tells.
-    const { stop } = initial;
-    if (stop?.kind === "kill") tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
-    else if (stop !== null) tell({ type: "STOP", grace_ms: spec.grace_ms, signal: "SIGTERM" });
-    const last = yield* runActor(
-      stepper,
-      firstStep(beginning.action, child().incarnation, yield* clockOf),
-      mailbox,
-      act,
-    );
-    if (last.value === "broken") yield* Effect.die(defect);
-  });
-
-  return {
-    id,
-    order,
-    spec,
-    child,
-    input: journal.input,
-    tell,
-    send: (text) =>
-      Effect.suspend(() => {
-        const open = run;
-        if (open === undefined)
-          return Effect.fail(
-            new HoldfastError("INVALID_STATE", `Worker ${id} has no running agent to send to.`),
-          );
-        return attemptAsync(() => open.write(text));
-      }),
-    tick: (at) =>
-      Effect.suspend(() =>
-        run === undefined || child().state !== "running" ? Effect.void : contained(vitals.tick(run, at)),
-      ),
-    life: Effect.catchCause(Effect.scoped(supervised), (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : abandon(Cause.squash(cause)),
-    ),
-  };
-};
+const NO_SIGNALS: readonly string[] = [];
 
 /** The machine's first step: afresh, or from the state in which a boot found its worker. */
-const firstStep = (action: Beginning["action"], incarnation: number, timeout_ms: number) => {
-  const { context } = stepper.initial({ incarnation })[0];
+const firstStep = (shell: Shell) => {
+  const { action } = shell.beginning;
+  const { context } = stepper.initial({ incarnation: shell.child().incarnation })[0];
   switch (action.type) {
     case "adopt":
-      return stepper.step(stepper.at("starting", context), { type: "LAUNCHED", timeout_ms });
+      return stepper.step(stepper.at("starting", context), {
+        type: "LAUNCHED",
+        timeout_ms: timeoutOf(shell),
+      });
     case "settle":
       return stepper.step(stepper.at("starting", context), { type: "EXITED" });
     case "back_off":

@@ -1,77 +1,105 @@
 import { it } from "@effect/vitest";
-import { Effect, Fiber } from "effect";
+import { Effect } from "effect";
 import { TestClock } from "effect/testing";
-import { expect } from "vitest";
-import { runActor } from "../../src/actors/actor.ts";
-import { makeMailbox } from "../../src/actors/mailbox.ts";
+import { describe, expect } from "vitest";
+import { Actor } from "../../src/actors/actor.ts";
+import { makeAlarms } from "../../src/actors/alarms.ts";
 import { makeStepper } from "../../src/actors/stepper.ts";
 import { type WorkerEvent, workerMachine } from "../../src/actors/worker-machine.ts";
 
 const stepper = makeStepper(workerMachine, { incarnation: 0 });
+const firstStep = () => stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" });
 
-const actor = () => {
-  const mailbox = makeMailbox<WorkerEvent>();
-  const acts: string[] = [];
-  const life = Effect.scoped(
-    runActor(
-      stepper,
-      stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" }),
-      mailbox,
-      (name) =>
-        Effect.sync(() => {
-          acts.push(name);
-        }),
-    ),
+/** A worker's actor and what it asked for; `onAct` answers an action from inside. */
+const makeActor = (onAct: Readonly<Record<string, WorkerEvent>> = {}) =>
+  Effect.map(makeAlarms, (alarms) => {
+    const acts: string[] = [];
+    const ends: unknown[] = [];
+    const actor: Actor<typeof workerMachine> = new Actor(stepper, alarms, {
+      act: (name) => {
+        acts.push(name);
+        const answer = onAct[name];
+        if (answer === undefined) return;
+        actor.tell(answer);
+        acts.push(`${name} done`);
+      },
+      ended: (last) => {
+        ends.push(last.value);
+      },
+    });
+    return { acts, ends, actor, tell: (event: WorkerEvent) => actor.tell(event) };
+  });
+
+const started = Effect.map(makeActor(), (made) => {
+  made.actor.start(firstStep());
+  return made;
+});
+
+describe("on the test clock", () => {
+  it.effect("a fifteen-minute backoff passes", () =>
+    Effect.gen(function* () {
+      const { acts, tell } = yield* started;
+      tell({ type: "EXITED" });
+      tell({ type: "RESTART_AFTER", delay_ms: 15 * 60_000 });
+      yield* TestClock.adjust("14 minutes");
+      expect(acts).toEqual(["launch", "settle"]);
+      yield* TestClock.adjust("1 minute");
+      expect(acts).toEqual(["launch", "settle", "launch"]);
+    }),
   );
-  return {
-    acts,
-    life,
-    tell: (event: WorkerEvent) =>
-      Effect.andThen(
-        Effect.sync(() => mailbox.offer("control", event)),
-        Effect.yieldNow,
-      ),
-  };
-};
 
-it.effect("a fifteen-minute backoff passes on the test clock", () =>
-  Effect.gen(function* () {
-    const worker = actor();
-    const fiber = yield* Effect.forkChild(worker.life);
-    yield* worker.tell({ type: "EXITED" });
-    yield* worker.tell({ type: "RESTART_AFTER", delay_ms: 15 * 60_000 });
-    yield* TestClock.adjust("14 minutes");
-    expect(worker.acts).toEqual(["launch", "settle"]);
-    yield* TestClock.adjust("1 minute");
-    expect(worker.acts).toEqual(["launch", "settle", "launch"]);
-    yield* Fiber.interrupt(fiber);
-  }),
-);
+  it.effect("a stop that ends in time never kills", () =>
+    Effect.gen(function* () {
+      const { acts, ends, tell } = yield* started;
+      tell({ type: "LAUNCHED", timeout_ms: 0 });
+      tell({ type: "STOP", grace_ms: 10_000, signal: "SIGTERM" });
+      yield* TestClock.adjust("9 seconds");
+      tell({ type: "EXITED" });
+      yield* TestClock.adjust("1 hour");
+      tell({ type: "END", state: "cancelled" });
+      expect(acts).toEqual(["launch", "terminate", "settle"]);
+      expect(ends).toEqual(["cancelled"]);
+    }),
+  );
 
-it.effect("a stop that ends in time never kills", () =>
-  Effect.gen(function* () {
-    const worker = actor();
-    const fiber = yield* Effect.forkChild(worker.life);
-    yield* worker.tell({ type: "LAUNCHED", timeout_ms: 0 });
-    yield* worker.tell({ type: "STOP", grace_ms: 10_000, signal: "SIGTERM" });
-    yield* TestClock.adjust("9 seconds");
-    yield* worker.tell({ type: "EXITED" });
-    yield* TestClock.adjust("1 hour");
-    yield* worker.tell({ type: "END", state: "cancelled" });
-    const last = yield* Fiber.join(fiber);
-    expect(worker.acts).toEqual(["launch", "terminate", "settle"]);
-    expect(last.value).toBe("cancelled");
-  }),
-);
+  it.effect("a kill is repeated while the process does not end", () =>
+    Effect.gen(function* () {
+      const { acts, tell } = yield* started;
+      tell({ type: "LAUNCHED", timeout_ms: 0 });
+      tell({ type: "STOP", grace_ms: 100, signal: "SIGTERM" });
+      yield* TestClock.adjust("5 seconds");
+      expect(acts.filter((name) => name === "killTree").length).toBe(3);
+    }),
+  );
+});
 
-it.effect("a kill is repeated while the process does not end", () =>
-  Effect.gen(function* () {
-    const worker = actor();
-    const fiber = yield* Effect.forkChild(worker.life);
-    yield* worker.tell({ type: "LAUNCHED", timeout_ms: 0 });
-    yield* worker.tell({ type: "STOP", grace_ms: 100, signal: "SIGTERM" });
-    yield* TestClock.adjust("5 seconds");
-    expect(worker.acts.filter((name) => name === "killTree").length).toBe(3);
-    yield* Fiber.interrupt(fiber);
-  }),
-);
+describe("run to completion", () => {
+  it.effect("a message told from inside a step waits for its end", () =>
+    Effect.gen(function* () {
+      const { acts, actor } = yield* makeActor({ launch: { type: "EXITED" } });
+      actor.start(firstStep());
+      expect(acts).toEqual(["launch", "launch done", "settle"]);
+    }),
+  );
+
+  it.effect("what is told before the start waits for it", () =>
+    Effect.gen(function* () {
+      const { acts, actor, tell } = yield* makeActor();
+      tell({ type: "EXITED" });
+      expect([acts, actor.waiting()]).toEqual([[], 1]);
+      actor.start(firstStep());
+      expect([acts, actor.waiting()]).toEqual([["launch", "settle"], 0]);
+    }),
+  );
+
+  it.effect("after its end, or when it is stopped, nothing is done whatever it is told", () =>
+    Effect.gen(function* () {
+      const { acts, ends, actor, tell } = yield* started;
+      tell({ type: "LAUNCHED", timeout_ms: 1_000 });
+      actor.stop();
+      yield* TestClock.adjust("1 hour");
+      tell({ type: "BROKEN" });
+      expect([acts, ends]).toEqual([["launch"], []]);
+    }),
+  );
+});

@@ -1,40 +1,32 @@
-import { Effect, Fiber } from "effect";
 import { expect, it } from "vitest";
-import { makeMailbox } from "../../src/actors/mailbox.ts";
+import { Mailbox } from "../../src/actors/mailbox.ts";
+import { MAILBOX_CONTROL_MAX, MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
 
-const take = <A>(mailbox: { readonly take: Effect.Effect<A> }) => Effect.runPromise(mailbox.take);
-
-it("a kill overtakes a flooded user lane", async () => {
-  const mailbox = makeMailbox<string>({ control: 4, user: 1_000 });
+it("a kill overtakes a flooded user lane", () => {
+  const mailbox = new Mailbox<string>();
   for (let n = 0; n < 1_000; n += 1) mailbox.offer("user", `message ${n}`);
   mailbox.offer("control", "kill");
-  expect(await take(mailbox)).toBe("kill");
-  expect(await take(mailbox)).toBe("message 0");
+  expect(mailbox.take()).toBe("kill");
+  expect(mailbox.take()).toBe("message 0");
 });
 
 it("a full lane refuses and says so; the other lane is not touched", () => {
-  const mailbox = makeMailbox<number>({ control: 1, user: 2 });
-  expect([mailbox.offer("user", 1), mailbox.offer("user", 2), mailbox.offer("user", 3)]).toEqual([
-    true,
-    true,
-    false,
+  const mailbox = new Mailbox<number>();
+  const offered = Array.from({ length: MAILBOX_USER_MAX + 1 }, (_, n) => mailbox.offer("user", n));
+  expect([offered.indexOf(false), offered.lastIndexOf(true)]).toEqual([
+    MAILBOX_USER_MAX,
+    MAILBOX_USER_MAX - 1,
   ]);
-  expect(mailbox.offer("control", 4)).toBe(true);
-  expect(mailbox.size()).toBe(3);
+  expect(mailbox.offer("control", -1)).toBe(true);
+  expect(mailbox.size()).toBe(MAILBOX_USER_MAX + 1);
+  for (let n = 1; n < MAILBOX_CONTROL_MAX; n += 1) mailbox.offer("control", n);
+  expect(mailbox.offer("control", 0)).toBe(false);
 });
 
-it("wakes the one who waits, in the order of arrival", async () => {
-  const mailbox = makeMailbox<number>();
-  const both = Effect.runPromise(Effect.all([mailbox.take, mailbox.take]));
-  mailbox.offer("user", 1);
-  mailbox.offer("user", 2);
-  expect(await both).toEqual([1, 2]);
-});
-
-it("loses nothing when the one who waits is interrupted", async () => {
-  const mailbox = makeMailbox<number>();
-  const waiting = Effect.runFork(mailbox.take);
-  await Effect.runPromise(Fiber.interrupt(waiting));
-  mailbox.offer("user", 7);
-  expect(await take(mailbox)).toBe(7);
+it("gives messages in the order of arrival, then nothing", () => {
+  const mailbox = new Mailbox<number>();
+  for (const message of [1, 2, 3]) mailbox.offer("user", message);
+  const taken = [mailbox.take(), mailbox.take(), mailbox.take(), mailbox.take()];
+  mailbox.offer("user", 4);
+  expect([...taken, mailbox.take(), mailbox.size()]).toEqual([1, 2, 3, undefined, 4, 0]);
 });

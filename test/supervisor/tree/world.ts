@@ -164,8 +164,9 @@ export class World {
     return this.#end(id, code);
   }
 
-  /** Where a supervisor is in its life; undefined when the tree has it no more. */
+  /** Where a supervisor is in its life; undefined when the tree has it no more. A tree that was taken down is forgotten. */
   phase(path: string): SupervisorPhase | undefined {
+    if (this.types().at(-1) === "tree_removed") return "terminated";
     return this.tree.supervisors.get(path)?.phase;
   }
 

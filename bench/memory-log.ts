@@ -1,0 +1,137 @@
+/**
+ * An event log in memory for `supervisor.ts`: records in an array that forgets its oldest (as memory would have to where
+ * the log is a disk), rows folded as the real projection folds them, commits answered in a later turn of the microtasks.
+ * Reads that no supervisor makes while its workers run are left out.
+ */
+import type { LogRecord, RecordDraft } from "../src/protocol/records.ts";
+import { isCountedRestart } from "../src/protocol/records.ts";
+import type { EventLog, WorkerRow } from "../src/store/port.ts";
+
+const KEPT_MAX_RECORDS = 512;
+type Row = { -readonly [K in keyof WorkerRow]: WorkerRow[K] };
+
+const newRow = (id: string, { payload }: Extract<RecordDraft, { type: "worker_spawn_requested" }>): Row => ({
+  id,
+  name: null,
+  kind: payload.spec.kind,
+  state: "pending",
+  reason: "spawn_requested",
+  spec: payload.spec,
+  incarnation: 0,
+  restarts: 0,
+  pid: null,
+  pgid: null,
+  parent: null,
+  supervisor: payload.spec.supervisor,
+  session_id: null,
+  tombstone: false,
+  exit_code: null,
+  signal: null,
+  error: null,
+  completion: null,
+  turns: 0,
+  usage: NOTHING_USED,
+  created_at: "",
+  started_at: null,
+  ended_at: null,
+  last_seq: 0,
+  last_event_at: null,
+  version: 0,
+});
+
+const NOTHING_USED = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: null,
+};
+
+const fold = (row: Row, record: LogRecord): void => {
+  row.last_seq = record.seq;
+  row.version = record.version;
+  switch (record.type) {
+    case "worker_state_changed":
+      row.state = record.payload.to;
+      row.reason = record.payload.reason;
+      if (record.payload.to === "starting") row.incarnation = record.incarnation ?? 0;
+      return;
+    case "worker_spawned":
+      row.pid = record.payload.pid;
+      row.pgid = record.payload.pgid;
+      return;
+    case "worker_started":
+      row.started_at = record.recorded_at;
+      return;
+    case "worker_exited":
+      row.exit_code = record.payload.exit_code;
+      row.signal = record.payload.signal;
+      row.pid = null;
+      return;
+    case "worker_failed":
+      row.error = record.payload.error;
+      return;
+    case "worker_restart_scheduled":
+      row.state = "backing_off";
+      row.reason = record.payload.reason;
+      if (isCountedRestart(row.reason)) row.restarts += 1;
+      return;
+    case "worker_ended":
+      row.state = record.payload.state;
+      row.reason = record.payload.reason;
+      return;
+  }
+};
+
+/** `onStarted` is told of each `worker_started`. */
+export const makeMemoryLog = (onStarted: () => void): EventLog => {
+  const rows = new Map<string, Row>();
+  const kept: LogRecord[] = new Array(KEPT_MAX_RECORDS);
+  let head = 0;
+  let recorded_at = "";
+  const tick = (): void => {
+    recorded_at = new Date().toISOString();
+  };
+  tick();
+  setInterval(tick, 1).unref();
+
+  const append = (draft: RecordDraft): LogRecord => {
+    head += 1;
+    const worker = draft.worker_id;
+    const row = worker === undefined ? undefined : rows.get(worker);
+    const id = draft.id ?? `01ARZ3NDEKTSV4RRFF${head}`;
+    const record = {
+      seq: head,
+      id,
+      stream: draft.stream,
+      version: row === undefined ? 1 : row.version + 1,
+      type: draft.type,
+      recorded_at,
+      worker_id: worker,
+      incarnation: draft.incarnation,
+      correlation_id: draft.correlation_id ?? worker ?? id,
+      causation_id: draft.causation_id ?? id,
+      payload: draft.payload,
+    } as LogRecord;
+    kept[head % KEPT_MAX_RECORDS] = record;
+    if (row !== undefined) fold(row, record);
+    else if (draft.type === "worker_spawn_requested" && worker !== undefined)
+      rows.set(worker, newRow(worker, draft));
+    if (draft.type === "worker_started") onStarted();
+    return record;
+  };
+
+  const log: Partial<EventLog> = {
+    store_id: "memory",
+    epoch: "memory",
+    head: () => head,
+    append: (drafts) => drafts.map(append),
+    commit: async (drafts) => drafts.map(append),
+    byId: () => undefined,
+    checkpoints: () => [],
+    worker: (id) => rows.get(id),
+    workers: () => [...rows.values()],
+    stream: () => [],
+  };
+  return log as EventLog;
+};

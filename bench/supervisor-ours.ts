@@ -1,0 +1,139 @@
+/**
+ * Holdfast's side of `supervisor.ts`, in a process of its own: the real shell (spawn, machine, decisions, records, restarts)
+ * over a log in memory and agents that are objects.
+ */
+import { Effect, Scope } from "effect";
+import type { AgentAdapter } from "../src/adapters/adapter.ts";
+import { command } from "../src/adapters/command/index.ts";
+import type { LaunchRequest, Run, RunExit, RuntimeSpawner } from "../src/adapters/spawner.ts";
+import type { WorkerSpecInput } from "../src/protocol/worker.ts";
+import { makeRuntime } from "../src/supervisor/runtime.ts";
+import type { Services } from "../src/supervisor/services.ts";
+import { makeMemoryLog } from "./memory-log.ts";
+import { measure } from "./supervisor-measure.ts";
+
+/** A command whose output nobody reads: its objects write none. */
+const silent: AgentAdapter = { ...(command as AgentAdapter), streams: [] };
+
+const CRASHED: RunExit = {
+  exit_code: 1,
+  signal: null,
+  signal_inferred: false,
+  raw_status: 1,
+  reason: "exited",
+};
+const SWEPT = { method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 } as const;
+
+/** An agent of the bench: it runs until it is crashed. */
+class ObjectRun implements Run {
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly agent: Run["agent"];
+  readonly pgid: number;
+  readonly exited: Promise<RunExit>;
+  crash!: (exit: RunExit) => void;
+  constructor({ worker_id, incarnation }: LaunchRequest, pid: number) {
+    this.worker_id = worker_id;
+    this.incarnation = incarnation;
+    this.agent = { pid, start_time: "1", boot_id: "memory", pid_ns: "memory" };
+    this.pgid = pid;
+    this.exited = new Promise((resolve) => {
+      this.crash = resolve;
+    });
+  }
+  get launcher() {
+    return this.agent;
+  }
+  onOutput(): void {}
+  process(): "running" {
+    return "running";
+  }
+  async signal(): Promise<readonly number[]> {
+    return [];
+  }
+  async kill(): Promise<readonly number[]> {
+    return [];
+  }
+  async sweep() {
+    return SWEPT;
+  }
+  async write(): Promise<void> {}
+  async closeStdin(): Promise<void> {}
+  async tail(): Promise<string> {
+    return "";
+  }
+  spool(): string {
+    return "/nonexistent";
+  }
+  dispose(): void {}
+}
+
+const spec: WorkerSpecInput = {
+  kind: "command",
+  argv: ["agent"],
+  cwd: "/",
+  restart: "permanent",
+  max_restarts: 1_000_000,
+  restart_period_ms: 1_000,
+  timeout_ms: 0,
+  stall_ms: 0,
+  backoff_min_ms: 0,
+  backoff_max_ms: 0,
+};
+
+await measure(async (count) => {
+  let started = 0;
+  let awaited = { started: count, reached: Promise.withResolvers<void>() };
+  const log = makeMemoryLog(() => {
+    started += 1;
+    if (started === awaited.started) awaited.reached.resolve();
+  });
+  const runs = new Map<string, ObjectRun>();
+  const spawner: RuntimeSpawner = {
+    check: async () => undefined,
+    launch: async (request) => {
+      const run = new ObjectRun(request, runs.size + 1);
+      runs.set(request.worker_id, run);
+      return run;
+    },
+    observe: async () => ({ kind: "never_started" }),
+    workerDir: () => "/nonexistent",
+    close: async () => undefined,
+  };
+  const plan = { argv: ["agent"], env: {}, stdin: { kind: "empty" } } as const;
+  const prepared = Effect.succeed({ plan, env: {}, client_env: {}, secrets: [] });
+  const services: Services = {
+    log,
+    spawner,
+    files: {
+      save: async () => undefined,
+      load: () => Promise.reject(new Error("The bench keeps no specs.")),
+    },
+    boot_id: "bench",
+    probe: { fileExists: async () => false, portAccepts: async () => false },
+    random: Math.random,
+    workers_max: count,
+    adapterFor: () => silent,
+    prepare: () => prepared,
+    report: (message, cause) => process.stderr.write(`${message}: ${String(cause)}\n`),
+  };
+  const options = {
+    version: "bench",
+    state_dir: "/nonexistent",
+    adapters: [silent],
+    suggestKind: () => undefined,
+  };
+  const runtime = await Effect.runPromise(Scope.provide(makeRuntime(services, options), Scope.makeUnsafe()));
+  await Effect.runPromise(
+    Effect.forEach(Array.from({ length: count }), () => runtime.spawn(spec), {
+      concurrency: 64,
+      discard: true,
+    }),
+  );
+  await awaited.reached.promise;
+  return async () => {
+    awaited = { started: started + count, reached: Promise.withResolvers<void>() };
+    for (const run of runs.values()) run.crash(CRASHED);
+    await awaited.reached.promise;
+  };
+});

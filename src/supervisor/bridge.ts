@@ -1,0 +1,28 @@
+/** What the promises of a worker stand on: the clock of the runtime, and its way to run an Effect of somebody else's. */
+import { Cause, Effect, Exit, type Scope } from "effect";
+import { type Alarms, makeAlarms } from "../actors/alarms.ts";
+import { Pace } from "../actors/pace.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { EXITS_PER_TURN_MAX } from "../protocol/limits.ts";
+
+export interface Bridge {
+  readonly alarms: Alarms;
+  /** The ends of agents come one after the other through here. */
+  readonly exits: Pace;
+  /** Throws or rejects with what the effect fails or dies with. One that has its value already gives it at once. */
+  run<A>(effect: Effect.Effect<A, HoldfastError>): A | Promise<A>;
+}
+
+export const makeBridge: Effect.Effect<Bridge, never, Scope.Scope> = Effect.gen(function* () {
+  const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
+  return {
+    alarms: yield* makeAlarms,
+    exits: new Pace(EXITS_PER_TURN_MAX),
+    run: (effect) => {
+      if (!Exit.isExit(effect)) return runPromise(effect);
+      const exit = effect as Exit.Exit<never, HoldfastError>;
+      if (Exit.isSuccess(exit)) return exit.value;
+      throw Cause.squash(exit.cause);
+    },
+  };
+});

@@ -1,0 +1,39 @@
+/** After the exit: sweep what it left, read what it wrote, hear the adapter's verdict, let the supervisor decide. */
+import { HoldfastError } from "../protocol/errors.ts";
+import { STDERR_TAIL_BYTES } from "../protocol/limits.ts";
+import { errorOf, failedToStart, honest, NOT_STARTED, UNKNOWN_EXIT } from "./exits.ts";
+import { durationOf } from "./limiting.ts";
+import type { Shell } from "./worker.ts";
+
+export const settle = async (shell: Shell): Promise<void> => {
+  const duration_ms = durationOf(shell);
+  const { run, intake, journal, program } = shell;
+  if (run === undefined || intake === undefined) {
+    const error = errorOf(
+      shell.startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."),
+    );
+    const outcome = failedToStart(error);
+    await journal.fact(
+      { type: "exited", exit: NOT_STARTED, outcome, duration_ms, error },
+      [],
+      shell.forgetCheckpoints(),
+    );
+    return;
+  }
+  const sweep = await shell.call("the sweep", () => run.sweep(), undefined);
+  const reading = intake.drain();
+  if (reading !== undefined) await reading;
+  const stderr_tail = await shell.call("reading stderr", () => run.tail("stderr", STDERR_TAIL_BYTES), "");
+  const exit = shell.exit ?? UNKNOWN_EXIT;
+  const ending = intake.finish({
+    status: { code: exit.exit_code, signal: exit.signal },
+    signals_sent: shell.signals,
+    stderr_tail,
+    ...(program === undefined ? {} : { program }),
+  });
+  const { drafts, outcome } = ending instanceof Promise ? await ending : ending;
+  shell.detach();
+  run.dispose();
+  const told = { exit, outcome: honest(outcome, exit), ...(sweep === undefined ? {} : { sweep }) };
+  await journal.fact({ type: "exited", ...told, duration_ms }, drafts, shell.forgetCheckpoints());
+};

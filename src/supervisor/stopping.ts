@@ -1,0 +1,16 @@
+/** A signal to an agent, and its record. Whether it ended the agent is not known here: the exit tells. */
+import { workerStream } from "../protocol/records.ts";
+import type { Shell } from "./worker.ts";
+
+export const sendSignal = async (shell: Shell, signal: string, reason: string): Promise<void> => {
+  const { run, id } = shell;
+  if (run === undefined) return;
+  shell.signals = [...shell.signals, signal];
+  const send = () => (signal === "SIGKILL" ? run.kill() : run.signal(signal as NodeJS.Signals));
+  const pids = await shell.call(signal, send, []);
+  if (pids.length === 0) return;
+  const payload = { signal, pids, reason };
+  const stream = workerStream(id);
+  const { incarnation } = run;
+  await shell.journal.note([{ type: "worker_signal_sent", stream, worker_id: id, incarnation, payload }]);
+};

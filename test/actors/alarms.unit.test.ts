@@ -1,0 +1,66 @@
+import { it } from "@effect/vitest";
+import { Effect, Exit, Scope } from "effect";
+import { TestClock } from "effect/testing";
+import { expect } from "vitest";
+import { makeAlarms } from "../../src/actors/alarms.ts";
+
+it.effect("rings each once, in the order in which they are due, whatever the order of asking", () =>
+  Effect.gen(function* () {
+    const alarms = yield* makeAlarms;
+    const rung: number[] = [];
+    const due = Array.from({ length: 200 }, (_, n) => ((n * 7_919) % 200) * 10 + 10);
+    for (const at of due) alarms.after(at, () => rung.push(at));
+    yield* TestClock.adjust("500 millis");
+    expect(rung).toEqual(due.filter((at) => at <= 500).sort((a, b) => a - b));
+    yield* TestClock.adjust("1 hour");
+    expect(rung).toEqual([...due].sort((a, b) => a - b));
+  }),
+);
+
+it.effect("one that is taken back stays silent, wherever it stands; the others ring", () =>
+  Effect.gen(function* () {
+    const alarms = yield* makeAlarms;
+    const rung: number[] = [];
+    const made = Array.from({ length: 100 }, (_, n) => {
+      const at = ((n * 37) % 100) + 1;
+      return { at, alarm: alarms.after(at, () => rung.push(at)) };
+    });
+    const kept = made.filter((_, n) => n % 3 !== 0).map(({ at }) => at);
+    for (const [n, { alarm }] of made.entries()) if (n % 3 === 0) alarm.disarm();
+    yield* TestClock.adjust("1 second");
+    expect(rung).toEqual(kept.sort((a, b) => a - b));
+    for (const { alarm } of made) alarm.disarm();
+    expect(rung.length).toBe(kept.length);
+  }),
+);
+
+it.effect("one that is asked for while another rings has its own time", () =>
+  Effect.gen(function* () {
+    const alarms = yield* makeAlarms;
+    const rung: string[] = [];
+    alarms.after(1_000, () => {
+      rung.push("first");
+      alarms.after(1_000, () => rung.push("second"));
+    });
+    yield* TestClock.adjust("1500 millis");
+    expect(rung).toEqual(["first"]);
+    yield* TestClock.adjust("500 millis");
+    expect(rung).toEqual(["first", "second"]);
+  }),
+);
+
+it.effect("none rings once their scope is closed", () =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make();
+    const alarms = yield* Scope.provide(makeAlarms, scope);
+    let rung = 0;
+    const count = () => {
+      rung += 1;
+    };
+    alarms.after(10, count);
+    yield* Scope.close(scope, Exit.void);
+    alarms.after(10, count);
+    yield* TestClock.adjust("1 hour");
+    expect(rung).toBe(0);
+  }),
+);
