@@ -75,7 +75,16 @@ export interface SupervisorNode {
 }
 export type TreeNodeSpec = SupervisorNode | WorkerNode;
 
-export const SupervisorNode: z.ZodType<SupervisorNode> = z.lazy(() =>
+/** As it is given: what has a default may be left out. */
+export interface SupervisorNodeInput {
+  readonly type: "supervisor";
+  readonly name: string;
+  readonly config: z.input<typeof SupervisorConfig>;
+  readonly depends_on?: readonly string[] | undefined;
+  readonly children: readonly (SupervisorNodeInput | z.input<typeof WorkerNode>)[];
+}
+
+export const SupervisorNode: z.ZodType<SupervisorNode, SupervisorNodeInput> = z.lazy(() =>
   z.strictObject({
     type: z.literal("supervisor"),
     name: NodeName,
