@@ -68,19 +68,24 @@ export class SoloDecider implements Decider {
       if (events.length > 0 || (extra.length > 0 && decision !== NOTHING)) {
         const drafts = extra.length === 0 ? events : [...extra, ...events];
         return this.services.log.commit(drafts, options).then(
-          () => this.recorded(decision, now.mono_ms),
+          () => this.recorded(input, decision, now),
           (cause) => this.refused(cause),
         );
       }
-      this.recorded(decision, now.mono_ms);
+      this.recorded(input, decision, now);
       return DONE;
     } catch (cause) {
       return new Promise(() => this.refused(cause));
     }
   }
 
-  private recorded({ events, commands }: Decision, mono_ms: number): void {
+  private recorded(input: Input, { events, commands }: Decision, { mono_ms, clock }: Now): void {
     for (const event of events) this.state = evolve(this.state, event, mono_ms);
+    const { trace } = this.services;
+    if (trace !== undefined && events.length > 0) {
+      const { worker_id } = this.state;
+      trace({ tree: null, worker_id, input: input.type, events, at: BigInt(clock.mono_ns) });
+    }
     this.turns.give();
     for (const command of commands) this.worker.tell(eventOf(command));
   }

@@ -16,6 +16,7 @@ import { openLog } from "../store/log.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
 import type { Services, SpecFiles } from "./services.ts";
+import { tracing } from "./trace.ts";
 
 export interface OpenRuntimeOptions {
   /** Absolute; made with mode 0700 where it is missing. */
@@ -57,6 +58,7 @@ export const openRuntime = (
       log,
       spawner,
       files: specFiles((workerId) => spawner.workerDir(workerId)),
+      trace: yield* tracing,
       boot_id: currentPlace().boot_id,
       random: Math.random,
       probe: { fileExists, portAccepts },

@@ -5,6 +5,7 @@ import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { EventLog } from "../store/port.ts";
+import type { Trace } from "./trace.ts";
 
 /** Where a spec is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
 export interface SpecFiles {
@@ -35,6 +36,8 @@ export interface Services {
   readonly files: SpecFiles;
   readonly boot_id: string;
   readonly probe: Probe;
+  /** Told of every decision that is on record. */
+  readonly trace?: Trace | undefined;
   readonly random: () => number;
   /** How many workers may live at once; WORKERS_LIVE_MAX unless told otherwise. */
   readonly workers_max?: number;

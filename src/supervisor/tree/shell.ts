@@ -51,7 +51,8 @@ export const makeTree = (
     specs: ReadonlyMap<string, WorkerSpec>,
   ): Effect.Effect<TreeDecision, HoldfastError> =>
     Effect.gen(function* () {
-      const decision = decideTree(state, input, core.now(), (id) => {
+      const now = core.now();
+      const decision = decideTree(state, input, now, (id) => {
         const spec = specs.get(id);
         if (spec === undefined) throw new Error(`no spec of worker ${id}`);
         return spec;
@@ -59,6 +60,15 @@ export const makeTree = (
       const drafts = [...extra, ...decision.events];
       if (drafts.length > 0) yield* core.commit(drafts, options);
       state = decision.tree;
+      if (decision.events.length > 0) {
+        core.services.trace?.({
+          tree: initial.name,
+          worker_id: input.type === "worker" ? input.worker_id : null,
+          input: input.type === "worker" ? input.input.type : input.type,
+          events: decision.events,
+          at: BigInt(now.clock.mono_ns),
+        });
+      }
       for (const command of decision.commands) carryOut(command, tree);
       onDecided(input, tree);
       return decision;

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { HOLDFAST_DECIDE, METRICS, spanAttributesOf } from "../../src/protocol/observability.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../docs/observability.md"), "utf8");
+
+it("the page lists every metric as the code has it, and no other", () => {
+  const rows = page
+    .split("\n")
+    .filter((line) => /^\| `holdfast\.[a-z._]+` \| (counter|gauge|histogram) /.test(line));
+  expect(rows).toEqual(
+    METRICS.map(
+      ({ name, kind, unit, means, attributes }) =>
+        `| \`${name}\` | ${kind} | ${unit} | ${means} | ${attributes.map((one) => `\`${one}\``).join(" ")} |`,
+    ),
+  );
+});
+
+it("the page names the span and every attribute of an event", () => {
+  const attributes = spanAttributesOf({
+    type: "worker_restart_scheduled",
+    stream: "worker:1",
+    worker_id: "1",
+    incarnation: 1,
+    payload: {
+      supervisor: "crew",
+      reason: "why",
+      delay_ms: 1,
+      restarts_in_window: 1,
+      to: "running",
+    } as never,
+  });
+  expect(page).toContain(HOLDFAST_DECIDE);
+  for (const name of Object.keys(attributes)) expect(page).toContain(`\`${name}\``);
+  expect(Object.keys(attributes)).toHaveLength(7);
+});
