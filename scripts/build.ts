@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
+import { treeFileSchema } from "../src/tree-file/schema.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -91,9 +92,9 @@ const buildLibrary = (): void => {
   if (tsc.status !== 0) process.exit(1);
 };
 
-/** `holdfast/schemas/NAME.json`: for programs in other languages. */
+/** `holdfast/schemas/NAME.json`: for programs in other languages, and for editors of a holdfast.yaml. */
 const writeSchemas = (): void => {
-  for (const [name, schema] of Object.entries(jsonSchemas())) {
+  for (const [name, schema] of Object.entries({ ...jsonSchemas(), holdfast: treeFileSchema() })) {
     const file = join(dist, "schemas", `${name.replace("/", "-")}.json`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
