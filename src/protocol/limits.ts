@@ -186,3 +186,5 @@ export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
 /** A restart of the daemon takes seconds; a client that waits for the next one is told after this that nobody came. */
 export const NEXT_DAEMON_WAIT_MS = 30_000;
 export const NEXT_DAEMON_POLL_MS = 200;
+/** `agent up` and `down` look so often whether the tree is there yet. */
+export const TREE_POLL_MS = 100;

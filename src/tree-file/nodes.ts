@@ -37,7 +37,10 @@ const only = (keys: readonly string[], others: readonly string[], words: string)
 const WORKER: Subject = {
   what: "a worker",
   keys: workerKeys,
-  elsewhere: only(supervisorKeys, workerKeys, "that is for a supervisor, which has children"),
+  elsewhere: {
+    ...only(supervisorKeys, workerKeys, "that is for a supervisor, which has children"),
+    max_restarts: "its restarts count in the intensity of its supervisor",
+  },
 };
 const SUPERVISOR: Subject = {
   what: "a supervisor",
@@ -209,7 +212,7 @@ const isSupervisor = (node: Located): boolean => {
   const keys = [...node.entries.keys()];
   if (keys.includes("children") || keys.includes("strategy")) return true;
   if (keys.some((key) => Object.hasOwn(SUPERVISOR.elsewhere!, key))) return false;
-  const own = Object.keys(WORKER.elsewhere!);
+  const own = supervisorKeys.filter((key) => !workerKeys.includes(key));
   return keys.some((key) => own.includes(key) || nearest(key, ["children", "strategy"]) !== undefined);
 };
 

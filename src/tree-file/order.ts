@@ -2,10 +2,14 @@
  * The order in which a tree starts: children as they are written, moved only where `depends_on` asks for it (docs/tree.md,
  * Order). A supervisor starts whole before its next sibling, so a dependency between two subtrees orders the siblings above them.
  */
+import { TREE_PROBLEMS_MAX } from "../protocol/limits.ts";
 import { nearest } from "../protocol/suggest.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../protocol/tree.ts";
 import type { Place } from "./located.ts";
 import type { Problems } from "./problems.ts";
+
+/** Of a circle; who reads it goes round by then. */
+const STEPS_TOLD_MAX = 12;
 
 /** One child waits for another, because of what somewhere below it was asked for. */
 interface Wait {
@@ -47,7 +51,7 @@ const waitsOf = (root: SupervisorNode, placeOf: PlaceOfDependency, problems: Pro
       const place = placeOf(path, index);
       const problem = known.has(dependency)
         ? lineageProblem(path, dependency)
-        : `the tree has no ${dependency}${meant(dependency, paths)}`;
+        : `the tree has no ${dependency}${problems.found.length < TREE_PROBLEMS_MAX ? meant(dependency, paths) : ""}`;
       if (problem !== undefined) {
         problems.add(place, `depends_on: ${problem}`, path);
         return;
@@ -74,13 +78,18 @@ const lineageProblem = (path: string, dependency: string): string | undefined =>
   return undefined;
 };
 
+const last = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** The whole path of a name that is meant, or what is nearest to the path or to its end. */
 const meant = (typed: string, paths: readonly string[]): string => {
-  const last = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
   const near =
-    paths.find((path) => last(path) === typed) ??
-    nearest(typed, paths) ??
-    paths.find((path) => last(path) === nearest(last(typed), paths.map(last)));
+    paths.find((path) => last(path) === typed) ?? nearest(typed, paths) ?? byEnd(last(typed), paths);
   return near === undefined ? "" : `; did you mean ${near}?`;
+};
+
+const byEnd = (name: string, paths: readonly string[]): string | undefined => {
+  const end = nearest(name, paths.map(last));
+  return paths.find((path) => last(path) === end);
 };
 
 const sorted = (
@@ -119,7 +128,9 @@ const addCircle = (
     name = wait.on;
   }
   const circle = walk.slice(walk.findIndex((step) => step.name === name));
-  const steps = circle.map(({ wait }) => `${wait.path} waits for ${wait.dependency}`).join(", ");
+  const told = circle.slice(0, STEPS_TOLD_MAX).map(({ wait }) => `${wait.path} waits for ${wait.dependency}`);
+  if (circle.length > told.length) told.push(`and ${circle.length - told.length} more`);
+  const steps = told.join(", ");
   const isApart = circle.some(
     ({ name: member, wait }) => !isEnd(wait.path, member) || !isEnd(wait.dependency, wait.on),
   );

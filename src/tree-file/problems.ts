@@ -1,5 +1,4 @@
 /** The mistakes of a file: collected, told at once, in the order of the text. */
-import { HoldfastError } from "../protocol/errors.ts";
 import { TREE_PROBLEMS_MAX } from "../protocol/limits.ts";
 import type { Place } from "./located.ts";
 
@@ -38,12 +37,29 @@ const inOrder = (files: readonly string[], a: Place | undefined, b: Place | unde
 
 const sentence = (text: string): string => (/[.?]$/.test(text) ? text : `${text}.`);
 
+/** One mistake as facts, for programs. */
+export interface Mistake {
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** All that is wrong, for an error INVALID_REQUEST: plain data, because the client loads this folder as a program of its own. */
+export interface Mistakes {
+  readonly message: string;
+  /** `file:line:column: sentence`, in the order of the text. */
+  readonly problems: readonly string[];
+  readonly mistakes: readonly Mistake[];
+}
+
 /** `display` makes of an absolute path what a person reads; `files` in the order in which they were read. */
-export const problemsError = (
+export const mistakesOf = (
   problems: readonly Problem[],
   files: readonly string[],
   display: (file: string) => string,
-): HoldfastError => {
+): Mistakes => {
   const sorted = problems.toSorted((a, b) => inOrder(files, a.place, b.place));
   const told = sorted.slice(0, TREE_PROBLEMS_MAX);
   const rest = sorted.length - told.length;
@@ -53,20 +69,10 @@ export const problemsError = (
       : `${display(place.file)}:${place.line}:${place.column}: ${sentence(message)}`,
   );
   if (rest > 0) lines.push(`There are ${rest} more.`);
-  const mistakes = told.map(({ place, path, message }) => ({
-    ...(place === undefined ? {} : { file: place.file, line: place.line, column: place.column }),
-    path,
-    message: sentence(message),
-  }));
   const where = display(files[0] ?? "");
-  return new HoldfastError(
-    "INVALID_REQUEST",
-    sorted.length === 1 ? lines[0]! : `${sorted.length} mistakes in ${where}:\n${lines.join("\n")}`,
-    {
-      problems: lines,
-      phase: "validation",
-      suggestion: "Correct the file and run this again; docs/tree.md has its keys.",
-      details: { ...mistakes[0], mistakes },
-    },
-  );
+  return {
+    message: sorted.length === 1 ? lines[0]! : `${sorted.length} mistakes in ${where}:\n${lines.join("\n")}`,
+    problems: lines,
+    mistakes: told.map(({ place, path, message }) => ({ ...place, path, message: sentence(message) })),
+  };
 };

@@ -1,6 +1,6 @@
 /**
- * A holdfast.yaml to the tree that `agent up` asks for (cli.md; docs/tree.md). Pure but for the files that it is handed. Fails
- * with INVALID_REQUEST and every mistake of the file and its includes, each with its line and column.
+ * A holdfast.yaml to the tree that `agent up` asks for (cli.md; docs/tree.md). Pure but for the files that it is handed; it
+ * answers with every mistake of the file and its includes, each with its line and column, or with the tree.
  */
 import { basename, dirname } from "node:path";
 import { NAME_MAX_BYTES } from "../protocol/limits.ts";
@@ -11,7 +11,7 @@ import { check, type Subject } from "./issues.ts";
 import { describe, type Located, type LocatedMap, type Place, plain, valueAt } from "./located.ts";
 import { addSignificanceProblems, readRoot, type Walk } from "./nodes.ts";
 import { inStartOrder } from "./order.ts";
-import { makeProblems, type Problems, problemsError } from "./problems.ts";
+import { type Mistakes, makeProblems, mistakesOf, type Problems } from "./problems.ts";
 import { TopKeys } from "./schema.ts";
 import { openFile, type ReadFile, type Sources } from "./sources.ts";
 import { type Scope, substituteAll, withVariables } from "./variables.ts";
@@ -38,6 +38,24 @@ export interface TreeFile {
   readonly files: readonly string[];
 }
 
+type TreeFileReading = ({ readonly ok: true } & TreeFile) | ({ readonly ok: false } & Mistakes);
+
+/** The name of a file's tree alone: `agent down` needs no more of it, and works where the rest has mistakes. */
+export const readTreeName = ({
+  file,
+  readFile,
+  display = (path) => path,
+}: Pick<TreeFileInput, "file" | "readFile" | "display">):
+  | { readonly ok: true; readonly name: string }
+  | ({ readonly ok: false } & Mistakes) => {
+  const problems = makeProblems();
+  const sources: Sources = { readFile, problems, files: [], includes: 0 };
+  const top = openFile(file, sources);
+  if (top?.type === "map") return { ok: true, name: nameOf(top, file) };
+  if (top !== undefined) problems.add(top.place, "a file has a name:, or a directory that names its tree");
+  return { ok: false, ...mistakesOf(problems.found, sources.files, display) };
+};
+
 const FILE: Subject = {
   what: "the file",
   keys: Object.keys(TopKeys.shape),
@@ -46,16 +64,17 @@ const FILE: Subject = {
   ),
 };
 
-export const readTreeFile = (input: TreeFileInput): TreeFile => {
+export const readTreeFile = (input: TreeFileInput): TreeFileReading => {
   const { file, readFile, display = (path) => path } = input;
   const problems = makeProblems();
   const sources: Sources = { readFile, problems, files: [], includes: 0 };
   const top = openFile(file, sources);
   const read = top && readTop(top, input, sources);
   if (problems.found.length > 0 || read === undefined)
-    throw problemsError(problems.found, sources.files, display);
+    return { ok: false, ...mistakesOf(problems.found, sources.files, display) };
   const { root, nodes } = read;
   return {
+    ok: true,
     tree: { name: root.name, file, root },
     places: new Map([...nodes].map(([path, { place }]) => [path, place])),
     files: sources.files,

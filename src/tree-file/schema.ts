@@ -161,7 +161,6 @@ export const WorkerKeys = z.strictObject({
     .describe("extension keys of the agent API")
     .optional(),
   restart: RestartPolicy.describe("default: temporary for command, else transient").optional(),
-  max_restarts: restarts.describe("its own window, as in 3/60s").optional(),
   backoff: backoff.describe("first wait before a restart and the longest, as in 1s..60s").optional(),
   grace: duration.describe("time between TERM and KILL").optional(),
   shutdown: amount(readShutdown, "brutal_kill, infinity or a duration")

@@ -42,7 +42,7 @@ export const workerSpec = (
 
 /** Only what was written: the rest is left to the defaults, and no key is undefined. */
 const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
-  const { max_restarts, backoff, shutdown, ready } = keys;
+  const { backoff, shutdown, ready } = keys;
   const fields: Partial<WorkerSpecInput> = {
     argv: keys.argv,
     labels: keys.labels,
@@ -55,8 +55,6 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     permission: keys.permission,
     ext: keys.ext,
     restart: keys.restart,
-    max_restarts: max_restarts?.max,
-    restart_period_ms: max_restarts?.period_ms,
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     grace_ms: keys.grace,

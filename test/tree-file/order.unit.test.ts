@@ -98,4 +98,9 @@ describe("a dependency that cannot be", () => {
   it("two circles are told both", () => {
     expect(problemsOf(fileOf("a<b b<a c<d d<c"))).toHaveLength(2);
   });
+
+  it("a long circle is told by its beginning", () => {
+    const words = Array.from({ length: 50 }, (_, at) => `n${at}<n${(at + 1) % 50}`).join(" ");
+    expect(problemsOf(fileOf(words))[0]).toMatch(/n10 waits for n11, n11 waits for n12, and 38 more\.$/);
+  });
 });

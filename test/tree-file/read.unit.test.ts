@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TREE_PROBLEMS_MAX } from "../../src/protocol/limits.ts";
-import { FIRST, mistakeOf, nodeAt, problemsOf, read, specAt, tree } from "./support.ts";
+import { FIRST, mistakesIn, nodeAt, problemsOf, read, specAt, tree } from "./support.ts";
 
 /** cli.md, `holdfast.yaml`. */
 const EXAMPLE = `version: 1
@@ -87,7 +87,6 @@ describe("keys of a worker", () => {
   it.each([
     ["a duration", "timeout: 5m", { timeout_ms: 300_000 }],
     ["no duration", "stall: 0", { stall_ms: 0 }],
-    ["a window", "max_restarts: 5/1h", { max_restarts: 5, restart_period_ms: 3_600_000 }],
     ["a backoff", "backoff: 1s..5s", { backoff_min_ms: 1_000, backoff_max_ms: 5_000 }],
     ["a budget as spawn takes it", "budget: 'usd=5,tokens=2M'", { budget: { usd: 5, tokens: 2_000_000 } }],
     ["a budget as a map", "budget: { turns: 40, wall: 1h }", { budget: { turns: 40, wall_ms: 3_600_000 } }],
@@ -218,6 +217,10 @@ describe("a mistake is told with its place and what was meant", () => {
       'shutdown is brutal_kill, infinity or a duration such as 10s, not "brutalkill"; did you mean brutal_kill?',
     ],
     [
+      "- { name: a, argv: [x], ▸max_restarts: 3/60s }",
+      "a worker has no max_restarts; its restarts count in the intensity of its supervisor.",
+    ],
+    [
       "- { name: a, argv: [x], restart: ▸always }",
       'restart is one of permanent, transient, temporary, not "always".',
     ],
@@ -319,18 +322,16 @@ tree:
         - { name: fixer, kind: cluade, prompt: hi }
 `;
 
-  it("are in the order of the text, and in the error as facts", () => {
-    const error = mistakeOf(text);
-    expect(error.code).toBe("INVALID_REQUEST");
-    expect(error.info.problems!.map((line) => line.split(": ")[0])).toEqual([
+  it("are in the order of the text, and there as facts", () => {
+    const { message, problems, mistakes } = mistakesIn(text);
+    expect(problems.map((line) => line.split(": ")[0])).toEqual([
       "holdfast.yaml:3:3",
       "holdfast.yaml:5:36",
       "holdfast.yaml:5:55",
       "holdfast.yaml:8:32",
     ]);
-    expect(error.message).toContain("4 mistakes in holdfast.yaml:\n");
-    expect(error.info.details).toMatchObject({ file: "/work/shop/holdfast.yaml", line: 3, column: 3 });
-    expect((error.info.details!.mistakes as object[])[3]).toEqual({
+    expect(message).toContain("4 mistakes in holdfast.yaml:\n");
+    expect(mistakes[3]).toEqual({
       file: "/work/shop/holdfast.yaml",
       line: 8,
       column: 32,

@@ -19,6 +19,7 @@ describe("the example of the repository", () => {
   });
 
   it("is a tree", () => {
+    if (!file.ok) throw new Error(file.message);
     expect(startOrder(file.tree.root)).toEqual(["store", "crew", "crew/packer", "crew/sender", "visitors"]);
     expect(file.files.map((path) => path.replace(dirname(EXAMPLE), ""))).toEqual([
       "/holdfast.yaml",

@@ -1,7 +1,7 @@
 /** Trees from files that are texts of a test: `holdfast.yaml` in /work/shop, and what stands beside it. */
 import { resolve } from "node:path";
-import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { SupervisorNode, TreeNodeSpec, WorkerNode } from "../../src/protocol/tree.ts";
+import type { Mistakes } from "../../src/tree-file/problems.ts";
 import { readTreeFile, type TreeFile, type TreeFileInput } from "../../src/tree-file/read.ts";
 
 const DIRECTORY = "/work/shop";
@@ -13,10 +13,7 @@ export interface Given {
   readonly host?: string;
 }
 
-export const read = (
-  text: string,
-  { files = {}, vars = {}, env = {}, host = "here" }: Given = {},
-): TreeFile => {
+const reading = (text: string, { files = {}, vars = {}, env = {}, host = "here" }: Given) => {
   const all = new Map(
     Object.entries({ "holdfast.yaml": text, ...files }).map(([name, content]) => [
       resolve(DIRECTORY, name),
@@ -39,19 +36,21 @@ export const read = (
   });
 };
 
-export const mistakeOf = (text: string, given?: Given): HoldfastError => {
-  try {
-    read(text, given);
-  } catch (cause) {
-    if (cause instanceof HoldfastError) return cause;
-    throw cause;
-  }
-  throw new Error("the file has no mistake");
+export const read = (text: string, given: Given = {}): TreeFile => {
+  const file = reading(text, given);
+  if (!file.ok) throw new Error(file.message);
+  return file;
+};
+
+export const mistakesIn = (text: string, given: Given = {}): Mistakes => {
+  const file = reading(text, given);
+  if (file.ok) throw new Error("the file has no mistake");
+  return file;
 };
 
 /** Each as `file:line:column: sentence`. */
 export const problemsOf = (text: string, given?: Given): readonly string[] =>
-  mistakeOf(text, given).info.problems!;
+  mistakesIn(text, given).problems;
 
 /** The lines of one child, or several, under a plain top. */
 export const tree = (children: string, strategy = "one_for_one"): string =>

@@ -63,8 +63,6 @@ export const spawnProblems = (call: Call): readonly string[] => {
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
       problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
-  if (flags.supervisor !== undefined && flags.supervisor !== "root")
-    problems.push(`--supervisor knows no "${flags.supervisor}"; root is the only one so far`);
   if (argv.some((word) => Buffer.byteLength(word) > ARG_MAX_BYTES))
     problems.push(`an argument is over ${ARG_MAX_BYTES} bytes; pass long text with --prompt-file`);
   if (flags.detach && (flags.watch || flags.wait))
@@ -79,6 +77,18 @@ export const spawnProblems = (call: Call): readonly string[] => {
 export const promptSource = ({ args, flags }: Call): string | undefined =>
   args[1] === "-" ? "-" : (flags["prompt-file"] as string | undefined);
 
+/** What a client sends of its environment for one worker: what any may need, and what this one names. */
+export const environmentOf = (
+  own: Readonly<Record<string, string>>,
+  asked: readonly string[],
+  { env, stateDir }: Pick<Context, "env" | "stateDir">,
+): Required<Pick<WorkerSpecInput, "client_env" | "inherit_env">> => {
+  // An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is.
+  const inherit = [...asked, "HOLDFAST_HOME"];
+  const named = [...inherit, ...referencedVariables(own)];
+  return { client_env: clientEnvironment({ ...env, HOLDFAST_HOME: stateDir }, named), inherit_env: inherit };
+};
+
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   { flags, args, argv = [] }: Call,
@@ -87,9 +97,6 @@ export const specOf = (
   const { kind } = kindOf(args[0] ?? "command")!;
   const defaults = kindDefaults(kind);
   const own = Object.fromEntries(pairs(flags.env));
-  // An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is.
-  const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), "HOLDFAST_HOME"];
-  const ours: Env = { ...env, HOLDFAST_HOME: stateDir };
   const restarts = flags["max-restarts"] as Restarts | undefined;
   const backoff = flags.backoff as Backoff | undefined;
   return {
@@ -100,8 +107,7 @@ export const specOf = (
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
     env: own,
-    client_env: clientEnvironment(ours, [...inherit, ...referencedVariables(own)]),
-    inherit_env: inherit,
+    ...environmentOf(own, (flags["inherit-env"] as string[] | undefined) ?? [], { env, stateDir }),
     model: flags.model as string | undefined,
     session: flags.session as string | undefined,
     fork: flags.fork === true,
