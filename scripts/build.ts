@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
+import { treeFileSchema } from "../src/tree-file/schema.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
@@ -26,16 +27,22 @@ const common = {
 const REQUIRE =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 /** What the client must not load before a command asks for it. */
-const HEAVY = /node_modules\/(effect|zod|better-sqlite3|xstate|execa|ulid)\//;
+const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|xstate|execa|ulid)\//;
 
-/** The manifest brings zod along: a file of its own, loaded when somebody asks for schemas. */
-const MANIFEST = "cli-manifest";
-const manifestApart: Plugin = {
-  name: "manifest-apart",
+/** The manifest and the reader of holdfast.yaml bring zod along: files of their own, loaded when somebody asks for them. */
+const APART: Readonly<Record<string, string>> = {
+  "cli-manifest": "src/cli/manifest.ts",
+  "cli-tree-file": "src/tree-file/read.ts",
+};
+const loadedApart: Plugin = {
+  name: "loaded-apart",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/manifest\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: `./${MANIFEST}.js`, external: true } : undefined,
-    ),
+    onResolve({ filter: /\/(manifest|tree-file\/read)\.ts$/ }, ({ kind, path }) => {
+      const [name] = Object.entries(APART).find(([, source]) =>
+        source.endsWith(path.replace(/^[./]+/, "/")),
+      )!;
+      return kind === "dynamic-import" ? { path: `./${name}.js`, external: true } : undefined;
+    }),
 };
 
 /**
@@ -49,14 +56,14 @@ const buildClient = async (): Promise<void> => {
     entryPoints: { cli: "src/cli/main.ts" },
     outdir: dist,
     outExtension: { ".js": ".cjs" },
-    plugins: [manifestApart],
+    plugins: [loadedApart],
     define: { "import.meta.url": "import_meta_url" },
     banner: { js: 'const import_meta_url = require("node:url").pathToFileURL(__filename).href;' },
   });
   const heavy = Object.keys(client.metafile.inputs).filter((input) => HEAVY.test(input));
   if (heavy.length > 0)
     throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
-  await build({ ...common, entryPoints: { [MANIFEST]: "src/cli/manifest.ts" }, outdir: dist });
+  await build({ ...common, entryPoints: APART, outdir: dist, banner: { js: REQUIRE } });
 };
 
 const buildDaemon = async (): Promise<void> => {
@@ -91,9 +98,9 @@ const buildLibrary = (): void => {
   if (tsc.status !== 0) process.exit(1);
 };
 
-/** `holdfast/schemas/NAME.json`: for programs in other languages. */
+/** `holdfast/schemas/NAME.json`: for programs in other languages, and for editors of a holdfast.yaml. */
 const writeSchemas = (): void => {
-  for (const [name, schema] of Object.entries(jsonSchemas())) {
+  for (const [name, schema] of Object.entries({ ...jsonSchemas(), holdfast: treeFileSchema() })) {
     const file = join(dist, "schemas", `${name.replace("/", "-")}.json`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);

@@ -23,7 +23,7 @@ compdef _agent agent
 `,
   fish: `complete -c agent -e
 complete -c agent -f -a '(agent __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
-complete -c agent -l cwd -l prompt-file -l state-dir -r -F
+complete -c agent -l cwd -l file -l prompt-file -l state-dir -r -F
 `,
 };
 

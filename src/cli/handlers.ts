@@ -3,6 +3,7 @@ import * as daemon from "./commands/daemon.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import { spawn } from "./commands/spawn.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
+import * as tree from "./commands/tree.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
@@ -15,6 +16,9 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/spawn": spawn,
   "agent/kill": workers.kill,
   "agent/restart": workers.restart,
+  "agent/up": tree.up,
+  "agent/diff": tree.diff,
+  "agent/down": tree.down,
   "agent/list": workers.list,
   "agent/tree": workers.tree,
   "agent/why": workers.why,
@@ -45,6 +49,9 @@ export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>>
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
   "agent/capabilities": ({ args }) => kindProblem(args[0]),
+  "agent/up": tree.upProblems,
+  "agent/diff": tree.upProblems,
+  "agent/down": tree.downProblems,
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
   "daemon/stop": daemon.stopProblems,

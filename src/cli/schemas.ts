@@ -132,6 +132,30 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     children: z.array(node),
   }),
 );
+const applied: z.ZodType<Replies["tree/apply"]> = z.object({
+  tree: z.string().describe("its name"),
+  changes: z.array(
+    z.object({
+      path: z.string(),
+      action: z.enum(["create", "update", "restart", "remove", "start", "unchanged", "kept_dead"]),
+      reason: z.string(),
+      fields: z
+        .array(z.string())
+        .optional()
+        .describe("of the worker's spec or the supervisor's configuration"),
+    }),
+  ),
+  state: z.enum([
+    "pending",
+    "starting",
+    "running",
+    "restarting",
+    "backing_off",
+    "stopping",
+    "parked",
+    "terminated",
+  ]),
+});
 const plan = z.object({
   argv: z.array(z.string()),
   cwd: z.string(),
@@ -214,6 +238,9 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/spawn": spawned,
   "agent/kill": perWorkers,
   "agent/restart": perWorkers,
+  "agent/up": applied,
+  "agent/diff": applied,
+  "agent/down": applied,
   "agent/list": z.array(view),
   "agent/tree": z.union([node, z.object({ trees: z.int().describe("with --follow: how many were shown") })]),
   "agent/why": z.object({

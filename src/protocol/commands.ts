@@ -164,6 +164,22 @@ const verbose: FlagDef = {
 const since: FlagDef = { name: "since", type: "duration", value: "10m", help: "records of the last so long" };
 const dryRun: FlagDef = { name: "dry-run", type: "bool", help: "show what would happen; change nothing" };
 
+const treeFile: FlagDef = {
+  name: "file",
+  short: "f",
+  type: "string",
+  value: "F",
+  help: "file of the tree",
+  default: "holdfast.yaml here",
+};
+const variable: FlagDef = {
+  name: "var",
+  type: "pair",
+  value: "K=V",
+  repeatable: true,
+  help: "variable of the file",
+};
+
 export const COMMANDS: readonly CommandDef[] = [
   {
     words: ["demo"],
@@ -357,6 +373,55 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [ids("workers to restart")],
     flags: [],
     examples: ["agent restart web"],
+  },
+  {
+    words: ["up"],
+    command: "agent/up",
+    request: "tree/apply",
+    group: "Start and stop",
+    danger: "mutating",
+    stream: false,
+    exits: [2, 5, 6, 8, 10, 11],
+    summary: "Bring a tree in line with its file: holdfast.yaml",
+    details:
+      "Starts what is new, restarts what runs differently now, stops what is in the file no more, and leaves the rest alone. Returns when the tree runs, or with the first worker that does not. Starts the daemon where none runs. See docs/tree.md.",
+    args: [],
+    flags: [
+      treeFile,
+      variable,
+      dryRun,
+      { name: "wait", type: "bool", help: "return when the tree runs (the default)" },
+      { name: "detach", short: "d", type: "bool", help: "return as soon as the changes are on record" },
+    ],
+    examples: ["agent up", "agent up -f crew/holdfast.yaml --var REGION=eu"],
+  },
+  {
+    words: ["diff"],
+    command: "agent/diff",
+    request: "tree/apply",
+    group: "Start and stop",
+    danger: "safe",
+    stream: false,
+    exits: [6],
+    summary: "What agent up would change",
+    details: "Exits with 0 whether or not there are changes; in JSON, changes has each with its action.",
+    args: [],
+    flags: [treeFile, variable],
+    examples: ["agent diff", "agent diff -o json | jq '.data.changes[].path'"],
+  },
+  {
+    words: ["down"],
+    command: "agent/down",
+    request: "tree/down",
+    group: "Start and stop",
+    danger: "destructive",
+    stream: false,
+    exits: [5, 6],
+    summary: "Stop a tree in order, and forget it",
+    details: "Returns when nothing of the tree is left.",
+    args: [{ name: "NAME", help: "name of a tree, where its file is not at hand" }],
+    flags: [treeFile],
+    examples: ["agent down", "agent down shop"],
   },
   {
     words: ["list"],

@@ -47,6 +47,16 @@ export const PATH_MAX_BYTES = 512;
 export const TREE_DEPTH_MAX = 8;
 /** Supervisors and workers of one file. */
 export const TREE_NODES_MAX = 2_000;
+/** A holdfast.yaml, and each file that it includes; also all text that its variables become. */
+export const TREE_FILE_MAX_BYTES = 1024 * 1024;
+/** Files that one holdfast.yaml may read by `include`, and how deep they may include each other. */
+export const TREE_INCLUDES_MAX = 256;
+export const TREE_INCLUDE_DEPTH_MAX = 8;
+/** Values of one file after its aliases are written out, and how deep they may nest. */
+export const TREE_VALUES_MAX = 100_000;
+export const TREE_NESTING_MAX = 64;
+/** Mistakes of one file that are told at once. */
+export const TREE_PROBLEMS_MAX = 100;
 /** A child that is not ready within this has failed to start. */
 export const READY_WITHIN_DEFAULT_MS = 60_000;
 /** A condition for readiness outside the log (a file, a port) is looked at this often. */
@@ -176,3 +186,5 @@ export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
 /** A restart of the daemon takes seconds; a client that waits for the next one is told after this that nobody came. */
 export const NEXT_DAEMON_WAIT_MS = 30_000;
 export const NEXT_DAEMON_POLL_MS = 200;
+/** `agent up` and `down` look so often whether the tree is there yet. */
+export const TREE_POLL_MS = 100;

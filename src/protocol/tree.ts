@@ -23,11 +23,11 @@ export const Strategy = z.enum(["one_for_one", "one_for_all", "rest_for_one", "d
 export type Strategy = z.infer<typeof Strategy>;
 
 /** OTP's auto_shutdown: what the end of a significant child does to its supervisor. */
-const AutoShutdown = z.enum(["never", "any", "all"]);
+export const AutoShutdown = z.enum(["never", "any", "all"]);
 export type AutoShutdown = z.infer<typeof AutoShutdown>;
 
 /** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
-const OnIntensity = z.enum(["escalate", "park"]);
+export const OnIntensity = z.enum(["escalate", "park"]);
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;

@@ -121,7 +121,6 @@ describe("agent spawn refuses", () => {
     [["codex", "hi", "--fork"], ["--fork means nothing to kind codex"]],
     [["--env", "1X=y", "--", "true"], ["--env has letters, digits and _"]],
     [["--env", "X", "--", "true"], ["--env needs KEY=VALUE"]],
-    [["--supervisor", "crew", "--", "true"], ['--supervisor knows no "crew"']],
     [["--name", "a b", "--", "true"], ["--name has letters"]],
     [["--name", "a", "--name", "b", "--", "true"], ["--name is given twice"]],
     [["--watch", "--detach", "--", "true"], ["--detach goes with neither"]],

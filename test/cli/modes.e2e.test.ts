@@ -1,4 +1,5 @@
 /** Every command against a real daemon in json and ndjson: exactly one envelope of the contract, and data as its schema says. */
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OUTPUTS, record } from "../../src/cli/schemas.ts";
 import { COMMANDS } from "../../src/protocol/commands.ts";
@@ -12,6 +13,8 @@ beforeAll(async () => {
   await commands.agent("spawn", "--name", "reader", "--interactive", "--", "cat");
 });
 afterAll(() => commands.close());
+
+const TREE = fileURLToPath(new URL("../../examples/tree/holdfast.yaml", import.meta.url));
 
 /** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
 const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = [
@@ -42,6 +45,9 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/completion", ["completion", "zsh"]],
   ["agent/manifest", ["manifest"]],
   ["agent/version", ["version"]],
+  ["agent/diff", ["diff", "--file", TREE]],
+  ["agent/up", ["up", "--file", TREE]],
+  ["agent/down", ["down", "--file", TREE]],
   ["agent/kill", ["kill", "reader", "--dry-run"]],
   ["agent/restart", ["restart", "done"]],
   ["agent/kill", ["kill", "--all", "--grace", "1s"]],

@@ -1,4 +1,6 @@
 /** Commands that wait outlast their daemon: killed, stopped, upgraded. Real processes. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { type Commands, makeCommands, type Running, until } from "./support/commands.ts";
@@ -51,10 +53,14 @@ describe("a daemon that is killed", () => {
   });
 
   it("is replaced by spawn --watch, which may start one", async () => {
-    const script = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.2; done";
+    // It says the rest once the daemon is gone.
+    const go = join(commands.home, "go");
+    const script = `echo line 1; echo line 2; until [ -e ${go} ]; do sleep 0.05; done; for i in 3 4 5 6 7 8; do echo line $i; done`;
     const watching = commands.start(["spawn", "--watch", "-o", "json", "--", "sh", "-c", script]);
     await until(() => watching.out().includes("line 2"));
     await crash();
+    await until(() => watching.err().includes(GONE));
+    writeFileSync(go, "");
     const { exit, stderr } = await watching.ended;
     expect({ exit, heard: said(watching) }).toEqual({ exit: 0, heard: [1, 2, 3, 4, 5, 6, 7, 8] });
     expect(stderr).toContain(`${GONE} Starting the next one.`);
@@ -62,7 +68,7 @@ describe("a daemon that is killed", () => {
 
   it("is waited for no longer than wait --timeout, and the way on is told", async () => {
     await commands.agent("spawn", "--name", "sleeper", "--", "sleep", "300");
-    const waiting = commands.start(["wait", "sleeper", "--timeout", "3s", "-o", "json"]);
+    const waiting = commands.start(["wait", "sleeper", "--timeout", "12s", "-o", "json"]);
     await until(async () => (await commands.agent("daemon", "status")).data.requests_in_flight === 2);
     await crash();
     const { exit, stdout } = await waiting.ended;

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const src = resolve(import.meta.dirname, "../../src");
-const rows = ["protocol", "store", "actors", "adapters", "supervisor", "daemon", "cli"];
+const rows = ["protocol", "tree-file", "store", "actors", "adapters", "supervisor", "daemon", "cli"];
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
 const clientMayImport = ["protocol", "cli"];
 
@@ -49,7 +49,7 @@ describe("pure rooms", () => {
     /^supervisor\/(runtime|worker|open|watch|services|output|boot|intake|journal|queries|roster)\.ts$/;
   const pure = files.filter(
     (file) =>
-      /^protocol\//.test(file) ||
+      /^(protocol|tree-file)\//.test(file) ||
       file === "actors/worker-machine.ts" ||
       (/^supervisor\//.test(file) && !shell.test(file)) ||
       /^adapters\/(command|claude-code|codex)\//.test(file) ||

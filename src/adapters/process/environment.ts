@@ -6,14 +6,12 @@
 import { resolve } from "node:path";
 import { BASE_VARIABLES, isVariable } from "../../protocol/environment.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { VARIABLE_NAME } from "../../protocol/kinds.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { PATH_DEFAULT } from "./preflight.ts";
 import { MARKER } from "./sweep.ts";
-
-/** What a shell passes on to its child: it drops variables with other names. */
-const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export interface EnvironmentSource {
   readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd">;

@@ -1,28 +1,25 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
-import { KINDS, type KindDef } from "../../protocol/commands.ts";
 import type { Backoff, BudgetReading, Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
+import {
+  kindDefaults,
+  kindOf,
+  referencedVariables,
+  unknownKind,
+  VARIABLE_NAME,
+} from "../../protocol/kinds.ts";
 import { ARG_MAX_BYTES, LABELS_MAX, NAME_MAX_BYTES } from "../../protocol/limits.ts";
-import { didYouMean } from "../../protocol/suggest.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
 
-const kindNames = KINDS.flatMap(({ kind, short }) => (kind === short ? [kind] : [short, kind]));
-
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
 const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
 
-const kindOf = (typed = "command"): KindDef | undefined =>
-  KINDS.find((each) => each.kind === typed || each.short === typed);
-
 /** For every command that takes a KIND. */
-export const kindProblem = (typed: string | undefined): readonly string[] => {
-  if (kindOf(typed) !== undefined) return [];
-  const meant = didYouMean(typed!, kindNames) || `; there are ${KINDS.map(({ short }) => short).join(", ")}`;
-  return [`there is no kind "${typed}"${meant}`];
-};
+export const kindProblem = (typed = "command"): readonly string[] =>
+  kindOf(typed) === undefined ? [unknownKind(typed)] : [];
 
 const programProblems = (typed: string | undefined, argv: Call["argv"]): readonly string[] => {
   if (argv !== undefined && argv.length > 0) return [];
@@ -37,7 +34,7 @@ const programProblems = (typed: string | undefined, argv: Call["argv"]): readonl
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
 const kindProblems = ({ args, argv, flags }: Call): readonly string[] => {
   const [typed, prompt] = args;
-  const kind = kindOf(typed);
+  const kind = kindOf(typed ?? "command");
   if (kind === undefined) return kindProblem(typed);
   const problems = kind.binary === null ? [...programProblems(typed, argv)] : [];
   if (kind.needsPrompt && prompt === undefined && flags["prompt-file"] === undefined)
@@ -49,8 +46,6 @@ const kindProblems = ({ args, argv, flags }: Call): readonly string[] => {
 
 /** worker.ts, WORKER_NAME. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** environment.ts, VARIABLE_NAME. */
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const pairs = (flag: unknown): readonly (readonly [string, string])[] =>
   (flag as [string, string][] | undefined) ?? [];
@@ -66,10 +61,8 @@ export const spawnProblems = (call: Call): readonly string[] => {
     );
   if (pairs(flags.label).length > LABELS_MAX) problems.push(`--label is given more than ${LABELS_MAX} times`);
   for (const [variable] of pairs(flags.env))
-    if (!VARIABLE.test(variable))
+    if (!VARIABLE_NAME.test(variable))
       problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
-  if (flags.supervisor !== undefined && flags.supervisor !== "root")
-    problems.push(`--supervisor knows no "${flags.supervisor}"; root is the only one so far`);
   if (argv.some((word) => Buffer.byteLength(word) > ARG_MAX_BYTES))
     problems.push(`an argument is over ${ARG_MAX_BYTES} bytes; pass long text with --prompt-file`);
   if (flags.detach && (flags.watch || flags.wait))
@@ -84,20 +77,26 @@ export const spawnProblems = (call: Call): readonly string[] => {
 export const promptSource = ({ args, flags }: Call): string | undefined =>
   args[1] === "-" ? "-" : (flags["prompt-file"] as string | undefined);
 
+/** What a client sends of its environment for one worker: what any may need, and what this one names. */
+export const environmentOf = (
+  own: Readonly<Record<string, string>>,
+  asked: readonly string[],
+  { env, stateDir }: Pick<Context, "env" | "stateDir">,
+): Required<Pick<WorkerSpecInput, "client_env" | "inherit_env">> => {
+  // An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is.
+  const inherit = [...asked, "HOLDFAST_HOME"];
+  const named = [...inherit, ...referencedVariables(own)];
+  return { client_env: clientEnvironment({ ...env, HOLDFAST_HOME: stateDir }, named), inherit_env: inherit };
+};
+
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   { flags, args, argv = [] }: Call,
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
 ): WorkerSpecInput => {
-  const { kind } = kindOf(args[0])!;
-  const isCommand = kind === "command";
+  const { kind } = kindOf(args[0] ?? "command")!;
+  const defaults = kindDefaults(kind);
   const own = Object.fromEntries(pairs(flags.env));
-  // An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is.
-  const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), "HOLDFAST_HOME"];
-  const ours: Env = { ...env, HOLDFAST_HOME: stateDir };
-  const references = Object.values(own).flatMap((value) =>
-    value.startsWith("@env:") ? [value.slice("@env:".length)] : [],
-  );
   const restarts = flags["max-restarts"] as Restarts | undefined;
   const backoff = flags.backoff as Backoff | undefined;
   return {
@@ -108,24 +107,21 @@ export const specOf = (
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
     env: own,
-    client_env: clientEnvironment(ours, [...inherit, ...references]),
-    inherit_env: inherit,
+    ...environmentOf(own, (flags["inherit-env"] as string[] | undefined) ?? [], { env, stateDir }),
     model: flags.model as string | undefined,
     session: flags.session as string | undefined,
     fork: flags.fork === true,
     interactive: flags.interactive === true,
     permission: flags.permission as WorkerSpecInput["permission"],
     ext: Object.fromEntries((flags.ext as [string, never][] | undefined) ?? []),
-    restart:
-      (flags.restart as WorkerSpecInput["restart"] | undefined) ?? (isCommand ? "temporary" : "transient"),
+    restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? defaults.restart,
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     grace_ms: flags.grace as number | undefined,
-    // A server runs for months and says nothing for days.
-    timeout_ms: (flags.timeout as number | undefined) ?? (isCommand ? 0 : undefined),
-    stall_ms: (flags.stall as number | undefined) ?? (isCommand ? 0 : undefined),
+    timeout_ms: (flags.timeout as number | undefined) ?? defaults.timeout_ms,
+    stall_ms: (flags.stall as number | undefined) ?? defaults.stall_ms,
     heartbeat_ms: flags.heartbeat as number | undefined,
     budget: flags.budget as BudgetReading | undefined,
     supervisor: flags.supervisor as string | undefined,

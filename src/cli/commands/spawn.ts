@@ -38,7 +38,7 @@ const readPrompt = async (context: Context, from: string): Promise<string> => {
   return text;
 };
 
-const WHY_UNREADABLE: Readonly<Record<string, string>> = {
+export const WHY_UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EACCES: "may not be read",
   EISDIR: "is a directory",

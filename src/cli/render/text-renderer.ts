@@ -14,8 +14,8 @@ export interface TextOptions {
   readonly line: (record: LogRecord) => string | undefined;
 }
 
-/** Commands whose failure has a result worth seeing: a table per id, the doctor's checks. */
-const SHOWN_ON_FAILURE = new Set(["agent/kill", "agent/restart", "agent/doctor"]);
+/** Commands whose failure has a result worth seeing: a table per id, what was changed, the doctor's checks. */
+const SHOWN_ON_FAILURE = new Set(["agent/kill", "agent/restart", "agent/up", "agent/doctor"]);
 
 /** The error says it all. */
 const isOneResult = (value: unknown): boolean => (value as { results?: unknown[] }).results?.length === 1;

@@ -1,0 +1,226 @@
+/** agent up, diff, down: a holdfast.yaml to the daemon, and, for up and down, until the tree is as it was asked for. */
+import { readFileSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { relative, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Reading } from "../../protocol/durations.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { VARIABLE_NAME } from "../../protocol/kinds.ts";
+import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../protocol/limits.ts";
+import { failure, success } from "../../protocol/outcome.ts";
+import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
+import type { AppliedReply, TreeNode } from "../../supervisor/facade.ts";
+import type { Mistakes } from "../../tree-file/problems.ts";
+import type { TreeFile } from "../../tree-file/read.ts";
+import type { Client } from "../client.ts";
+import type { Context, Handler, Result } from "../context.ts";
+import { outlasting } from "../outlast.ts";
+import type { Call } from "../parse.ts";
+import { WHY_UNREADABLE } from "./spawn.ts";
+import { environmentOf } from "./spawn-spec.ts";
+import { progressOf, type Standing } from "./tree-standing.ts";
+
+const DEFAULT_FILE = "holdfast.yaml";
+
+const variablesOf = ({ flags }: Pick<Call, "flags">): readonly (readonly [string, string])[] =>
+  (flags.var as [string, string][] | undefined) ?? [];
+
+export const upProblems = (call: Call): readonly string[] => {
+  const names = variablesOf(call).map(([name]) => name);
+  const problems = names
+    .filter((name) => !VARIABLE_NAME.test(name))
+    .map((name) => `--var has letters, digits and _ before the =, and first no digit, not "${name}"`);
+  for (const name of new Set(names.filter((each, at) => names.indexOf(each) !== at)))
+    problems.push(`--var ${name} is given twice`);
+  if (call.flags.wait && call.flags.detach) problems.push("--detach does not go with --wait");
+  return problems;
+};
+
+export const downProblems = ({ args, flags }: Call): readonly string[] =>
+  args.length > 0 && flags.file !== undefined ? ["agent down takes NAME or --file, not both"] : [];
+
+const readText = (path: string, maxBytes: number): Reading<string> => {
+  try {
+    const size = statSync(path).size;
+    const text = size > maxBytes ? "" : readFileSync(path, "utf8");
+    if (Math.max(size, Buffer.byteLength(text)) > maxBytes)
+      return { ok: false, problem: `is over ${maxBytes} bytes` };
+    return { ok: true, value: text };
+  } catch (cause) {
+    const { code = "", message } = cause as NodeJS.ErrnoException;
+    return { ok: false, problem: WHY_UNREADABLE[code] ?? `cannot be read: ${message}` };
+  }
+};
+
+/** As a person would name it from where they are. */
+const displayFrom =
+  (cwd: string) =>
+  (file: string): string => {
+    const short = relative(cwd, file);
+    return short.startsWith("..") ? file : short;
+  };
+
+const fileOf = ({ flags, cwd }: Context): string =>
+  resolve(cwd, (flags.file as string | undefined) ?? DEFAULT_FILE);
+
+const inputOf = (context: Context) => ({
+  file: fileOf(context),
+  readFile: readText,
+  display: displayFrom(context.cwd),
+});
+
+const mistaken = (context: Context, { message, problems, mistakes }: Mistakes): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", message, {
+    problems,
+    phase: "validation",
+    suggestion: isThere(context)
+      ? "Correct the file and run this again; docs/tree.md has its keys."
+      : "Name the file with --file, or write one: docs/tree.md.",
+    details: { ...mistakes[0], mistakes },
+  });
+
+const isThere = (context: Context): boolean => readText(fileOf(context), Number.POSITIVE_INFINITY).ok;
+
+/** zod and yaml come along, so it is loaded when it is needed. */
+const readFile = async (context: Context): Promise<TreeFile> => {
+  const { readTreeFile } = await import("../../tree-file/read.ts");
+  const read = readTreeFile({
+    ...inputOf(context),
+    given: new Map(variablesOf(context)),
+    env: context.env,
+    host: hostname(),
+  });
+  if (!read.ok) throw mistaken(context, read);
+  return read;
+};
+
+/** Each worker with what it may need of the client's environment, as `spawn` sends it. */
+const withEnvironment = (tree: TreeSpec, context: Context): TreeSpec => {
+  const inside = (node: TreeNodeSpec): TreeNodeSpec =>
+    node.type === "supervisor"
+      ? whole(node)
+      : {
+          ...node,
+          spec: { ...node.spec, ...environmentOf(node.spec.env, node.spec.inherit_env, context) },
+        };
+  const whole = (node: SupervisorNode): SupervisorNode => ({ ...node, children: node.children.map(inside) });
+  return { ...tree, root: whole(tree.root) };
+};
+
+/** What the daemon finds wrong with a worker, it names by its path: the file knows where that is. */
+const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context): HoldfastError => {
+  const display = displayFrom(context.cwd);
+  const problems = error.info.problems?.map((problem) => {
+    const place = places.get(/^([^\s:]+): /.exec(problem)?.[1] ?? "?");
+    return place === undefined ? problem : `${display(place.file)}:${place.line}:${place.column}: ${problem}`;
+  });
+  if (problems === undefined) return error;
+  return new HoldfastError(error.code, problems.length === 1 ? problems[0]! : error.message, {
+    ...error.info,
+    problems,
+  });
+};
+
+const apply = async (context: Context, dry_run: boolean): Promise<AppliedReply> => {
+  const file = await readFile(context);
+  const tree = withEnvironment(file.tree, context);
+  const bytes = Buffer.byteLength(JSON.stringify(tree));
+  if (bytes > REQUEST_MAX_BYTES)
+    throw new HoldfastError(
+      "REQUEST_TOO_LARGE",
+      `The tree has ${bytes} bytes with its prompts and environment, and a request at most ${REQUEST_MAX_BYTES}.`,
+      {
+        phase: "validation",
+        suggestion: "Make prompts shorter, or divide the file: a daemon has many trees.",
+      },
+    );
+  const client = await context.connect({ start: true });
+  if (!dry_run)
+    context.onInterrupt = {
+      sentence: "The daemon goes on with it. See: agent tree   Stop it: agent down",
+    };
+  const asked = await client.ask("tree/apply", { tree, dry_run });
+  if (!asked.ok) throw withPlaces(asked.error, file, context);
+  return asked.value;
+};
+
+export const diff: Handler = async (context) => success(await apply(context, true));
+
+export const up: Handler = async (context): Promise<Result> => {
+  const dryRun = context.flags["dry-run"] === true;
+  const reply = await apply(context, dryRun);
+  if (dryRun || context.flags.detach) return success(reply);
+  const done = context.progress(`starting ${reply.tree}`);
+  const standing = await standingOf(context, reply.tree).finally(done);
+  const value = { ...reply, state: standing.state };
+  if (standing.is === "up") return success(value);
+  return { ...failure(await whyNot(context, reply.tree, standing)), value };
+};
+
+type Settled = Exclude<Standing, { readonly is: "on its way" }>;
+
+/** Looks until the tree is up, or will not come up. Over the end of a daemon too: agents and trees outlast it. */
+const standingOf = (context: Context, tree: string): Promise<Settled> =>
+  outlasting(context, { start: true, resume: () => "agent up" }, async (client) => {
+    for (;;) {
+      const standing = progressOf(await treeNode(client, tree));
+      if (standing.is !== "on its way") return standing;
+      await sleep(TREE_POLL_MS);
+    }
+  });
+
+const treeNode = async (client: Client, tree: string): Promise<TreeNode | undefined> =>
+  (await client.request("agent/tree", {})).children.find(
+    ({ type, name }) => type === "supervisor" && name === tree,
+  );
+
+const whyNot = async (
+  context: Context,
+  tree: string,
+  standing: Exclude<Settled, { readonly is: "up" }>,
+): Promise<HoldfastError> => {
+  if (standing.is === "gone")
+    return new HoldfastError("INVALID_STATE", `The tree ${tree} was taken down meanwhile.`, {
+      suggestion: "Bring it up again with: agent up",
+    });
+  const { path, id, isSupervisor, reason, state } = standing;
+  const again = state === "running" ? `agent restart ${path}` : "agent up";
+  const suggestion = `See the decisions in order with: agent why ${path}   Mend the cause, then: ${again}`;
+  if (isSupervisor)
+    return new HoldfastError("SUPERVISOR_GAVE_UP", `${path} has given up: ${reason}.`, {
+      suggestion,
+      details: { path },
+    });
+  const client = await context.connect({ start: true });
+  const { error } = await client.request("agent/info", { id });
+  return new HoldfastError(
+    "WORKER_FAILED",
+    `${tree} is not whole: ${path} ${error === null ? `is ${reason}.` : `failed: ${error.message}`}`,
+    { suggestion, details: { path, error } },
+  );
+};
+
+const nameOf = async (context: Context): Promise<string> => {
+  const { readTreeName } = await import("../../tree-file/read.ts");
+  const read = readTreeName(inputOf(context));
+  if (!read.ok) throw mistaken(context, read);
+  return read.name;
+};
+
+export const down: Handler = async (context) => {
+  const [typed] = context.call.args;
+  const name = typed ?? (await nameOf(context));
+  const client = await context.connect();
+  context.onInterrupt = { sentence: "The daemon goes on stopping it. See: agent tree" };
+  const done = context.progress(`stopping ${name}`);
+  try {
+    const file = typed === undefined ? { file: fileOf(context) } : {};
+    const reply = await client.request("tree/down", { name, ...file });
+    await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
+      while ((await treeNode(next, name)) !== undefined) await sleep(TREE_POLL_MS);
+    });
+    return success({ ...reply, state: "terminated" });
+  } finally {
+    done();
+  }
+};

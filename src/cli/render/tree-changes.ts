@@ -1,0 +1,44 @@
+/** What `agent up`, `diff` and `down` did, or would do, to each node of a tree: one line each, and the rest counted. */
+import type { AppliedReply, TreeChange } from "../../supervisor/replies.ts";
+import { oneLine, type Paint, type Tone } from "./terminal.ts";
+
+type Action = TreeChange["action"];
+
+const MARKS: Readonly<Record<Exclude<Action, "unchanged">, readonly [Tone, string]>> = {
+  create: ["good", "+"],
+  start: ["good", "+"],
+  update: ["warn", "~"],
+  restart: ["warn", "~"],
+  remove: ["bad", "-"],
+  kept_dead: ["warn", "!"],
+};
+
+/** Fields are the spec's; the file has the same without the unit. */
+const fieldsOf = ({ fields = [] }: TreeChange): string =>
+  fields.map((field) => field.replace(/_ms$/, "")).join(", ");
+
+const words = (change: TreeChange, isDone: boolean): string => {
+  const fields = fieldsOf(change);
+  switch (change.action) {
+    case "create":
+      return isDone ? "created" : "create";
+    case "remove":
+      return isDone ? "removed" : "remove";
+    case "kept_dead":
+      return `kept dead: ${change.reason}`;
+    default:
+      return `${change.action}: ${fields === "" ? change.reason : `${fields} changed`}`;
+  }
+};
+
+export const treeChanges = ({ changes }: AppliedReply, paint: Paint, isDone: boolean): readonly string[] => {
+  const lines = changes.flatMap((change) => {
+    if (change.action === "unchanged") return [];
+    const [tone, mark] = MARKS[change.action];
+    return [
+      `${paint(tone, mark)} ${paint("bold", oneLine(change.path, 512))}  ${oneLine(words(change, isDone), 300)}`,
+    ];
+  });
+  const unchanged = changes.length - lines.length;
+  return unchanged === 0 ? lines : [...lines, paint("dim", `= unchanged ${unchanged}`)];
+};

@@ -1,0 +1,293 @@
+/** Located nodes to the tree that goes over the wire: which is a supervisor, which a worker, and whether each is whole. */
+import type { z } from "zod";
+import { NAME_MAX_BYTES, PATH_MAX_BYTES, TREE_DEPTH_MAX, TREE_NODES_MAX } from "../protocol/limits.ts";
+import { nearest } from "../protocol/suggest.ts";
+import { SupervisorConfig, type SupervisorNode, type TreeNodeSpec } from "../protocol/tree.ts";
+import type { RestartPolicy } from "../protocol/worker.ts";
+import type { Hosts } from "./hosts.ts";
+import { checkKeys, isWritten, plainKeys, type Subject } from "./issues.ts";
+import {
+  describe,
+  type Located,
+  type LocatedMap,
+  type Place,
+  placeOfKey,
+  valueAt,
+  withoutKeys,
+} from "./located.ts";
+import { RootKeys, SupervisorKeys, TEXT_KEYS, WorkerKeys } from "./schema.ts";
+import { entriesOf, type Sources, type Within } from "./sources.ts";
+import { workerSpec } from "./workers.ts";
+
+export interface Walk {
+  readonly sources: Sources;
+  readonly hosts: Hosts;
+  readonly tree: string;
+  /** By path, as they are found; the top has the empty path. */
+  readonly nodes: Map<string, LocatedMap>;
+  /** Every node, also one without a name. */
+  count: number;
+}
+
+const workerKeys = Object.keys(WorkerKeys.shape);
+const supervisorKeys = [...Object.keys(SupervisorKeys.shape), "children"];
+const only = (keys: readonly string[], others: readonly string[], words: string): Record<string, string> =>
+  Object.fromEntries(keys.filter((key) => !others.includes(key)).map((key) => [key, words]));
+
+const WORKER: Subject = {
+  what: "a worker",
+  keys: workerKeys,
+  elsewhere: {
+    ...only(supervisorKeys, workerKeys, "that is for a supervisor, which has children"),
+    max_restarts: "its restarts count in the intensity of its supervisor",
+  },
+};
+const SUPERVISOR: Subject = {
+  what: "a supervisor",
+  keys: supervisorKeys,
+  elsewhere: only(workerKeys, supervisorKeys, "that is for a worker, which has no children"),
+};
+const ROOT: Subject = {
+  what: "the top supervisor",
+  keys: [...Object.keys(RootKeys.shape), "children"],
+  elsewhere: {
+    ...only(workerKeys, [], "that is for a node below children"),
+    name: "the tree's name stands beside version",
+  },
+};
+
+const configOf = (keys: Partial<SupervisorKeys>): SupervisorConfig => {
+  const { intensity, decay, backoff, strategy, on_intensity, auto_shutdown, restart, significant } = keys;
+  const fields = {
+    strategy,
+    max_restarts: intensity?.max,
+    period_ms: intensity?.period_ms,
+    decay_ms: decay,
+    backoff_min_ms: backoff?.min_ms,
+    backoff_max_ms: backoff?.max_ms,
+    on_intensity,
+    auto_shutdown,
+    restart,
+    significant,
+  };
+  return SupervisorConfig.parse(
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  );
+};
+
+/** Mistakes are told; the node keeps its place in the tree with the keys that are right, so that the rest is checked too. */
+const keysOf = <S extends z.ZodObject>(
+  schema: S,
+  node: LocatedMap,
+  subject: Subject,
+  path: string,
+  { sources: { problems } }: Walk,
+): ReturnType<typeof checkKeys<S>> =>
+  checkKeys(schema, node, plainKeys(withoutKeys(node, ["children"]), TEXT_KEYS), subject, problems, path);
+
+export const readRoot = (node: Located, within: Within, walk: Walk): SupervisorNode | undefined => {
+  const { problems } = walk.sources;
+  if (node.type !== "map") {
+    problems.add(node.place, `tree needs a strategy and children, not ${describe(node)}`);
+    return undefined;
+  }
+  walk.nodes.set("", node);
+  const { keys } = keysOf(RootKeys, node, ROOT, "", walk);
+  const children = readChildren(node, keys, "", 1, within, walk, ROOT);
+  return { type: "supervisor", name: walk.tree, config: configOf(keys), depends_on: [], children };
+};
+
+const readChildren = (
+  node: LocatedMap,
+  config: Partial<RootKeys>,
+  path: string,
+  depth: number,
+  within: Within,
+  walk: Walk,
+  { what, keys }: Subject,
+): readonly TreeNodeSpec[] => {
+  const { problems } = walk.sources;
+  const children = valueAt(node, ["children"]);
+  const place = placeOfKey(node, "children", node.place);
+  if (config.strategy === "dynamic") {
+    if (children !== undefined)
+      problems.add(
+        place,
+        "a dynamic supervisor has no children in the file; agent spawn --supervisor starts them",
+        path,
+      );
+    return [];
+  }
+  if (children === undefined) {
+    if (!isWritten(node, "children", keys))
+      problems.add(place, `${what} needs children, or strategy: dynamic`, path);
+    return [];
+  }
+  if (children.type !== "list") {
+    problems.add(children.place, `children needs a list, not ${describe(children)}`, path);
+    return [];
+  }
+  if (depth > TREE_DEPTH_MAX) {
+    problems.add(place, `supervisors nest deeper than ${TREE_DEPTH_MAX}`, path);
+    return [];
+  }
+  const names = new Map<string, Place>();
+  return children.items.flatMap((item) =>
+    entriesOf(item, within, walk.sources).flatMap((entry) => {
+      walk.count += 1;
+      if (walk.count > TREE_NODES_MAX) {
+        problems.add(place, `the tree has over ${TREE_NODES_MAX} supervisors and workers`, path);
+        return [];
+      }
+      const child = readNode(entry.node, path, depth, entry.within, walk);
+      return child !== undefined && isNew(child.name, path, entry.node, names, walk) ? [child] : [];
+    }),
+  );
+};
+
+const isNew = (
+  name: string,
+  above: string,
+  node: Located,
+  names: Map<string, Place>,
+  { sources: { problems }, tree }: Walk,
+): boolean => {
+  const place = valueAt(node, ["name"])?.place ?? node.place;
+  const first = names.get(name);
+  if (first !== undefined)
+    problems.add(
+      place,
+      `there is a ${name} beside it already, in line ${first.line}; names of siblings differ`,
+      above,
+    );
+  else names.set(name, place);
+  // Paths do not begin with the tree's name, so the children of both would have the same ones.
+  if (above === "" && name === tree && isSupervisor(node))
+    problems.add(
+      place,
+      `${name} is the name of the tree too; give the tree another one with name:, beside version`,
+      name,
+    );
+  return first === undefined;
+};
+
+const readNode = (
+  node: Located,
+  above: string,
+  depth: number,
+  within: Within,
+  walk: Walk,
+): TreeNodeSpec | undefined => {
+  const { problems } = walk.sources;
+  if (node.type !== "map") {
+    problems.add(
+      node.place,
+      `a child needs keys, as in { name: web, argv: [my-server] }, not ${describe(node)}`,
+      above,
+    );
+    return undefined;
+  }
+  const written = valueAt(node, ["name"]);
+  const name = written?.type === "scalar" && typeof written.value === "string" ? written.value : "";
+  const path = above === "" ? name : `${above}/${name}`;
+  if (Buffer.byteLength(path) > PATH_MAX_BYTES) {
+    problems.add(
+      written?.place,
+      `the path of this node is over ${PATH_MAX_BYTES} bytes`,
+      path.slice(0, NAME_MAX_BYTES),
+    );
+    return undefined;
+  }
+  const subject = isSupervisor(node) ? SUPERVISOR : WORKER;
+  const whole = walk.hosts.over(path, node, subject);
+  if (name !== "" && !walk.nodes.has(path)) walk.nodes.set(path, whole);
+  return subject === SUPERVISOR
+    ? readSupervisor(whole, name, path, depth, within, walk)
+    : readWorker(whole, name, path, walk);
+};
+
+/** A node with children is a supervisor; where neither says so, the keys that only one of them has. */
+const isSupervisor = (node: Located): boolean => {
+  if (node.type !== "map") return false;
+  const keys = [...node.entries.keys()];
+  if (keys.includes("children") || keys.includes("strategy")) return true;
+  if (keys.some((key) => Object.hasOwn(SUPERVISOR.elsewhere!, key))) return false;
+  const own = supervisorKeys.filter((key) => !workerKeys.includes(key));
+  return keys.some((key) => own.includes(key) || nearest(key, ["children", "strategy"]) !== undefined);
+};
+
+const readSupervisor = (
+  node: LocatedMap,
+  name: string,
+  path: string,
+  depth: number,
+  within: Within,
+  walk: Walk,
+): SupervisorNode | undefined => {
+  const { keys } = keysOf(SupervisorKeys, node, SUPERVISOR, path, walk);
+  const children = readChildren(node, keys, path, depth + 1, within, walk, SUPERVISOR);
+  if (name === "") return undefined;
+  return {
+    type: "supervisor",
+    name,
+    config: configOf(keys),
+    depends_on: keys.depends_on ?? [],
+    children,
+  };
+};
+
+const readWorker = (node: LocatedMap, name: string, path: string, walk: Walk): TreeNodeSpec | undefined => {
+  const { keys, isWhole } = keysOf(WorkerKeys, node, WORKER, path, walk);
+  const spec = workerSpec(keys, node, name === "" ? "this worker" : path, walk.sources);
+  if (name === "") return undefined;
+  return {
+    type: "worker",
+    name,
+    spec: (isWhole ? spec : undefined) ?? UNFINISHED,
+    depends_on: keys.depends_on ?? [],
+  };
+};
+
+/** Stands in for a worker with mistakes, so that the rest of the tree is checked: it goes nowhere. */
+const UNFINISHED = { kind: "command", cwd: "/", restart: "temporary" } as TreeNodeSpec extends {
+  spec: infer S;
+}
+  ? S
+  : never;
+
+interface Significance {
+  readonly path: string;
+  readonly restart: RestartPolicy;
+}
+
+/** supervisor.erl: a significant child under auto_shutdown never, or one that always comes back, contradicts itself. */
+export const addSignificanceProblems = (supervisor: SupervisorNode, path: string, walk: Walk): void => {
+  for (const child of supervisor.children) {
+    const below = path === "" ? child.name : `${path}/${child.name}`;
+    const { restart, significant } = child.type === "worker" ? child.spec : child.config;
+    if (significant) addContradiction({ path: below, restart }, walk);
+    if (child.type === "supervisor") addSignificanceProblems(child, below, walk);
+  }
+};
+
+const addContradiction = ({ path, restart }: Significance, walk: Walk): void => {
+  const node = walk.nodes.get(path);
+  if (node === undefined) return;
+  const place = placeOfKey(node, "significant", node.place);
+  const { problems } = walk.sources;
+  const above = walk.nodes.get(path.split("/").slice(0, -1).join("/"));
+  const written = above && valueAt(above, ["auto_shutdown"]);
+  const isNever = written === undefined || (written.type === "scalar" && written.value === "never");
+  if (isNever)
+    problems.add(
+      place,
+      `significant means nothing while the supervisor of ${path} has no auto_shutdown: any or all`,
+      path,
+    );
+  if (restart === "permanent")
+    problems.add(
+      place,
+      `${path} is significant, so it may end: its restart is transient or temporary, not permanent`,
+      path,
+    );
+};

@@ -1,0 +1,111 @@
+/** The files that a tree is read from: the first one and what it includes, each bounded. */
+import { dirname, resolve } from "node:path";
+import type { Reading } from "../protocol/durations.ts";
+import { TREE_FILE_MAX_BYTES, TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../protocol/limits.ts";
+import { check, plainKeys } from "./issues.ts";
+import { type Located, type LocatedMap, mergePatch, type Place, valueAt, withoutKeys } from "./located.ts";
+import type { Problems } from "./problems.ts";
+import { IncludeKeys } from "./schema.ts";
+import { readSyntax } from "./syntax.ts";
+import { type Scope, substituteAll, withVariables } from "./variables.ts";
+
+/** Text of a file of at most so many bytes, or why not, as the rest of a sentence: `does not exist`. */
+export type ReadFile = (path: string, maxBytes: number) => Reading<string>;
+
+export interface Sources {
+  readonly readFile: ReadFile;
+  readonly problems: Problems;
+  /** Absolute, in the order in which they were read. */
+  readonly files: string[];
+  includes: number;
+}
+
+/** Where a node stands: the scope of its file, and the files that led there. */
+export interface Within {
+  readonly scope: Scope;
+  readonly chain: readonly string[];
+}
+
+export interface Entry {
+  readonly node: Located;
+  readonly within: Within;
+}
+
+/** `asked` is the place of the `include`, and what it says. */
+export const openFile = (
+  file: string,
+  sources: Sources,
+  asked?: { readonly place: Place; readonly text: string },
+): Located | undefined => {
+  const read = sources.readFile(file, TREE_FILE_MAX_BYTES);
+  if (!sources.files.includes(file)) sources.files.push(file);
+  if (!read.ok) {
+    sources.problems.add(
+      asked?.place,
+      `${asked === undefined ? file : `include ${asked.text}`} ${read.problem}`,
+    );
+    return undefined;
+  }
+  const before = sources.problems.found.length;
+  const value = readSyntax(read.value, file, sources.problems);
+  if (value === undefined && sources.problems.found.length === before)
+    sources.problems.add({ file, line: 1, column: 1 }, "the file is empty");
+  return value;
+};
+
+/** A child as it is, or the nodes of the file that it includes. */
+export const entriesOf = (child: Located, within: Within, sources: Sources): readonly Entry[] => {
+  const include = valueAt(child, ["include"]);
+  if (include === undefined || child.type !== "map") return [{ node: child, within }];
+  const keys = check(
+    IncludeKeys,
+    child,
+    plainKeys(child, ["variables"]),
+    { what: "an include", keys: ["include", "variables"] },
+    sources.problems,
+  );
+  if (keys === undefined) return [];
+  const file = resolve(dirname(include.place.file), keys.include);
+  if (!mayInclude(file, include.place, within, sources)) return [];
+  const value = openFile(file, sources, { place: include.place, text: keys.include });
+  if (value === undefined) return [];
+  const inner: Within = {
+    scope: withVariables(within.scope, [valueAt(child, ["variables"]) as LocatedMap | undefined]),
+    chain: [...within.chain, file],
+  };
+  return nodesOf(
+    substituteAll(value, inner.scope),
+    withoutKeys(child, ["include", "variables"]),
+    sources,
+  ).flatMap((node) => entriesOf(node, inner, sources));
+};
+
+const mayInclude = (file: string, place: Place, { chain }: Within, sources: Sources): boolean => {
+  const { problems } = sources;
+  if (chain.includes(file)) problems.add(place, `include goes in a circle: ${[...chain, file].join(" → ")}`);
+  else if (chain.length > TREE_INCLUDE_DEPTH_MAX)
+    problems.add(place, `includes nest deeper than ${TREE_INCLUDE_DEPTH_MAX}`);
+  else if (sources.includes >= TREE_INCLUDES_MAX)
+    problems.add(place, `there are over ${TREE_INCLUDES_MAX} includes`);
+  else {
+    sources.includes += 1;
+    return true;
+  }
+  return false;
+};
+
+/** What stands beside `include` goes over the node of the file. */
+const nodesOf = (value: Located, over: LocatedMap, { problems }: Sources): readonly Located[] => {
+  const [[key, entry] = []] = over.entries;
+  if (value.type === "map") {
+    if (!over.entries.has("children")) return [mergePatch(value, over)];
+    problems.add(over.entries.get("children")!.key, "the children of an include stand in its file");
+    return [];
+  }
+  if (value.type === "scalar")
+    problems.add(value.place, "an included file holds one node, or a list of nodes");
+  if (value.type !== "list") return [];
+  if (entry !== undefined)
+    problems.add(entry.key, `${key} goes over one node, and the file that is included holds a list`);
+  return value.items;
+};

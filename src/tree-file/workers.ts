@@ -1,0 +1,159 @@
+/** The keys of a worker to the spec that goes over the wire; what is wrong beyond the shape of a single key. */
+import { dirname, resolve } from "node:path";
+import { kindDefaults, kindOf, unknownKind } from "../protocol/kinds.ts";
+import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../protocol/limits.ts";
+import { type Ready, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
+import { isWritten } from "./issues.ts";
+import { type LocatedMap, type Place, placeOfKey, valueAt } from "./located.ts";
+import { WorkerKeys } from "./schema.ts";
+import type { Sources } from "./sources.ts";
+
+type Report = (key: keyof WorkerKeys | undefined, message: string) => void;
+
+export const workerSpec = (
+  keys: Partial<WorkerKeys>,
+  node: LocatedMap,
+  path: string,
+  sources: Sources,
+): WorkerSpec | undefined => {
+  const { problems } = sources;
+  const before = problems.found.length;
+  const report: Report = (key, message) =>
+    problems.add(key === undefined ? node.place : placeOfKey(node, key, node.place), message, path);
+  const kind = kindNameOf(keys, node, path, sources);
+  addArgumentProblems(keys, report);
+  addShutdownProblems(keys, report);
+  const cwd = pathOf("cwd", keys.cwd, node, report);
+  const prompt = promptOf(keys, node, report, sources);
+  if (kind === undefined || problems.found.length > before) return undefined;
+  const input: WorkerSpecInput = {
+    ...kindDefaults(kind),
+    ...given(keys),
+    kind,
+    cwd: cwd ?? dirname(node.place.file),
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+  const checked = WorkerSpec.safeParse(input);
+  if (checked.success) return checked.data;
+  for (const { path: at, message } of checked.error.issues)
+    report(undefined, `${path} is no valid worker: ${at.join(".")} ${message}`);
+  return undefined;
+};
+
+/** Only what was written: the rest is left to the defaults, and no key is undefined. */
+const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
+  const { backoff, shutdown, ready } = keys;
+  const fields: Partial<WorkerSpecInput> = {
+    argv: keys.argv,
+    labels: keys.labels,
+    env: keys.env,
+    inherit_env: keys.inherit_env,
+    model: keys.model,
+    session: keys.session,
+    fork: keys.fork,
+    interactive: keys.interactive,
+    permission: keys.permission,
+    ext: keys.ext,
+    restart: keys.restart,
+    backoff_min_ms: backoff?.min_ms,
+    backoff_max_ms: backoff?.max_ms,
+    grace_ms: keys.grace,
+    timeout_ms: keys.timeout,
+    stall_ms: keys.stall,
+    heartbeat_ms: keys.heartbeat,
+    budget: keys.budget,
+    significant: keys.significant,
+    ready: ready && readyOf(ready),
+    ...shutdown,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+};
+
+const readyOf = ({ healthy_for, within, ...ready }: NonNullable<WorkerKeys["ready"]>): Ready =>
+  ({
+    ...ready,
+    ...(healthy_for === undefined ? {} : { healthy_for_ms: healthy_for }),
+    ...(within === undefined ? {} : { within_ms: within }),
+  }) as Ready;
+
+const kindNameOf = (
+  keys: Partial<WorkerKeys>,
+  node: LocatedMap,
+  path: string,
+  { problems }: Sources,
+): string | undefined => {
+  const isKey = (key: keyof WorkerKeys): boolean => isWritten(node, key, Object.keys(WorkerKeys.shape));
+  if (keys.kind === undefined && isKey("kind")) return undefined;
+  if (keys.kind === undefined && !isKey("argv")) {
+    problems.add(node.place, `${path} needs a kind (claude, codex …), or the argv of a program`, path);
+    return undefined;
+  }
+  const kind = kindOf(keys.kind ?? "command");
+  if (kind === undefined) {
+    problems.add(valueAt(node, ["kind"])?.place, unknownKind(keys.kind!), path);
+    return undefined;
+  }
+  if (kind.binary === null && (isKey("argv") ? keys.argv?.length === 0 : true))
+    problems.add(
+      placeOfKey(node, "argv", node.place),
+      `${path} is a command and needs a program, as in argv: [sleep, 60]`,
+      path,
+    );
+  if (kind.needsPrompt && !isKey("prompt") && !isKey("prompt_file"))
+    problems.add(node.place, `${path} is of kind ${kind.short} and needs a prompt or a prompt_file`, path);
+  for (const key of kind.refuses)
+    if (isSet(keys, key))
+      problems.add(placeOfKey(node, key, node.place), `${key} means nothing to kind ${kind.short}`, path);
+  return kind.kind;
+};
+
+const isSet = (keys: object, key: string): boolean => {
+  const value = (keys as Record<string, unknown>)[key];
+  return value !== undefined && value !== false;
+};
+
+const addArgumentProblems = (keys: Partial<WorkerKeys>, report: Report): void => {
+  if ((keys.argv ?? []).some((word) => Buffer.byteLength(word) > ARG_MAX_BYTES))
+    report("argv", `argv has an argument over ${ARG_MAX_BYTES} bytes; put long text into a prompt_file`);
+  if (keys.prompt !== undefined && keys.prompt_file !== undefined)
+    report("prompt_file", "the prompt is given twice: as prompt and as prompt_file");
+  if (keys.prompt?.trim() === "") report("prompt", "prompt is empty");
+};
+
+const addShutdownProblems = ({ shutdown, grace }: Partial<WorkerKeys>, report: Report): void => {
+  if (shutdown === undefined || grace === undefined) return;
+  report(
+    "grace",
+    "grace_ms" in shutdown
+      ? "grace is given twice: as grace and as shutdown"
+      : `grace means nothing with shutdown ${shutdown.shutdown}`,
+  );
+};
+
+/** Relative to the file in which it is written, which an include or a host may make another one than the node's. */
+const pathOf = (
+  key: "cwd" | "prompt_file",
+  value: string | undefined,
+  node: LocatedMap,
+  report: Report,
+): string | undefined => {
+  if (value === undefined) return undefined;
+  if (value === "~" || value.startsWith("~/"))
+    report(key, `${key} is read by no shell; write \${env:HOME}${value.slice(1)}`);
+  const place: Place = valueAt(node, [key])!.place;
+  return resolve(dirname(place.file), value);
+};
+
+const promptOf = (
+  keys: Partial<WorkerKeys>,
+  node: LocatedMap,
+  report: Report,
+  { readFile }: Sources,
+): string | undefined => {
+  const file = pathOf("prompt_file", keys.prompt_file, node, report);
+  if (file === undefined) return keys.prompt;
+  const read = readFile(file, PROMPT_MAX_BYTES);
+  if (!read.ok) report("prompt_file", `prompt_file ${keys.prompt_file} ${read.problem}`);
+  else if (read.value.trim() === "") report("prompt_file", `prompt_file ${keys.prompt_file} is empty`);
+  return read.ok ? read.value : undefined;
+};

@@ -1,0 +1,92 @@
+/** A holdfast.yaml against a real daemon and real processes. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Commands, makeCommands } from "./support/commands.ts";
+
+const FILE = `version: 1
+name: shop
+tree:
+  strategy: rest_for_one
+  children:
+    - name: store
+      argv: [sh, -c, "echo listening; exec sleep 600"]
+      ready: { log: ^listening }
+    - name: crew
+      children:
+        - { name: packer, argv: [sleep, 601], depends_on: [crew/sender] }
+        - { name: sender, argv: [sleep, 602] }
+`;
+
+let commands: Commands;
+let directory: string;
+let file: string;
+beforeAll(() => {
+  commands = makeCommands();
+  directory = mkdtempSync(join(tmpdir(), "holdfast-up-"));
+  file = join(directory, "holdfast.yaml");
+});
+afterAll(async () => {
+  await commands.close();
+  rmSync(directory, { recursive: true });
+});
+
+const up = (text: string, ...flags: string[]) => {
+  writeFileSync(file, text);
+  return commands.agent("up", "-f", file, ...flags);
+};
+const changesOf = (data: Record<string, unknown>) =>
+  Object.fromEntries(
+    (data.changes as { path: string; action: string }[])
+      .filter(({ action }) => action !== "unchanged")
+      .map(({ path, action }) => [path, action]),
+  );
+const processes = async (): Promise<Record<string, unknown>> => {
+  const { data } = await commands.agent("list");
+  return Object.fromEntries(
+    (data as unknown as { name: string; pid: number }[]).map(({ name, pid }) => [name, pid]),
+  );
+};
+
+describe("agent up", () => {
+  it("brings a tree up, restarts the one worker whose line has changed, and takes all of it down", async () => {
+    const first = await up(FILE);
+    expect(first).toMatchObject({ exit: 0, data: { tree: "shop", state: "running" } });
+    const before = await processes();
+    expect(Object.keys(before).sort()).toEqual(["crew/packer", "crew/sender", "store"]);
+
+    const changed = FILE.replace("sleep, 602", "sleep, 603");
+    writeFileSync(file, changed);
+    const planned = await commands.agent("diff", "-f", file);
+    expect(changesOf(planned.data)).toEqual({ "crew/sender": "restart" });
+    expect(await processes()).toEqual(before);
+
+    const second = await up(changed);
+    expect(second.exit).toBe(0);
+    expect(changesOf(second.data)).toEqual({ "crew/sender": "restart" });
+    const after = await processes();
+    expect(after["crew/sender"]).not.toBe(before["crew/sender"]);
+    expect({ ...after, "crew/sender": 0 }).toEqual({ ...before, "crew/sender": 0 });
+
+    const typo = await up(changed.replace("strategy", "stratgy"));
+    expect(typo.exit).toBe(3);
+    expect(typo.error?.message).toContain(
+      ':4:3: the top supervisor has no "stratgy"; did you mean strategy?',
+    );
+    expect(await processes()).toEqual(after);
+
+    expect((await commands.agent("down", "-f", file)).exit).toBe(0);
+    expect(await processes()).toEqual({});
+  });
+
+  it("says which worker does not come up, and why", async () => {
+    const { exit, error, data } = await up(
+      FILE.replace("echo listening; exec sleep 600", "exit 3").replace("tree:", "tree:\n  intensity: 0/60s"),
+    );
+    expect(exit).not.toBe(0);
+    expect(`${error?.message}`).toContain("store");
+    expect(data ?? null).toBeNull();
+    await commands.agent("down", "-f", file);
+  });
+});
