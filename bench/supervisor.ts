@@ -11,10 +11,9 @@ import { join } from "node:path";
 import { type Result, root } from "./support.ts";
 
 const SIZES = [
-  { workers: 10_000, rounds: 20 },
-  { workers: 100_000, rounds: 3 },
+  { workers: 10_000, rounds: 20, turns: 3 },
+  { workers: 100_000, rounds: 3, turns: 2 },
 ];
-const TURNS = 3;
 const TIMES_MAX = 3;
 
 interface Side {
@@ -59,8 +58,8 @@ export const supervisor = async (): Promise<readonly Result[]> => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-otp-"));
   const erlang = otp(dir);
   if (erlang === undefined) process.stderr.write("OTP's supervisor is left out: `erl` is not installed.\n");
-  const results = SIZES.flatMap(({ workers, rounds }) => {
-    const turns = Array.from({ length: TURNS }, () => ({
+  const results = SIZES.flatMap(({ workers, rounds, turns: length }) => {
+    const turns = Array.from({ length }, () => ({
       floor: node("supervisor-floor.ts")(workers, rounds),
       ours: node("supervisor-ours.ts")(workers, rounds),
       otp: erlang?.(workers, rounds),
