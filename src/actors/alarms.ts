@@ -98,11 +98,15 @@ export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(
   const ringDue = (): void => {
     sleeping = undefined;
     const now = nowMs();
-    for (let next = heap.first(); next !== undefined && next.due <= now; next = heap.first()) {
-      heap.remove(next);
-      next.ring();
+    try {
+      for (let next = heap.first(); next !== undefined && next.due <= now; next = heap.first()) {
+        heap.remove(next);
+        next.ring();
+      }
+    } finally {
+      // One that fails keeps nobody else from ringing.
+      sleep();
     }
-    sleep();
   };
 
   /** Until the first one is due. */

@@ -20,10 +20,10 @@ export class Pace {
     this.turnMax = turnMax;
   }
 
-  /** At once, where this turn has room. */
+  /** At once, where this turn has room and nobody waits. */
   put(paced: Paced): void {
     if (!this.scheduled) this.schedule();
-    if (this.begun >= this.turnMax) {
+    if (this.begun >= this.turnMax || this.line.length > 0) {
       this.line.push(paced);
       return;
     }
@@ -38,15 +38,17 @@ export class Pace {
 
   private turn(): void {
     this.scheduled = false;
-    const { line, served } = this;
-    this.begun = Math.min(this.turnMax, line.length - served);
-    if (this.begun === 0) return;
-    this.schedule();
-    this.served = served + this.begun;
-    if (this.served === line.length) {
-      this.line = [];
-      this.served = 0;
+    this.begun = 0;
+    if (this.line.length > 0) this.schedule();
+    while (this.begun < this.turnMax && this.line.length > 0) {
+      const next = this.line[this.served] as Paced;
+      this.begun += 1;
+      this.served += 1;
+      if (this.served === this.line.length) {
+        this.line = [];
+        this.served = 0;
+      }
+      next.goOn();
     }
-    for (let n = served; n < served + this.begun; n += 1) line[n]?.goOn();
   }
 }

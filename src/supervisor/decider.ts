@@ -65,29 +65,31 @@ export class SoloDecider implements Decider {
       // What has ended takes nothing any more.
       const decision = isEnded(this.state.state) ? NOTHING : decide(this.state, input, now);
       const { events } = decision;
-      if (events.length > 0 || (extra.length > 0 && decision !== NOTHING)) {
-        const drafts = extra.length === 0 ? events : [...extra, ...events];
-        return this.services.log.commit(drafts, options).then(
-          () => this.recorded(input, decision, now),
-          (cause) => this.refused(cause),
-        );
-      }
-      this.recorded(input, decision, now);
-      return DONE;
+      const drafts = decision === NOTHING || extra.length === 0 ? events : [...extra, ...events];
+      const commit = drafts.length === 0 ? DONE : this.services.log.commit(drafts, options);
+      return commit.then(
+        () => this.recorded(input, decision, now),
+        (cause) => this.refused(cause),
+      );
     } catch (cause) {
-      return new Promise(() => this.refused(cause));
+      return DONE.then(() => this.refused(cause));
     }
   }
 
-  private recorded(input: Input, { events, commands }: Decision, { mono_ms, clock }: Now): void {
-    for (const event of events) this.state = evolve(this.state, event, mono_ms);
-    const { trace } = this.services;
-    if (trace !== undefined && events.length > 0) {
-      const { worker_id } = this.state;
-      trace({ tree: null, worker_id, input: input.type, events, at: BigInt(clock.mono_ns) });
+  private recorded(input: Input, { events, commands }: Decision, now: Now): void {
+    try {
+      for (const event of events) this.state = evolve(this.state, event, now.mono_ms);
+      if (events.length > 0) this.traced(input, events, now);
+    } finally {
+      this.turns.give();
     }
-    this.turns.give();
     for (const command of commands) this.worker.tell(eventOf(command));
+  }
+
+  private traced({ type }: Input, events: readonly RecordDraft[], { clock }: Now): void {
+    const { trace } = this.services;
+    if (trace === undefined) return;
+    trace({ tree: null, worker_id: this.state.worker_id, input: type, events, at: BigInt(clock.mono_ns) });
   }
 
   private refused(cause: unknown): never {
@@ -97,10 +99,10 @@ export class SoloDecider implements Decider {
 }
 
 const NOTHING: Decision = { events: [], commands: [] };
-const DONE = Promise.resolve();
+const DONE: Promise<unknown> = Promise.resolve();
 const NONE: readonly never[] = [];
 
-export const nowOf = ({ boot_id, random }: Services, alarms: Alarms): Now => {
+const nowOf = ({ boot_id, random }: Services, alarms: Alarms): Now => {
   const nanos = alarms.now();
   return {
     mono_ms: Number(nanos / 1_000_000n),

@@ -31,6 +31,7 @@ export class Intake {
   private ingest: Ingest | undefined;
   /** A read waits for its turn: what is written by then is read by it. */
   private wanted = false;
+  private finished = false;
 
   constructor(journal: Journal, adapter: AgentAdapter, run: Run, redact: Redactor, reader: Reader) {
     this.journal = journal;
@@ -42,7 +43,7 @@ export class Intake {
 
   /** Something may have been written. */
   async wrote(): Promise<void> {
-    if (this.wanted || this.adapter.streams.length === 0) return;
+    if (this.wanted || this.finished || this.adapter.streams.length === 0) return;
     this.wanted = true;
     await this.drain();
   }
@@ -62,6 +63,7 @@ export class Intake {
 
   /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
   finish(exit: ExitFacts): Ending | Promise<Ending> {
+    this.finished = true;
     const source = this.adapter.streams.length === 0 ? this.open() : undefined;
     if (source === undefined || source instanceof Promise)
       return this.inTurn(async () => end(await this.open(), exit));

@@ -5,6 +5,7 @@ import { Effect, Fiber, Stream } from "effect";
 import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
+import { EXITS_PER_TURN_MAX } from "../../src/protocol/limits.ts";
 import { memoryMachine, memoryRuntime, nth, settled, spec, until } from "./memory-runtime.ts";
 
 describe("a worker under the root supervisor", () => {
@@ -62,6 +63,23 @@ describe("a worker under the root supervisor", () => {
       expect(log.stream(id).filter((record) => record.type === "worker_exited")).toHaveLength(3);
       expect(log.stream(id).map((record) => record.type)).toContain("supervisor_escalated");
       expect((yield* runtime.info(bystander.id)).status).toBe("running");
+    }),
+  );
+
+  it.effect("is begun again also when more agents end at once than one turn carries on", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, log } = yield* memoryRuntime;
+      const count = EXITS_PER_TURN_MAX + 40;
+      for (let n = 0; n < count; n += 1) yield* runtime.spawn(spec());
+      yield* nth(memory, count);
+      yield* until("all run", () => log.workers().every(({ state }) => state === "running"));
+      for (const run of [...memory.runs]) run.exit(1);
+      yield* nth(memory, 2 * count);
+      yield* until("all run again", () => log.workers().every(({ state }) => state === "running"));
+      expect(new Set(memory.runs.map(({ request }) => request.worker_id)).size).toBe(count);
+      expect(log.workers().every(({ incarnation, restarts }) => incarnation === 2 && restarts === 1)).toBe(
+        true,
+      );
     }),
   );
 
