@@ -1,11 +1,12 @@
 /**
  * Boot: every recorded worker that has not ended is looked up in the process table and put under supervision again. One
- * that cannot be looked up is told to the operator and left as it is; the others do not wait for it.
+ * that cannot be looked up is told to the operator, left as it is, and looked up again on the period; the others do not
+ * wait for it.
  */
 import { Effect, Schedule } from "effect";
 import type { Observed } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, STORE_RETRY_MS } from "../protocol/limits.ts";
+import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
@@ -15,26 +16,58 @@ import { reconcile } from "./reconcile.ts";
 import type { Services } from "./services.ts";
 import type { Beginning } from "./worker.ts";
 
-/** They keep the order of their requests as their start order. */
+/** They keep the order of their requests as their start order. Answers those that could not be taken over. */
 export const recoverAll = (
   core: Core,
   isOfTree: (id: string) => boolean,
-): Effect.Effect<void, HoldfastError> =>
+): Effect.Effect<readonly Found[], HoldfastError> =>
   Effect.flatMap(
     attempt(() => core.services.log.workers()),
     (rows) =>
-      Effect.forEach(
+      lookUp(
+        core,
         rows
           .filter((row) => !isEnded(row.state) && !isOfTree(row.id))
           .map((row) => ({ row, order: core.place() })),
-        ({ row, order }) =>
-          Effect.catch(recover(core, row, order), (error) =>
-            Effect.sync(() =>
-              core.services.report(`worker ${row.id} could not be taken over: ${error.message}`, error),
-            ),
-          ),
-        { concurrency: BOOT_LOOKS_MAX, discard: true },
+        (row, error) =>
+          core.services.report(`worker ${row.id} could not be taken over: ${error.message}`, error),
       ),
+  );
+
+/** A recorded worker and its place in the start order. */
+export interface Found {
+  readonly row: WorkerRow;
+  readonly order: number;
+}
+
+/** Again on the period, until there is none left. The operator has been told. */
+export const retryRecovery = (core: Core, missing: readonly Found[]): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (let left = missing; left.length > 0; ) {
+      yield* Effect.sleep(RECONCILE_PERIOD_MS);
+      left = yield* lookUp(core, left, () => undefined);
+    }
+  });
+
+const lookUp = (
+  core: Core,
+  found: readonly Found[],
+  onFailure: (row: WorkerRow, error: HoldfastError) => void,
+): Effect.Effect<readonly Found[]> =>
+  Effect.map(
+    Effect.forEach(
+      found,
+      (one) =>
+        Effect.matchEager(recover(core, one.row, one.order), {
+          onSuccess: () => [],
+          onFailure: (error) => {
+            onFailure(one.row, error);
+            return [one];
+          },
+        }),
+      { concurrency: BOOT_LOOKS_MAX },
+    ),
+    (failed) => failed.flat(),
   );
 
 const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void, HoldfastError> =>

@@ -179,21 +179,30 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
 
     // --- boot
 
-    const recoverWorker = (tree: Tree, row: WorkerRow) =>
+    const recoverWorker = (tree: Tree, id: string) =>
       Effect.gen(function* () {
-        const { child } = memberOf(tree.state(), row.id);
+        const { child } = memberOf(tree.state(), id);
         if (isEnded(child.state) || (!child.open && child.state !== "backing_off")) return;
+        const row = yield* core.rowOf(id);
         const { spec, unlaunchable } = yield* specOf(services, row);
         const observed = child.open ? yield* observe(services, child) : undefined;
         const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
         if (action.type === "leave") return;
-        yield* supervise(tree, row.id, spec, {
+        yield* supervise(tree, id, spec, {
           action,
           ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
           ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
           ...(unlaunchable === undefined ? {} : { unlaunchable }),
         });
-      }).pipe(Effect.catch(told(`worker ${row.id} could not be taken over`)));
+      }).pipe(Effect.catch(told(`worker ${id} could not be taken over`)));
+
+    /** Whose process could not be looked at in the boot is looked up again; then what the tree needs is planned. */
+    const reconcileTree = (tree: Tree): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        for (const [id, { child }] of tree.state().members)
+          if (child.open && !roster.live.has(id)) yield* recoverWorker(tree, id);
+        yield* plan(tree);
+      });
 
     const recoverTree = (name: string, rows: readonly WorkerRow[]) =>
       Effect.gen(function* () {
@@ -207,7 +216,10 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         const tree = plant(state);
         trees.set(name, tree);
         const members = rows.filter((row) => state.members.has(row.id));
-        yield* Effect.forEach(members, (row) => recoverWorker(tree, row), { concurrency: 16, discard: true });
+        yield* Effect.forEach(members, ({ id }) => recoverWorker(tree, id), {
+          concurrency: 16,
+          discard: true,
+        });
         yield* plan(tree);
         return members.map(({ id }) => id);
       });
@@ -290,7 +302,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       reconciling: Effect.forever(
         Effect.andThen(
           Effect.sleep(RECONCILE_PERIOD_MS),
-          Effect.suspend(() => Effect.forEach([...trees.values()], plan, { discard: true })),
+          Effect.suspend(() => Effect.forEach([...trees.values()], reconcileTree, { discard: true })),
         ),
       ),
       next: (tree) =>

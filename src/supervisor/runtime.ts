@@ -12,7 +12,7 @@ import { DAEMON_STREAM, type RecordDraft, workerStream } from "../protocol/recor
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
-import { recoverAll } from "./boot.ts";
+import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
@@ -326,7 +326,8 @@ export const makeRuntime = (
       },
     ]);
     const ofTrees = yield* forest.recover;
-    yield* recoverAll(core, (id) => ofTrees.has(id));
+    const missing = yield* recoverAll(core, (id) => ofTrees.has(id));
+    yield* Effect.forkScoped(retryRecovery(core, missing));
 
     const tick = Effect.suspend(() =>
       Effect.forEach([...live.values()], (worker) => worker.tick(core.monoMs()), { discard: true }),

@@ -297,8 +297,9 @@ describe("the next boot", () => {
         yield* settled;
         yield* first.crash;
         const { spawner } = machine.services;
+        let mended = false;
         const observe: typeof spawner.observe = async (run) => {
-          if (run.worker_id === odd.id) throw new HoldfastError("INTERNAL", "no such table");
+          if (run.worker_id === odd.id && !mended) throw new HoldfastError("INTERNAL", "no such table");
           return spawner.observe(run);
         };
         const booting = yield* Effect.forkChild(machine.boot({ spawner: { ...spawner, observe } }));
@@ -313,6 +314,11 @@ describe("the next boot", () => {
         expect(yield* Effect.flip(runtime.wait([odd.id]))).toMatchObject({ code: "INVALID_STATE" });
         expect(yield* runtime.kill({ ids: [other.id] })).toMatchObject([{ ok: true, effect: "deleted" }]);
         expect(machine.reports).toContainEqual(expect.stringContaining(odd.id));
+        // It is looked up again on the period.
+        mended = true;
+        yield* TestClock.adjust("5 seconds");
+        yield* settled;
+        expect(yield* runtime.kill({ ids: [odd.id] })).toMatchObject([{ ok: true, effect: "deleted" }]);
       }),
   );
 });

@@ -1,7 +1,8 @@
 /** A tree on the real log, with processes that live in memory. */
 import { describe, expect, it } from "@effect/vitest";
-import { Effect } from "effect";
+import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   SupervisorConfig,
   type SupervisorNode,
@@ -117,6 +118,36 @@ describe("a tree", () => {
     }),
   );
 
+  it.effect("a worker whose process cannot be looked at in the boot is taken over on the period", () =>
+    Effect.gen(function* () {
+      const machine = yield* memoryMachine;
+      const first = yield* machine.boot();
+      yield* first.runtime.applyTree(shop());
+      yield* until("three launches", () => machine.memory.runs.length === 3);
+      yield* settled;
+      yield* first.crash;
+      const { spawner } = machine.services;
+      const odd = machine.memory.runs[1]?.request.worker_id;
+      let mended = false;
+      const observe: typeof spawner.observe = async (run) => {
+        if (run.worker_id === odd && !mended) throw new HoldfastError("INTERNAL", "no such table");
+        return spawner.observe(run);
+      };
+      const booting = yield* Effect.forkChild(machine.boot({ spawner: { ...spawner, observe } }));
+      for (let tries = 0; tries < 4; tries += 1) {
+        yield* settled;
+        yield* TestClock.adjust("1 second");
+      }
+      yield* Fiber.join(booting);
+      machine.memory.runs[1]?.exit(1);
+      yield* settled;
+      expect(machine.memory.runs.length).toBe(3);
+      mended = true;
+      yield* TestClock.adjust("5 seconds");
+      yield* until("its end is seen, and it is restarted", () => machine.memory.runs.length === 4);
+    }),
+  );
+
   it.effect("gives up beyond its window, up to the root, and nothing is left running", () =>
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
@@ -141,6 +172,48 @@ describe("a tree", () => {
       ]);
       expect((yield* runtime.wait(["crew/a"]))[0]?.status).toBe("failed");
     }),
+  );
+
+  it.effect(
+    "a dynamic supervisor takes workers that are spawned under it, counts their restarts, and forgets them",
+    () =>
+      Effect.gen(function* () {
+        const { memory, boot } = yield* memoryMachine;
+        const first = yield* boot();
+        const { runtime } = first;
+        yield* runtime.applyTree(
+          tree(group("shop", {}, leaf("store"), group("crew", { strategy: "dynamic", max_restarts: 2 }))),
+        );
+        yield* until("a launch", () => memory.runs.length === 1);
+        yield* settled;
+        const { id } = yield* runtime.spawn(spec({ supervisor: "crew", name: "temp" }));
+        yield* until("its launch", () => memory.runs.length === 2);
+        memory.runs[1]?.exit(1);
+        yield* until("its restart", () => memory.runs.length === 3);
+        yield* settled;
+        const crew = () => Effect.map(runtime.tree(), (root) => root.children[0]?.children[1]);
+        expect(yield* crew()).toMatchObject({
+          window: { used: 1, max: 2 },
+          children: [{ id, state: "running" }],
+        });
+
+        const refused = (supervisor: string) => Effect.flip(runtime.spawn(spec({ supervisor })));
+        expect(yield* refused("shop")).toMatchObject({ code: "INVALID_STATE" });
+        expect(yield* refused("nowhere")).toMatchObject({ code: "WORKER_NOT_FOUND" });
+        expect(memory.runs.length).toBe(3);
+
+        yield* first.crash;
+        const next = yield* boot();
+        yield* settled;
+        expect((yield* next.runtime.tree()).children[0]?.children[1]).toMatchObject({ children: [{ id }] });
+        yield* next.runtime.kill({ ids: ["temp"] });
+        expect((yield* next.runtime.tree()).children[0]?.children[1]?.children).toEqual([]);
+        yield* next.runtime.spawn(spec({ supervisor: "crew" }));
+        yield* until("another", () => memory.runs.length === 4);
+        yield* next.runtime.kill({ ids: ["crew"] });
+        const killed = Effect.flip(next.runtime.spawn(spec({ supervisor: "crew" })));
+        expect(yield* killed).toMatchObject({ code: "INVALID_STATE" });
+      }),
   );
 
   it.effect("taken down stops right to left and is forgotten", () =>
