@@ -33,7 +33,12 @@ export const Requests = {
     dry_run: z.boolean().default(false),
   }),
   "agent/restart": z.strictObject({ ids: refs }),
-  "tree/apply": z.strictObject({ tree: TreeSpec, dry_run: z.boolean().default(false) }),
+  "tree/apply": z.strictObject({
+    tree: TreeSpec,
+    /** Of the client, once for all workers: a thousand copies would not fit into a request. */
+    client_env: z.record(z.string(), z.string()).default({}),
+    dry_run: z.boolean().default(false),
+  }),
   /** With `file`: only if that file owns the tree. */
   "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional() }),
   "agent/send": z.strictObject({

@@ -107,3 +107,16 @@ export type TreeSpecInput = z.input<typeof TreeSpec>;
 /** The path of a child: the top's children stand at the front, so a path does not begin with the tree's name. */
 export const childPath = (tree: string, supervisor: string, name: string): string =>
   supervisor === tree ? name : `${supervisor}/${name}`;
+
+/** A tree whose workers may all use the same variables of a client; what a spec says itself wins. Who starts a worker keeps what that one needs. */
+export const withClientEnvironment = (
+  tree: TreeSpec,
+  client_env: Readonly<Record<string, string>>,
+): TreeSpec => {
+  const inside = (node: TreeNodeSpec): TreeNodeSpec =>
+    node.type === "supervisor"
+      ? whole(node)
+      : { ...node, spec: { ...node.spec, client_env: { ...client_env, ...node.spec.client_env } } };
+  const whole = (node: SupervisorNode): SupervisorNode => ({ ...node, children: node.children.map(inside) });
+  return { ...tree, root: whole(tree.root) };
+};

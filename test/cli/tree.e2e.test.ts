@@ -80,6 +80,31 @@ describe("agent up", () => {
     expect(await processes()).toEqual({});
   });
 
+  it("gives each worker the variables that it names, and not those that another one names", async () => {
+    const show =
+      'argv: [sh, -c, "echo \\"$KEY\\" \\"$${SHOP_KEY-none}\\"; exec sleep 600"], ready: { first_event: true }';
+    writeFileSync(
+      file,
+      `version: 1
+name: shop
+tree:
+  children:
+    - { name: a, env: { KEY: "@env:SHOP_KEY" }, ${show} }
+    - { name: b, inherit_env: [SHOP_KEY], ${show} }
+    - { name: c, ${show} }
+`,
+    );
+    const { exit } = await commands.start(["up", "-f", file], { SHOP_KEY: "open-sesame" }).ended;
+    expect(exit).toBe(0);
+    const heard = async (name: string) => (await commands.text("logs", name, "--raw")).stdout.trim();
+    expect([await heard("a"), await heard("b"), await heard("c")]).toEqual([
+      "open-sesame none",
+      "open-sesame",
+      "none",
+    ]);
+    await commands.agent("down", "-f", file);
+  });
+
   it("says which worker does not come up, and why", async () => {
     const { exit, error, data } = await up(
       FILE.replace("echo listening; exec sleep 600", "exit 3").replace("tree:", "tree:\n  intensity: 0/60s"),

@@ -75,20 +75,26 @@ const withFile = (text = FILE): readonly string[] => {
 const envelopeOf = (stdout: string): ResponseEnvelope => ResponseEnvelope.parse(JSON.parse(stdout));
 
 describe("agent up", () => {
-  it("sends the tree, each worker with what it may need of the environment", async () => {
+  it("sends the tree, and once what its workers may need of the environment", async () => {
     const env = { SHOP_KEY: "k", SHOP_MODE: "m", OTHER: "o" };
     const answers = { "tree/apply": applied, "agent/tree": () => treeOf("running") };
     const { exit, asked } = await against(answers, ["up", ...withFile(), "--var", "GREETING=hi"], { env });
     expect(exit).toBe(0);
-    expect(asked).toEqual([{ command: "tree/apply", data: { tree: expect.anything(), dry_run: false } }]);
-    const tree = TreeSpec.parse(asked[0]!.data.tree);
+    const { tree: sent, client_env, dry_run } = asked[0]!.data;
+    expect(dry_run).toBe(false);
+    expect(client_env).toEqual({
+      PATH: process.env.PATH,
+      SHOP_KEY: "k",
+      SHOP_MODE: "m",
+      HOLDFAST_HOME: daemon!.stateDir,
+    });
+    const tree = TreeSpec.parse(sent);
     expect(tree).toMatchObject({ name: "shop", file });
     const [store, crew] = tree.root.children as [WorkerNode, SupervisorNode];
-    expect(store.spec.client_env).toMatchObject({ SHOP_KEY: "k", SHOP_MODE: "m", PATH: process.env.PATH });
-    expect(store.spec.client_env).not.toHaveProperty("OTHER");
-    expect(store.spec.client_env.HOLDFAST_HOME).toBe(daemon!.stateDir);
-    expect(crew.children[0]).toMatchObject({ spec: { argv: ["hi"], cwd: directory } });
-    expect((crew.children[0] as WorkerNode).spec.client_env).not.toHaveProperty("SHOP_KEY");
+    expect(store.spec.inherit_env).toEqual(["SHOP_MODE", "HOLDFAST_HOME"]);
+    expect(crew.children[0]).toMatchObject({
+      spec: { argv: ["hi"], cwd: directory, inherit_env: ["HOLDFAST_HOME"] },
+    });
   });
 
   it("says what it changed, and returns when the tree runs", async () => {

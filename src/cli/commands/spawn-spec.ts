@@ -77,17 +77,14 @@ export const spawnProblems = (call: Call): readonly string[] => {
 export const promptSource = ({ args, flags }: Call): string | undefined =>
   args[1] === "-" ? "-" : (flags["prompt-file"] as string | undefined);
 
-/** What a client sends of its environment for one worker: what any may need, and what this one names. */
-export const environmentOf = (
-  own: Readonly<Record<string, string>>,
-  asked: readonly string[],
+/** An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is. */
+export const ALWAYS_INHERITED = "HOLDFAST_HOME";
+
+/** What a client sends of its environment: what any agent may need, and what is named. */
+export const sentEnvironment = (
+  named: readonly string[],
   { env, stateDir }: Pick<Context, "env" | "stateDir">,
-): Required<Pick<WorkerSpecInput, "client_env" | "inherit_env">> => {
-  // An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is.
-  const inherit = [...asked, "HOLDFAST_HOME"];
-  const named = [...inherit, ...referencedVariables(own)];
-  return { client_env: clientEnvironment({ ...env, HOLDFAST_HOME: stateDir }, named), inherit_env: inherit };
-};
+): Record<string, string> => clientEnvironment({ ...env, [ALWAYS_INHERITED]: stateDir }, named);
 
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
@@ -97,6 +94,7 @@ export const specOf = (
   const { kind } = kindOf(args[0] ?? "command")!;
   const defaults = kindDefaults(kind);
   const own = Object.fromEntries(pairs(flags.env));
+  const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), ALWAYS_INHERITED];
   const restarts = flags["max-restarts"] as Restarts | undefined;
   const backoff = flags.backoff as Backoff | undefined;
   return {
@@ -107,7 +105,8 @@ export const specOf = (
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
     env: own,
-    ...environmentOf(own, (flags["inherit-env"] as string[] | undefined) ?? [], { env, stateDir }),
+    client_env: sentEnvironment([...inherit, ...referencedVariables(own)], { env, stateDir }),
+    inherit_env: inherit,
     model: flags.model as string | undefined,
     session: flags.session as string | undefined,
     fork: flags.fork === true,

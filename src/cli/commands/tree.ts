@@ -5,7 +5,7 @@ import { relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reading } from "../../protocol/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { VARIABLE_NAME } from "../../protocol/kinds.ts";
+import { referencedVariables, VARIABLE_NAME } from "../../protocol/kinds.ts";
 import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
@@ -17,7 +17,7 @@ import type { Context, Handler, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { WHY_UNREADABLE } from "./spawn.ts";
-import { environmentOf } from "./spawn-spec.ts";
+import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 import { progressOf, type Standing } from "./tree-standing.ts";
 
 const DEFAULT_FILE = "holdfast.yaml";
@@ -94,17 +94,18 @@ const readFile = async (context: Context): Promise<TreeFile> => {
   return read;
 };
 
-/** Each worker with what it may need of the client's environment, as `spawn` sends it. */
-const withEnvironment = (tree: TreeSpec, context: Context): TreeSpec => {
-  const inside = (node: TreeNodeSpec): TreeNodeSpec =>
-    node.type === "supervisor"
-      ? whole(node)
-      : {
-          ...node,
-          spec: { ...node.spec, ...environmentOf(node.spec.env, node.spec.inherit_env, context) },
-        };
+/** As `spawn` does it for one worker: what agents may need of the client's environment, and what the tree names, once for all. */
+const requestOf = (tree: TreeSpec, context: Context) => {
+  const named: string[] = [];
+  const inside = (node: TreeNodeSpec): TreeNodeSpec => {
+    if (node.type === "supervisor") return whole(node);
+    const inherit_env = [...node.spec.inherit_env, ALWAYS_INHERITED];
+    named.push(...inherit_env, ...referencedVariables(node.spec.env));
+    return { ...node, spec: { ...node.spec, inherit_env } };
+  };
   const whole = (node: SupervisorNode): SupervisorNode => ({ ...node, children: node.children.map(inside) });
-  return { ...tree, root: whole(tree.root) };
+  const root = whole(tree.root);
+  return { tree: { ...tree, root }, client_env: sentEnvironment(named, context) };
 };
 
 /** What the daemon finds wrong with a worker, it names by its path: the file knows where that is. */
@@ -123,12 +124,12 @@ const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context
 
 const apply = async (context: Context, dry_run: boolean): Promise<AppliedReply> => {
   const file = await readFile(context);
-  const tree = withEnvironment(file.tree, context);
-  const bytes = Buffer.byteLength(JSON.stringify(tree));
+  const request = requestOf(file.tree, context);
+  const bytes = Buffer.byteLength(JSON.stringify(request));
   if (bytes > REQUEST_MAX_BYTES)
     throw new HoldfastError(
       "REQUEST_TOO_LARGE",
-      `The tree has ${bytes} bytes with its prompts and environment, and a request at most ${REQUEST_MAX_BYTES}.`,
+      `The tree has ${bytes} bytes with its prompts, and a request at most ${REQUEST_MAX_BYTES}.`,
       {
         phase: "validation",
         suggestion: "Make prompts shorter, or divide the file: a daemon has many trees.",
@@ -139,7 +140,7 @@ const apply = async (context: Context, dry_run: boolean): Promise<AppliedReply> 
     context.onInterrupt = {
       sentence: "The daemon goes on with it. See: agent tree   Stop it: agent down",
     };
-  const asked = await client.ask("tree/apply", { tree, dry_run });
+  const asked = await client.ask("tree/apply", { ...request, dry_run });
   if (!asked.ok) throw withPlaces(asked.error, file, context);
   return asked.value;
 };

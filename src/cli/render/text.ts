@@ -8,7 +8,7 @@ import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../
 import type { DoctorReport } from "../commands/doctor.ts";
 import { makeLineWriter } from "./line.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
-import { treeChanges } from "./tree-changes.ts";
+import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
 
 export interface TextContext {
@@ -385,15 +385,6 @@ const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
     ? `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`
     : report.findings.map((finding) => paint("bad", oneLine(finding, 300))).join("\n");
 
-const up: TextOf<Replies["tree/apply"]> = (reply, { paint, flags }) => {
-  const isDone = !flags["dry-run"];
-  const state = isDone ? [`${reply.tree}  ${paint(toneOf(reply.state), stateWord(reply.state))}`] : [];
-  return [...treeChanges(reply, paint, isDone), ...state].join("\n");
-};
-
-const down: TextOf<Replies["tree/down"]> = (reply, { paint }) =>
-  [...treeChanges(reply, paint, true), `${reply.tree}  stopped`].join("\n");
-
 /** By Protocol v1 command; a command that is not here prints JSON. */
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
@@ -404,10 +395,9 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/info": info,
   "agent/kill": perWorker,
   "agent/restart": perWorker,
-  "agent/up": up,
-  "agent/diff": (reply: Replies["tree/apply"], { paint }: TextContext) =>
-    treeChanges(reply, paint, false).join("\n"),
-  "agent/down": down,
+  "agent/up": upText,
+  "agent/diff": diffText,
+  "agent/down": downText,
   "agent/wait": wait,
   "agent/output": output,
   "agent/capabilities": capabilities,

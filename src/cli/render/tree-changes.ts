@@ -31,7 +31,7 @@ const words = (change: TreeChange, isDone: boolean): string => {
   }
 };
 
-export const treeChanges = ({ changes }: AppliedReply, paint: Paint, isDone: boolean): readonly string[] => {
+const treeChanges = ({ changes }: AppliedReply, paint: Paint, isDone: boolean): readonly string[] => {
   const lines = changes.flatMap((change) => {
     if (change.action === "unchanged") return [];
     const [tone, mark] = MARKS[change.action];
@@ -42,3 +42,20 @@ export const treeChanges = ({ changes }: AppliedReply, paint: Paint, isDone: boo
   const unchanged = changes.length - lines.length;
   return unchanged === 0 ? lines : [...lines, paint("dim", `= unchanged ${unchanged}`)];
 };
+
+interface Shown {
+  readonly paint: Paint;
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+export const diffText = (reply: AppliedReply, { paint }: Shown): string =>
+  treeChanges(reply, paint, false).join("\n");
+
+export const upText = (reply: AppliedReply, shown: Shown): string => {
+  if (shown.flags["dry-run"]) return diffText(reply, shown);
+  const state = shown.paint(reply.state === "running" ? "good" : "warn", reply.state.replaceAll("_", " "));
+  return [...treeChanges(reply, shown.paint, true), `${reply.tree}  ${state}`].join("\n");
+};
+
+export const downText = (reply: AppliedReply, { paint }: Shown): string =>
+  [...treeChanges(reply, paint, true), `${reply.tree}  stopped`].join("\n");

@@ -1,12 +1,15 @@
 /** tree/*: a file's tree, brought up and taken down. */
 import { Effect } from "effect";
 import { success } from "../../protocol/outcome.ts";
+import { withClientEnvironment } from "../../protocol/tree.ts";
 import type { Handler } from "./handler.ts";
 
 export const apply: Handler<"tree/apply"> = {
   lifetime: "command",
-  run: ({ runtime }, { tree, dry_run }) =>
-    Effect.map(runtime.applyTree(tree, { dry_run }), (reply) => success(reply)),
+  run: ({ runtime }, { tree, client_env, dry_run }) =>
+    Effect.map(runtime.applyTree(withClientEnvironment(tree, client_env), { dry_run }), (reply) =>
+      success(reply),
+    ),
 };
 
 export const down: Handler<"tree/down"> = {
