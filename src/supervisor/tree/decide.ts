@@ -223,8 +223,8 @@ const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, w
 /** A child is over and stays so: a significant one may take its supervisor with it (OTP, auto_shutdown). */
 const onOver = (draft: Draft, { path }: SupervisorState, ref: ChildRef, significant: boolean) => {
   const supervisor = draft.supervisor(path);
-  const { config, phase } = supervisor;
-  if (!significant || config.auto_shutdown === "never" || phase === "stopping") return;
+  const { config } = supervisor;
+  if (!significant || config.auto_shutdown === "never" || !isRunning(supervisor)) return;
   const others = supervisor.children.filter((one) => one.path !== ref.path && isSignificant(draft.tree, one));
   if (
     config.auto_shutdown === "all" &&
@@ -326,7 +326,7 @@ const add = (draft: Draft, { requested, worker_id }: Extract<TreeInput, { type: 
   const member = draft.tree.members.get(worker_id);
   if (member === undefined) return;
   const supervisor = draft.supervisor(member.supervisor);
-  if (isRunning(supervisor)) return draft.start(worker_id, "spawn");
+  if (isInService(draft.tree, supervisor.path)) return draft.start(worker_id, "spawn");
   // One that will run, or is stopping, starts it or ends it by itself.
   if (supervisor.phase === "terminated" || supervisor.phase === "parked")
     draft.end(member, "cancelled", `${supervisor.path} is ${supervisor.phase}`);

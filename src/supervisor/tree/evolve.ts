@@ -203,9 +203,11 @@ const applied = (
     const old = supervisors.get(path);
     const refs = given.children.map((one) => refOf(tree.name, path, one));
     const kept = new Set(refs.map(keyOf));
-    const leaving = (old?.children ?? [])
-      .filter((ref) => !kept.has(keyOf(ref)) && given.config.strategy !== "dynamic" && !hasEnded(ref))
-      .map((ref) => ({ ...ref, removed: true }));
+    const gone = (old?.children ?? []).filter(
+      (ref) => !kept.has(keyOf(ref)) && given.config.strategy !== "dynamic",
+    );
+    const leaving = gone.filter((ref) => !hasEnded(ref)).map((ref) => ({ ...ref, removed: true }));
+    for (const ref of gone) if (ref.worker_id !== null && hasEnded(ref)) members.delete(ref.worker_id);
     const dynamic = given.config.strategy === "dynamic" ? (old?.children ?? []) : [];
     const fresh: SupervisorState = old ?? {
       path,
