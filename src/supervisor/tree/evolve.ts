@@ -114,8 +114,13 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
       ? { ...member, child }
       : { ...newMember(member.path, member.supervisor, id, spec), child };
   const begun = record.type === "worker_state_changed" && record.payload.to === "starting";
+  // Begun, or it shall not begin any more.
+  const settles =
+    begun ||
+    record.type === "worker_ended" ||
+    (record.type === "worker_state_changed" && record.payload.to === "pending");
   const launching =
-    begun && tree.launching.has(id)
+    settles && tree.launching.has(id)
       ? new Set([...tree.launching].filter((one) => one !== id))
       : tree.launching;
   const told = { ...tree, launching, members: new Map(tree.members).set(id, changed) };
