@@ -67,6 +67,8 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   if (before === undefined) return;
   // Nothing lives below a supervisor that does not.
   if (input.type === "restart" && !isInService(draft.tree, before.supervisor)) return;
+  // Held while its start was on its way.
+  if (input.type === "begin" && !isAwaited(draft.tree, before)) return;
   const { events, commands, verdict } = step(before.child, input, draft.now);
   for (const event of events) draft.record(event);
   for (const command of commands) {
@@ -76,6 +78,10 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   }
   if (verdict !== undefined) conclude(draft, before, verdict);
 };
+
+/** It has been told to start, or will start by itself. */
+const isAwaited = ({ launching }: TreeState, { child }: Member): boolean =>
+  child.state === "backing_off" || launching.has(child.worker_id);
 
 const launch = (draft: Draft, workerId: string) => {
   draft.tree = { ...draft.tree, launching: new Set(draft.tree.launching).add(workerId) };
@@ -223,8 +229,8 @@ const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, w
 /** A child is over and stays so: a significant one may take its supervisor with it (OTP, auto_shutdown). */
 const onOver = (draft: Draft, { path }: SupervisorState, ref: ChildRef, significant: boolean) => {
   const supervisor = draft.supervisor(path);
-  const { config, phase } = supervisor;
-  if (!significant || config.auto_shutdown === "never" || phase === "stopping") return;
+  const { config } = supervisor;
+  if (!significant || config.auto_shutdown === "never" || !isRunning(supervisor)) return;
   const others = supervisor.children.filter((one) => one.path !== ref.path && isSignificant(draft.tree, one));
   if (
     config.auto_shutdown === "all" &&
@@ -251,11 +257,13 @@ const isOwed = ({ operation }: SupervisorState, ref: ChildRef): boolean =>
 /** A supervisor has stopped all of its children: what it is now, and what that is to its own supervisor. */
 const ended = (draft: Draft, path: string) => {
   const { operation, reason, config } = draft.supervisor(path);
-  const end = operation?.end ?? "held";
+  // What its file has no more is over, whatever ended it: nobody is left to start it again.
+  const isRemoved = findRef(draft.tree, path)?.ref.removed === true;
+  const end = isRemoved ? "removed" : (operation?.end ?? "held");
   const parks = end === "intensity" && config.on_intensity === "park";
   // A temporary one that its supervisor stops is over, as a temporary worker is.
   const held = end === "held" && config.restart !== "temporary";
-  const forGood = !held && (end === "killed" || end === "down" || end === "removed" || end === "held");
+  const forGood = !held && ["killed", "down", "removed", "held"].includes(end);
   // Before the supervisor is forgotten with all below it.
   if (forGood) draft.endBelow(path, "cancelled", reason);
   // supervisor.erl: dynamic children are gone with their supervisor, whatever becomes of it.
@@ -326,7 +334,7 @@ const add = (draft: Draft, { requested, worker_id }: Extract<TreeInput, { type: 
   const member = draft.tree.members.get(worker_id);
   if (member === undefined) return;
   const supervisor = draft.supervisor(member.supervisor);
-  if (isRunning(supervisor)) return draft.start(worker_id, "spawn");
+  if (isInService(draft.tree, supervisor.path)) return draft.start(worker_id, "spawn");
   // One that will run, or is stopping, starts it or ends it by itself.
   if (supervisor.phase === "terminated" || supervisor.phase === "parked")
     draft.end(member, "cancelled", `${supervisor.path} is ${supervisor.phase}`);

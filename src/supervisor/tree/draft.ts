@@ -81,7 +81,8 @@ export class Draft {
   /** Begin a worker's next incarnation in a shell of its own. */
   start(workerId: string, reason: string, asked = false): void {
     const { child } = memberOf(this.tree, workerId);
-    if (child.incarnation > 0) {
+    // What has ended begins no more until it is on record that it shall, also where it never began.
+    if (child.incarnation > 0 || isEnded(child.state)) {
       this.record(
         recorder(child)("worker_restart_scheduled", {
           delay_ms: 0,

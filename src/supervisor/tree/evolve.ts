@@ -114,8 +114,13 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
       ? { ...member, child }
       : { ...newMember(member.path, member.supervisor, id, spec), child };
   const begun = record.type === "worker_state_changed" && record.payload.to === "starting";
+  // Begun, or it shall not begin any more.
+  const settles =
+    begun ||
+    record.type === "worker_ended" ||
+    (record.type === "worker_state_changed" && record.payload.to === "pending");
   const launching =
-    begun && tree.launching.has(id)
+    settles && tree.launching.has(id)
       ? new Set([...tree.launching].filter((one) => one !== id))
       : tree.launching;
   const told = { ...tree, launching, members: new Map(tree.members).set(id, changed) };
@@ -203,9 +208,11 @@ const applied = (
     const old = supervisors.get(path);
     const refs = given.children.map((one) => refOf(tree.name, path, one));
     const kept = new Set(refs.map(keyOf));
-    const leaving = (old?.children ?? [])
-      .filter((ref) => !kept.has(keyOf(ref)) && given.config.strategy !== "dynamic" && !hasEnded(ref))
-      .map((ref) => ({ ...ref, removed: true }));
+    const gone = (old?.children ?? []).filter(
+      (ref) => !kept.has(keyOf(ref)) && given.config.strategy !== "dynamic",
+    );
+    const leaving = gone.filter((ref) => !hasEnded(ref)).map((ref) => ({ ...ref, removed: true }));
+    for (const ref of gone) if (ref.worker_id !== null && hasEnded(ref)) members.delete(ref.worker_id);
     const dynamic = given.config.strategy === "dynamic" ? (old?.children ?? []) : [];
     const fresh: SupervisorState = old ?? {
       path,

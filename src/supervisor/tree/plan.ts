@@ -10,6 +10,7 @@ import { isEnded } from "../../protocol/worker.ts";
 import {
   type ChildRef,
   isAlive,
+  isInService,
   isTombstone,
   isUp,
   memberOf,
@@ -147,8 +148,8 @@ const hasCompleted = (tree: TreeState, ref: ChildRef): boolean =>
   ref.worker_id !== null && memberOf(tree, ref.worker_id).child.state === "completed";
 
 /** A dynamic child that was recorded and not begun when the last daemon died. */
-const unstarted = (tree: TreeState, { config, children }: SupervisorState): PlanAction | undefined => {
-  if (config.strategy !== "dynamic") return undefined;
+const unstarted = (tree: TreeState, { path, config, children }: SupervisorState): PlanAction | undefined => {
+  if (config.strategy !== "dynamic" || !isInService(tree, path)) return undefined;
   for (const { worker_id } of children) {
     if (worker_id === null || tree.launching.has(worker_id)) continue;
     const { child } = memberOf(tree, worker_id);

@@ -63,6 +63,59 @@ describe("what has no supervisor that runs", () => {
   });
 });
 
+describe("what its file has no more", () => {
+  it("is forgotten also when it gives up by itself at that moment", () => {
+    const world = new World(
+      supervisor("top", {}, worker("a"), supervisor("mid", { max_restarts: 0 }, worker("b"), worker("c"))),
+    ).apply();
+    world.tempers["mid/b"] = { stop_ms: 500 };
+    world.exit("mid/c");
+    expect([world.phase("mid"), world.running()]).toEqual(["stopping", ["a", "mid/b"]]);
+    world.apply(supervisor("top", {}, worker("a"))).pass(500);
+    expect([world.running(), world.children("top"), world.tree.members.size]).toEqual([["a"], ["a"], 1]);
+  });
+  it("is forgotten at once when it has ended, or was never begun", () => {
+    const world = new World(supervisor("top", {}, worker("a"), worker("b", { restart: "temporary" })));
+    world
+      .apply()
+      .exit("b")
+      .apply(supervisor("top", {}, worker("a")));
+    expect([world.children("top"), [...world.tree.members.keys()]]).toEqual([["a"], ["a"]]);
+  });
+});
+
+describe("a start that is on its way", () => {
+  it("begins nothing when its supervisor has held the worker meanwhile", () => {
+    const slow = { backoff_min_ms: 100, backoff_max_ms: 100 };
+    const world = new World(supervisor("top", {}, worker("b"), worker("a", slow))).apply();
+    world.tempers.b = { stop_ms: 500 };
+    world.exit("a").ask("restart", "top");
+    expect(world.state("a")).toBe("pending");
+    world.worker("a", { type: "begin", incarnation: 2, reason: "restart" });
+    expect([world.state("a"), world.running()]).toEqual(["pending", ["b"]]);
+    expect(world.pass(500).running()).toEqual(["a", "b"]);
+  });
+  it("is over when the worker is killed before it begins: its supervisor waits for nothing", () => {
+    const world = new World(supervisor("top", {}, worker("a"), worker("b")));
+    world.paused = true;
+    world.apply().kill("a");
+    expect(world.tree.launching.has("a")).toBe(false);
+    world.paused = false;
+    world.run().ask("down", "top");
+    expect([world.running(), world.phase("top")]).toEqual([[], "terminated"]);
+  });
+});
+
+describe("what has ended before it began", () => {
+  it("is started with its supervisor", () => {
+    const world = new World(supervisor("top", {}, worker("a"), worker("b")));
+    world.tempers.a = { unstartable: true };
+    expect(world.apply().state("b")).toBe("failed");
+    world.tempers.a = {};
+    expect(world.ask("restart", "top").running()).toEqual(["a", "b"]);
+  });
+});
+
 describe("what is parked", () => {
   it("stays so when a sibling restarts the group, until it is started by name", () => {
     const world = new World(

@@ -206,7 +206,11 @@ export class World {
     return this;
   }
 
+  /** Nothing that was commanded happens until `run` is called without it. */
+  paused = false;
+
   run(): this {
+    if (this.paused) return this;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next();
     return this;
   }
