@@ -70,7 +70,7 @@ describe("a record as a sentence", () => {
         answer_within_ms: 120_000,
         clock,
       }),
-      "stuck? silent for 10m30s. Answer within 2m: agent answer ID wait|restart|kill",
+      "stuck? silent for 10m. Answer within 2m: agent answer ID wait|restart|kill",
     ],
     [
       record("worker_queued", { place: 2, priority: "low", waits_for: "memory" }),
