@@ -393,12 +393,6 @@ const up: TextOf<Replies["tree/apply"]> = (reply, { paint, flags }) => {
 const down: TextOf<Replies["tree/down"]> = (reply, { paint }) =>
   [...treeChanges(reply, paint, true), `${reply.tree}  stopped`].join("\n");
 
-const ANSWERED: Readonly<Record<Replies["agent/answer"]["answer"], string>> = {
-  wait: "It is given its stall time once more.",
-  restart: "It is being restarted.",
-  kill: "It is being stopped.",
-};
-
 /** By Protocol v1 command; a command that is not here prints JSON. */
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
@@ -424,8 +418,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/completion": ({ text }: { readonly text: string }) => text,
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
-  "agent/answer": ({ answer }: Replies["agent/answer"], { paint }: TextContext) =>
-    paint("dim", ANSWERED[answer]),
+  "agent/answer": (_: unknown, { paint }: TextContext) => paint("dim", "answered"),
   "agent/send": (_: unknown, { paint }: TextContext) => paint("dim", "delivered"),
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,
