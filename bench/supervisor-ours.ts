@@ -113,6 +113,7 @@ await measure(async (count) => {
     probe: { fileExists: async () => false, portAccepts: async () => false },
     random: Math.random,
     workers_max: count,
+    machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     adapterFor: () => silent,
     prepare: () => prepared,
     report: (message, cause) => process.stderr.write(`${message}: ${String(cause)}\n`),

@@ -20,7 +20,7 @@ import { VERSION } from "./version.ts";
  */
 export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    const { stateDir: asked, report } = options;
+    const { stateDir: asked, report, limits } = options;
     const stateDir =
       asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
     const holder = { pid: process.pid, version: VERSION, socket: "", started_at: new Date().toISOString() };
@@ -34,7 +34,7 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
       }),
       (lock) => Effect.sync(() => lock.release()),
     );
-    return yield* openRuntime({ stateDir, version: VERSION, report });
+    return yield* openRuntime({ stateDir, version: VERSION, report, limits });
   });
 
 /** Every method is an Effect that fails with a HoldfastError and nothing else; every watch is a Stream. */

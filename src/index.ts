@@ -36,6 +36,15 @@ export interface OpenOptions {
    * `$HOLDFAST_HOME`, else `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. One process at a time owns it.
    */
   readonly stateDir?: string;
+  /** Bounds of the whole runtime; what is not given has its default (docs/decisions/0009). */
+  readonly limits?: {
+    /** Agents that hold a slot at once. Default: 10,000. */
+    readonly running_max?: number;
+    /** Agents above an agent that agents have spawned. Default: 3. */
+    readonly depth_max?: number;
+    /** Below so much available memory nothing starts. Default: 256 MiB. */
+    readonly mem_min_bytes?: number;
+  };
   /** Told of what goes wrong inside and fails no call, one sentence each: a store that has to be asked again, say. */
   readonly report?: (message: string, cause?: unknown) => void;
 }
@@ -83,8 +92,10 @@ export interface SpawnOptions {
   readonly grace_ms?: number;
   /** Wall clock of one incarnation; passing it fails the worker for good. 0 is none. Default: 1,800,000. */
   readonly timeout_ms?: number;
-  /** Without a record for so long it is stuck, and its restart policy decides. 0 is never. Default: 600,000. */
+  /** Without a record for so long, and with no tool at work, it is stuck: somebody is asked, then its restart policy decides. 0 is never. Default: 600,000. */
   readonly stall_ms?: number;
+  /** The longest call of a tool. 0 is none. Default: 0. */
+  readonly tool_timeout_ms?: number;
   /** How often its process is looked at. Default: 30,000. */
   readonly heartbeat_ms?: number;
   /** Summed over all incarnations; passing one fails the worker for good. Default: none. */
@@ -94,6 +105,12 @@ export interface SpawnOptions {
     readonly turns?: number;
     readonly wall_ms?: number;
   };
+  /** Who of those that wait for a slot or for memory is started first. Default: `normal`. */
+  readonly priority?: "critical" | "high" | "normal" | "low" | "background";
+  /** For what its agent spawns: how many agents may be above one. Only tighter than what holds for itself. */
+  readonly max_depth?: number;
+  /** For what its agent spawns, and what those do: how many hold a slot at once. */
+  readonly max_concurrency?: number;
   /** At most 256 characters. A spawn with a key that was used before makes nothing and answers with that worker, effect `noop`. */
   readonly idempotency_key?: string;
   /** Check everything and start nothing; the reply has the `plan`. Default: false. */
@@ -219,6 +236,17 @@ export class Runtime {
   /** The final answer of an agent, or the stdout of a command's newest incarnation: the first 16 MiB. OUTPUT_NOT_FOUND if it said nothing. */
   async output(id: string): Promise<string> {
     return (await this.#call(() => this.#api.output(checked("agent/output", { id }).id))).text;
+  }
+
+  /** Answers the question that a worker stands at (`worker_question`). INVALID_STATE where it asks nothing. */
+  answer(
+    id: string,
+    answer: "wait" | "restart" | "kill",
+  ): Promise<{ readonly id: string; readonly question_id: string }> {
+    return this.#call(() => {
+      const asked = checked("agent/answer", { id, answer });
+      return this.#api.answer(asked.id, asked.answer);
+    });
   }
 
   /** Writes to the stdin of an `interactive` worker, as it is: add the line end. Resolves when the text is in its stdin. */

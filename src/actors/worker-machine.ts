@@ -35,6 +35,8 @@ export type WorkerEvent =
   | { readonly type: "START" }
   /** The agent runs. `timeout_ms` is what is left of its wall clock: less than its spec says, for one that was adopted. */
   | { readonly type: "LAUNCHED"; readonly timeout_ms: number }
+  /** Its wall clock rang, but some of the time does not count: this much is left. */
+  | { readonly type: "TIME_LEFT"; readonly timeout_ms: number }
   /** The process has ended, or could not be made. */
   | { readonly type: "EXITED" }
   | { readonly type: "STOP"; readonly grace_ms: number; readonly signal: string }
@@ -67,7 +69,8 @@ export const workerMachine = setup({
       signal: ({ context, event }) => (event.type === "STOP" ? event.signal : context.signal),
     }),
     rememberTimeout: assign({
-      timeout_ms: ({ context, event }) => (event.type === "LAUNCHED" ? event.timeout_ms : context.timeout_ms),
+      timeout_ms: ({ context, event }) =>
+        event.type === "LAUNCHED" || event.type === "TIME_LEFT" ? event.timeout_ms : context.timeout_ms,
     }),
     rememberDelay: assign({
       delay_ms: ({ context, event }) => (event.type === "RESTART_AFTER" ? event.delay_ms : context.delay_ms),
@@ -122,7 +125,11 @@ export const workerMachine = setup({
       },
     },
     running: {
-      on: { EXITED: "settling", STOP: { target: "stopping", actions: "rememberStop" } },
+      on: {
+        EXITED: "settling",
+        STOP: { target: "stopping", actions: "rememberStop" },
+        TIME_LEFT: { target: ".timed", actions: "rememberTimeout" },
+      },
       initial: "timed",
       states: {
         timed: { always: [{ guard: "hasTimeout", target: "bounded" }, { target: "unbounded" }] },

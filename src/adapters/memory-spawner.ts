@@ -14,6 +14,8 @@ export interface MemoryRun {
   /** Signals that reached it, in order; `kill` counts as SIGKILL. */
   readonly signals: readonly string[];
   print(stream: SpoolName, text: string): void;
+  /** What its process table says while it has not ended. */
+  process: Exclude<ReturnType<Run["process"]>, "dead">;
   /** End it: with a code, or by a signal. A second call does nothing. */
   exit(how: number | NodeJS.Signals): void;
   /** End it so that nobody can say how: its launcher died with it. */
@@ -130,6 +132,7 @@ const makeRun = (
   const handle: MemoryRun = {
     request,
     signals,
+    process: "running",
     print: (stream, text) => {
       appendFileSync(spool(stream), text);
       listener?.();
@@ -154,7 +157,7 @@ const makeRun = (
     onOutput: (given) => {
       listener = given;
     },
-    process: () => (ended === undefined ? "running" : "dead"),
+    process: () => (ended === undefined ? handle.process : "dead"),
     signal: deliver,
     kill: () => deliver("SIGKILL"),
     sweep: async () => ({ method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 }),

@@ -27,6 +27,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/logs": logs,
   "agent/output": workers.output,
   "agent/wait": wait,
+  "agent/answer": workers.answer,
   "agent/send": workers.send,
   "agent/capabilities": workers.capabilities,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),

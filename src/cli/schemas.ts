@@ -5,7 +5,7 @@ import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import type { SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
 import { Strategy } from "../protocol/tree.ts";
-import { WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import { Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
 import type { DoctorReport } from "./commands/doctor.ts";
@@ -61,6 +61,14 @@ const viewShape = {
   error: workerError.nullable(),
   turns: z.int(),
   usage,
+  queue: z
+    .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory"]) })
+    .optional()
+    .describe("its place among those that wait to be started"),
+  question: z
+    .object({ question_id: z.string(), about: z.literal("stall") })
+    .optional()
+    .describe("what it asks; agent answer"),
 };
 const view: z.ZodType<WorkerView> = z.object(viewShape);
 const turn: z.ZodType<TurnRow> = z.object({
@@ -266,6 +274,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   ]),
   "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
   "agent/wait": z.object({ results: z.array(waited) }),
+  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(["wait", "restart", "kill"]) }),
   "agent/send": z.object({ message_id: z.string(), state: z.literal("delivered") }),
   "agent/capabilities": kinds,
   "agent/doctor": doctor,

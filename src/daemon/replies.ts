@@ -36,6 +36,7 @@ export interface Replies extends Record<RequestName, object> {
   "agent/restart": { readonly results: readonly PerWorker[] };
   "tree/apply": AppliedReply;
   "tree/down": AppliedReply;
+  "agent/answer": Success<"answer">;
   "agent/send": Success<"send">;
   "agent/list": { readonly workers: readonly WorkerView[] };
   "agent/info": WorkerInfo;

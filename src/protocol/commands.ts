@@ -6,6 +6,7 @@
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
+  DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
   RESTART_PERIOD_DEFAULT_MS,
@@ -202,7 +203,7 @@ export const COMMANDS: readonly CommandDef[] = [
     group: "Start and stop",
     danger: "mutating",
     stream: ["watch"],
-    exits: [2, 5, 6, 8, 10, 11],
+    exits: [2, 5, 6, 7, 8, 10, 11],
     argv: true,
     summary: "Start a supervised worker and print its id",
     details:
@@ -283,8 +284,15 @@ export const COMMANDS: readonly CommandDef[] = [
         name: "stall",
         type: "duration",
         value: "10m",
-        help: "no record for so long means stuck; 0 is never",
+        help: "silent for so long, with no tool at work, means stuck; 0 is never",
         default: `${seconds(STALL_DEFAULT_MS)}; never for command`,
+      },
+      {
+        name: "tool-timeout",
+        type: "duration",
+        value: "20m",
+        help: "longest call of a tool; only this applies while one runs",
+        default: "none",
       },
       {
         name: "heartbeat",
@@ -298,6 +306,28 @@ export const COMMANDS: readonly CommandDef[] = [
         type: "budget",
         value: "usd=5,…",
         help: "stop beyond usd=5,tokens=2M,turns=40,wall=1h",
+      },
+      {
+        name: "priority",
+        type: "enum",
+        values: ["critical", "high", "normal", "low", "background"],
+        value: "P",
+        help: "who of those that wait is started first",
+        default: "normal",
+      },
+      {
+        name: "max-depth",
+        type: "int",
+        value: "N",
+        help: "agents above one, for what this one spawns",
+        default: `${DEPTH_DEFAULT}, or the tightest above it`,
+      },
+      {
+        name: "max-concurrency",
+        type: "int",
+        value: "N",
+        help: "how many of those run at once",
+        default: "as many as may",
       },
       {
         name: "permission",
@@ -570,6 +600,29 @@ export const COMMANDS: readonly CommandDef[] = [
       },
     ],
     examples: ["agent wait fixer --timeout 10m", "agent wait a b --exit-code-from b"],
+  },
+  {
+    words: ["answer"],
+    command: "agent/answer",
+    request: "agent/answer",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6],
+    summary: "Answer a worker that asks whether it is stuck",
+    details:
+      "wait gives it its stall time once more, restart and kill do what the commands do. Unanswered, it is stopped and its restart policy decides.",
+    args: [
+      { ...id, complete: "living" },
+      {
+        name: "ANSWER",
+        help: "wait, restart or kill",
+        required: true,
+        values: ["wait", "restart", "kill"],
+      },
+    ],
+    flags: [],
+    examples: ["agent answer fixer wait"],
   },
   {
     words: ["send"],

@@ -202,6 +202,24 @@ export const ERROR_CATALOGUE = {
     "none",
     "Check the owner and mode of the file or directory that is named.",
   ),
+  // Denials of a spawn (protocol-v1 notes 2.10); each carries its contract's reason code in details.reason_code
+  DEPTH_LIMIT_EXCEEDED: row(
+    "EPOLICY",
+    7,
+    403,
+    false,
+    "none",
+    "Do the work in the agent that asks, or raise HOLDFAST_MAX_DEPTH of the daemon.",
+  ),
+  LOCAL_LIMIT_EXCEEDED: row(
+    "EPOLICY",
+    7,
+    403,
+    false,
+    "none",
+    "Do the work in the agent that asks, or spawn the worker that is named with looser limits.",
+  ),
+  POLICY_VIOLATION: row("EPOLICY", 7, 403, false, "none", "Ask for what the policy that is named allows."),
   TOKEN_MISSING: row(
     "EAUTH",
     8,
@@ -232,6 +250,14 @@ export const ERROR_CATALOGUE = {
     false,
     "partial",
     "See why with `agent logs`, mend the cause, then `agent restart` the worker.",
+  ),
+  RESOURCE_EXHAUSTED: row(
+    "ERATELIMIT",
+    11,
+    429,
+    true,
+    "none",
+    "Wait until workers have ended, or kill some; `agent list` shows them.",
   ),
   QUEUE_FULL: row("ERATELIMIT", 11, 429, true, "none", "Send more slowly."),
   // 2: it ran, and failed

@@ -76,6 +76,15 @@ export const WHY_RECORDS_MAX = 500;
 /** `agent tree -f` draws no faster than this. */
 export const TREE_REDRAW_MS = 100;
 export const WORKERS_LIVE_MAX = 10_000;
+/** Agents above an agent that agents have spawned (protocol-v1 notes 2.10, MaxDepth); and the most that may be allowed. */
+export const DEPTH_DEFAULT = 3;
+export const DEPTH_MAX = 64;
+/** Workers that wait for a slot or for memory. */
+export const QUEUE_MAX_WORKERS = 1_000;
+/** Nothing starts while the machine has less: an agent CLI takes 100 to 300 MB, and the kernel's killer takes anybody. */
+export const MEM_AVAILABLE_MIN_BYTES = 256 * 1024 * 1024;
+/** Available memory is read no more often than this. */
+export const MEMORY_READ_MS = 50;
 
 export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;
 export const CONNECTIONS_MAX = 1_024;
@@ -92,6 +101,16 @@ export const GRACE_DEFAULT_MS = 10_000;
 export const TIMEOUT_DEFAULT_MS = 30 * 60_000;
 export const STALL_DEFAULT_MS = 10 * 60_000;
 export const HEARTBEAT_DEFAULT_MS = 30_000;
+/**
+ * A tool's own limit; 0 is none. An agent's CLI bounds its tools itself and a build may take long, so by default only the
+ * incarnation's wall clock bounds one.
+ */
+export const TOOL_TIMEOUT_DEFAULT_MS = 0;
+/** A stalled worker is warned of for at most so long before somebody is asked, and the question stands at most so long. */
+export const STALL_WARN_MAX_MS = 30_000;
+export const STALL_ASK_MAX_MS = 120_000;
+/** Calls of one incarnation that are remembered until their answer comes. */
+export const TOOLS_IN_FLIGHT_MAX = 256;
 /** The longest duration that may be asked for: a year. */
 export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
 
@@ -112,6 +131,12 @@ export const CLEAN_PERIOD_MS = 3_600_000;
 export const KILL_REPEAT_MS = 2_000;
 /** The table of heartbeats is looked at this often. */
 export const CLOCK_TICK_MS = 1_000;
+/** Between two ticks: so much monotonic time means that the daemon was stopped (or its machine, where nothing tells them apart). */
+export const STOPPED_MIN_MS = 5_000;
+/** Between two ticks: so much more time since boot than on the monotonic clock means that the machine slept. /proc/uptime has steps of 10 ms. */
+export const SUSPENDED_MIN_MS = 2_000;
+/** A boot looks so far back for times that do not count in a timeout. */
+export const GAPS_LOOKBACK_RECORDS = 100_000;
 
 /** `sun_path` without its NUL on the strictest platform: macOS has 104 bytes, Linux 108. */
 export const SOCKET_PATH_MAX_BYTES = 103;

@@ -6,7 +6,7 @@ import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { SupervisorConfig } from "./tree.ts";
-import type { Ready, WorkerSpec, WorkerState } from "./worker.ts";
+import type { Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
 export interface ProcessIdentity {
@@ -107,6 +107,12 @@ export type TreeRef = TreeSupervisorRef | TreeWorkerRef;
 export interface RecordPayloads {
   /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
+  /** It may not start yet. Its place changes; the newest is in `agent list`. */
+  worker_queued: {
+    readonly place: number;
+    readonly priority: Priority;
+    readonly waits_for: "slot" | "memory";
+  };
   /** to `starting` is the row of an incarnation, written before its process is made. */
   worker_state_changed: {
     readonly from: WorkerState;
@@ -217,8 +223,36 @@ export interface RecordPayloads {
     readonly reason: string;
   };
   worker_adopted: { readonly agent: ProcessIdentity | null; readonly clock: ClockStamp };
+  /** It has made no progress for its stall time, with no tool in flight. */
+  worker_stalled: {
+    readonly stage: "warn";
+    readonly idle_ms: number;
+    readonly bound_ms: number;
+    readonly clock: ClockStamp;
+  };
+  /** For a person or a program; unanswered, the worker is stopped and its restart policy decides. */
+  worker_question: {
+    readonly question_id: string;
+    readonly about: "stall";
+    readonly idle_ms: number;
+    readonly answers: readonly ("wait" | "restart" | "kill")[];
+    readonly answer_within_ms: number;
+    readonly clock: ClockStamp;
+  };
+  worker_answered: {
+    readonly question_id: string;
+    readonly answer: "wait" | "restart" | "kill";
+    readonly by: string;
+    readonly clock: ClockStamp;
+  };
+  /** It needs no answer any more: the worker has gone on by itself. */
+  worker_question_withdrawn: {
+    readonly question_id: string;
+    readonly reason: "progress";
+    readonly clock: ClockStamp;
+  };
   worker_limit_reached: {
-    readonly limit: "timeout" | "stall" | "ready" | "turns" | "tokens" | "usd" | "wall";
+    readonly limit: "timeout" | "stall" | "tool" | "ready" | "turns" | "tokens" | "usd" | "wall";
     readonly value: number;
     readonly bound: number;
   };
@@ -251,6 +285,14 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   daemon_stopped: { readonly reason: string };
+  /** The machine slept, or the daemon was stopped: every clock begins anew, nobody is stalled or out of time by it. */
+  daemon_resumed: {
+    readonly kind: "suspended" | "stopped";
+    readonly gap_ms: number;
+    /** How much of it the monotonic clock counted: a sleep of the machine it leaves out. */
+    readonly counted_ms: number;
+    readonly clock: ClockStamp;
+  };
 }
 
 export type RecordType = keyof RecordPayloads;

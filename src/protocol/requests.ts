@@ -41,6 +41,13 @@ export const Requests = {
   }),
   /** With `file`: only if that file owns the tree. */
   "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional() }),
+  /** The question that the worker stands at; with `question_id` only if it is that one. */
+  "agent/answer": z.strictObject({
+    id: ref,
+    answer: z.enum(["wait", "restart", "kill"]),
+    question_id: z.string().max(64).optional(),
+    by: z.string().min(1).max(256).optional(),
+  }),
   "agent/send": z.strictObject({
     id: ref,
     text: z

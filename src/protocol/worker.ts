@@ -4,6 +4,7 @@ import { AgentKind } from "./agent-event.ts";
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
+  DEPTH_MAX,
   DURATION_MAX_MS,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
@@ -16,6 +17,8 @@ import {
   RESTARTS_MAX,
   STALL_DEFAULT_MS,
   TIMEOUT_DEFAULT_MS,
+  TOOL_TIMEOUT_DEFAULT_MS,
+  WORKERS_LIVE_MAX,
 } from "./limits.ts";
 
 /** OTP's restart types (supervisor.erl): always, only after an abnormal end, never. */
@@ -79,6 +82,10 @@ export const Budget = z.strictObject({
   wall_ms: duration.optional(),
 });
 export type Budget = z.infer<typeof Budget>;
+
+/** Who of those that wait is started first; by arrival within one (weblisk notes, queue). */
+export const Priority = z.enum(["critical", "high", "normal", "low", "background"]);
+export type Priority = z.infer<typeof Priority>;
 
 const SEGMENT = "[A-Za-z0-9][A-Za-z0-9._-]*";
 /** A worker of a file is called by its path, `crew/fixer`. */
@@ -148,8 +155,15 @@ export const WorkerSpec = z.strictObject({
   timeout_ms: duration.default(TIMEOUT_DEFAULT_MS),
   /** No record for so long while it runs means stuck; 0 is never. */
   stall_ms: duration.default(STALL_DEFAULT_MS),
+  /** The longest call of a tool; while one is in flight only this applies, not `stall_ms`. 0 is none. */
+  tool_timeout_ms: duration.default(TOOL_TIMEOUT_DEFAULT_MS),
   heartbeat_ms: duration.default(HEARTBEAT_DEFAULT_MS),
   budget: Budget.default({}),
+  priority: Priority.default("normal"),
+  /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */
+  max_depth: z.int().min(0).max(DEPTH_MAX).optional(),
+  /** Of those, how many hold a slot at once. */
+  max_concurrency: z.int().min(0).max(WORKERS_LIVE_MAX).optional(),
   /** OTP's shutdown of a child: TERM and `grace_ms`, KILL at once, or TERM and as long as it takes. */
   shutdown: z.enum(["grace", "brutal_kill", "infinity"]).default("grace"),
   /** OTP's significant: its end may end its supervisor (auto_shutdown). */

@@ -85,7 +85,9 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
       ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
       ...(unlaunchable === undefined ? {} : { unlaunchable }),
     };
-    yield* roster.supervise({ spec, adapter, child, order, beginning });
+    const ancestors = yield* core.ancestors(spec.parent);
+    const { turn } = core.admission.resume({ id: row.id, spec, ancestors }, action.type !== "start", order);
+    yield* roster.supervise({ spec, adapter, child, order, beginning, turn });
   });
 
 export const observe = (

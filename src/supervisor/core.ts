@@ -3,14 +3,17 @@ import { Clock, Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../protocol/records.ts";
+import { DAEMON_STREAM } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AppendOptions, WorkerRow } from "../store/port.ts";
 import { type Admission, makeAdmission } from "./admission.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import { evolve, LIFECYCLE, monotonicOf, newChild } from "./evolve.ts";
+import { type Gap, type Gaps, makeGaps } from "./gaps.ts";
 import type { ChildState, Now } from "./inputs.ts";
 import { resolveRef } from "./resolve.ts";
 import { makeRoster, type Roster } from "./roster.ts";
+import { type Ancestor, ancestorsOf, type Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
 
 export interface Kinds {
@@ -23,6 +26,7 @@ export interface Core {
   readonly services: Services;
   readonly roster: Roster;
   readonly admission: Admission;
+  readonly gaps: Gaps;
   /** The next place in the start order. */
   place(): number;
   wallMs(): number;
@@ -37,15 +41,20 @@ export interface Core {
   /** Of a worker that is known to be there. */
   rowOf(id: string): Effect.Effect<WorkerRow, HoldfastError>;
   adapterOf(kind: string): Effect.Effect<AgentAdapter, HoldfastError>;
+  /** The worker whose agent asks, and those above it; nearest first. */
+  ancestors(parent: string | undefined): Effect.Effect<readonly Ancestor[], HoldfastError>;
   /** What its records say of a worker. */
   fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
 }
 
-export const makeCore = (services: Services, kinds: Kinds): Effect.Effect<Core, never, Scope.Scope> =>
+export const makeCore = (
+  services: Services,
+  kinds: Kinds,
+  limits: Limits,
+): Effect.Effect<Core, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { log } = services;
     const clock = yield* Clock.Clock;
-    const roster = yield* makeRoster(services);
     let order = 0;
 
     const wallMs = () => clock.currentTimeMillisUnsafe();
@@ -53,6 +62,26 @@ export const makeCore = (services: Services, kinds: Kinds): Effect.Effect<Core, 
     const stamp = () => ({ boot_id: services.boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
     const now = (): Now => ({ mono_ms: monoMs(), clock: stamp(), random: services.random() });
     const commit: Core["commit"] = (drafts, how) => attemptAsync(() => log.commit(drafts, how));
+
+    const notRecorded = (cause: unknown): void =>
+      services.report("what was seen could not be recorded", cause);
+    const admission = makeAdmission({
+      limits,
+      memAvailableBytes: services.machine.memAvailableBytes,
+      note: (draft) => void log.commit([draft]).catch(notRecorded),
+    });
+    const onGap = (gap: Gap): void => {
+      for (const worker of roster.live.values()) worker.rebase(gap.at_ms);
+      const { kind, gap_ms } = gap;
+      const payload = { kind, gap_ms, counted_ms: gap.counted_ms, clock: stamp() };
+      void log.commit([{ type: "daemon_resumed", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
+    };
+    const reading = () => ({ mono_ms: monoMs(), uptime_ms: services.machine.uptimeMs() });
+    const gaps = makeGaps(reading, onGap);
+    const roster = yield* makeRoster(services, gaps, admission.left);
+
+    const ancestors = (parent: string | undefined) =>
+      attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
 
     const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
       Effect.flatMap(
@@ -90,7 +119,9 @@ export const makeCore = (services: Services, kinds: Kinds): Effect.Effect<Core, 
     return {
       services,
       roster,
-      admission: makeAdmission(roster, services.workers_max),
+      admission,
+      gaps,
+      ancestors,
       place: () => order++,
       wallMs,
       monoMs,

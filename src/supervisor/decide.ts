@@ -8,7 +8,6 @@
 
 import type { WorkerEnd } from "../actors/worker-machine.ts";
 import { formatDuration } from "../protocol/durations.ts";
-import type { ErrorCode } from "../protocol/errors.ts";
 import {
   HELD,
   RESTART_BY_USER,
@@ -20,7 +19,9 @@ import {
 } from "../protocol/records.ts";
 import { isEnded, type RestartPolicy } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
-import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
+import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
+import { decideLadder } from "./ladder.ts";
+import { limitError, stopError } from "./stop-errors.ts";
 import { addRestart } from "./window.ts";
 
 type Exited = Extract<Input, { type: "exited" }>;
@@ -127,6 +128,13 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
         ],
         commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
       };
+    case "stalled":
+    case "ask":
+    case "withdraw":
+      if (child.stop !== null || !child.open) return nothing;
+      return { events: decideLadder(child, input, now.clock), commands: [] };
+    case "answer":
+      return decideAnswer(child, input, record, now);
     case "exited":
       return decideExit(child, input, record, now);
     case "abandoned":
@@ -248,6 +256,30 @@ const decideRestart = (
   return { events: [uncounted(child, RESTART_BY_USER, record, now)], commands: [{ type: "start" }] };
 };
 
+/** An answer to a question that nobody asks any more changes nothing. */
+const decideAnswer = (
+  child: ChildState,
+  { question_id, answer, by, grace_ms }: Extract<Input, { type: "answer" }>,
+  record: Recorder,
+  now: Now,
+): Decision => {
+  const { ladder } = child;
+  if (ladder.stage !== "asked" || ladder.question_id !== question_id) return nothing;
+  const answered = record("worker_answered", { question_id, answer, by, clock: now.clock });
+  const done: Decision =
+    answer === "wait"
+      ? nothing
+      : answer === "restart"
+        ? decideRestart(child, { type: "restart", by, grace_ms }, record, now)
+        : decideKill(
+            child,
+            { type: "kill", by, reason: "it was stuck", grace_ms, signal: "SIGTERM" },
+            record,
+            now,
+          );
+  return { events: [answered, ...done.events], commands: done.commands };
+};
+
 /** Counts in no window. One that a person asked for lifts the tombstone. */
 export const uncounted = (
   child: ChildState,
@@ -282,6 +314,8 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
   };
 };
 
+const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];
+
 const verdictOf = (
   { stop }: ChildState,
   { exit }: Exited,
@@ -295,7 +329,7 @@ const verdictOf = (
   if (stop === null && exit.reason === "start_failed" && failure?.code === "WORKER_LOST")
     return { type: "again", reason: RESTART_NEVER_STARTED };
   // What ran out of time or money would spend the same again; what is stuck or did not get ready may do better.
-  if (stop?.kind === "limit" && stop.limit !== "stall" && stop.limit !== "ready")
+  if (stop?.kind === "limit" && !MAY_DO_BETTER.includes(stop.limit))
     return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed)
     return { type: "end", state: "parked", reason: "secret_unavailable" };
@@ -400,39 +434,3 @@ const privately = (child: ChildState, verdict: Verdict, now: Now): Decision => {
 /** The machine ends so, the record says so: a worker that is held has not ended, and nobody ends it by that word. */
 const endedState = (state: WorkerEnd): RecordPayloads["worker_ended"]["state"] =>
   state === "held" ? "cancelled" : state;
-
-/** The error of an incarnation that we stopped: ours overrides what the agent says of its own death. */
-const stopError = (stop: StopReason | null): WorkerError | undefined => {
-  if (stop === null) return undefined;
-  if (stop.kind === "kill")
-    return {
-      code: "WORKER_CANCELLED",
-      message: stop.reason === "killed" ? `Killed by ${stop.by}.` : `Killed by ${stop.by}: ${stop.reason}.`,
-    };
-  if (stop.kind === "restart")
-    return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
-  if (stop.kind === "shutdown") return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}.` };
-  return limitError(stop.limit, stop.bound);
-};
-
-const limitError = (limit: Extract<StopReason, { kind: "limit" }>["limit"], bound: number): WorkerError => {
-  const [code, message]: [ErrorCode, string] = (() => {
-    switch (limit) {
-      case "timeout":
-        return ["TIMEOUT", `It ran longer than ${formatDuration(bound)}`];
-      case "stall":
-        return ["IDLE_TIMEOUT", `It made no progress for ${formatDuration(bound)}`];
-      case "ready":
-        return ["TIMEOUT", `It was not ready within ${formatDuration(bound)}`];
-      case "wall":
-        return ["BUDGET_EXCEEDED", `It spent its budget of ${formatDuration(bound)}`];
-      case "turns":
-        return ["MAX_TURNS", `It used its ${bound} turns`];
-      case "tokens":
-        return ["BUDGET_EXCEEDED", `It spent its budget of ${bound} tokens`];
-      case "usd":
-        return ["BUDGET_EXCEEDED", `It spent its budget of ${bound} dollars`];
-    }
-  })();
-  return { code, message };
-};

@@ -2,6 +2,7 @@
 import { isCountedRestart, type LogRecord, type RecordDraft, type RecordType } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
+import { FOOT, foldLadder, LADDER_RECORDS } from "./ladder.ts";
 import { inWindow } from "./window.ts";
 
 export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
@@ -22,6 +23,7 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   started_ms: null,
   due_ms: null,
   spent_ms: 0,
+  ladder: FOOT,
 });
 
 /** The records that are folded. */
@@ -35,10 +37,16 @@ export const LIFECYCLE: readonly RecordType[] = [
   "worker_exited",
   "worker_restart_scheduled",
   "worker_ended",
+  ...LADDER_RECORDS,
 ];
 
 /** `at` is the record's instant in monotonic milliseconds of this boot (see `monotonicOf`). */
 export const evolve = (child: ChildState, record: RecordDraft, at: number): ChildState => {
+  const ladder = foldLadder(child.ladder, record, at);
+  return evolveLife(ladder === child.ladder ? child : { ...child, ladder }, record, at);
+};
+
+const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   switch (record.type) {
     case "worker_state_changed": {
       const { to } = record.payload;

@@ -8,6 +8,7 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, RecordFilter } from "../store/port.ts";
+import type { Answer } from "./ladder.ts";
 import type {
   AppliedReply,
   PerWorker,
@@ -78,6 +79,15 @@ export interface RuntimeApi {
   kill(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /** A new incarnation, also of what has ended or was tombstoned. */
   restart(ids: readonly string[]): Effect.Effect<readonly PerWorker[], HoldfastError>;
+  /** Answers the question that the worker stands at (`worker_question`). Fails with INVALID_STATE where it asks nothing, or another one. */
+  answer(
+    id: string,
+    answer: Answer,
+    options?: { readonly question_id?: string | undefined; readonly by?: string | undefined },
+  ): Effect.Effect<
+    { readonly id: string; readonly question_id: string; readonly answer: Answer },
+    HoldfastError
+  >;
   send(
     id: string,
     text: string,

@@ -6,6 +6,7 @@ import type { RecordDraft } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
+import { queuedRecord } from "./admission.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import { observe, specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
@@ -15,6 +16,7 @@ import { watchReadiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
 import type { AppliedReply } from "./replies.ts";
 import { makeApplying } from "./tree/applying.ts";
+import { isBeingStopped } from "./tree/decide.ts";
 import { emptyTree } from "./tree/evolve.ts";
 import { foldTree } from "./tree/fold.ts";
 import type { TreeCommand, TreeInput } from "./tree/inputs.ts";
@@ -99,14 +101,14 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         const adapter = yield* core.adapterOf(spec.kind);
         const { child } = memberOf(tree.state(), id);
         const decider = deciderOf(tree, id, { child });
-        yield* roster.supervise({
-          spec,
-          adapter,
-          child,
-          beginning,
-          order: core.place(),
-          decider: () => decider,
-        });
+        const newcomer = { id, spec, ancestors: yield* core.ancestors(spec.parent) };
+        const order = core.place();
+        const { queued, turn } =
+          beginning.action.type !== "start"
+            ? core.admission.resume(newcomer, true, order)
+            : core.admission.enter(newcomer);
+        yield* roster.supervise({ spec, adapter, child, beginning, order, decider: () => decider, turn });
+        if (queued !== undefined) yield* Effect.ignore(core.commit([queuedRecord(id, queued)]));
       });
 
     /** A new shell for a worker whose last one has ended, or is about to. */
@@ -147,11 +149,22 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const onDecided = (input: TreeInput, tree: Tree): void => {
       if (input.type === "worker") attend(tree, input.worker_id, input.input.type);
       const state = tree.state();
+      letGo(state);
       if (state.supervisors.size === 0 && trees.get(tree.name) === tree) trees.delete(tree.name);
       // Who is woken may wait again at once: for the next decision, not for this one.
       const woken = waiting.get(tree.name) ?? [];
       waiting.delete(tree.name);
       for (const wake of woken) wake();
+    };
+
+    /** Who waits for a slot and is to be stopped does not wait any more. */
+    const letGo = (state: TreeState): void => {
+      for (const id of state.launching) {
+        if (core.admission.placeOf(id) === undefined) continue;
+        const supervisor = supervisorOf(state, memberOf(state, id).supervisor);
+        const ref = supervisor.children.find((one) => one.worker_id === id);
+        if (ref === undefined || isBeingStopped(supervisor, ref)) core.admission.letGo(id);
+      }
     };
 
     /** From the launch to its readiness or its end somebody looks whether it is ready. */

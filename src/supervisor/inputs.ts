@@ -11,6 +11,7 @@ import type {
   WorkerError,
 } from "../protocol/records.ts";
 import type { Ready, RestartPolicy, WorkerState } from "../protocol/worker.ts";
+import type { Answer, Ladder, LadderInput } from "./ladder.ts";
 
 /** What the supervisor remembers of a child: folded from its records by `evolve`, never stored. */
 export interface ChildState {
@@ -40,6 +41,8 @@ export interface ChildState {
   readonly due_ms: number | null;
   /** What its ended incarnations took together. */
   readonly spent_ms: number;
+  /** How far it has been found stuck. */
+  readonly ladder: Ladder;
 }
 
 export type StopReason =
@@ -95,6 +98,15 @@ export type Input =
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
       readonly value: number;
       readonly bound: number;
+      readonly grace_ms: number;
+    }
+  | LadderInput
+  /** To the question that it was asked about. */
+  | {
+      readonly type: "answer";
+      readonly question_id: string;
+      readonly answer: Answer;
+      readonly by: string;
       readonly grace_ms: number;
     }
   /** Holdfast itself failed at this worker (a throw where none may be): its processes are gone and nothing more is tried. */

@@ -20,11 +20,13 @@ interface Started {
 
 export const launch = async (shell: Shell, incarnation: number): Promise<void> => {
   const { journal } = shell;
+  const turn = shell.turn?.();
+  if (turn !== undefined) await turn;
   shell.forget();
   await journal.fact({ type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
   // Killed before it began.
   if (!journal.child().open) return;
-  shell.vitals.begin(journal.now());
+  shell.vitals.begin(incarnation, journal.now());
   let started: Started;
   try {
     started = await start(shell, incarnation);

@@ -8,10 +8,11 @@ export const durationOf = ({ journal }: Shell): number => {
   return Math.max(0, now - (journal.child().started_ms ?? now));
 };
 
-const timeLeftOf = ({ journal, spec }: Shell): TimeLeft | undefined => {
+const timeLeftOf = ({ journal, spec, bridge }: Shell): TimeLeft | undefined => {
   const now = journal.now();
   const { started_ms, spent_ms } = journal.child();
-  return timeLeft(spec, now - (started_ms ?? now), spent_ms);
+  const since = started_ms ?? now;
+  return timeLeft(spec, now - since - bridge.gaps.forgiven(since), spent_ms);
 };
 
 /** For the machine: 0 is no limit. */
@@ -21,8 +22,11 @@ export const timeoutOf = (shell: Shell): number => {
 };
 
 export const reportTimeout = async (shell: Shell): Promise<void> => {
+  // The alarm may ring before the tick sees why it rings so early.
+  shell.bridge.gaps.look();
   const left = timeLeftOf(shell);
   if (left === undefined) return;
+  if (left.left_ms > 0) return shell.tell({ type: "TIME_LEFT", timeout_ms: left.left_ms });
   const { limit, bound } = left;
   await shell.journal.fact({ type: "limit", limit, value: bound, bound, grace_ms: shell.spec.grace_ms });
 };

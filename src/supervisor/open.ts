@@ -7,6 +7,7 @@ import { Effect, Schedule, type Scope } from "effect";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
+import { thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -15,6 +16,7 @@ import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
+import type { Limits } from "./seats.ts";
 import type { Services, SpecFiles } from "./services.ts";
 import { tracing } from "./trace.ts";
 
@@ -22,6 +24,7 @@ export interface OpenRuntimeOptions {
   /** Absolute; made with mode 0700 where it is missing. */
   readonly stateDir: string;
   readonly version: string;
+  readonly limits?: Partial<Limits> | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
 }
 
@@ -59,6 +62,7 @@ export const openRuntime = (
       spawner,
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
+      machine: thisMachine,
       boot_id: currentPlace().boot_id,
       random: Math.random,
       probe: { fileExists, portAccepts },
@@ -105,6 +109,7 @@ export const openRuntime = (
       state_dir: options.stateDir,
       adapters,
       suggestKind,
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
   });
 

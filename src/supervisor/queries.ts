@@ -12,6 +12,8 @@ import type { Core } from "./core.ts";
 import type { RuntimeApi } from "./facade.ts";
 import type { Forest } from "./forest.ts";
 import { finalText } from "./output.ts";
+import type { WorkerView } from "./replies.ts";
+import { queueReason } from "./seats.ts";
 import { treeOf, viewOf, windowOf } from "./views.ts";
 import { followLines, tailOf } from "./watch.ts";
 import { whySupervisor, whyWorker } from "./why.ts";
@@ -60,6 +62,20 @@ export const makeQueries = (
     return { used: decayedWindow(above.restarts, monoMs(), above.config).length, max, period_ms };
   };
   const ofItsOwn = (row: WorkerRow) => windowOf(row, live.get(row.id)?.child().restarts ?? [], monoMs());
+  /** With what is not in its records: its place in the queue as it is now, and the question that it stands at. */
+  const shown = (row: WorkerRow): WorkerView => {
+    const view = viewOf(row);
+    if (isEnded(row.state)) return view;
+    const queue = core.admission.placeOf(row.id);
+    const ladder = live.get(row.id)?.child().ladder;
+    return {
+      ...view,
+      ...(queue === undefined ? {} : { reason: queueReason(queue), queue }),
+      ...(ladder?.stage !== "asked"
+        ? {}
+        : { question: { question_id: ladder.question_id, about: "stall" as const } }),
+    };
+  };
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
 
@@ -96,12 +112,12 @@ export const makeQueries = (
         log
           .workers()
           .filter((row) => how.all === true || !isEnded(row.state))
-          .map(viewOf),
+          .map(shown),
       ),
     info: (ref) =>
       Effect.flatMap(find(ref), (row) =>
         attempt(() => ({
-          ...viewOf(row),
+          ...shown(row),
           spec: row.spec,
           completion: row.completion,
           turn_list: log.turns(row.id),

@@ -7,6 +7,7 @@ import type { LogRecord, SupervisorPhase, Usage, WorkerError } from "../protocol
 import type { Strategy } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
+import type { QueuePlace } from "./seats.ts";
 
 /** A row of `agent list`, with the field names of cli.md. */
 export interface WorkerView {
@@ -34,6 +35,10 @@ export interface WorkerView {
   readonly error: WorkerError | null;
   readonly turns: number;
   readonly usage: Usage;
+  /** Its place among those that wait to be started. */
+  readonly queue?: QueuePlace;
+  /** What it asks; answered by `agent answer`. */
+  readonly question?: { readonly question_id: string; readonly about: "stall" };
 }
 
 export interface WorkerInfo extends WorkerView {

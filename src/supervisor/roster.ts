@@ -1,6 +1,7 @@
 /** The workers that live: what is done for one ends with the runtime, its agent does not. */
 import { Effect, type Scope } from "effect";
 import { makeBridge } from "./bridge.ts";
+import type { Gaps } from "./gaps.ts";
 import type { Services } from "./services.ts";
 import { type Enlisted, Shell, type Worker } from "./worker.ts";
 
@@ -13,9 +14,14 @@ export interface Roster {
   readonly clear: Effect.Effect<void>;
 }
 
-export const makeRoster = (services: Services): Effect.Effect<Roster, never, Scope.Scope> =>
+export const makeRoster = (
+  services: Services,
+  gaps: Gaps,
+  /** Told of each worker whose life is over, not of those that are let go with the runtime. */
+  left: (id: string) => void,
+): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const bridge = yield* makeBridge;
+    const bridge = { ...(yield* makeBridge), gaps };
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
 
@@ -24,6 +30,11 @@ export const makeRoster = (services: Services): Effect.Effect<Roster, never, Sco
       if (failure !== undefined) services.report(`worker ${id}: its end could not be recorded`, failure);
       for (const ended of endings.get(id) ?? []) ended();
       endings.delete(id);
+    };
+
+    const over = (worker: Worker, failure?: unknown): void => {
+      if (live.has(worker.id)) left(worker.id);
+      leave(worker, failure);
     };
 
     const clear = Effect.sync(() => {
@@ -38,7 +49,7 @@ export const makeRoster = (services: Services): Effect.Effect<Roster, never, Sco
       live,
       supervise: (enlisted) =>
         Effect.sync(() => {
-          const worker = new Shell(services, bridge, enlisted, leave);
+          const worker = new Shell(services, bridge, enlisted, over);
           live.set(worker.id, worker);
           worker.begin();
         }),

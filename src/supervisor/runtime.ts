@@ -3,11 +3,11 @@
  * use. It holds what lives (fibers, mailboxes, processes); what is true is in the log.
  */
 import { constants } from "node:os";
-import { Effect, Schedule, type Scope } from "effect";
+import { Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
-import { CLOCK_TICK_MS } from "../protocol/limits.ts";
+import { WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { DAEMON_STREAM, type RecordDraft, workerStream } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -18,9 +18,11 @@ import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { makeQueries } from "./queries.ts";
 import type { PerWorker } from "./replies.ts";
+import { LIMITS, type Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
 import { shutdownOrder } from "./shutdown-order.ts";
 import { makeSpawning } from "./spawning.ts";
+import { forkTicks, rememberGaps } from "./ticks.ts";
 import type { Tree } from "./tree/shell.ts";
 import { supervisorOf } from "./tree/state.ts";
 import { ofSupervisor, perWorker, subtreeOf, waitOf } from "./views.ts";
@@ -31,14 +33,25 @@ export interface RuntimeOptions {
   readonly adapters: readonly AgentAdapter[];
   /** A sentence that names the nearest kind, for a mistyped one. */
   readonly suggestKind: (kind: string) => string | undefined;
+  /** What is not given has its default. */
+  readonly limits?: Partial<Limits>;
 }
+
+/** What is not given has its default. */
+const allLimits = ({ workers_max = WORKERS_LIVE_MAX }: Services, given?: Partial<Limits>): Limits => ({
+  ...LIMITS,
+  live_max: workers_max,
+  running_max: workers_max,
+  ...given,
+});
 
 export const makeRuntime = (
   services: Services,
   options: RuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    const core = yield* makeCore(services, { all: options.adapters, suggest: options.suggestKind });
+    const kinds = { all: options.adapters, suggest: options.suggestKind };
+    const core = yield* makeCore(services, kinds, allLimits(services, options.limits));
     const { roster, admission, commit, find, rowOf } = core;
     const { live } = roster;
     const forest = yield* makeForest(core);
@@ -185,6 +198,7 @@ export const makeRuntime = (
 
     const restartOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
       Effect.gen(function* () {
+        if (admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
         const tree = forest.treeOf(row.supervisor);
         if (tree?.state().members.has(row.id) === true) {
           yield* restartMember(tree, row);
@@ -268,6 +282,32 @@ export const makeRuntime = (
         return yield* Effect.timeoutOrElse(all, { duration: timeoutMs, orElse: tooLong });
       });
 
+    const answer: RuntimeApi["answer"] = (ref, said, { question_id, by = "user" } = {}) =>
+      Effect.gen(function* () {
+        const row = yield* find(ref);
+        const worker = live.get(row.id);
+        const ladder = worker?.child().ladder;
+        if (worker === undefined || ladder?.stage !== "asked")
+          return yield* Effect.fail(
+            new HoldfastError("INVALID_STATE", `Worker ${row.id} asks nothing.`, {
+              suggestion: "See what it does with `agent logs`.",
+            }),
+          );
+        if (question_id !== undefined && question_id !== ladder.question_id)
+          return yield* Effect.fail(
+            new HoldfastError("INVALID_STATE", `Worker ${row.id} does not ask ${question_id} any more.`),
+          );
+        const { grace_ms } = worker.spec;
+        yield* worker.input({
+          type: "answer",
+          question_id: ladder.question_id,
+          answer: said,
+          by,
+          grace_ms,
+        });
+        return { id: row.id, question_id: ladder.question_id, answer: said };
+      });
+
     const send: RuntimeApi["send"] = (ref, text) =>
       Effect.gen(function* () {
         const row = yield* find(ref);
@@ -325,17 +365,13 @@ export const makeRuntime = (
         },
       },
     ]);
+    yield* rememberGaps(core);
     const ofTrees = yield* forest.recover;
     const missing = yield* recoverAll(core, (id) => ofTrees.has(id));
+    yield* forkTicks(core);
     yield* Effect.forkScoped(retryRecovery(core, missing));
-
-    const tick = Effect.suspend(() =>
-      Effect.forEach([...live.values()], (worker) => worker.tick(core.monoMs()), { discard: true }),
-    );
-    yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
-
     yield* Effect.forkScoped(forest.reconciling);
 
     const queries = makeQueries(core, forest, options, () => over);
-    return { ...queries, spawn, applyTree, downTree, kill, restart, wait, send, shutdown };
+    return { ...queries, spawn, applyTree, downTree, kill, restart, answer, wait, send, shutdown };
   });

@@ -1,6 +1,7 @@
 /** What the shell of the supervisor is given: its ports. A test hands in others; nothing below reads a clock or a file by itself. */
 import type { Effect } from "effect";
 import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
+import type { Machine } from "../adapters/process/machine.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
@@ -34,6 +35,7 @@ export interface Services {
   readonly log: EventLog;
   readonly spawner: RuntimeSpawner;
   readonly files: SpecFiles;
+  readonly machine: Machine;
   readonly boot_id: string;
   readonly probe: Probe;
   /** Told of every decision that is on record. */

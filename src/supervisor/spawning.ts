@@ -5,6 +5,7 @@ import { newId } from "../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
+import { queuedRecord, type Ticket } from "./admission.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import { decide } from "./decide.ts";
@@ -12,6 +13,7 @@ import { evolve, newChild } from "./evolve.ts";
 import type { RuntimeApi } from "./facade.ts";
 import type { Forest } from "./forest.ts";
 import type { SpawnReply } from "./replies.ts";
+import type { ReasonCode } from "./seats.ts";
 import { makeSpecs } from "./specs.ts";
 import { replyOf } from "./views.ts";
 
@@ -21,6 +23,16 @@ export interface Spawning {
   startAgain(row: WorkerRow): Effect.Effect<void, HoldfastError>;
 }
 
+/** Every denial of a spawn has its contract's reason code; what is no limit of ours is a start that failed. */
+const withReason = (error: HoldfastError): HoldfastError => {
+  const { details, phase } = error.info;
+  if (details?.reason_code !== undefined || phase === "validation") return error;
+  return new HoldfastError(error.code, error.message, {
+    ...error.info,
+    details: { ...details, reason_code: "spawn_failed" satisfies ReasonCode },
+  });
+};
+
 export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning => {
   const { services, roster, admission, adapterOf, rowOf, commit } = core;
   const { log } = services;
@@ -28,7 +40,10 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
 
   /** Spawns with an idempotency key go one at a time, so that a repeat always finds the first one's record. */
   const keyed = Semaphore.makeUnsafe(1);
-  const spawn: RuntimeApi["spawn"] = (given, { idempotency_key, dry_run = false } = {}) => {
+  const spawn: RuntimeApi["spawn"] = (given, options) =>
+    Effect.mapError(spawnOnce(given, options), withReason);
+
+  const spawnOnce: RuntimeApi["spawn"] = (given, { idempotency_key, dry_run = false } = {}) => {
     if (idempotency_key === undefined) return spawnNew(given, undefined, dry_run);
     const requestId = `spawn:${idempotency_key}`;
     return keyed.withPermits(1)(
@@ -69,20 +84,23 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
         ...(requestId === undefined ? {} : { id: requestId }),
         payload: { spec: { ...masked, parent }, clock: core.now().clock },
       };
-      const begin = Effect.gen(function* () {
-        yield* refuseOrphan(spec);
-        yield* attemptAsync(() => services.files.save(id, kept));
-        if (kept.supervisor !== "root") return yield* forest.add(id, kept, requested);
-        yield* commit([requested]);
-        yield* roster.supervise({
-          spec: kept,
-          adapter,
-          child: newChild(id, kept),
-          order: core.place(),
-          beginning: { action: { type: "start" } },
+      const begin = ({ queued, turn }: Ticket) =>
+        Effect.gen(function* () {
+          yield* refuseOrphan(spec);
+          yield* attemptAsync(() => services.files.save(id, kept));
+          if (kept.supervisor !== "root") return yield* forest.add(id, kept, requested);
+          yield* commit(queued === undefined ? [requested] : [requested, queuedRecord(id, queued)]);
+          yield* roster.supervise({
+            spec: kept,
+            adapter,
+            turn,
+            child: newChild(id, kept),
+            order: core.place(),
+            beginning: { action: { type: "start" } },
+          });
         });
-      });
-      yield* admission.admit(id, kept, begin);
+      const ancestors = yield* core.ancestors(kept.parent);
+      yield* admission.admit({ id, spec: kept, ancestors }, begin);
       return replyOf(yield* rowOf(id), "created");
     });
 
@@ -104,21 +122,24 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
     Effect.gen(function* () {
       const spec = yield* attemptAsync(() => services.files.load(row.id));
       const adapter = yield* adapterOf(row.kind);
-      const begin = Effect.gen(function* () {
-        const ended = yield* core.fold(row, spec);
-        const at = core.now();
-        const { events } = decide(ended, { type: "restart", by: "user", grace_ms: 0 }, at);
-        yield* commit(events);
-        const child = events.reduce((state, event) => evolve(state, event, at.mono_ms), ended);
-        yield* roster.supervise({
-          spec,
-          adapter,
-          child,
-          order: core.place(),
-          beginning: { action: { type: "start" } },
+      const begin = ({ queued, turn }: Ticket) =>
+        Effect.gen(function* () {
+          const ended = yield* core.fold(row, spec);
+          const at = core.now();
+          const { events } = decide(ended, { type: "restart", by: "user", grace_ms: 0 }, at);
+          yield* commit(queued === undefined ? events : [...events, queuedRecord(row.id, queued)]);
+          const child = events.reduce((state, event) => evolve(state, event, at.mono_ms), ended);
+          yield* roster.supervise({
+            spec,
+            adapter,
+            turn,
+            child,
+            order: core.place(),
+            beginning: { action: { type: "start" } },
+          });
         });
-      });
-      yield* admission.admit(row.id, spec, typed(begin));
+      const ancestors = yield* core.ancestors(spec.parent);
+      yield* admission.admit({ id: row.id, spec, ancestors }, (ticket) => typed(begin(ticket)));
     });
 
   return { spawn, startAgain };

@@ -60,6 +60,8 @@ export interface Enlisted {
   readonly beginning: Beginning;
   /** Place in the start order of its supervisor. */
   readonly order: number;
+  /** Asked before each incarnation; where it has to wait, resolves when it has a slot and the machine the memory. */
+  readonly turn?: () => Promise<void> | undefined;
   /** Who decides for it; it alone, unless told otherwise. */
   readonly decider?: (worker: Told) => Decider;
 }
@@ -74,7 +76,9 @@ export interface Worker extends Told {
   /** Append to the agent's open stdin. */
   send(text: string): Effect.Effect<void, HoldfastError>;
   /** Called on the runtime's tick: heartbeat and stall. What the store refuses, the next tick finds again. */
-  tick(now: number): Effect.Effect<void>;
+  tick(now: number): void;
+  /** Time has passed in which nobody could look: it counts for nothing. */
+  rebase(now: number): void;
 }
 
 /** What a worker's phases share. A class: there is one for each of a hundred thousand workers. */
@@ -86,6 +90,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   readonly bridge: Bridge;
   readonly adapter: AgentAdapter;
   readonly beginning: Beginning;
+  readonly turn: Enlisted["turn"];
   readonly vitals: Vitals;
   journal: Journal;
 
@@ -119,6 +124,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.bridge = bridge;
     this.adapter = enlisted.adapter;
     this.beginning = enlisted.beginning;
+    this.turn = enlisted.turn;
     this.exit = enlisted.beginning.exit;
     this.onEnd = onEnd;
     this.decider = enlisted.decider?.(this) ?? new SoloDecider(services, bridge.alarms, enlisted.child, this);
@@ -131,7 +137,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 
   begin(): void {
     const { run } = this.beginning;
-    this.vitals.begin(this.journal.now());
+    this.vitals.resume(this.child(), this.journal.now());
     // What is asked from now on, its decider tells.
     const { stop } = this.child();
     if (stop?.kind === "kill") this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
@@ -193,10 +199,16 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     });
   }
 
-  tick(now: number): Effect.Effect<void> {
+  tick(now: number): void {
     const { run } = this;
-    if (run === undefined || this.child().state !== "running" || !this.vitals.isDue(now)) return Effect.void;
-    return Effect.promise(() => this.contained(this.vitals.tick(this.journal, run, now)));
+    if (run === undefined) return;
+    const { state, ladder } = this.child();
+    if (state === "running" && this.vitals.dueAt(ladder) <= now)
+      this.fork(this.vitals.tick(this.journal, run, now));
+  }
+
+  rebase(now: number): void {
+    this.vitals.rebase(now);
   }
 
   // --- what its machine asks for
@@ -282,7 +294,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   }
 
   onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined {
-    this.vitals.progress(this.journal.now());
+    this.vitals.progress(drafts, this.journal.now());
     return completesTurn(drafts) ? checkBudget(this) : undefined;
   }
 

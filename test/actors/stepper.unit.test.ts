@@ -18,6 +18,7 @@ const EVENTS: readonly WorkerEvent[] = [
   { type: "START" },
   { type: "LAUNCHED", timeout_ms: 0 },
   { type: "LAUNCHED", timeout_ms: 7_000 },
+  { type: "TIME_LEFT", timeout_ms: 3_000 },
   { type: "EXITED" },
   { type: "STOP", grace_ms: 500, signal: "SIGTERM" },
   { type: "STOP", grace_ms: 0, signal: "SIGINT" },

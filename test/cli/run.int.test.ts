@@ -373,7 +373,7 @@ describe("commands", () => {
     };
     expect(await complete("sp")).toEqual(["spawn"]);
     expect(await complete("daemon", "st")).toEqual(["start", "stop", "status"]);
-    expect(await complete("spawn", "--max")).toEqual(["--max-restarts"]);
+    expect(await complete("spawn", "--max-r")).toEqual(["--max-restarts"]);
     expect(await complete("spawn", "--restart", "t")).toEqual(["transient", "temporary"]);
     expect(await complete("spawn", "cl")).toEqual(["claude"]);
     expect(await complete("kill", "f")).toEqual(["fixer"]);

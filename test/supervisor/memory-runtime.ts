@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Effect, Exit, Scope } from "effect";
+import { Clock, Effect, Exit, Scope } from "effect";
+import { TestClock } from "effect/testing";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
 import { command } from "../../src/adapters/command/index.ts";
 import { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
@@ -11,6 +12,7 @@ import type { RecordType } from "../../src/protocol/records.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
 import { openLog } from "../../src/store/log.ts";
 import { makeRuntime } from "../../src/supervisor/runtime.ts";
+import type { Limits } from "../../src/supervisor/seats.ts";
 import type { Services } from "../../src/supervisor/services.ts";
 
 export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput => ({
@@ -48,6 +50,7 @@ export const memoryMachine = Effect.gen(function* () {
         return found;
       },
     },
+    machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     boot_id: "boot",
     random: () => 0,
     probe: { fileExists: async () => false, portAccepts: async () => false },
@@ -63,7 +66,7 @@ export const memoryMachine = Effect.gen(function* () {
   };
 
   /** A runtime over the same log and the same agents. `crash` is what kill -9 of a daemon is to them. */
-  const boot = (over: Partial<Services> = {}) =>
+  const boot = (over: Partial<Services> = {}, limits: Partial<Limits> = {}) =>
     Effect.gen(function* () {
       const scope = yield* Scope.make();
       const crash = Scope.close(scope, Exit.void);
@@ -71,7 +74,7 @@ export const memoryMachine = Effect.gen(function* () {
       const runtime = yield* Scope.provide(
         makeRuntime(
           { ...services, ...over },
-          { version: "test", state_dir: dir, adapters: [command], suggestKind: () => undefined },
+          { version: "test", state_dir: dir, adapters: [command], suggestKind: () => undefined, limits },
         ),
         scope,
       );
@@ -108,6 +111,35 @@ export const adapterWith = (over: Partial<AgentAdapter>): AgentAdapter => ({
 /** Lets everything that is not waiting for time come to rest: real promises (commits) and fibers take turns. */
 export const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+});
+
+/** Time goes by second by second, and all that is due comes to rest in between. */
+export const elapse = (seconds: number) =>
+  Effect.gen(function* () {
+    for (let n = 0; n < seconds; n += 1) {
+      yield* TestClock.adjust("1 second");
+      yield* settled;
+    }
+  });
+
+/**
+ * The clock of the test, with time that no timer of the runtime sees: what a sleep of the machine or a SIGSTOP of the daemon
+ * is to it, and a wall clock that is set.
+ */
+export const shiftingClock = Effect.map(Clock.Clock, (clock) => {
+  const shift = { mono_ms: 0, uptime_ms: 0, wall_ms: 0 };
+  const monoNanos = () => clock.monotonicTimeNanosUnsafe() + BigInt(shift.mono_ms) * 1_000_000n;
+  const wallMs = () => clock.currentTimeMillisUnsafe() + shift.wall_ms;
+  const shifted: Clock.Clock = {
+    ...clock,
+    currentTimeMillisUnsafe: wallMs,
+    currentTimeMillis: Effect.sync(wallMs),
+    monotonicTimeNanosUnsafe: monoNanos,
+    monotonicTimeNanos: Effect.sync(monoNanos),
+  };
+  /** /proc/uptime goes with the monotonic clock, and on while the machine sleeps. */
+  const uptimeMs = () => Number(monoNanos() / 1_000_000n) + shift.uptime_ms;
+  return { shift, clock: shifted, uptimeMs };
 });
 
 const TURNS_MAX = 2_000;

@@ -6,7 +6,7 @@ import { describe, expect } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
 import type { EventLog } from "../../src/store/port.ts";
-import { memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
+import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
 
 const full = () => new HoldfastError("DISK_FULL", "The disk of the event log is full.");
 
@@ -133,11 +133,10 @@ describe("while the store fails", () => {
       yield* nth(machine.memory, 1);
       yield* settled;
       machine.store.broken = true;
-      yield* TestClock.adjust("10 seconds");
-      yield* settled;
+      yield* elapse(20);
       expect((yield* machine.runtime.info(id)).state).toBe("running");
       machine.store.broken = false;
-      yield* TestClock.adjust("1 second");
+      yield* elapse(8);
       expect(yield* machine.runtime.wait([id])).toMatchObject([{ error: { code: "IDLE_TIMEOUT" } }]);
     }),
   );

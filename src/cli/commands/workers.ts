@@ -89,6 +89,13 @@ export const send: Handler = async (context) => {
   return success(await (await context.connect()).request("agent/send", { id: id!, text: message }));
 };
 
+export const answer: Handler = async ({ call, connect }) => {
+  const [id, said] = call.args;
+  return success(
+    await (await connect()).request("agent/answer", { id: id!, answer: said as "wait" | "restart" | "kill" }),
+  );
+};
+
 export const list: Handler = async (context) => {
   const all = context.flags.all === true;
   const reply = await (await context.connect()).request("agent/list", { all });

@@ -113,6 +113,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
         `asked for: ${spec.kind}${spec.argv.length > 0 ? ` ${oneLine(commandLine(spec.argv))}` : ""}, restart ${spec.restart}`,
       ),
     ),
+  worker_queued: ({ place, priority, waits_for }) =>
+    warn(`waits for ${waits_for === "slot" ? "a slot" : "memory"}: place ${place}, priority ${priority}`),
   worker_state_changed: ({ from, to, reason }) =>
     to === "waiting" || to === "lost"
       ? warn(`${to}${because(reason)}`)
@@ -182,6 +184,14 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     warn(`${what} of ${oneLine(supervisor)} asked for by ${oneLine(by)}${because(reason)}`),
   worker_adopted: ({ agent }) =>
     good(agent ? `taken over from an earlier daemon, pid ${agent.pid}` : "taken over from an earlier daemon"),
+  worker_stalled: ({ idle_ms, bound_ms }) =>
+    warn(`silent for ${duration(idle_ms)}, no tool in flight; ${duration(bound_ms)} allowed`),
+  worker_question: ({ idle_ms, answer_within_ms, answers }) =>
+    warn(
+      `stuck? silent for ${duration(idle_ms)}. Answer within ${duration(answer_within_ms)}: agent answer ID ${answers.join("|")}`,
+    ),
+  worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),
+  worker_question_withdrawn: () => good("goes on by itself; the question is withdrawn"),
   worker_limit_reached: limitReached,
   worker_log_chunk: ({ stream, bytes: size, limit_bytes }) =>
     warn(`a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`),
@@ -195,6 +205,12 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   turn_completed: turnDone,
   "agent.event": spoke,
   daemon_started: ({ version, pid }) => dim(`started, version ${version}, pid ${pid}`),
+  daemon_resumed: ({ kind, gap_ms }) =>
+    warn(
+      kind === "suspended"
+        ? `the machine slept for ${duration(gap_ms)}; all clocks begin anew`
+        : `was stopped for ${duration(gap_ms)}; all clocks begin anew`,
+    ),
   daemon_stopped: ({ reason }) => dim(`stopped${because(reason)}`),
 };
 

@@ -6,6 +6,7 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
+import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
@@ -66,6 +67,10 @@ const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, no
 /** Of a task, where no terminal bounds it. */
 const TASK_COLUMNS = 60;
 
+/** In a table: with its place where it waits, with its question where it asks. */
+const stateCell = ({ state, queue, question }: WorkerView): string =>
+  `${stateWord(state)}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question ? " (stuck?)" : ""}`;
+
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
   // Who has nothing is told so on stderr.
@@ -87,7 +92,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     worker.id.slice(0, chars),
     worker.name ?? "–",
     worker.kind,
-    paint(toneOf(worker.state), stateWord(worker.state)),
+    paint(worker.question ? "warn" : toneOf(worker.state), stateCell(worker)),
     String(worker.incarnation),
     String(worker.restarts),
     worker.pid === null ? "–" : String(worker.pid),
@@ -192,17 +197,6 @@ const restartRule = ({ spec, window }: WorkerInfo): string =>
     ? "temporary: never"
     : `${spec.restart}, ${window.used} of ${window.max} in ${duration(window.period_ms)} used, backoff ${duration(spec.backoff_min_ms)}..${duration(spec.backoff_max_ms)}`;
 
-const limits = ({ spec: { grace_ms, timeout_ms, stall_ms, budget } }: WorkerInfo): string =>
-  [
-    `grace ${duration(grace_ms)}`,
-    timeout_ms ? `timeout ${duration(timeout_ms)}` : "no timeout",
-    stall_ms ? `stall ${duration(stall_ms)}` : "no stall limit",
-    ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
-    ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
-    ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),
-    ...(budget.wall_ms === undefined ? [] : [`wall ${duration(budget.wall_ms)}`]),
-  ].join(", ");
-
 /** The words of the state, and the reason where it is more than the state itself. */
 const condition = (worker: WorkerInfo, now: number): string => {
   const since = worker.ended_at === null && worker.started_at ? `, for ${age(worker.started_at, now)}` : "";
@@ -219,6 +213,11 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["name", worker.name],
     ["kind", worker.kind],
     ["state", paint(toneOf(worker.state), condition(worker, now))],
+    [
+      "asks",
+      worker.question &&
+        paint("warn", `is it stuck? agent answer ${worker.name ?? worker.id} wait|restart|kill`),
+    ],
     ["error", worker.error && paint("bad", `${worker.error.code}: ${oneLine(worker.error.message, 300)}`)],
     ["command", spec.argv.length > 0 ? oneLine(commandLine(spec.argv), 200) : null],
     ["prompt", spec.prompt ? oneLine(spec.prompt, 200) : null],
@@ -234,7 +233,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["process", worker.pid === null ? null : `pid ${worker.pid}, group ${worker.pgid ?? "unknown"}`],
     ["run", `${worker.incarnation}, ${count(worker.restarts, "restart")} by the supervisor`],
     ["restart", restartRule(worker)],
-    ["limits", limits(worker)],
+    ["limits", limitsOf(worker.spec)],
     ["stdin", spec.interactive ? `open: agent send ${worker.name ?? worker.id} TEXT` : null],
     ["supervisor", worker.supervisor],
     ["parent", worker.parent],
@@ -409,6 +408,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/completion": ({ text }: { readonly text: string }) => text,
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
+  "agent/answer": (_: unknown, { paint }: TextContext) => paint("dim", "answered"),
   "agent/send": (_: unknown, { paint }: TextContext) => paint("dim", "delivered"),
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,

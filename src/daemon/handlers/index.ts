@@ -5,6 +5,7 @@ import type { Handler } from "./handler.ts";
 import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
 import {
+  answer,
   capabilities,
   info,
   kill,
@@ -25,6 +26,7 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/restart": restart,
   "tree/apply": apply,
   "tree/down": down,
+  "agent/answer": answer,
   "agent/send": send,
   "agent/list": list,
   "agent/info": info,

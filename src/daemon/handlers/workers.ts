@@ -30,6 +30,12 @@ export const restart: Handler<"agent/restart"> = {
     Effect.map(runtime.restart(ids), (results) => perWorker("restarted", results)),
 };
 
+export const answer: Handler<"agent/answer"> = {
+  lifetime: "command",
+  run: ({ runtime }, { id, answer: said, ...options }) =>
+    Effect.map(runtime.answer(id, said, options), (reply) => success(reply)),
+};
+
 export const send: Handler<"agent/send"> = {
   lifetime: "command",
   run: ({ runtime }, { id, text }) => Effect.map(runtime.send(id, text), (reply) => success(reply)),

@@ -125,7 +125,7 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
 const sentence = (completed: boolean, failure: WorkerError | undefined): string =>
   completed ? "it ended" : (failure?.message ?? "it failed").replace(/\.$/, "");
 
-const isBeingStopped = ({ phase, operation }: SupervisorState, ref: ChildRef): boolean =>
+export const isBeingStopped = ({ phase, operation }: SupervisorState, ref: ChildRef): boolean =>
   ref.removed ||
   phase === "stopping" ||
   (operation?.stage === "stopping" && operation.scope.includes(ref.name));

@@ -61,6 +61,25 @@ describe("a record as a sentence", () => {
       record("worker_limit_reached", { limit: "stall", value: 601_000, bound: 600_000 }),
       "stuck: silent for 10m, 10m allowed",
     ],
+    [
+      record("worker_question", {
+        question_id: "1.5",
+        about: "stall",
+        idle_ms: 630_000,
+        answers: ["wait", "restart", "kill"],
+        answer_within_ms: 120_000,
+        clock,
+      }),
+      "stuck? silent for 10m. Answer within 2m: agent answer ID wait|restart|kill",
+    ],
+    [
+      record("worker_queued", { place: 2, priority: "low", waits_for: "memory" }),
+      "waits for memory: place 2, priority low",
+    ],
+    [
+      record("daemon_resumed", { kind: "suspended", gap_ms: 3_600_000, counted_ms: 0, clock }),
+      "the machine slept for 1h; all clocks begin anew",
+    ],
     [record("worker_limit_reached", { limit: "usd", value: 5.1, bound: 5 }), "usd limit reached: $5.1 of $5"],
     [
       record("supervisor_escalated", { supervisor: "root", restarts: 4, max_restarts: 3, period_ms: 60_000 }),

@@ -1,0 +1,26 @@
+/** The limits of a worker in words, as `agent info` shows them. */
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import { count, duration } from "./units.ts";
+
+export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", ");
+
+const limitWords = ({
+  grace_ms,
+  timeout_ms,
+  stall_ms,
+  tool_timeout_ms,
+  max_depth,
+  max_concurrency,
+  budget,
+}: WorkerSpec): readonly string[] => [
+  `grace ${duration(grace_ms)}`,
+  timeout_ms ? `timeout ${duration(timeout_ms)}` : "no timeout",
+  stall_ms ? `stall ${duration(stall_ms)}` : "no stall limit",
+  ...(tool_timeout_ms ? [`tool ${duration(tool_timeout_ms)}`] : []),
+  ...(max_depth === undefined ? [] : [`depth ${max_depth}`]),
+  ...(max_concurrency === undefined ? [] : [`${max_concurrency} at once below it`]),
+  ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
+  ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
+  ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),
+  ...(budget.wall_ms === undefined ? [] : [`wall ${duration(budget.wall_ms)}`]),
+];

@@ -1,0 +1,41 @@
+/** The daemon's own limits, from its environment: what bounds all that it supervises. */
+import { HoldfastError } from "../protocol/errors.ts";
+import { DEPTH_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import type { Limits } from "../supervisor/seats.ts";
+import type { Environment } from "./paths.ts";
+
+/** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH and HOLDFAST_MEM_MIN (`256M`). What is not set, or empty, has its default. */
+export const limitsOf = (env: Environment): Partial<Limits> => {
+  const running_max = whole(env, "HOLDFAST_MAX_RUNNING", 1, WORKERS_LIVE_MAX);
+  const depth_max = whole(env, "HOLDFAST_MAX_DEPTH", 0, DEPTH_MAX);
+  const mem_min_bytes = size(env, "HOLDFAST_MEM_MIN");
+  return {
+    ...(running_max === undefined ? {} : { running_max }),
+    ...(depth_max === undefined ? {} : { depth_max }),
+    ...(mem_min_bytes === undefined ? {} : { mem_min_bytes }),
+  };
+};
+
+const wrong = (name: string, text: string, rule: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `${name} is ${rule}, not "${text}".`, {
+    phase: "validation",
+    suggestion: `Correct ${name} in the environment of the daemon, or unset it.`,
+  });
+
+const whole = (env: Environment, name: string, least: number, most: number): number | undefined => {
+  const text = env[name];
+  if (text === undefined || text === "") return undefined;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw wrong(name, text, `a whole number from ${least} to ${most}`);
+};
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+const size = (env: Environment, name: string): number | undefined => {
+  const text = env[name];
+  if (text === undefined || text === "") return undefined;
+  const [, digits, unit] = /^(\d{1,12})([KMG]?)$/.exec(text) ?? [];
+  if (digits !== undefined && unit !== undefined) return Number(digits) * UNITS[unit]!;
+  throw wrong(name, text, "a size such as 256M or 2G");
+};

@@ -1,0 +1,38 @@
+/** What is looked at every second: gaps in time, who waits, and of the workers only those whose clocks are due. */
+import { Effect, Schedule, type Scope } from "effect";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { CLOCK_TICK_MS, GAPS_LOOKBACK_RECORDS, READ_PAGE_RECORDS } from "../protocol/limits.ts";
+import { attempt } from "./attempt.ts";
+import type { Core } from "./core.ts";
+
+/** Looks never hold up the next tick: what waits for the store does so by itself. */
+export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { gaps, admission, roster } = core;
+    gaps.begin();
+    admission.look();
+    const tick = Effect.sync(() => {
+      gaps.look();
+      admission.look();
+      const now = core.monoMs();
+      for (const worker of roster.live.values()) worker.tick(now);
+    });
+    yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
+  });
+
+/** What earlier daemons of this boot saw: it goes on counting for nothing in a timeout. */
+export const rememberGaps = ({ services, gaps }: Core): Effect.Effect<void, HoldfastError> =>
+  attempt(() => {
+    const { log, boot_id } = services;
+    const head = log.head();
+    for (let after = Math.max(0, head - GAPS_LOOKBACK_RECORDS); after < head; ) {
+      const { records, scanned } = log.read(after, READ_PAGE_RECORDS, { types: ["daemon_resumed"] });
+      for (const { type, payload } of records) {
+        if (type !== "daemon_resumed" || payload.clock.boot_id !== boot_id) continue;
+        const at_ms = Number(BigInt(payload.clock.mono_ns) / 1_000_000n);
+        gaps.remember({ at_ms, counted_ms: payload.counted_ms });
+      }
+      if (scanned <= after) return;
+      after = scanned;
+    }
+  });
