@@ -121,17 +121,31 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     return record;
   };
 
-  const log: Partial<EventLog> = {
+  return {
     store_id: "memory",
     epoch: "memory",
     head: () => head,
     append: (drafts) => drafts.map(append),
     commit: async (drafts) => drafts.map(append),
-    byId: () => undefined,
-    checkpoints: () => [],
     worker: (id) => rows.get(id),
     workers: () => [...rows.values()],
+    trees: () => [],
+    named: () => [],
+    byId: () => undefined,
+    checkpoints: () => [],
     stream: () => [],
+    treeStream: () => [],
+    turns: () => [],
+    seqAt: notKept,
+    read: notKept,
+    readLines: notKept,
+    onCommit: () => () => undefined,
+    rebuild: notKept,
+    check: notKept,
+    close: () => undefined,
   };
-  return log as EventLog;
+};
+
+const notKept = (): never => {
+  throw new Error("The bench keeps no log to be read.");
 };

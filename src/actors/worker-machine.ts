@@ -1,6 +1,6 @@
 /**
  * A worker's life as a state machine. It decides nothing about restarts (the supervisor does) and touches nothing: it is
- * stepped by its pure transition function, and its actions are names that the worker's fiber carries out.
+ * stepped by its pure transition function, and its actions are names that the worker's shell carries out.
  *
  *   pending ── START ──▶ starting ── LAUNCHED ──▶ running ── EXITED ──▶ settling ── END ──▶ completed │ failed │ …
  *                           ▲                        │ STOP                 ▲  │
@@ -47,7 +47,7 @@ export interface WorkerInput {
   readonly incarnation: number;
 }
 
-/** Everything a machine asks of its fiber. */
+/** Everything a machine asks of its shell. */
 export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout";
 
 const unbound = (): void => undefined;

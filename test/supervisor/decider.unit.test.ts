@@ -59,11 +59,14 @@ describe("a decision", () => {
   it("that throws is a failure of our own, and does not keep the next one waiting", async () => {
     const { decider, commits } = makeDecider();
     const broken = { ...exitedWith(1), outcome: undefined } as unknown as Input;
-    await expect(decider.input(broken)).rejects.toMatchObject({ code: "INTERNAL" });
-    const next = decider.input(begin);
+    const begun = decider.input(begin);
     commits[0]?.answer();
+    await begun;
+    await expect(decider.input(broken)).rejects.toMatchObject({ code: "INTERNAL" });
+    const next = decider.input(kill);
+    commits[1]?.answer();
     await next;
-    expect(decider.child().state).toBe("starting");
+    expect(decider.child().state).toBe("stopping");
   });
 
   it("is the only one at a time, in the order of asking", async () => {
