@@ -16,7 +16,7 @@ import { clientEnvironment } from "./protocol/environment.ts";
 import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "./protocol/requests.ts";
-import type { TreeSpecInput } from "./protocol/tree.ts";
+import { type TreeSpecInput, withClientEnvironment } from "./protocol/tree.ts";
 import { isEnded, type WorkerSpecInput } from "./protocol/worker.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
@@ -281,7 +281,9 @@ export class Runtime {
   applyTree(tree: TreeSpecInput, options: { readonly dry_run?: boolean } = {}): Promise<AppliedReply> {
     return this.#call(() => {
       const asked = checked("tree/apply", { tree, ...options });
-      return this.#api.applyTree(asked.tree, { dry_run: asked.dry_run });
+      // What a program needs of this process's environment, as spawn passes it on.
+      const whole = withClientEnvironment(asked.tree, clientEnvironment(process.env, []));
+      return this.#api.applyTree(whole, { dry_run: asked.dry_run });
     });
   }
 

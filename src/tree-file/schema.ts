@@ -6,10 +6,10 @@ import { z } from "zod";
 import { type Reading, readBackoff, readBudget, readDuration, readRestarts } from "../protocol/durations.ts";
 import type { JsonSchema } from "../protocol/json-schemas.ts";
 import { VARIABLE_NAME } from "../protocol/kinds.ts";
-import { LABELS_MAX } from "../protocol/limits.ts";
+import { DEPTH_MAX, LABELS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
-import { RestartPolicy } from "../protocol/worker.ts";
+import { Priority, RestartPolicy } from "../protocol/worker.ts";
 
 /** An amount as people write it; JSON's numbers stand for themselves. */
 const amount = <T>(read: (text: string) => Reading<T>, needs: string) =>
@@ -168,7 +168,21 @@ export const WorkerKeys = z.strictObject({
     .optional(),
   timeout: duration.describe("longest run of one incarnation; 0 is none").optional(),
   stall: duration.describe("no record for so long means stuck; 0 is never").optional(),
+  tool_timeout: duration.describe("longest call of a tool; 0 is none").optional(),
   heartbeat: duration.describe("how often the process is looked at").optional(),
+  priority: Priority.describe("place in the queue for a slot").optional(),
+  max_depth: z
+    .int("needs a whole number")
+    .min(0, "is below 0")
+    .max(DEPTH_MAX, `may be at most ${DEPTH_MAX}`)
+    .describe("agents that spawn agents, counted from the top; only tighter than what holds for itself")
+    .optional(),
+  max_concurrency: z
+    .int("needs a whole number")
+    .min(0, "is below 0")
+    .max(WORKERS_LIVE_MAX, `may be at most ${WORKERS_LIVE_MAX}`)
+    .describe("how many of those that its agent spawns run at once")
+    .optional(),
   budget: Budget.describe("stop beyond usd=5,tokens=2M,turns=40,wall=1h, or the same as a map").optional(),
   ready: Ready.describe("when it counts as started; without it, as soon as it runs").optional(),
   significant: flag.describe("its end may end its supervisor: auto_shutdown").optional(),

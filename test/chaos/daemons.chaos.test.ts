@@ -87,6 +87,8 @@ test("an agent that ran `agent spawn` is killed: the daemon and the worker that 
   await until("the worker is there", async () =>
     (await daemon.output(parent).catch(() => "")).includes("asked\n"),
   );
+  // It was recorded before `agent spawn` answered; that its agent runs comes later.
+  await until("it runs", async () => (await daemon.info("asked")).state === "running");
   const asked = await daemon.info("asked");
   expect(asked).toMatchObject({ parent, state: "running" });
   await daemon.kill([parent]);

@@ -74,12 +74,14 @@ const ready = fc.oneof(
   fc.record({ healthy_for: duration }),
   fc.constant({ first_event: true }),
 );
+/** In YAML "<<" is a merge, not a key. */
+const json = fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes("<<"));
 const worker = fc.record(
   {
     argv: fc.array(fc.oneof(text, fc.integer(), fc.boolean()), { minLength: 1, maxLength: 4 }),
     env: fc.dictionary(fc.stringMatching(/^[A-Z_]{1,8}$/), text, { maxKeys: 3 }),
     labels: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), text, { maxKeys: 3 }),
-    ext: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
+    ext: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), json, { maxKeys: 2 }),
     restart: fc.constantFrom("permanent", "transient", "temporary"),
     timeout: duration,
     shutdown: fc.oneof(fc.constantFrom("brutal_kill", "infinity"), duration),

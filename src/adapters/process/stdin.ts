@@ -67,9 +67,11 @@ const bytesWritten = (pid: number): number | undefined => {
  * waits as long as pump and agent live.
  */
 export const endPump = async (dir: string, pump: ProcessIdentity, agent: ProcessIdentity): Promise<void> => {
+  // Before it was the pump, the same process wrote its name (launcher.ts).
+  const before = sizeOf(join(dir, "pump"));
   for (let wait = 1; isAlive(pump) && isAlive(agent); wait = Math.min(wait * 2, RUN_POLL_MS)) {
     const written = bytesWritten(pump.pid);
-    if (written === undefined || written >= sizeOf(inputFile(dir))) break;
+    if (written === undefined || written - before >= sizeOf(inputFile(dir))) break;
     await sleep(wait);
   }
   signalProcess(pump, "SIGKILL");
