@@ -137,7 +137,8 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     treeStream: () => [],
     turns: () => [],
     seqAt: notKept,
-    read: notKept,
+    // Nothing of an earlier daemon is there.
+    read: () => ({ records: [], scanned: head }),
     readLines: notKept,
     onCommit: () => () => undefined,
     rebuild: notKept,
