@@ -5,8 +5,9 @@ export default defineConfig({
     include: ["test/**/*.{unit,int,e2e,chaos}.test.ts"],
     // Real CLIs are fetched and run by `npm run test:agents`.
     exclude: [...configDefaults.exclude, "test/agents/**"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For what hangs, not for what is slow: CI may be busy with other work.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
   },
 });

@@ -159,7 +159,7 @@ describe("a long run", () => {
   );
 
   it("gives the same records after a restart at any pull, also inside a line over the limit", {
-    timeout: 60_000,
+    timeout: 600_000,
   }, () => {
     const expected = whole(command as AgentAdapter, long);
     const pulls = Math.ceil(long.length / SPOOL_READ_BYTES);

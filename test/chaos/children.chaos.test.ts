@@ -71,7 +71,7 @@ test("a child that ends well and leaves one that holds its stdout has ended, wit
 
 const BYTES = (FULL ? 1024 : 64) * 1024 * 1024;
 test(`${BYTES / 2 ** 20} MiB without a line end are one record with their count, and the next line is read`, {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const daemon = await startDaemon();
   const id = await daemon.spawn([child("no-newline-then-line.sh"), String(BYTES)]);
@@ -85,12 +85,12 @@ test(`${BYTES / 2 ** 20} MiB without a line end are one record with their count,
 });
 
 const LINES = 1_000_000;
-/** Far above what was measured here; a daemon that serves its workers one after the other is later by the whole flood. */
-const LATE_MAX_MS = 500;
+/** Held up by the flood, the other's lines would come at its end. */
+const LATE_MAX_PART = 0.1;
 /** From the middle of the flood to its end: memory does not follow what was printed. */
 const FLOOD_GROWTH_MAX_MIB = 32;
 test(`a flood of ${LINES} lines is in the log once, line by line, and another worker's lines are not held up`, {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const daemon = await startDaemon();
   const clock = await daemon.spawn([child("tells-time.sh")]);
@@ -113,12 +113,14 @@ test(`a flood of ${LINES} lines is in the log once, line by line, and another wo
       if (!line.includes(`"text":"${seen}\\n"`)) wrong ??= `line ${seen}: ${line}`;
     },
   );
+  const begun = performance.now();
   await flooding.over;
+  const took = performance.now() - begun;
   ticking.stop();
   expect(wrong).toBeUndefined();
   expect(seen).toBe(LINES);
   expect(peakMiB(daemon.pid) - halfway).toBeLessThan(FLOOD_GROWTH_MAX_MIB);
   delays.sort((a, b) => a - b);
   expect(delays.length).toBeGreaterThan(20);
-  expect(delays[Math.floor(delays.length * 0.99)]).toBeLessThan(LATE_MAX_MS);
+  expect(delays[Math.floor(delays.length * 0.99)]).toBeLessThan(took * LATE_MAX_PART);
 });

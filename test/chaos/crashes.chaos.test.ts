@@ -29,7 +29,7 @@ const isCount = (text: string): boolean => {
 };
 
 test(`a daemon killed ${ROUNDS} times under load: agents go on, output is whole, exits are known, windows are kept`, {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const dir = temporaryDirectory();
   const canary = makeCanary(dir);
@@ -159,7 +159,7 @@ test(`a daemon killed ${ROUNDS} times under load: agents go on, output is whole,
 const STOPPED_MS = 7_000;
 const HALF = 17_000;
 test("a daemon stopped for 7 s in the middle of a 200 KB reply: every byte arrives", {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   const daemon = await startDaemon();
   const dir = temporaryDirectory();

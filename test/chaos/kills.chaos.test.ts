@@ -56,7 +56,7 @@ const TOLD = {
 } as const;
 
 test(`${KILLS} SIGKILLs to agents, launchers and groups: each exit is recorded once, each is followed by one restart`, {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const daemon = await startDaemon();
   const dir = temporaryDirectory();

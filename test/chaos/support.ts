@@ -31,7 +31,7 @@ const DAEMON = join(root, "dist/daemon.js");
 export const AGENT = join(root, "bin/agent");
 
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
-const WAIT_MAX_MS = 60_000;
+const WAIT_MAX_MS = 240_000;
 
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 

