@@ -10,7 +10,7 @@ import { exitOf } from "./processes.ts";
 import { exited, SPAWNED } from "./shell.ts";
 
 /** How often each happens, against the others. */
-export const WEIGHTS = {
+const WEIGHTS = {
   exit: 30,
   kill: 4,
   start: 8,

@@ -21,7 +21,7 @@ import { type Process, ProcessTable, type Temper } from "./processes.ts";
 import { type Random, randomOf } from "./random.ts";
 import { Shell } from "./shell.ts";
 
-export const TICK_MS = 60_000;
+const TICK_MS = 60_000;
 const TEMPERS: readonly Temper[] = [
   { life_ms: 3_600_000, works: false },
   { life_ms: 3_600_000, works: true },

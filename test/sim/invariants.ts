@@ -47,7 +47,7 @@ const first = <T>(from: Iterable<T>, wrong: (one: T) => string | false | undefin
 };
 
 /** The tree has no cycle, and a child has at most one agent that lives. */
-export const oneLife: Invariant = ({ tree, processes }) => {
+const oneLife: Invariant = ({ tree, processes }) => {
   if (processes.doubles !== undefined) return `two agents of one child live: ${processes.doubles}`;
   const seen = new Set<string>();
   const walk = (path: string): string | undefined => {
@@ -71,7 +71,7 @@ export const oneLife: Invariant = ({ tree, processes }) => {
 };
 
 /** What is said to run has an agent, or has had one a moment ago. */
-export const runningIsAlive: Invariant = ({ tree, processes, now_ms, well_since_ms }) =>
+const runningIsAlive: Invariant = ({ tree, processes, now_ms, well_since_ms }) =>
   first(tree.members.values(), ({ child }) => {
     if (!child.open || !child.spawned) return undefined;
     const process = processes.of.get(child.worker_id);
@@ -84,7 +84,7 @@ export const runningIsAlive: Invariant = ({ tree, processes, now_ms, well_since_
   });
 
 /** Who has ended, or waits, has no agent. */
-export const endedIsGone: Invariant = ({ tree, processes }) =>
+const endedIsGone: Invariant = ({ tree, processes }) =>
   first(processes.of.values(), ({ alive, id, incarnation }) => {
     if (!alive) return undefined;
     const child = tree.members.get(id)?.child;
@@ -95,13 +95,13 @@ export const endedIsGone: Invariant = ({ tree, processes }) =>
   });
 
 /** The log has no gap. */
-export const dense: Invariant = ({ committed, head }) =>
+const dense: Invariant = ({ committed, head }) =>
   committed.some(({ seq }, index) => seq !== head - committed.length + index + 1)
     ? "the log has a gap"
     : undefined;
 
 /** Exactly one exit and one terminal record for each incarnation that is over, none for one that is not. */
-export const oneEnd: Invariant = ({ tree, history }) => {
+const oneEnd: Invariant = ({ tree, history }) => {
   if (history.odd.length > 0) return `an incarnation out of turn: ${history.odd[0]}`;
   return first(tree.members.values(), ({ child }) => {
     const life = history.lives.get(child.worker_id);
@@ -115,7 +115,7 @@ export const oneEnd: Invariant = ({ tree, history }) => {
 };
 
 /** No more restarts in any window than its supervisor allows. */
-export const intensity: Invariant = ({ committed, history, now_ms }) =>
+const intensity: Invariant = ({ committed, history, now_ms }) =>
   first(committed, ({ draft }) => {
     if (draft.type !== "supervisor_restart_scheduled") return undefined;
     const list = history.restarts.get(draft.payload.supervisor) ?? [];
@@ -128,13 +128,13 @@ export const intensity: Invariant = ({ committed, history, now_ms }) =>
   });
 
 /** No more agents run than the tree has places. */
-export const places: Invariant = ({ tree, processes }) => {
+const places: Invariant = ({ tree, processes }) => {
   const alive = [...processes.of.values()].filter((process) => process.alive).length;
   return alive > tree.members.size ? `${alive} agents in ${tree.members.size} places` : undefined;
 };
 
 /** What the daemon knows is the fold of what is in the log. */
-export const projected: Invariant = ({ tree, before, committed, rebuilt, mono_ms, specOf }) => {
+const projected: Invariant = ({ tree, before, committed, rebuilt, mono_ms, specOf }) => {
   const folded =
     rebuilt !== undefined
       ? before
@@ -168,7 +168,7 @@ const different = <T>(
 };
 
 /** No list grows without a bound. */
-export const bounded: Invariant = ({ tree, mailboxes }) => {
+const bounded: Invariant = ({ tree, mailboxes }) => {
   if (mailboxes.some((size) => size > MAILBOX_USER_MAX)) return "a mailbox is over its bound";
   return first(tree.supervisors.values(), ({ path, restarts, operation, children, config }) => {
     if (operation !== null && operation.started.length > operation.scope.length + children.length)
@@ -185,11 +185,11 @@ export const bounded: Invariant = ({ tree, mailboxes }) => {
 const RESTARTS_KEPT_MAX = 1_000;
 
 /** What was killed by name begins by nothing but its name. */
-export const buried: Invariant = ({ history }) =>
+const buried: Invariant = ({ history }) =>
   history.risen.length > 0 ? `${history.risen[0]} was killed and began again` : undefined;
 
 /** What is due is begun within three ticks. */
-export const punctual: Invariant = ({ tree, mono_ms, now_ms, well_since_ms }) => {
+const punctual: Invariant = ({ tree, mono_ms, now_ms, well_since_ms }) => {
   const late = (due: number): boolean => Math.min(mono_ms - due, now_ms - well_since_ms) > TICKS_MAX_MS;
   return (
     first(
@@ -209,7 +209,7 @@ export const punctual: Invariant = ({ tree, mono_ms, now_ms, well_since_ms }) =>
 };
 
 /** Nothing lives below a supervisor that does not. */
-export const noOrphan: Invariant = ({ tree }) => {
+const noOrphan: Invariant = ({ tree }) => {
   const isOver = ({ phase }: SupervisorState): boolean =>
     phase === "terminated" || phase === "parked" || phase === "pending";
   return (
@@ -235,7 +235,7 @@ export const noOrphan: Invariant = ({ tree }) => {
 };
 
 /** After a decision nothing is left to do now. */
-export const planned: Invariant = ({ tree, rebuilt, mono_ms }) => {
+const planned: Invariant = ({ tree, rebuilt, mono_ms }) => {
   const action = rebuilt !== undefined ? undefined : plan(tree, mono_ms);
   return action === undefined ? undefined : `left to do: ${JSON.stringify(action)}`;
 };

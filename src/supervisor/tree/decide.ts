@@ -22,7 +22,6 @@ import {
   isAlive,
   isInService,
   isRunning,
-  isUp,
   type Member,
   memberOf,
   type SupervisorState,
@@ -420,11 +419,3 @@ const forget = (draft: Draft, path: string, workerId: string | null) => {
   const member = memberOf(draft.tree, workerId);
   if (!isEnded(member.child.state)) draft.end(member, "cancelled", "it is in its file no more");
 };
-
-/** Whether the tree is as its file says: every supervisor runs, every child is up or over by its own policy. */
-export const isSteady = (tree: TreeState): boolean =>
-  [...tree.supervisors.values()].every(
-    (supervisor) =>
-      supervisor.phase === "running" &&
-      supervisor.children.every((ref) => isUp(tree, ref) || !isAlive(tree, ref)),
-  );

@@ -7,7 +7,15 @@ const park = { on_intensity: "park", max_restarts: 0 } as const;
 
 describe("what is told twice", () => {
   it("an exit of what does not run, and a launch of what runs already, change nothing", () => {
-    const world = new World(supervisor("top", {}, worker("a"), worker("b"))).apply();
+    const world = new World(
+      supervisor(
+        "top",
+        {},
+        worker("a"),
+        worker("b"),
+        worker("c", { backoff_min_ms: 100, backoff_max_ms: 100 }),
+      ),
+    ).apply();
     const spawned = { pid: 1, pgid: 1, agent: {} as never, launcher: {} as never, argv: [] };
     const exit = {
       exit_code: 1,
@@ -16,11 +24,13 @@ describe("what is told twice", () => {
       raw_status: 1,
       reason: "exited" as const,
     };
-    world.kill("b");
+    world.kill("b").exit("c");
+    expect(world.state("c")).toBe("backing_off");
     const { length } = world.log;
     world.worker("a", { type: "begin", incarnation: 2, reason: "restart" });
     world.worker("a", { type: "launched", spawned });
-    world.worker("b", { type: "exited", exit, outcome: { status: "completed" } as never, duration_ms: 1 });
+    for (const id of ["b", "c"])
+      world.worker(id, { type: "exited", exit, outcome: { status: "completed" } as never, duration_ms: 1 });
     world.worker("b", { type: "adopted", spawned });
     expect(world.log).toHaveLength(length);
   });
@@ -32,6 +42,14 @@ describe("what is told twice", () => {
     world.ready("c").ask("restart", "top");
     for (let n = 0; n < 5; n++) world.exit("a");
     expect(world.tree.supervisors.get("top")?.operation?.started).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("what is started by name", () => {
+  it("counts in no window", () => {
+    const world = new World(supervisor("top", { max_restarts: 0 }, worker("a"))).apply();
+    for (let n = 0; n < 3; n++) world.worker("a", restart).kill("a").worker("a", restart);
+    expect([world.running(), world.phase("top")]).toEqual([["a"], "running"]);
   });
 });
 
