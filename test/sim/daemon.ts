@@ -315,14 +315,21 @@ export class Daemon {
     this.tree = this.disk.fold(TREE, instant, this.specOf);
     if (sameBoot && known.supervisors.size > 0)
       this.#check(known, [], this.#boot === 1 ? "exact" : "timeless");
-    for (const { child } of this.tree.members.values()) this.#takeOver(child);
+    for (const id of this.tree.members.keys()) {
+      const takeOver = () => this.#takeOver(id);
+      // A look at a process takes its time, and what is decided meanwhile finds no shell.
+      if (this.random.chance(0.3)) this.after(this.random.below(300), () => true, takeOver);
+      else takeOver();
+    }
     if (this.tree.supervisors.size > 0) this.input({ type: "plan" });
     this.#tick();
   }
 
   /** As src/supervisor/boot.ts does it; what waits for its supervisor is left to the plan. */
-  #takeOver(child: ChildState): void {
-    const id = child.worker_id;
+  #takeOver(id: string): void {
+    const child = this.tree.members.get(id)?.child;
+    // Forgotten or begun anew meanwhile.
+    if (child === undefined || this.shells.has(id)) return;
     const process = this.processes.of.get(id);
     const found = process?.incarnation === child.incarnation ? process : undefined;
     const kind =

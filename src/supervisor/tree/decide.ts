@@ -66,8 +66,9 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   if (before === undefined) return;
   // Nothing lives below a supervisor that does not.
   if (input.type === "restart" && !isInService(draft.tree, before.supervisor)) return;
-  // Held while its start was on its way.
-  if (input.type === "begin" && !isAwaited(draft.tree, before)) return;
+  // Held or ended while its start was on its way: the shell that would begin it is told so again, and lets go.
+  if (input.type === "begin" && !before.child.open && !isAwaited(draft.tree, before))
+    return draft.tell(workerId, { type: "end", state: "held" });
   const { events, commands, verdict } = step(before.child, input, draft.now);
   for (const event of events) draft.record(event);
   for (const command of commands) {

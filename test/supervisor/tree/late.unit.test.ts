@@ -1,5 +1,6 @@
 /** What is told twice, too late, or of something that is no more. */
 import { describe, expect, it } from "vitest";
+import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { supervisor, World, worker } from "./world.ts";
 
 const restart = { type: "restart", by: "user", grace_ms: 0 } as const;
@@ -109,7 +110,17 @@ describe("a start that is on its way", () => {
     world.tempers.b = { stop_ms: 500 };
     world.exit("a").ask("restart", "top");
     expect(world.state("a")).toBe("pending");
-    world.worker("a", { type: "begin", incarnation: 2, reason: "restart" });
+    const late = { type: "begin", incarnation: 2, reason: "restart" } as const;
+    const { events, commands } = decideTree(
+      world.tree,
+      { type: "worker", worker_id: "a", input: late },
+      world.now,
+      () => world.specs.get("a") as never,
+    );
+    expect(events).toEqual([]);
+    // The shell that would begin it lets go.
+    expect(commands).toEqual([{ type: "tell", worker_id: "a", command: { type: "end", state: "held" } }]);
+    world.worker("a", late);
     expect([world.state("a"), world.running()]).toEqual(["pending", ["b"]]);
     expect(world.pass(500).running()).toEqual(["a", "b"]);
   });
