@@ -22,7 +22,6 @@ import {
   isAlive,
   isInService,
   isRunning,
-  isUp,
   type Member,
   memberOf,
   type SupervisorState,
@@ -67,8 +66,9 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   if (before === undefined) return;
   // Nothing lives below a supervisor that does not.
   if (input.type === "restart" && !isInService(draft.tree, before.supervisor)) return;
-  // Held while its start was on its way.
-  if (input.type === "begin" && !isAwaited(draft.tree, before)) return;
+  // Held or ended while its start was on its way: the shell that would begin it is told so again, and lets go.
+  if (input.type === "begin" && !before.child.open && !isAwaited(draft.tree, before))
+    return draft.tell(workerId, { type: "end", state: "held" });
   const { events, commands, verdict } = step(before.child, input, draft.now);
   for (const event of events) draft.record(event);
   for (const command of commands) {
@@ -420,11 +420,3 @@ const forget = (draft: Draft, path: string, workerId: string | null) => {
   const member = memberOf(draft.tree, workerId);
   if (!isEnded(member.child.state)) draft.end(member, "cancelled", "it is in its file no more");
 };
-
-/** Whether the tree is as its file says: every supervisor runs, every child is up or over by its own policy. */
-export const isSteady = (tree: TreeState): boolean =>
-  [...tree.supervisors.values()].every(
-    (supervisor) =>
-      supervisor.phase === "running" &&
-      supervisor.children.every((ref) => isUp(tree, ref) || !isAlive(tree, ref)),
-  );

@@ -4,7 +4,6 @@
  */
 import type { SupervisorOperation, SupervisorPhase } from "../../protocol/records.ts";
 import type { SupervisorConfig } from "../../protocol/tree.ts";
-import { isEnded } from "../../protocol/worker.ts";
 import type { ChildState } from "../inputs.ts";
 
 /** A child as its supervisor lists it, in start order. */
@@ -122,12 +121,3 @@ export const workersBelow = (tree: TreeState, path: string): readonly Member[] =
   supervisorOf(tree, path).children.flatMap((ref) =>
     ref.worker_id === null ? workersBelow(tree, ref.path) : [memberOf(tree, ref.worker_id)],
   );
-
-/** Nothing of the tree is alive or will come back by itself. */
-export const isOver = (tree: TreeState): boolean => {
-  const { phase } = topOf(tree);
-  return (
-    (phase === "terminated" || phase === "parked") &&
-    [...tree.members.values()].every(({ child }) => isEnded(child.state))
-  );
-};

@@ -27,6 +27,7 @@ describe("sup_start", () => {
     world.tempers.b = { unstartable: true };
     world.apply();
     expect(world.history).toEqual(["+a", "-a"]);
+    expect(world.types()).not.toContain("supervisor_restart_scheduled");
     expect([world.phase("top"), world.state("a"), world.state("c")]).toEqual([
       "terminated",
       "failed",

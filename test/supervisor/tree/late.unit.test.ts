@@ -1,5 +1,6 @@
 /** What is told twice, too late, or of something that is no more. */
 import { describe, expect, it } from "vitest";
+import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { supervisor, World, worker } from "./world.ts";
 
 const restart = { type: "restart", by: "user", grace_ms: 0 } as const;
@@ -7,7 +8,15 @@ const park = { on_intensity: "park", max_restarts: 0 } as const;
 
 describe("what is told twice", () => {
   it("an exit of what does not run, and a launch of what runs already, change nothing", () => {
-    const world = new World(supervisor("top", {}, worker("a"), worker("b"))).apply();
+    const world = new World(
+      supervisor(
+        "top",
+        {},
+        worker("a"),
+        worker("b"),
+        worker("c", { backoff_min_ms: 100, backoff_max_ms: 100 }),
+      ),
+    ).apply();
     const spawned = { pid: 1, pgid: 1, agent: {} as never, launcher: {} as never, argv: [] };
     const exit = {
       exit_code: 1,
@@ -16,11 +25,13 @@ describe("what is told twice", () => {
       raw_status: 1,
       reason: "exited" as const,
     };
-    world.kill("b");
+    world.kill("b").exit("c");
+    expect(world.state("c")).toBe("backing_off");
     const { length } = world.log;
     world.worker("a", { type: "begin", incarnation: 2, reason: "restart" });
     world.worker("a", { type: "launched", spawned });
-    world.worker("b", { type: "exited", exit, outcome: { status: "completed" } as never, duration_ms: 1 });
+    for (const id of ["b", "c"])
+      world.worker(id, { type: "exited", exit, outcome: { status: "completed" } as never, duration_ms: 1 });
     world.worker("b", { type: "adopted", spawned });
     expect(world.log).toHaveLength(length);
   });
@@ -32,6 +43,14 @@ describe("what is told twice", () => {
     world.ready("c").ask("restart", "top");
     for (let n = 0; n < 5; n++) world.exit("a");
     expect(world.tree.supervisors.get("top")?.operation?.started).toEqual(["a", "b", "c"]);
+  });
+});
+
+describe("what is started by name", () => {
+  it("counts in no window", () => {
+    const world = new World(supervisor("top", { max_restarts: 0 }, worker("a"))).apply();
+    for (let n = 0; n < 3; n++) world.worker("a", restart).kill("a").worker("a", restart);
+    expect([world.running(), world.phase("top")]).toEqual([["a"], "running"]);
   });
 });
 
@@ -91,7 +110,17 @@ describe("a start that is on its way", () => {
     world.tempers.b = { stop_ms: 500 };
     world.exit("a").ask("restart", "top");
     expect(world.state("a")).toBe("pending");
-    world.worker("a", { type: "begin", incarnation: 2, reason: "restart" });
+    const late = { type: "begin", incarnation: 2, reason: "restart" } as const;
+    const { events, commands } = decideTree(
+      world.tree,
+      { type: "worker", worker_id: "a", input: late },
+      world.now,
+      () => world.specs.get("a") as never,
+    );
+    expect(events).toEqual([]);
+    // The shell that would begin it lets go.
+    expect(commands).toEqual([{ type: "tell", worker_id: "a", command: { type: "end", state: "held" } }]);
+    world.worker("a", late);
     expect([world.state("a"), world.running()]).toEqual(["pending", ["b"]]);
     expect(world.pass(500).running()).toEqual(["a", "b"]);
   });

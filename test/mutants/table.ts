@@ -1,0 +1,267 @@
+/**
+ * Mistakes that somebody could make: each is wrong in one place, and some test must say so. `find` stands exactly once in
+ * its file, so a mutant that the code has outgrown fails loudly.
+ */
+export interface Mutant {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** What goes wrong with it. */
+  readonly why: string;
+  /** The test file that finds it. */
+  readonly by: string;
+}
+
+const sup = (name: string): string => `test/supervisor/${name}.unit.test.ts`;
+const SIM = "test/sim/simulator.unit.test.ts";
+
+const WINDOW = "src/supervisor/window.ts";
+const DECIDE = "src/supervisor/decide.ts";
+const EVOLVE = "src/supervisor/evolve.ts";
+const RECONCILE = "src/supervisor/reconcile.ts";
+const TREE = "src/supervisor/tree/decide.ts";
+const PLAN = "src/supervisor/tree/plan.ts";
+const FOLD = "src/supervisor/tree/evolve.ts";
+const DRAFT = "src/supervisor/tree/draft.ts";
+const MACHINE = "src/actors/worker-machine.ts";
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    file: WINDOW,
+    find: "now - at <= periodMs",
+    replace: "now - at < periodMs",
+    why: "a restart exactly a period ago is out of the window",
+    by: sup("window"),
+  },
+  {
+    file: WINDOW,
+    find: "exceeded: kept.length > max",
+    replace: "exceeded: kept.length >= max",
+    why: "one restart less than allowed is too many",
+    by: sup("window"),
+  },
+  {
+    file: WINDOW,
+    find: "exceeded: count > config.max_restarts",
+    replace: "exceeded: count >= config.max_restarts",
+    why: "a supervisor gives up one restart early",
+    by: sup("otp/restart"),
+  },
+  {
+    file: WINDOW,
+    find: "config.decay_ms * HALF_LIVES_KEPT",
+    replace: "config.decay_ms",
+    why: "failures are forgotten after one half-life",
+    by: sup("suture/services"),
+  },
+  {
+    file: WINDOW,
+    find: "0.5 ** ((now",
+    replace: "0.9 ** ((now",
+    why: "failures decay too slowly",
+    by: sup("suture/services"),
+  },
+  {
+    file: "src/supervisor/backoff.ts",
+    find: "Math.min(attempt - 1, 52)",
+    replace: "Math.min(attempt, 52)",
+    why: "the first delay is twice the shortest",
+    by: sup("backoff"),
+  },
+  {
+    file: RECONCILE,
+    find: 'observed === "running"',
+    replace: 'observed !== "lost"',
+    why: "a boot adopts what has ended",
+    by: sup("reconcile"),
+  },
+  {
+    file: RECONCILE,
+    find: "Math.max(0, child.due_ms - nowMs)",
+    replace: "child.due_ms - nowMs",
+    why: "a boot waits a negative time",
+    by: sup("reconcile"),
+  },
+  {
+    file: RECONCILE,
+    find: 'if (isEnded(child.state)) return { type: "leave" };',
+    replace: "",
+    why: "a boot starts what has ended",
+    by: sup("reconcile"),
+  },
+  {
+    file: EVOLVE,
+    find: "Math.min(Math.max(ago, 0), periodMs)",
+    replace: "Math.max(ago, 0)",
+    why: "a wall clock that jumped empties the windows",
+    by: sup("reconcile"),
+  },
+  {
+    file: EVOLVE,
+    find: "ready: !child.awaits_ready",
+    replace: "ready: true",
+    why: "nobody waits until a child is ready",
+    by: sup("tree/readiness"),
+  },
+  {
+    file: EVOLVE,
+    find: "tombstone: tombstone || child.tombstone,",
+    replace: "tombstone: false,",
+    why: "a kill leaves no tombstone",
+    by: SIM,
+  },
+  {
+    file: MACHINE,
+    find: 'after: { grace: "killing" }',
+    replace: 'after: { grace: "terminating" }',
+    why: "who ignores TERM is never killed",
+    by: "test/actors/worker-machine.unit.test.ts",
+  },
+  {
+    file: MACHINE,
+    find: '{ guard: "stopPending", target: "stopping" },',
+    replace: "",
+    why: "a stop that comes before the agent runs is lost",
+    by: "test/actors/worker-machine.unit.test.ts",
+  },
+  {
+    file: DECIDE,
+    find: '(policy === "transient" && !completed)',
+    replace: '(policy === "transient" && completed)',
+    why: "a transient child is restarted after a good end, not after a bad one",
+    by: sup("otp/termination"),
+  },
+  {
+    file: DECIDE,
+    find: '(type === "adopted" || type === "exited") && !child.open',
+    replace: 'type === "adopted" && !child.open',
+    why: "an exit that is told twice is recorded twice",
+    by: sup("tree/late"),
+  },
+  {
+    file: DECIDE,
+    find: 'if (stop?.kind === "restart") return { type: "again", reason: RESTART_BY_USER };',
+    replace: "",
+    why: "a restart by name counts as a failure",
+    by: sup("tree/late"),
+  },
+  {
+    file: TREE,
+    find: "names.slice(names.indexOf(failed.name))",
+    replace: "names.slice(names.indexOf(failed.name) + 1)",
+    why: "rest_for_one forgets the one that failed",
+    by: sup("tree/strategies"),
+  },
+  {
+    file: TREE,
+    find: 'case "one_for_all":\n      return names;',
+    replace: 'case "one_for_all":\n      return [failed.name];',
+    why: "one_for_all restarts one",
+    by: sup("tree/strategies"),
+  },
+  {
+    file: TREE,
+    find: 'phase === "starting" && operation?.kind === "start"',
+    replace: 'phase === "starting" && operation?.kind === "stop"',
+    why: "a first start that fails goes on with the next child",
+    by: sup("otp/start"),
+  },
+  {
+    file: TREE,
+    find: 'end === "intensity" && config.on_intensity === "park"',
+    replace: 'config.on_intensity === "park" && end === "killed"',
+    why: "a supervisor that shall park escalates",
+    by: sup("suture/services"),
+  },
+  {
+    file: TREE,
+    find: 'config.restart !== "permanent"',
+    replace: 'config.restart === "temporary"',
+    why: "a transient supervisor that gave up is restarted",
+    by: sup("otp/termination"),
+  },
+  {
+    file: TREE,
+    find: 'config.auto_shutdown === "all" &&',
+    replace: 'config.auto_shutdown === "any" &&',
+    why: "the first significant end is taken for the last",
+    by: sup("otp/significant"),
+  },
+  {
+    file: TREE,
+    find: 'if (input.type === "restart" && !isInService(draft.tree, before.supervisor)) return;',
+    replace: "",
+    why: "a worker is started below a supervisor that has ended",
+    by: sup("tree/late"),
+  },
+  {
+    file: TREE,
+    find: 'if (config.strategy === "dynamic" && !parks)',
+    replace: 'if (config.strategy === "dynamic" && parks)',
+    why: "dynamic children outlive their supervisor's life",
+    by: sup("otp/children"),
+  },
+  {
+    file: PLAN,
+    find: "alive.slice(-1)",
+    replace: "alive.slice(0, 1)",
+    why: "children are stopped left to right",
+    by: sup("tree/strategies"),
+  },
+  {
+    file: PLAN,
+    find: "if (isTombstone(tree, ref) || isUp(tree, ref)) continue;",
+    replace: "if (isUp(tree, ref)) continue;",
+    why: "a restart of the group raises who was killed by name",
+    by: sup("otp/children"),
+  },
+  {
+    file: PLAN,
+    find: "if (nowMs < operation.due_ms) return undefined;",
+    replace: "",
+    why: "nobody waits for the backoff",
+    by: sup("suture/services"),
+  },
+  {
+    file: PLAN,
+    find: "if (isAlive(tree, ref)) return undefined;",
+    replace: "if (isAlive(tree, ref)) continue;",
+    why: "the next child is started before this one is up",
+    by: sup("tree/readiness"),
+  },
+  {
+    file: PLAN,
+    find: "if (!ref.depends_on.every((path) => isReady(tree, path))) return undefined;",
+    replace: "",
+    why: "a child does not wait for what it depends on",
+    by: sup("tree/readiness"),
+  },
+  {
+    file: PLAN,
+    find: "begun || staysDown(tree, supervisor, ref)",
+    replace: "begun",
+    why: "a temporary child comes back with its group",
+    by: sup("otp/termination"),
+  },
+  {
+    file: FOLD,
+    find: 'tombstone: what === "kill",',
+    replace: 'tombstone: what === "down",',
+    why: "a supervisor that was killed has no tombstone",
+    by: SIM,
+  },
+  {
+    file: FOLD,
+    find: "for (const ref of gone) if (ref.worker_id !== null && hasEnded(ref)) members.delete(ref.worker_id);",
+    replace: "",
+    why: "a reload leaves members that stand nowhere",
+    by: SIM,
+  },
+  {
+    file: DRAFT,
+    find: "child.incarnation > 0 || isEnded(child.state)",
+    replace: "child.incarnation > 0",
+    why: "what ended before it began is never started",
+    by: SIM,
+  },
+];

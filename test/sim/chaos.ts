@@ -1,0 +1,229 @@
+/** What happens to a fleet: faults, people who ask for things, edits of the file. */
+import { DURATION_MAX_MS } from "../../src/protocol/limits.ts";
+import { isEnded } from "../../src/protocol/worker.ts";
+import { NOT_STARTED } from "../../src/supervisor/exits.ts";
+import type { ChildState, Input } from "../../src/supervisor/inputs.ts";
+import type { Member, SupervisorState } from "../../src/supervisor/tree/state.ts";
+import type { Daemon } from "./daemon.ts";
+import { randomEdit, randomSpec } from "./generate.ts";
+import { exitOf } from "./processes.ts";
+import { exited, SPAWNED } from "./shell.ts";
+
+/** How often each happens, against the others. */
+const WEIGHTS = {
+  exit: 30,
+  kill: 4,
+  start: 8,
+  kill_supervisor: 2,
+  restart_supervisor: 4,
+  down: 0.5,
+  reload: 4,
+  spawn: 12,
+  crash: 2,
+  crash_midway: 3,
+  reboot: 0.5,
+  refuse: 3,
+  wall_jump: 1,
+  limit: 3,
+  abandon: 0.5,
+  stray: 10,
+};
+export type Act = keyof typeof WEIGHTS;
+export const ACTS = Object.keys(WEIGHTS) as readonly Act[];
+
+/** Between two acts; now and then they come in bursts. */
+const CALM_MS = 24_000;
+const BURST_MS = 150;
+const YEAR_MS = 31_536_000_000;
+
+export const unleash = (daemon: Daemon, without: ReadonlySet<string>): void => {
+  const { random, timeline } = daemon;
+  const weights = { ...WEIGHTS };
+  for (const act of ACTS) if (without.has(act)) weights[act] = 0;
+  let burst = 0;
+  const next = (): void => {
+    if (burst === 0 && random.chance(0.03)) burst = 5 + random.below(20);
+    else if (burst > 0) burst--;
+    timeline.after(
+      random.about(burst > 0 ? BURST_MS : CALM_MS),
+      () => !daemon.calm,
+      () => {
+        const act = random.weighted(weights);
+        acts[act](daemon);
+        next();
+      },
+    );
+  };
+  next();
+};
+
+const membersOf = (daemon: Daemon): readonly Member[] => [...daemon.tree.members.values()];
+/** Most run; the others are what a person meets seldom and a simulation shall meet often. */
+const aSupervisor = (daemon: Daemon, from: readonly SupervisorState[]): string | undefined => {
+  const others = from.filter(({ phase }) => phase !== "running" && phase !== "terminated");
+  const { random } = daemon;
+  if (from.length === 0) return undefined;
+  return random.pick(others.length > 0 && random.chance(0.5) ? others : from).path;
+};
+
+const ask = (daemon: Daemon, what: "kill" | "restart"): void => {
+  const supervisor = aSupervisor(daemon, [...daemon.tree.supervisors.values()]);
+  if (supervisor !== undefined) daemon.input({ type: "ask", what, supervisor, by: "user", reason: "" });
+};
+
+const aMember = (daemon: Daemon): Member | undefined => {
+  const members = membersOf(daemon);
+  return members.length === 0 ? undefined : daemon.random.pick(members);
+};
+
+const tell = (daemon: Daemon, { child }: Member, input: Input): void => {
+  daemon.input({ type: "worker", worker_id: child.worker_id, input });
+};
+
+const kill = (daemon: Daemon, member: Member): void => {
+  daemon.faults++;
+  const grace_ms = daemon.random.pick([0, 1_000]);
+  tell(daemon, member, { type: "kill", by: "user", reason: "killed", grace_ms, signal: "SIGTERM" });
+};
+
+const acts: Readonly<Record<Act, (daemon: Daemon) => void>> = {
+  exit: (daemon) => {
+    const running = [...daemon.processes.of.values()].filter(({ alive }) => alive);
+    if (running.length === 0) return;
+    const { random } = daemon;
+    daemon.faults++;
+    daemon.processes.end(random.pick(running), random.pick([exitOf(0), exitOf(1), exitOf(null, "SIGKILL")]));
+  },
+  kill: (daemon) => {
+    const member = aMember(daemon);
+    if (member !== undefined) kill(daemon, member);
+  },
+  /** Somebody wants back what is down. */
+  start: (daemon) => {
+    const { random } = daemon;
+    const top = daemon.tree.supervisors.get(daemon.tree.name);
+    if (top === undefined || top.phase === "pending") return daemon.apply();
+    if (top.phase === "terminated" || top.phase === "parked") {
+      if (random.chance(0.5))
+        daemon.input({ type: "ask", what: "restart", supervisor: top.path, by: "user", reason: "" });
+      else daemon.apply();
+      return;
+    }
+    const down = membersOf(daemon).filter(({ child }) => isEnded(child.state) || random.chance(0.1));
+    if (down.length > 0) tell(daemon, random.pick(down), { type: "restart", by: "user", grace_ms: 1_000 });
+  },
+  kill_supervisor: (daemon) => {
+    daemon.faults++;
+    ask(daemon, "kill");
+  },
+  restart_supervisor: (daemon) => ask(daemon, "restart"),
+  down: (daemon) => {
+    if (daemon.tree.supervisors.size === 0) return;
+    daemon.input({ type: "ask", what: "down", supervisor: daemon.tree.name, by: "user", reason: "" });
+  },
+  reload: (daemon) => {
+    if (daemon.tree.supervisors.size === 0) return;
+    const { tree, restart, changed } = randomEdit(daemon.random, daemon.names, daemon.file);
+    daemon.apply(tree, restart, changed);
+  },
+  spawn: (daemon) => {
+    const dynamic = [...daemon.tree.supervisors.values()].filter(
+      ({ config }) => config.strategy === "dynamic",
+    );
+    const path = aSupervisor(daemon, dynamic);
+    if (path === undefined || !daemon.up) return;
+    const id = `D${daemon.names.next()}`;
+    const spec = { ...randomSpec(daemon.random), name: id, supervisor: path };
+    daemon.known(id, spec);
+    const payload = { spec, clock: daemon.now().clock };
+    const stream = `worker:${id}`;
+    daemon.input({
+      type: "add",
+      requested: { type: "worker_spawn_requested", stream, worker_id: id, payload },
+      worker_id: id,
+    });
+  },
+  crash: (daemon) => daemon.crash(),
+  crash_midway: (daemon) => {
+    daemon.dies_in = daemon.random.below(6);
+  },
+  reboot: (daemon) => daemon.crash(true),
+  refuse: (daemon) => daemon.refuse(daemon.random.about(3_000)),
+  wall_jump: (daemon) => {
+    daemon.faults++;
+    daemon.wall_offset_ms += Math.round(
+      (daemon.random.next() - 0.5) * 2 * daemon.random.pick([60_000, YEAR_MS]),
+    );
+  },
+  limit: (daemon) => {
+    const member = aMember(daemon);
+    if (member === undefined) return;
+    daemon.faults++;
+    const limit = daemon.random.pick(["stall", "stall", "usd", "turns", "wall"] as const);
+    tell(daemon, member, { type: "limit", limit, value: 2, bound: 1, grace_ms: 1_000 });
+  },
+  /** Holdfast itself fails at a worker: its agent is killed before that is told. */
+  abandon: (daemon) => {
+    const shells = [...daemon.shells.values()];
+    if (shells.length === 0) return;
+    daemon.faults++;
+    const shell = daemon.random.pick(shells);
+    const { id } = shell;
+    const process = daemon.processes.of.get(id);
+    if (process?.alive === true) daemon.processes.end(process, exitOf(null, "SIGKILL"));
+    shell.drop();
+    daemon.leave(shell);
+    daemon.fact(
+      id,
+      abandoned,
+      () => true,
+      () => undefined,
+    );
+  },
+  /** A message that comes twice, or too late. */
+  stray: (daemon) => {
+    const member = aMember(daemon);
+    if (member === undefined) return;
+    const inputs = strays(daemon, member.child);
+    daemon.faults++;
+    tell(daemon, member, daemon.random.pick(inputs));
+  },
+};
+
+const abandoned: Input = {
+  type: "abandoned",
+  error: { code: "INTERNAL", message: "Holdfast itself failed." },
+  exit: NOT_STARTED,
+  duration_ms: 1,
+};
+
+const strays = (daemon: Daemon, child: ChildState): readonly Input[] => {
+  const isOver = isEnded(child.state);
+  const condition = "log" as const;
+  return [
+    ...(child.open || isOver
+      ? [{ type: "begin" as const, incarnation: child.incarnation + 1, reason: "late" }]
+      : []),
+    ...(child.open && !child.spawned
+      ? []
+      : [
+          { type: "launched" as const, spawned: SPAWNED },
+          { type: "adopted" as const, spawned: SPAWNED },
+        ]),
+    ...(child.open
+      ? []
+      : [
+          exited(exitOf(daemon.random.below(2))),
+          {
+            type: "shutdown" as const,
+            by: "late",
+            reason: "late",
+            grace_ms: DURATION_MAX_MS,
+            signal: "SIGTERM",
+          },
+          { type: "limit" as const, limit: "stall" as const, value: 2, bound: 1, grace_ms: 0 },
+          abandoned,
+        ]),
+    { type: "ready" as const, condition, after_ms: 1 },
+  ];
+};

@@ -1,0 +1,74 @@
+/** Fleets of random trees under faults. What is kept runs whole every time; fresh seeds look for what nobody has seen. */
+import { performance } from "node:perf_hooks";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Coverage } from "./coverage.ts";
+import { INVARIANTS } from "./invariants.ts";
+import { keptSeeds, STEPS } from "./seeds.ts";
+import { commandOf, type Outcome, shrink, simulate } from "./simulate.ts";
+
+const FRESH_FOR_MS = Number(process.env.HOLDFAST_SIM_MS ?? 20_000);
+/** A run that does nothing proves nothing: far below what the slowest machine does in that time. */
+const FRESH_INPUTS_MIN = 500;
+const TEST_TIMEOUT_MS = 180_000;
+
+const told = ({ failure, scenario }: Outcome): string | undefined =>
+  failure === undefined ? undefined : `${failure}\n${commandOf(scenario)}`;
+
+describe("the kept seeds", () => {
+  const coverage = new Coverage();
+  it.each(keptSeeds())(
+    "seed $seed, $steps steps: every invariant holds",
+    (scenario) => {
+      expect(told(simulate(scenario, coverage))).toBeUndefined();
+    },
+    TEST_TIMEOUT_MS,
+  );
+  it("reach every pair of state and input", () => {
+    expect(coverage.missing()).toEqual([]);
+  });
+});
+
+describe("a simulation", () => {
+  const scenario = { seed: 7, steps: 600, without: [] };
+  it("writes the same log from the same seed, and another one from another seed", () => {
+    const { digest, inputs } = simulate(scenario);
+    expect(simulate(scenario)).toMatchObject({ digest, inputs });
+    expect(simulate({ ...scenario, seed: 8 }).digest).not.toBe(digest);
+  });
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+  it("tells a violation with its seed, and finds a smaller run that shows it too", () => {
+    const isDown = vi.spyOn(
+      INVARIANTS as Record<string, (view: { head: number }) => string | undefined>,
+      "I4 dense",
+    );
+    isDown.mockImplementation(({ head }) => (head > 100 ? "planted" : undefined));
+    const found = simulate(scenario);
+    expect(found.failure).toBe("I4 dense: planted");
+    const small = shrink(found);
+    expect(small.failure).toBe(found.failure);
+    expect(small.scenario.without.length).toBeGreaterThan(0);
+    expect(small.scenario.steps).toBeLessThan(scenario.steps);
+    expect(commandOf(small.scenario)).toContain(`--seed 7 --steps ${small.scenario.steps} --without `);
+  });
+});
+
+it(
+  "fresh seeds find nothing",
+  () => {
+    // Not from the clock of the run's host alone: two runs of one second shall not look at the same fleets.
+    let seed = Math.floor(Math.random() * 2 ** 31);
+    let inputs = 0;
+    const began = performance.now();
+    while (performance.now() - began < FRESH_FOR_MS || inputs < FRESH_INPUTS_MIN) {
+      const outcome = simulate({ seed, steps: STEPS, without: [] });
+      inputs += outcome.inputs;
+      if (outcome.failure !== undefined) expect.fail(`${told(shrink(outcome))}`);
+      seed++;
+    }
+    expect(inputs).toBeGreaterThanOrEqual(FRESH_INPUTS_MIN);
+  },
+  TEST_TIMEOUT_MS,
+);
