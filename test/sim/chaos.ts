@@ -31,6 +31,20 @@ const WEIGHTS = {
 export type Act = keyof typeof WEIGHTS;
 export const ACTS = Object.keys(WEIGHTS) as readonly Act[];
 
+/** What hits something that is on its way, when it comes at that moment. */
+const QUICK: readonly Act[] = [
+  "kill",
+  "start",
+  "restart_supervisor",
+  "reload",
+  "spawn",
+  "spawn",
+  "limit",
+  "abandon",
+  "stray",
+  "stray",
+];
+
 /** Between two acts; now and then they come in bursts. */
 const CALM_MS = 24_000;
 const BURST_MS = 150;
@@ -40,6 +54,14 @@ export const unleash = (daemon: Daemon, without: ReadonlySet<string>): void => {
   const { random, timeline } = daemon;
   const weights = { ...WEIGHTS };
   for (const act of ACTS) if (without.has(act)) weights[act] = 0;
+  daemon.onUnrest = () => {
+    const supervisors = [...daemon.tree.supervisors.values()];
+    const isPool = supervisors.some(
+      ({ config, phase }) => config.strategy === "dynamic" && UNSETTLED.includes(phase),
+    );
+    const act = isPool && random.chance(0.8) ? "spawn" : random.pick(QUICK);
+    if (!without.has(act)) acts[act](daemon);
+  };
   let burst = 0;
   const next = (): void => {
     if (burst === 0 && random.chance(0.03)) burst = 5 + random.below(20);
@@ -60,10 +82,12 @@ export const unleash = (daemon: Daemon, without: ReadonlySet<string>): void => {
 const membersOf = (daemon: Daemon): readonly Member[] => [...daemon.tree.members.values()];
 /** Most run; the others are what a person meets seldom and a simulation shall meet often. */
 const aSupervisor = (daemon: Daemon, from: readonly SupervisorState[]): string | undefined => {
-  const others = from.filter(({ phase }) => phase !== "running" && phase !== "terminated");
   const { random } = daemon;
   if (from.length === 0) return undefined;
-  return random.pick(others.length > 0 && random.chance(0.5) ? others : from).path;
+  const others = from.filter(({ phase }) => phase !== "running" && phase !== "terminated");
+  const unsettled = from.filter(({ phase }) => UNSETTLED.includes(phase));
+  const seldom = unsettled.length > 0 ? unsettled : others;
+  return random.pick(seldom.length > 0 && random.chance(0.5) ? seldom : from).path;
 };
 
 const ask = (daemon: Daemon, what: "kill" | "restart"): void => {
@@ -71,9 +95,15 @@ const ask = (daemon: Daemon, what: "kill" | "restart"): void => {
   if (supervisor !== undefined) daemon.input({ type: "ask", what, supervisor, by: "user", reason: "" });
 };
 
+const UNSETTLED: readonly string[] = ["starting", "restarting", "backing_off", "stopping"];
+const UNSTEADY = ["starting", "backing_off", "stopping"];
+
 const aMember = (daemon: Daemon): Member | undefined => {
   const members = membersOf(daemon);
-  return members.length === 0 ? undefined : daemon.random.pick(members);
+  if (members.length === 0) return undefined;
+  const others = members.filter(({ child }) => UNSTEADY.includes(child.state));
+  const { random } = daemon;
+  return random.pick(others.length > 0 && random.chance(0.4) ? others : members);
 };
 
 const tell = (daemon: Daemon, { child }: Member, input: Input): void => {

@@ -30,6 +30,9 @@ const TEMPERS: readonly Temper[] = [
   { life_ms: 5_000, works: false },
 ];
 
+const isUnrest = ({ type }: RecordDraft): boolean =>
+  type === "supervisor_state_changed" || type === "worker_restart_scheduled";
+
 /** An invariant that does not hold: what, and after how many inputs. */
 export class Violation extends Error {}
 
@@ -57,6 +60,8 @@ export class Daemon {
   #refusing_ms = -1;
   /** The last time at which a daemon came up or its store came back. */
   #well_since_ms = 0;
+  /** Called now and then while something is on its way: the moments in which an act finds what is seldom. */
+  onUnrest: () => void = () => undefined;
   /** Die in the middle of the input after so many: between its commit and what it commands. */
   dies_in: number | undefined;
   readonly #names = { made: 0, next: () => ++this.#names.made };
@@ -175,6 +180,12 @@ export class Daemon {
       return false;
     }
     for (const command of decision.commands) this.#carryOut(command);
+    if (committed.some(({ draft }) => isUnrest(draft)) && this.random.chance(0.08))
+      this.after(
+        this.random.below(100),
+        () => !this.calm,
+        () => this.onUnrest(),
+      );
     return true;
   }
 

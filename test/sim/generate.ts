@@ -34,7 +34,7 @@ const dependsOn = (random: Random, before: readonly string[]): readonly string[]
   before.length > 0 && random.chance(0.15) ? [random.pick(before)] : [];
 
 const delays = (random: Random) => {
-  const backoff_min_ms = random.pick([0, 10, 1_000]);
+  const backoff_min_ms = random.pick([0, 10, 1_000, 20_000]);
   return { backoff_min_ms, backoff_max_ms: backoff_min_ms * random.pick([1, 8, 60]) };
 };
 
