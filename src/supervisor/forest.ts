@@ -199,7 +199,11 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         const row = yield* core.rowOf(id);
         const { spec, unlaunchable } = yield* specOf(services, row);
         const observed = child.open ? yield* observe(services, child) : undefined;
-        const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
+        // Meanwhile a sibling that was taken over may have led to a decision about this one: the period looks again.
+        const now = tree.state().members.get(id)?.child;
+        if (roster.live.has(id) || now?.incarnation !== child.incarnation || now.state !== child.state)
+          return;
+        const action = reconcile(now, observed?.kind ?? "not_begun", core.monoMs());
         if (action.type === "leave") return;
         yield* supervise(tree, id, spec, {
           action,
@@ -213,7 +217,12 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const reconcileTree = (tree: Tree): Effect.Effect<void> =>
       Effect.gen(function* () {
         for (const [id, { child }] of tree.state().members)
-          if (child.open && !roster.live.has(id)) yield* recoverWorker(tree, id);
+          if (
+            (child.open || child.state === "backing_off") &&
+            !roster.live.has(id) &&
+            !tree.state().launching.has(id)
+          )
+            yield* recoverWorker(tree, id);
         yield* plan(tree);
       });
 
