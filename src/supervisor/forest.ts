@@ -201,8 +201,8 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         const observed = child.open ? yield* observe(services, child) : undefined;
         // Meanwhile a sibling that was taken over may have led to a decision about this one: the period looks again.
         const now = tree.state().members.get(id)?.child;
-        if (roster.live.has(id) || now?.incarnation !== child.incarnation || now.state !== child.state)
-          return;
+        if (now === undefined || roster.live.has(id) || now.incarnation !== child.incarnation) return;
+        if (now.open !== child.open || (!now.open && now.state !== child.state)) return;
         const action = reconcile(now, observed?.kind ?? "not_begun", core.monoMs());
         if (action.type === "leave") return;
         yield* supervise(tree, id, spec, {
