@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Replies } from "../daemon/replies.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
-import type { SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
-import { Strategy } from "../protocol/tree.ts";
+import type { Usage, WorkerError } from "../protocol/records.ts";
+import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
@@ -108,23 +108,13 @@ const waited: z.ZodType<WaitReply> = z.object({
   signal: z.string().nullable(),
   error: workerError.nullable(),
 });
-const phase = z.enum([
-  "pending",
-  "starting",
-  "running",
-  "restarting",
-  "backing_off",
-  "stopping",
-  "parked",
-  "terminated",
-]) satisfies z.ZodType<SupervisorPhase>;
 const node: z.ZodType<TreeNode> = z.lazy(() =>
   z.object({
     id: z.string(),
     name: z.string().nullable(),
     type: z.enum(["supervisor", "worker"]),
     strategy: Strategy.optional(),
-    phase: phase.optional(),
+    phase: SupervisorPhase.optional(),
     file: z.string().optional(),
     scope: z.array(z.string()).optional(),
     tombstone: z.boolean().optional(),
@@ -153,16 +143,7 @@ const applied: z.ZodType<Replies["tree/apply"]> = z.object({
         .describe("of the worker's spec or the supervisor's configuration"),
     }),
   ),
-  state: z.enum([
-    "pending",
-    "starting",
-    "running",
-    "restarting",
-    "backing_off",
-    "stopping",
-    "parked",
-    "terminated",
-  ]),
+  state: SupervisorPhase,
 });
 const plan = z.object({
   argv: z.array(z.string()),
@@ -255,7 +236,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     id: z.string(),
     name: z.string().nullable(),
     type: z.enum(["worker", "supervisor"]),
-    state: z.union([WorkerState, phase]),
+    state: z.union([WorkerState, SupervisorPhase]),
     reason: z.string(),
     records: z.array(record),
     omitted: z.int(),

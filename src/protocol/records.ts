@@ -5,7 +5,7 @@
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 import type { ErrorCode } from "./errors.ts";
-import type { SupervisorConfig } from "./tree.ts";
+import type { SupervisorConfig, SupervisorPhase } from "./tree.ts";
 import type { Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
@@ -50,17 +50,6 @@ export interface SweepReport {
   /** Processes ended by the sweep. */
   readonly killed: number;
 }
-
-/** Where a supervisor of a file is in its life. `pending` also while its own supervisor holds it stopped. */
-export type SupervisorPhase =
-  | "pending"
-  | "starting"
-  | "running"
-  | "restarting"
-  | "backing_off"
-  | "stopping"
-  | "parked"
-  | "terminated";
 
 /** Why a supervisor has ended. OTP tells its parent `shutdown` in every case. */
 export type SupervisorEnd =

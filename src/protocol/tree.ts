@@ -29,6 +29,19 @@ export type AutoShutdown = z.infer<typeof AutoShutdown>;
 /** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
 export const OnIntensity = z.enum(["escalate", "park"]);
 
+/** Where a supervisor is in its life. `pending` also while its own supervisor holds it stopped. */
+export const SupervisorPhase = z.enum([
+  "pending",
+  "starting",
+  "running",
+  "restarting",
+  "backing_off",
+  "stopping",
+  "parked",
+  "terminated",
+]);
+export type SupervisorPhase = z.infer<typeof SupervisorPhase>;
+
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 export const NodeName = z

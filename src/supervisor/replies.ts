@@ -3,8 +3,8 @@
  * so that who imports the library needs none of its types.
  */
 import type { AgentCompletion } from "../protocol/completion.ts";
-import type { LogRecord, SupervisorPhase, Usage, WorkerError } from "../protocol/records.ts";
-import type { Strategy } from "../protocol/tree.ts";
+import type { LogRecord, Usage, WorkerError } from "../protocol/records.ts";
+import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
 import type { QueuePlace } from "./seats.ts";

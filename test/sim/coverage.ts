@@ -1,4 +1,5 @@
 /** Which input met which state: a table that a run must fill. */
+import { SupervisorPhase } from "../../src/protocol/tree.ts";
 import { WorkerState } from "../../src/protocol/worker.ts";
 import type { Input } from "../../src/supervisor/inputs.ts";
 import type { TreeInput } from "../../src/supervisor/tree/inputs.ts";
@@ -19,16 +20,7 @@ const INPUTS: readonly Input["type"][] = [
   "limit",
   "abandoned",
 ];
-const PHASES = [
-  "pending",
-  "starting",
-  "running",
-  "restarting",
-  "backing_off",
-  "stopping",
-  "parked",
-  "terminated",
-];
+const PHASES = SupervisorPhase.options;
 const TREE_INPUTS: readonly TreeInput["type"][] = ["worker", "apply", "add", "ask", "plan"];
 
 export const PAIRS: readonly string[] = [

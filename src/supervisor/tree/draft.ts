@@ -3,9 +3,9 @@ import {
   RESTART_BY_USER,
   type RecordDraft,
   type SupervisorOperation,
-  type SupervisorPhase,
   treeStream,
 } from "../../protocol/records.ts";
+import type { SupervisorPhase } from "../../protocol/tree.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { recorder } from "../decide.ts";
 import type { Command, Now } from "../inputs.ts";

@@ -2,13 +2,8 @@
  * A world for a tree alone: its decisions are carried out at once by a table of processes, on a clock that a test moves.
  * Nothing is asynchronous: `run` delivers what is due until nothing is.
  */
-import type {
-  RecordDraft,
-  SupervisorPhase,
-  TreeRef,
-  TreeSupervisorRef,
-} from "../../../src/protocol/records.ts";
-import { SupervisorConfig } from "../../../src/protocol/tree.ts";
+import type { RecordDraft, TreeRef, TreeSupervisorRef } from "../../../src/protocol/records.ts";
+import { SupervisorConfig, type SupervisorPhase } from "../../../src/protocol/tree.ts";
 import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
 import type { Input, Now } from "../../../src/supervisor/inputs.ts";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
