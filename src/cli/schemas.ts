@@ -240,6 +240,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     reason: z.string(),
     records: z.array(record),
     omitted: z.int(),
+    names: z.record(z.string(), z.string()).describe("of the workers that the records are about, by id"),
   }),
   "agent/info": info,
   "agent/watch": followed,

@@ -134,6 +134,8 @@ export interface WhyReply {
   readonly records: readonly LogRecord[];
   /** Older ones that are not shown. */
   readonly omitted: number;
+  /** Of the workers that the records are about, by id. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 export interface WaitReply {

@@ -194,8 +194,11 @@ describe("a tree", () => {
         const crew = () => Effect.map(runtime.tree(), (root) => root.children[0]?.children[1]);
         expect(yield* crew()).toMatchObject({
           window: { used: 1, max: 2 },
-          children: [{ id, state: "running" }],
+          children: [{ id, name: "temp", state: "running" }],
         });
+        expect((yield* runtime.why("crew")).names).toEqual({ [id]: "temp" });
+        expect(Object.values((yield* runtime.why("shop")).names)).toEqual(["store"]);
+        expect((yield* runtime.why("temp")).names).toEqual({ [id]: "temp" });
 
         const refused = (supervisor: string) => Effect.flip(runtime.spawn(spec({ supervisor })));
         expect(yield* refused("shop")).toMatchObject({ code: "INVALID_STATE" });
