@@ -82,7 +82,8 @@ export interface PerWorker {
   readonly ok: boolean;
   readonly effect: Effected;
   readonly status: WorkerStatus | null;
-  readonly error: WorkerError | null;
+  /** `suggestion`: what the caller does next. */
+  readonly error: (WorkerError & { readonly suggestion?: string }) | null;
 }
 
 export interface TreeNode {

@@ -78,7 +78,8 @@ export const progressOf = (top: TreeNode | undefined): Standing => {
     is: "failed",
     state,
     workers: workers.map(({ path, node }) => ({ path, id: node.id, reason: reasonOf(node) })),
-    supervisor: supervisor === undefined ? null : { path: supervisor.path, reason: reasonOf(supervisor.node) },
+    supervisor:
+      supervisor === undefined ? null : { path: supervisor.path, reason: reasonOf(supervisor.node) },
   };
 };
 

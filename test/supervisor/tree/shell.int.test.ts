@@ -219,6 +219,28 @@ describe("a tree", () => {
       }),
   );
 
+  it.effect(
+    "says what to do where a name is a path's end, and where the supervisor of a worker is down",
+    () =>
+      Effect.gen(function* () {
+        const { memory, boot } = yield* memoryMachine;
+        const { runtime } = yield* boot();
+        yield* runtime.applyTree(shop());
+        yield* until("three launches", () => memory.runs.length === 3);
+        yield* settled;
+        expect(yield* Effect.flip(runtime.info("a"))).toMatchObject({
+          code: "WORKER_NOT_FOUND",
+          suggestion: "A worker of a file is named by its path: crew/a.",
+        });
+        yield* runtime.kill({ ids: ["crew"] });
+        const [refused] = yield* runtime.restart(["crew/a"]);
+        expect(refused?.error).toMatchObject({
+          code: "INVALID_STATE",
+          suggestion: expect.stringContaining("agent restart crew"),
+        });
+      }),
+  );
+
   it.effect("taken down stops right to left and is forgotten", () =>
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
