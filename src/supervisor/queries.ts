@@ -162,7 +162,7 @@ export const makeQueries = (
           name: row.name,
           type: "worker",
           state: row.state,
-          reason: row.reason,
+          reason: shown(row).reason,
           ...decisions,
           names: row.name === null ? {} : { [row.id]: row.name },
         };

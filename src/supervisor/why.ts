@@ -11,6 +11,7 @@ import { type SupervisorState, type TreeState, workersBelow } from "./tree/state
 const OF_A_WORKER: readonly RecordType[] = [
   "worker_spawn_requested",
   "worker_spec_changed",
+  "worker_queued",
   "worker_state_changed",
   "worker_ready",
   "worker_adopted",
