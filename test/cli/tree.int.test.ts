@@ -176,7 +176,7 @@ describe("agent up", () => {
 
   it("fails with the worker that failed by itself, not with one that only went down with it", async () => {
     const errors: Record<string, unknown> = {
-      "id-stopped": { code: "CANCELLED", message: "Stopped by shop." },
+      "id-stopped": { code: "WORKER_CANCELLED", message: "Stopped by shop." },
       "id-culprit": { code: "TIMEOUT", message: "It was not ready within 1s" },
     };
     const answers: Record<string, Answerer> = {

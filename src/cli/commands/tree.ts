@@ -216,7 +216,7 @@ const culpritOf = async (client: Client, workers: readonly FailedWorker[]) => {
     const { error, incarnation } = await client.request("agent/info", { id: worker.id });
     if (error === null) {
       if (incarnation > 0) unknown ??= { ...worker, error };
-    } else if (error.code !== "CANCELLED") return { ...worker, error };
+    } else if (error.code !== "WORKER_CANCELLED") return { ...worker, error };
   }
   return unknown;
 };
