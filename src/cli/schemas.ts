@@ -23,11 +23,12 @@ const effect = z.enum([
 ]);
 const code = z.enum(Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorCode[]]);
 
-const workerError: z.ZodType<WorkerError> = z.object({
+const workerErrorFields = z.object({
   code,
   message: z.string(),
   retry_after_s: z.number().optional(),
 });
+const workerError: z.ZodType<WorkerError> = workerErrorFields;
 const usage: z.ZodType<Usage> = z.object({
   input_tokens: z.int(),
   output_tokens: z.int(),
@@ -96,7 +97,7 @@ const perWorker: z.ZodType<PerWorker> = z.object({
   ok: z.boolean(),
   effect,
   status: WorkerStatus.nullable(),
-  error: workerError.nullable(),
+  error: workerErrorFields.extend({ suggestion: z.string().optional() }).nullable(),
 });
 const perWorkers = z.object({ effect, results: z.array(perWorker) });
 const waited: z.ZodType<WaitReply> = z.object({
@@ -240,6 +241,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     reason: z.string(),
     records: z.array(record),
     omitted: z.int(),
+    names: z.record(z.string(), z.string()).describe("of the workers that the records are about, by id"),
   }),
   "agent/info": info,
   "agent/watch": followed,

@@ -16,7 +16,7 @@ import type { WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
 import { treeOf, viewOf, windowOf } from "./views.ts";
 import { followLines, tailOf } from "./watch.ts";
-import { whySupervisor, whyWorker } from "./why.ts";
+import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
 import { decayedWindow } from "./window.ts";
 
 export interface QueryOptions {
@@ -151,6 +151,7 @@ export const makeQueries = (
             state: state.phase,
             reason: state.reason,
             ...decisions,
+            names: namesBelow(state),
           };
         }
         const row = yield* find(ref);
@@ -161,8 +162,9 @@ export const makeQueries = (
           name: row.name,
           type: "worker",
           state: row.state,
-          reason: row.reason,
+          reason: shown(row).reason,
           ...decisions,
+          names: row.name === null ? {} : { [row.id]: row.name },
         };
       }),
     watchLines,

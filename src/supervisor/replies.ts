@@ -82,7 +82,8 @@ export interface PerWorker {
   readonly ok: boolean;
   readonly effect: Effected;
   readonly status: WorkerStatus | null;
-  readonly error: WorkerError | null;
+  /** `suggestion`: what the caller does next. */
+  readonly error: (WorkerError & { readonly suggestion?: string }) | null;
 }
 
 export interface TreeNode {
@@ -134,6 +135,8 @@ export interface WhyReply {
   readonly records: readonly LogRecord[];
   /** Older ones that are not shown. */
   readonly omitted: number;
+  /** Of the workers that the records are about, by id. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 export interface WaitReply {

@@ -18,7 +18,7 @@ export const resolveRef = (rows: readonly WorkerRow[], ref: string): WorkerRow |
   const matching = ref.length >= PREFIX_MIN_CHARS ? rows.filter((row) => row.id.startsWith(prefix)) : [];
   if (matching.length === 1) return matching[0] as WorkerRow;
   if (matching.length === 0)
-    return new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${ref}".`);
+    return new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${ref}".`, hintOf(rows, ref));
   const shown = matching
     .slice(-SHOWN_MAX)
     .map((row) => (row.name === null ? row.id : `${row.id} (${row.name})`));
@@ -26,4 +26,16 @@ export const resolveRef = (rows: readonly WorkerRow[], ref: string): WorkerRow |
     "AMBIGUOUS_ID",
     `"${ref}" is the beginning of ${matching.length} ids: ${shown.join(", ")}${matching.length > SHOWN_MAX ? ", …" : ""}.`,
   );
+};
+
+/** A worker of a file is named by its whole path; who gives the last part of it is told the rest. */
+const hintOf = (rows: readonly WorkerRow[], ref: string): { readonly suggestion?: string } => {
+  const paths = new Set(
+    rows.flatMap(({ name, state }) => (name?.endsWith(`/${ref}`) && !isEnded(state) ? [name] : [])),
+  );
+  if (paths.size === 0) return {};
+  const shown = [...paths].slice(0, SHOWN_MAX).join(", ");
+  return {
+    suggestion: `A worker of a file is named by its path: ${shown}${paths.size > SHOWN_MAX ? ", …" : ""}.`,
+  };
 };

@@ -139,14 +139,14 @@ export const makeRuntime = (
                 ? Effect.flatMap(find(ref), one)
                 : ofTree(place);
             }),
-            ({ code, message }) =>
+            ({ code, message, suggestion }) =>
               Effect.succeed<PerWorker>({
                 id: ref,
                 name: null,
                 ok: false,
                 effect: "noop",
                 status: null,
-                error: { code, message },
+                error: { code, message, suggestion },
               }),
           ),
         { concurrency: "unbounded" },

@@ -110,9 +110,9 @@ export const treeOf = (
   const known = new Map(rows.map((row) => [row.id, row]));
   const rest = rows.filter((row) => row.supervisor === "root");
   const below = Map.groupBy(rest, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
-  const worker = (row: WorkerRow, path?: string): TreeNode => ({
+  const worker = (row: WorkerRow, inTree?: { readonly name: string | null }): TreeNode => ({
     id: row.id,
-    name: path?.split("/").at(-1) ?? row.name,
+    name: (inTree ?? row).name,
     type: "worker",
     kind: row.kind,
     task: taskOf(row),
@@ -122,7 +122,7 @@ export const treeOf = (
     pid: row.pid,
     incarnation: row.incarnation,
     restarts: row.restarts,
-    ...(path === undefined ? { window: windows(row) } : { tombstone: row.tombstone }),
+    ...(inTree === undefined ? { window: windows(row) } : { tombstone: row.tombstone }),
     children: (below.get(row.id) ?? []).map((one) => worker(one)),
   });
   const supervisor = (tree: TreeState, state: SupervisorState): TreeNode => ({
@@ -143,7 +143,9 @@ export const treeOf = (
     children: state.children.flatMap((ref) => {
       if (ref.worker_id === null) return [supervisor(tree, supervisorOf(tree, ref.path))];
       const row = known.get(ref.worker_id);
-      return row === undefined ? [] : [worker(row, ref.path)];
+      // A worker of the file has its path as its name; one of a dynamic supervisor the name that it was spawned with, or none.
+      const { name } = state.config.strategy === "dynamic" ? (row ?? ref) : ref;
+      return row === undefined ? [] : [worker(row, { name })];
     }),
   });
   return {

@@ -5,12 +5,13 @@
 import { WHY_RECORDS_MAX } from "../protocol/limits.ts";
 import type { LogRecord, RecordType } from "../protocol/records.ts";
 import type { EventLog } from "../store/port.ts";
-import { type TreeState, workersBelow } from "./tree/state.ts";
+import { type SupervisorState, type TreeState, workersBelow } from "./tree/state.ts";
 
 /** Records of a worker that say what was decided, and on what. */
 const OF_A_WORKER: readonly RecordType[] = [
   "worker_spawn_requested",
   "worker_spec_changed",
+  "worker_queued",
   "worker_state_changed",
   "worker_ready",
   "worker_adopted",
@@ -59,6 +60,14 @@ export const whySupervisor = (log: EventLog, tree: TreeState, path: string): Dec
     ...ofSupervisors(log, tree, above(tree, path)),
   ]);
 };
+
+/** As people name the workers right below a supervisor: by their path, those of a dynamic one as they were spawned. */
+export const namesBelow = ({ config, children }: SupervisorState): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    children.flatMap(({ worker_id, name, path }) =>
+      worker_id === null ? [] : [[worker_id, config.strategy === "dynamic" ? name : path]],
+    ),
+  );
 
 /** The supervisor and its own, up to the top of the file. */
 const above = (tree: TreeState, path: string): ReadonlySet<string> => {

@@ -114,4 +114,17 @@ tree:
     expect(data ?? null).toBeNull();
     await commands.agent("down", "-f", file);
   });
+
+  it("says so too where others that were well were stopped with it", async () => {
+    const { error } = await up(`version: 1
+name: pair
+tree:
+  intensity: 0/60s
+  children:
+    - { name: well, argv: [sleep, "600"] , restart: permanent }
+    - { name: ill, argv: [sh, -c, "exit 3"], restart: permanent, ready: { log: never } }
+`);
+    expect(error?.message).toBe("pair is not whole: ill failed: `sh` exited with code 3.");
+    await commands.agent("down", "-f", file);
+  });
 });

@@ -158,6 +158,7 @@ describe("agent up", () => {
         ]),
       "agent/info": ({ id }) => ({
         id,
+        incarnation: 1,
         error: { code: "AGENT_FAILED", message: "The program exited with code 3." },
       }),
     };
@@ -171,6 +172,39 @@ describe("agent up", () => {
     expect(daemon!.requests.find(({ command }) => command === "agent/info")?.data).toEqual({
       id: "id-fixer",
     });
+  });
+
+  it("fails with the worker that failed by itself, not with one that only went down with it", async () => {
+    const errors: Record<string, unknown> = {
+      "id-stopped": { code: "WORKER_CANCELLED", message: "Stopped by shop." },
+      "id-culprit": { code: "TIMEOUT", message: "It was not ready within 1s" },
+    };
+    const answers: Record<string, Answerer> = {
+      "tree/apply": applied,
+      "agent/tree": () =>
+        treeOf(
+          "terminated",
+          ["stopped", "unborn", "culprit"].map((name) => worker(name, "failed")),
+        ),
+      "agent/info": ({ id }) => ({
+        id,
+        incarnation: id === "id-unborn" ? 0 : 1,
+        error: errors[id as string] ?? null,
+      }),
+    };
+    const { exit, stderr } = await against(answers, ["up", ...withFile(), "-o", "text"]);
+    expect(exit).toBe(1);
+    expect(stderr).toContain("shop is not whole: culprit failed: It was not ready within 1s.");
+    expect(stderr).toContain("agent why culprit");
+  });
+
+  it("says how a tree that was killed by name is started", async () => {
+    const dead = () => ({ children: [{ ...treeOf("terminated").children[0], tombstone: true }] });
+    const answers = { "tree/apply": applied, "agent/tree": dead };
+    const { exit, stderr } = await against(answers, ["up", ...withFile(), "-o", "text"]);
+    expect(exit).toBe(6);
+    expect(stderr).toContain("shop was killed by name, and stays dead.");
+    expect(stderr).toContain("agent restart shop");
   });
 
   it("fails with the supervisor that gave up where no worker says why", async () => {

@@ -313,6 +313,9 @@ describe("workers of a file", () => {
       yield* nth(memory, 1);
       const queued = yield* runtime.spawn(once());
       yield* settled;
+      const why = yield* runtime.why(queued.id);
+      expect(why.reason).toBe("queued: place 1, priority normal, waits for a slot");
+      expect(why.records.map(({ type }) => type)).toContain("worker_queued");
       yield* crash;
       const next = yield* boot();
       yield* elapse(3);

@@ -8,14 +8,22 @@ export type Standing =
   | { readonly is: "up"; readonly state: Phase }
   /** Nobody knows the tree any more. */
   | { readonly is: "gone"; readonly state: Phase }
+  /** Killed by name as a whole: only a start by name lifts it. */
+  | { readonly is: "killed"; readonly state: Phase; readonly path: string }
   | {
       readonly is: "failed";
       readonly state: Phase;
-      readonly path: string;
-      readonly id: string;
-      readonly isSupervisor: boolean;
-      readonly reason: string;
+      /** In start order. Whose failure it was, and who went down with it, only their errors tell. */
+      readonly workers: readonly FailedWorker[];
+      /** That gave up; null while all of them run. */
+      readonly supervisor: { readonly path: string; readonly reason: string } | null;
     };
+
+export interface FailedWorker {
+  readonly path: string;
+  readonly id: string;
+  readonly reason: string;
+}
 
 interface Member {
   readonly path: string;
@@ -39,10 +47,17 @@ const ON_ITS_WAY: readonly (string | undefined)[] = [
   "backing_off",
   "stopping",
 ] satisfies (Phase | TreeNode["state"])[];
-const DOWN: readonly (string | undefined)[] = ["failed", "parked", "lost", "terminated"] satisfies (
-  | Phase
-  | TreeNode["state"]
-)[];
+const FAILED: readonly (string | undefined)[] = ["failed", "parked", "lost"] satisfies TreeNode["state"][];
+
+const isWorker = ({ node }: Member): boolean => node.type === "worker";
+const hasFailed = ({ node }: Member): boolean => FAILED.includes(node.state);
+
+/** One that ended without a failure below it is over, as a job is: its significant child has ended. */
+const gaveUp = ({ path, node }: Member, tree: string): boolean =>
+  node.phase === "parked" ||
+  (node.phase === "terminated" &&
+    (node.strategy === "dynamic" ||
+      membersOf(node, path, tree).some((member) => isWorker(member) && hasFailed(member))));
 
 export const progressOf = (top: TreeNode | undefined): Standing => {
   if (top === undefined) return { is: "gone", state: "terminated" };
@@ -54,18 +69,18 @@ export const progressOf = (top: TreeNode | undefined): Standing => {
     node.type === "supervisor" ? node.phase : node.state;
   if (state === "running" && members.some((member) => ON_ITS_WAY.includes(stateOf(member))))
     return { is: "on its way" };
-  const isDown = (member: Member): boolean => DOWN.includes(stateOf(member));
-  // A worker says more than the supervisor that gave up because of it.
-  const failed =
-    members.find((member) => member.node.type === "worker" && isDown(member)) ?? members.find(isDown);
-  if (failed === undefined && state === "running") return { is: "up", state };
-  const { path, node } = failed ?? { path: tree, node: top };
+  if (top.tombstone === true) return { is: "killed", state, path: tree };
+  const workers = members.filter((member) => isWorker(member) && hasFailed(member));
+  const supervisors = [{ path: tree, node: top }, ...members.filter((member) => !isWorker(member))];
+  const supervisor = supervisors.find((member) => gaveUp(member, tree));
+  if (workers.length === 0 && supervisor === undefined) return { is: "up", state };
   return {
     is: "failed",
     state,
-    path,
-    id: node.id,
-    isSupervisor: node.type === "supervisor",
-    reason: node.reason || (stateOf({ path, node }) ?? state),
+    workers: workers.map(({ path, node }) => ({ path, id: node.id, reason: reasonOf(node) })),
+    supervisor:
+      supervisor === undefined ? null : { path: supervisor.path, reason: reasonOf(supervisor.node) },
   };
 };
+
+const reasonOf = ({ reason, state, phase }: TreeNode): string => reason || (state ?? phase ?? "down");

@@ -18,7 +18,7 @@ import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { WHY_UNREADABLE } from "./spawn.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
-import { progressOf, type Standing } from "./tree-standing.ts";
+import { type FailedWorker, progressOf, type Standing } from "./tree-standing.ts";
 
 const DEFAULT_FILE = "holdfast.yaml";
 
@@ -184,21 +184,41 @@ const whyNot = async (
     return new HoldfastError("INVALID_STATE", `The tree ${tree} was taken down meanwhile.`, {
       suggestion: "Bring it up again with: agent up",
     });
-  const { path, id, isSupervisor, reason, state } = standing;
-  const again = state === "running" ? `agent restart ${path}` : "agent up";
-  const suggestion = `See the decisions in order with: agent why ${path}   Mend the cause, then: ${again}`;
-  if (isSupervisor)
-    return new HoldfastError("SUPERVISOR_GAVE_UP", `${path} has given up: ${reason}.`, {
-      suggestion,
-      details: { path },
+  if (standing.is === "killed")
+    return new HoldfastError("INVALID_STATE", `${standing.path} was killed by name, and stays dead.`, {
+      suggestion: `Start it with: agent restart ${standing.path}`,
+      details: { path: standing.path },
     });
+  const { supervisor, workers, state } = standing;
+  const suggestionFor = (path: string): string =>
+    `See the decisions in order with: agent why ${path}   Mend the cause, then: ${state === "running" ? `agent restart ${path}` : "agent up"}`;
   const client = await context.connect({ start: true });
-  const { error } = await client.request("agent/info", { id });
-  return new HoldfastError(
-    "WORKER_FAILED",
-    `${tree} is not whole: ${path} ${error === null ? `is ${reason}.` : `failed: ${error.message}`}`,
-    { suggestion, details: { path, error } },
-  );
+  const culprit = await culpritOf(client, workers);
+  if (culprit !== undefined) {
+    const { path, error, reason } = culprit;
+    const what = error === null ? `is ${reason}` : `failed: ${error.message.replace(/\.$/, "")}`;
+    return new HoldfastError("WORKER_FAILED", `${tree} is not whole: ${path} ${what}.`, {
+      suggestion: suggestionFor(path),
+      details: { path, error },
+    });
+  }
+  const { path, reason } = supervisor ?? { path: tree, reason: state };
+  return new HoldfastError("SUPERVISOR_GAVE_UP", `${path} has given up: ${reason}.`, {
+    suggestion: suggestionFor(path),
+    details: { path },
+  });
+};
+
+/** The first that failed by itself: who was only stopped with its supervisor says nothing of the cause. */
+const culpritOf = async (client: Client, workers: readonly FailedWorker[]) => {
+  let unknown: (FailedWorker & { readonly error: null }) | undefined;
+  for (const worker of workers) {
+    const { error, incarnation } = await client.request("agent/info", { id: worker.id });
+    if (error === null) {
+      if (incarnation > 0) unknown ??= { ...worker, error };
+    } else if (error.code !== "WORKER_CANCELLED") return { ...worker, error };
+  }
+  return unknown;
 };
 
 const nameOf = async (context: Context): Promise<string> => {

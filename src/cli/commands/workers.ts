@@ -22,7 +22,7 @@ export const perWorker = (results: readonly PerWorker[]): Result => {
   const [first] = failed;
   if (first === undefined) return success(value);
   if (failed.length === results.length && first.error !== null)
-    return { ok: false, error: new HoldfastError(first.error.code, first.error.message), value };
+    return { ok: false, error: errorOf(first.error), value };
   const names = failed.map((result) => result.name ?? result.id).join(", ");
   const suggestion = "The result of each id is above; in JSON it is in error.detail.";
   return {
@@ -33,6 +33,9 @@ export const perWorker = (results: readonly PerWorker[]): Result => {
     value,
   };
 };
+
+const errorOf = ({ code, message, suggestion }: NonNullable<PerWorker["error"]>): HoldfastError =>
+  new HoldfastError(code, message, suggestion === undefined ? {} : { suggestion });
 
 /** A failure may carry the results of those that went well: they are shown all the same. */
 const withResults = async (

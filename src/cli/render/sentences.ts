@@ -106,6 +106,9 @@ const limitReached = (limit: Payload<"worker_limit_reached">): Sentence => {
   );
 };
 
+/** Said by the sentence already. */
+const STARTED_BELOW = "started by its supervisor";
+
 const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence } = {
   worker_spawn_requested: ({ spec }) =>
     quiet(
@@ -144,7 +147,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
           ? "restarted by user"
           : "started again: the daemon died before the agent was started"
         : restarts_in_window === 0
-          ? `started anew by its supervisor${because(reason)}`
+          ? `started anew by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
           : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
     ),
   worker_ended: ({ state, reason }) =>
@@ -154,7 +157,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_spec_changed: ({ fields }) => plain(`another spec from its next start on: ${fields.join(", ")}`),
   supervisor_escalated: ({ supervisor, child, action, max_restarts, period_ms }) =>
     bad(
-      `${child === undefined ? "supervisor" : oneLine(supervisor)} gave up${child === undefined ? "" : ` on ${oneLine(child)}`}: ${count(max_restarts, "restart")} in ${duration(period_ms)} were not enough${action === "park" ? "; parked" : ""}`,
+      `${child === undefined ? "supervisor" : oneLine(supervisor)} gave up${child === undefined ? "" : ` on ${oneLine(child)}`}: ${count(max_restarts, "restart")} in ${duration(period_ms)} ${max_restarts === 1 ? "was" : "were"} not enough${action === "park" ? "; parked" : ""}`,
     ),
   tree_applied: ({ tree, file, by }) =>
     plain(`tree ${oneLine(tree)} is as ${oneLine(file)} says, by ${oneLine(by)}`),
@@ -164,7 +167,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       operation === undefined
         ? ""
         : `: ${operation.stage} ${operation.scope.map((name) => oneLine(name)).join(", ") || "nothing"}`;
-    const sentence = `${oneLine(supervisor)} ${to}${about}${because(reason)}`;
+    const sentence = `${oneLine(supervisor)} ${to.replaceAll("_", " ")}${about}${because(reason)}`;
     return to === "terminated" || to === "parked" ? bad(sentence) : plain(sentence);
   },
   supervisor_restart_scheduled: ({

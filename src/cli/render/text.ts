@@ -165,9 +165,12 @@ const tree: TextOf<TreeNode> = (root, { paint, columns = Number.POSITIVE_INFINIT
   return lines.join("\n");
 };
 
-const why: TextOf<Replies["agent/why"]> = ({ id, name, state, reason, records, omitted }, { paint }) => {
+const why: TextOf<Replies["agent/why"]> = (
+  { id, name, state, reason, records, omitted, names },
+  { paint },
+) => {
   const { line, know } = makeLineWriter(paint, { verbose: true });
-  if (name !== null) know(id, name);
+  for (const [worker, itsName] of Object.entries(names)) know(worker, itsName);
   const head = `${paint("bold", oneLine(name ?? id))}  ${paint(toneOf(state), stateWord(state))}  ${oneLine(stateWord(reason), 300)}`;
   const left =
     omitted > 0

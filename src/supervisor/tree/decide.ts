@@ -27,6 +27,7 @@ import {
   type SupervisorState,
   type TreeState,
   topOf,
+  workersBelow,
 } from "./state.ts";
 
 export const decideTree = (tree: TreeState, input: TreeInput, now: Now, specOf: SpecOf): TreeDecision => {
@@ -342,6 +343,7 @@ const add = (draft: Draft, { requested, worker_id }: Extract<TreeInput, { type: 
 
 const ask = (draft: Draft, { what, supervisor: path, by, reason }: Extract<TreeInput, { type: "ask" }>) => {
   if (what === "restart" && !isInService(draft.tree, draft.supervisor(path).parent)) return;
+  const isAgain = what === "kill" && draft.supervisor(path).tombstone;
   draft.note("supervisor_asked", { supervisor: path, what, by, reason });
   const supervisor = draft.supervisor(path);
   const alive =
@@ -358,10 +360,20 @@ const ask = (draft: Draft, { what, supervisor: path, by, reason }: Extract<TreeI
     return draft.move(path, "starting", `started by ${by}`, { ...starts(supervisor), asked: true });
   }
   const why = `${what === "kill" ? "killed" : "taken down"} by ${by}${reason === "" || reason === "killed" ? "" : `: ${reason}`}`;
-  if (alive) return shutDown(draft, path, what === "kill" ? "killed" : "down", why);
+  if (alive) {
+    shutDown(draft, path, what === "kill" ? "killed" : "down", why);
+    return isAgain ? endGraces(draft, path) : undefined;
+  }
   draft.move(path, "terminated", why);
   draft.endBelow(path, "cancelled", why);
   if (what === "down") draft.note("tree_removed", { tree: draft.tree.name, by });
+};
+
+/** A second kill means now, as for a worker: who is being stopped has had its grace. */
+const endGraces = (draft: Draft, path: string) => {
+  for (const { child } of workersBelow(draft.tree, path))
+    if (child.open && child.stop?.kind === "shutdown")
+      draft.tell(child.worker_id, { type: "stop", grace_ms: 0, signal: "SIGKILL" });
 };
 
 // --- the plan

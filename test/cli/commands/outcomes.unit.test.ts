@@ -53,6 +53,9 @@ describe("a command over several ids", () => {
 
   it("is the error of its only id, and a partial failure when some went well", () => {
     expect(perWorker([missing])).toMatchObject({ ok: false, error: { code: "WORKER_NOT_FOUND" } });
+    const suggestion = "Start its supervisor with `agent restart crew`.";
+    const said = done({ ok: false, error: { code: "INVALID_STATE", message: "Down.", suggestion } });
+    expect(perWorker([said])).toMatchObject({ error: { suggestion } });
     expect(perWorker([missing, done({})])).toMatchObject({
       ok: false,
       error: { code: "PARTIAL_FAILURE" },

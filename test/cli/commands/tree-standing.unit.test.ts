@@ -41,6 +41,10 @@ describe("a tree is up", () => {
       [worker("a", "running", { children: [worker("b", "failed")] })],
     ],
     ["without children", []],
+    [
+      "with a supervisor that is over, as a job is, with its significant child",
+      [supervisor("job", "terminated", [worker("a", "completed"), worker("b", "cancelled")])],
+    ],
   ])("%s", (_what, children) => {
     expect(standing("running", children)).toEqual({ is: "up", state: "running" });
   });
@@ -66,29 +70,46 @@ describe("a tree has failed", () => {
     expect(standing("running", [supervisor("s", "running", [worker("b", state)])])).toEqual({
       is: "failed",
       state: "running",
-      path: "s/b",
-      id: "id-b",
-      isSupervisor: false,
-      reason: `${state} here`,
+      workers: [{ path: "s/b", id: "id-b", reason: `${state} here` }],
+      supervisor: null,
     });
   });
-  it("with a supervisor that has given up, told by the worker because of which it did", () => {
-    const children = [worker("a", "running"), supervisor("s", "parked", [worker("b", "failed")])];
-    expect(standing("running", children)).toMatchObject({ is: "failed", path: "s/b" });
+  it("with a supervisor that has given up, and all workers that failed with it", () => {
+    const below = [worker("b", "failed"), worker("c", "cancelled"), worker("d", "failed")];
+    const children = [worker("a", "running"), supervisor("s", "terminated", below)];
+    expect(standing("running", children)).toMatchObject({
+      is: "failed",
+      workers: [{ path: "s/b" }, { path: "s/d" }],
+      supervisor: { path: "s", reason: "terminated here" },
+    });
   });
-  it("with that supervisor, where no worker has failed", () => {
-    expect(standing("running", [supervisor("s", "parked", [])])).toMatchObject({
-      path: "s",
-      isSupervisor: true,
-      reason: "parked here",
+  it.each([
+    ["parked", {}],
+    ["terminated", { strategy: "dynamic" }],
+  ])("with a supervisor that is %s and %j, where no worker has failed", (phase, rest) => {
+    expect(standing("running", [supervisor("s", phase, [], rest)])).toMatchObject({
+      is: "failed",
+      workers: [],
+      supervisor: { path: "s", reason: `${phase} here` },
     });
   });
   it.each(["parked", "terminated"])("when it is %s itself", (phase) => {
-    expect(standing(phase, [])).toMatchObject({
+    expect(standing(phase, [worker("a", "failed")])).toMatchObject({
       is: "failed",
       state: phase,
+      workers: [{ path: "a" }],
+      supervisor: { path: "shop" },
+    });
+  });
+  it("and not when it is over as a whole, as a job is", () => {
+    expect(standing("terminated", [worker("a", "completed")])).toEqual({ is: "up", state: "terminated" });
+  });
+  it("and is killed when somebody killed it by name", () => {
+    const top = supervisor("shop", "terminated", [worker("a", "cancelled")], { tombstone: true });
+    expect(progressOf(top as unknown as TreeNode)).toEqual({
+      is: "killed",
+      state: "terminated",
       path: "shop",
-      isSupervisor: true,
     });
   });
   it("and is gone when nobody knows it", () => {

@@ -86,6 +86,39 @@ describe("a record as a sentence", () => {
       "supervisor gave up: 3 restarts in 1m were not enough",
     ],
     [
+      record("supervisor_escalated", {
+        supervisor: "crew",
+        child: "fixer",
+        action: "park",
+        restarts: 1,
+        max_restarts: 1,
+        period_ms: 60_000,
+      }),
+      "crew gave up on fixer: 1 restart in 1m was not enough; parked",
+    ],
+    [
+      record("supervisor_state_changed", {
+        supervisor: "crew",
+        from: "terminated",
+        to: "backing_off",
+        reason: "it gave up",
+        operation: { kind: "start", stage: "starting", scope: ["fixer"], delay_ms: 1000 },
+        clock,
+      }),
+      "crew backing off: starting fixer (it gave up)",
+    ],
+    [
+      record("worker_restart_scheduled", {
+        delay_ms: 0,
+        restarts_in_window: 0,
+        max_restarts: 3,
+        period_ms: 60_000,
+        reason: "started by its supervisor",
+        clock,
+      }),
+      "started anew by its supervisor",
+    ],
+    [
       record("worker_signal_sent", { signal: "SIGTERM", pids: [1, 2], reason: "kill" }),
       "sent SIGTERM to 2 processes",
     ],

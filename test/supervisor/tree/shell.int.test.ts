@@ -194,8 +194,11 @@ describe("a tree", () => {
         const crew = () => Effect.map(runtime.tree(), (root) => root.children[0]?.children[1]);
         expect(yield* crew()).toMatchObject({
           window: { used: 1, max: 2 },
-          children: [{ id, state: "running" }],
+          children: [{ id, name: "temp", state: "running" }],
         });
+        expect((yield* runtime.why("crew")).names).toEqual({ [id]: "temp" });
+        expect(Object.values((yield* runtime.why("shop")).names)).toEqual(["store"]);
+        expect((yield* runtime.why("temp")).names).toEqual({ [id]: "temp" });
 
         const refused = (supervisor: string) => Effect.flip(runtime.spawn(spec({ supervisor })));
         expect(yield* refused("shop")).toMatchObject({ code: "INVALID_STATE" });
@@ -213,6 +216,28 @@ describe("a tree", () => {
         yield* next.runtime.kill({ ids: ["crew"] });
         const killed = Effect.flip(next.runtime.spawn(spec({ supervisor: "crew" })));
         expect(yield* killed).toMatchObject({ code: "INVALID_STATE" });
+      }),
+  );
+
+  it.effect(
+    "says what to do where a name is a path's end, and where the supervisor of a worker is down",
+    () =>
+      Effect.gen(function* () {
+        const { memory, boot } = yield* memoryMachine;
+        const { runtime } = yield* boot();
+        yield* runtime.applyTree(shop());
+        yield* until("three launches", () => memory.runs.length === 3);
+        yield* settled;
+        expect(yield* Effect.flip(runtime.info("a"))).toMatchObject({
+          code: "WORKER_NOT_FOUND",
+          suggestion: "A worker of a file is named by its path: crew/a.",
+        });
+        yield* runtime.kill({ ids: ["crew"] });
+        const [refused] = yield* runtime.restart(["crew/a"]);
+        expect(refused?.error).toMatchObject({
+          code: "INVALID_STATE",
+          suggestion: expect.stringContaining("agent restart crew"),
+        });
       }),
   );
 

@@ -27,6 +27,15 @@ describe("strategies", () => {
     expect(world.tree.supervisors.get("top")?.phase).toBe("terminated");
     expect(world.types().filter((type) => type === "supervisor_escalated")).toHaveLength(3);
   });
+  it("ends the grace of who is being stopped at a second kill of their supervisor", () => {
+    const world = three("one_for_one");
+    world.tempers.b = { stubborn: true };
+    world.ask("kill", "top");
+    expect(world.history.slice(3)).toEqual(["-c"]);
+    world.ask("kill", "top");
+    expect(world.history.slice(3)).toEqual(["-c", "-b!", "-a"]);
+    expect(world.phase("top")).toBe("terminated");
+  });
   it("stops right to left, each with its own grace", () => {
     const world = three("one_for_one");
     world.tempers.b = { stubborn: true };
