@@ -29,6 +29,8 @@ export interface Streams {
   readonly isStderrTerminal: boolean;
   /** Width of the terminal; undefined where stdout is none. */
   readonly columns?: number | undefined;
+  /** Its height. */
+  readonly rows?: number | undefined;
 }
 
 export interface Context extends Streams {

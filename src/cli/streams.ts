@@ -17,6 +17,7 @@ export const processStreams = (): Streams => {
     isStdoutTerminal: isatty(1),
     isStderrTerminal: isatty(2),
     columns: isatty(1) ? process.stdout.columns : undefined,
+    rows: isatty(1) ? process.stdout.rows : undefined,
   };
 };
 

@@ -279,6 +279,12 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       Effect.asVoid(
         tree.change((state) => {
           const { parent } = supervisorOf(state, supervisor);
+          if (what === "restart" && topOf(state).operation?.end === "down")
+            return Effect.fail(
+              new HoldfastError("INVALID_STATE", `The tree ${tree.name} is being taken down.`, {
+                suggestion: "Wait for its end, then bring it up again with `agent up`.",
+              }),
+            );
           const above = parent === null ? undefined : supervisorOf(state, parent);
           if (
             what === "restart" &&

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Commands, makeCommands } from "./support/commands.ts";
+import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const FILE = `version: 1
 name: shop
@@ -126,5 +126,28 @@ tree:
 `);
     expect(error?.message).toBe("pair is not whole: ill failed: `sh` exited with code 3.");
     await commands.agent("down", "-f", file);
+  });
+});
+
+describe("agent tree -f", () => {
+  it.each(["json", "text"])("prints the tree again when it has changed, until Ctrl-C: %s", async (mode) => {
+    await commands.agent("daemon", "start");
+    const following = commands.start(["tree", "-f", "-o", mode]);
+    await until(() => following.out().includes("root"));
+    const name = `seen-${mode}`;
+    expect((await commands.agent("spawn", "--name", name, "--", "sleep", "600")).exit).toBe(0);
+    await until(() => following.out().includes(name) && following.out().includes("running"));
+    await commands.agent("kill", name, "--grace", "1s");
+    following.child.kill("SIGINT");
+    const { exit, stdout, stderr } = await following.ended;
+    expect(exit).toBe(130);
+    if (mode === "text") {
+      expect(stderr).toContain("The workers go on.");
+      return;
+    }
+    const lines = stdout.trimEnd().split("\n");
+    expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
+    for (const line of lines.slice(0, -1))
+      expect(JSON.parse(line)).toMatchObject({ id: "root", type: "supervisor" });
   });
 });

@@ -6,10 +6,20 @@ import type { TreeNode } from "../../supervisor/replies.ts";
 import type { Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
+import type { Paint } from "../render/terminal.ts";
 import { renderText } from "../render/text.ts";
 
 /** What an agent says changes no tree. */
 const QUIET: readonly RecordType[] = ["agent.event", "turn_started", "turn_completed", "session_started"];
+
+/** What is drawn in place must fit: the last line of the terminal is the cursor's. */
+export const clipped = (text: string, rows: number, paint: Paint): string => {
+  const lines = text.split("\n");
+  const room = Math.max(2, rows - 1);
+  if (lines.length <= room) return text;
+  const left = lines.length - room + 1;
+  return [...lines.slice(0, room - 1), paint("dim", `… and ${left} lines more: agent tree`)].join("\n");
+};
 
 export const followTree = async (context: Context): Promise<{ readonly trees: number }> => {
   context.onInterrupt = { sentence: "The workers go on." };
@@ -22,14 +32,9 @@ export const followTree = async (context: Context): Promise<{ readonly trees: nu
     shown = json;
     trees++;
     if (context.mode !== "text") return context.line(root);
-    const { paint, flags, columns, isStdoutTerminal: terminal } = context;
-    const text = renderText("agent/tree", root, {
-      paint,
-      flags,
-      now: Date.now(),
-      terminal,
-      ...(columns ? { columns } : {}),
-    });
+    const { paint, flags, columns, rows, isStdoutTerminal: terminal } = context;
+    const whole = renderText("agent/tree", root, { paint, flags, now: Date.now(), terminal, columns });
+    const text = rows === undefined ? whole : clipped(whole, rows, paint);
     const back = terminal && lines > 0 ? `\x1b[${lines}A\x1b[J` : lines > 0 ? "\n" : "";
     lines = text.split("\n").length;
     await context.stdout(`${back}${text}\n`);

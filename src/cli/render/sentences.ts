@@ -166,7 +166,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     const about =
       operation === undefined
         ? ""
-        : `: ${operation.stage} ${operation.scope.map((name) => oneLine(name)).join(", ") || "nothing"}`;
+        : operation.scope.length === 0
+          ? ""
+          : `: ${operation.stage} ${operation.scope.map((name) => oneLine(name)).join(", ")}`;
     const sentence = `${oneLine(supervisor)} ${to.replaceAll("_", " ")}${about}${because(reason)}`;
     return to === "terminated" || to === "parked" ? bad(sentence) : plain(sentence);
   },

@@ -260,6 +260,27 @@ describe("a tree", () => {
     }),
   );
 
+  it.effect("that is being taken down is not started again by name meanwhile", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      yield* runtime.applyTree(shop());
+      yield* until("three launches", () => memory.runs.length === 3);
+      yield* settled;
+      // They take their time.
+      memory.onSignal = () => undefined;
+      const down = yield* Effect.forkChild(runtime.downTree("shop"));
+      yield* until("the last is told", () => memory.runs[2]?.signals.length === 1);
+      const [answer] = yield* runtime.restart(["shop"]);
+      expect(answer).toMatchObject({ ok: false, error: { code: "INVALID_STATE" } });
+      for (const run of [...memory.runs].reverse()) {
+        yield* until("it is told", () => run.signals.length > 0);
+        run.exit(0);
+      }
+      expect(yield* Fiber.join(down)).toMatchObject({ state: "terminated" });
+    }),
+  );
+
   it.effect("keeps a killed subtree dead until somebody starts it by name", () =>
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
