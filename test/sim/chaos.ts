@@ -203,11 +203,12 @@ const acts: Readonly<Record<Act, (daemon: Daemon) => void>> = {
     if (process?.alive === true) daemon.processes.end(process, exitOf(null, "SIGKILL"));
     shell.drop();
     daemon.leave(shell);
+    daemon.abandoning.add(id);
     daemon.fact(
       id,
       abandoned,
       () => true,
-      () => undefined,
+      () => void daemon.abandoning.delete(id),
     );
   },
   /** A message that comes twice, or too late. */

@@ -46,6 +46,8 @@ export class Daemon {
   file: SupervisorDef;
   tree: TreeState = emptyTree(TREE);
   readonly shells = new Map<string, Shell>();
+  /** Workers at which Holdfast itself has failed, until that is on record. */
+  readonly abandoning = new Set<string>();
   inputs = 0;
   faults = 0;
   /** Machine time is counted from here. */
@@ -218,6 +220,15 @@ export class Daemon {
     const { worker_id: id } = command;
     if (command.type === "tell") return this.shells.get(id)?.order(command.command);
     if (!this.calm && this.random.chance(0.02)) this.#killSoon(id);
+    this.#start(id);
+  }
+
+  /** Not before the last shell is gone (forest.ts, start): one that is abandoned stays until that is on record. */
+  #start(id: string) {
+    if (this.abandoning.has(id)) {
+      const isWanted = (): boolean => this.tree.launching.has(id);
+      return this.after(STORE_RETRY_MS, isWanted, () => this.#start(id));
+    }
     this.shells.get(id)?.drop();
     this.shells.set(id, new Shell(this, id, { type: "start" }));
   }
@@ -298,6 +309,7 @@ export class Daemon {
     this.#epoch++;
     for (const shell of this.shells.values()) shell.drop();
     this.shells.clear();
+    this.abandoning.clear();
     if (reboot) {
       this.processes.reboot();
       this.#boot++;
