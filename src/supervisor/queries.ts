@@ -132,7 +132,8 @@ export const makeQueries = (
         treeOf(
           log
             .workers()
-            .filter((row) => !isEnded(row.state) || live.has(row.parent ?? "") || row.supervisor !== "root"),
+            .filter((row) => !isEnded(row.state) || live.has(row.parent ?? "") || row.supervisor !== "root")
+            .map((row) => ({ ...row, reason: shown(row).reason })),
           forest.trees().map((tree) => tree.state()),
           windowNow,
           monoMs(),

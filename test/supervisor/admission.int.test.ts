@@ -315,6 +315,8 @@ describe("workers of a file", () => {
       yield* settled;
       const why = yield* runtime.why(queued.id);
       expect(why.reason).toBe("queued: place 1, priority normal, waits for a slot");
+      const shown = (yield* runtime.tree()).children.find(({ id }) => id === queued.id);
+      expect(shown?.reason).toBe(why.reason);
       expect(why.records.map(({ type }) => type)).toContain("worker_queued");
       yield* crash;
       const next = yield* boot();

@@ -145,7 +145,8 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
     reason === "" || state === "running" || PLAIN_REASONS.includes(reason)
       ? ""
       : `  ${paint("dim", oneLine(stateWord(reason)))}`;
-  return `${name}  ${paint(toneOf(state), stateWord(state))}  ${paint("dim", facts.join(", "))}${used}${why}${task}`;
+  const dead = node.tombstone ? paint("dim", "  killed by name") : "";
+  return `${name}  ${paint(toneOf(state), stateWord(state))}  ${paint("dim", facts.join(", "))}${used}${dead}${why}${task}`;
 };
 
 const idsBelow = (node: TreeNode): readonly string[] =>
