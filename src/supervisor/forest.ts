@@ -1,7 +1,7 @@
 /** All trees of the daemon: each one's shell, what its decisions start, and who owns which name. */
 import { Effect, FiberMap, type Scope, Semaphore } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { RECONCILE_PERIOD_MS } from "../protocol/limits.ts";
+import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS } from "../protocol/limits.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
@@ -34,6 +34,8 @@ export interface Forest {
   readonly trees: () => readonly Tree[];
   /** The tree of a worker, by the path of its supervisor. */
   treeOf(supervisor: string): Tree | undefined;
+  /** The tree that decides for a worker; undefined for one of its own, and for one that its tree has forgotten. */
+  treeWith(row: WorkerRow): Tree | undefined;
   apply(
     spec: TreeSpec,
     options: { readonly dry_run: boolean; readonly by: string },
@@ -239,7 +241,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         trees.set(name, tree);
         const members = rows.filter((row) => state.members.has(row.id));
         yield* Effect.forEach(members, ({ id }) => recoverWorker(tree, id), {
-          concurrency: 16,
+          concurrency: BOOT_LOOKS_MAX,
           discard: true,
         });
         yield* plan(tree);
@@ -278,21 +280,8 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const ask: Forest["ask"] = (tree, supervisor, what, by, reason) =>
       Effect.asVoid(
         tree.change((state) => {
-          const { parent } = supervisorOf(state, supervisor);
-          if (what === "restart" && topOf(state).operation?.end === "down")
-            return Effect.fail(
-              new HoldfastError("INVALID_STATE", `The tree ${tree.name} is being taken down.`, {
-                suggestion: "Wait for its end, then bring it up again with `agent up`.",
-              }),
-            );
-          const above = parent === null ? undefined : supervisorOf(state, parent);
-          if (
-            what === "restart" &&
-            above !== undefined &&
-            above.phase !== "running" &&
-            above.phase !== "restarting"
-          )
-            return Effect.fail(notRunning(above.path, above.phase));
+          const refused = what === "restart" ? restartRefusal(state, supervisor) : undefined;
+          if (refused !== undefined) return Effect.fail(refused);
           return Effect.succeed<TreeInput>({ type: "ask", what, supervisor, by, reason });
         }),
       );
@@ -323,6 +312,10 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     return {
       trees: () => [...trees.values()],
       treeOf,
+      treeWith: ({ id, supervisor }) => {
+        const tree = treeOf(supervisor);
+        return tree?.state().members.has(id) === true ? tree : undefined;
+      },
       apply,
       ask,
       add,
@@ -335,6 +328,8 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       ),
       next: (tree) =>
         Effect.callback<void>((resume) => {
+          // Taken down meanwhile: nothing is decided about it any more.
+          if (trees.get(tree.name) !== tree) return resume(Effect.void);
           const waiters = waiting.get(tree.name) ?? new Set();
           const waiter = () => resume(Effect.void);
           waiters.add(waiter);
@@ -348,6 +343,18 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
 export const findSupervisor = (forest: Forest, ref: string): Place | undefined => {
   const tree = forest.treeOf(ref);
   return tree === undefined ? undefined : { tree, supervisor: ref };
+};
+
+/** Why a supervisor cannot be started by name: its tree goes, or its own supervisor does not run. */
+const restartRefusal = (state: TreeState, supervisor: string): HoldfastError | undefined => {
+  if (topOf(state).operation?.end === "down")
+    return new HoldfastError("INVALID_STATE", `The tree ${state.name} is being taken down.`, {
+      suggestion: "Wait for its end, then bring it up again with `agent up`.",
+    });
+  const { parent } = supervisorOf(state, supervisor);
+  if (parent === null) return undefined;
+  const { path, phase } = supervisorOf(state, parent);
+  return phase === "running" || phase === "restarting" ? undefined : notRunning(path, phase);
 };
 
 export const notRunning = (path: string, phase: string): HoldfastError =>

@@ -14,10 +14,9 @@ import type { Forest } from "./forest.ts";
 import { finalText } from "./output.ts";
 import type { WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
-import { treeOf, viewOf, windowOf } from "./views.ts";
+import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { followLines, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
-import { decayedWindow } from "./window.ts";
 
 export interface QueryOptions {
   readonly version: string;
@@ -57,9 +56,7 @@ export const makeQueries = (
   /** A worker of a file counts in the window of its supervisor. */
   const windowNow = (row: WorkerRow) => {
     const above = forest.treeOf(row.supervisor)?.state().supervisors.get(row.supervisor);
-    if (above === undefined) return ofItsOwn(row);
-    const { max_restarts: max, period_ms } = above.config;
-    return { used: decayedWindow(above.restarts, monoMs(), above.config).length, max, period_ms };
+    return above === undefined ? ofItsOwn(row) : supervisorWindow(above, monoMs());
   };
   const ofItsOwn = (row: WorkerRow) => windowOf(row, live.get(row.id)?.child().restarts ?? [], monoMs());
   /** With what is not in its records: its place in the queue as it is now, and the question that it stands at. */
@@ -75,6 +72,10 @@ export const makeQueries = (
         ? {}
         : { question: { question_id: ladder.question_id, about: "stall" as const } }),
     };
+  };
+  const reasonOf = ({ id, reason }: WorkerRow): string => {
+    const queue = core.admission.placeOf(id);
+    return queue === undefined ? reason : queueReason(queue);
   };
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
@@ -133,7 +134,7 @@ export const makeQueries = (
           log
             .workers()
             .filter((row) => !isEnded(row.state) || live.has(row.parent ?? "") || row.supervisor !== "root")
-            .map((row) => ({ ...row, reason: shown(row).reason })),
+            .map((row) => ({ ...row, reason: reasonOf(row) })),
           forest.trees().map((tree) => tree.state()),
           windowNow,
           monoMs(),
@@ -163,7 +164,7 @@ export const makeQueries = (
           name: row.name,
           type: "worker",
           state: row.state,
-          reason: shown(row).reason,
+          reason: reasonOf(row),
           ...decisions,
           names: row.name === null ? {} : { [row.id]: row.name },
         };

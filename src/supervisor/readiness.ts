@@ -20,7 +20,8 @@ export const watchReadiness = (
     const { ready, grace_ms } = spec;
     if (ready === undefined) return;
     const condition = conditionOf(ready);
-    const ran = core.monoMs() - (started_ms ?? core.monoMs());
+    const begun = started_ms ?? core.monoMs();
+    const ran = core.monoMs() - begun;
     const holds = Effect.as(until(core, spec, ready, worker_id, ran), true);
     const within = Effect.timeoutOrElse(holds, {
       duration: Math.max(0, ready.within_ms - ran),
@@ -33,7 +34,7 @@ export const watchReadiness = (
     yield* tell({
       type: "ready",
       condition,
-      after_ms: Math.max(0, core.monoMs() - (started_ms ?? core.monoMs())),
+      after_ms: Math.max(0, core.monoMs() - begun),
     });
   });
 

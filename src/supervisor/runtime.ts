@@ -68,8 +68,8 @@ export const makeRuntime = (
           // Somebody has started it again meanwhile: this is another life.
           if (live.has(id)) continue;
           // Held by its supervisor: the next decision about its tree may end it, or start it again.
-          const tree = admission.isClosed() ? undefined : forest.treeOf(row.supervisor);
-          if (tree?.state().members.has(id) === true) {
+          const tree = admission.isClosed() ? undefined : forest.treeWith(row);
+          if (tree !== undefined) {
             yield* forest.next(tree);
             continue;
           }
@@ -94,9 +94,8 @@ export const makeRuntime = (
       Effect.gen(function* () {
         if (isEnded(row.state)) return perWorker(row, "noop");
         const worker = live.get(row.id);
-        const tree = forest.treeOf(row.supervisor);
-        if (worker === undefined && tree?.state().members.has(row.id) !== true)
-          return perWorker(yield* untilEnded(row.id), "noop");
+        const tree = forest.treeWith(row);
+        if (worker === undefined && tree === undefined) return perWorker(yield* untilEnded(row.id), "noop");
         if (how.dry_run === true) return perWorker(row, "would_delete");
         const { by = "user", reason = "killed", grace_ms = row.spec.grace_ms, signal = "SIGTERM" } = how;
         const input = { type: "kill", by, reason, grace_ms, signal } as const;
@@ -199,8 +198,8 @@ export const makeRuntime = (
     const restartOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
       Effect.gen(function* () {
         if (admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
-        const tree = forest.treeOf(row.supervisor);
-        if (tree?.state().members.has(row.id) === true) {
+        const tree = forest.treeWith(row);
+        if (tree !== undefined) {
           yield* restartMember(tree, row);
           return perWorker(yield* rowOf(row.id), "updated");
         }

@@ -94,6 +94,12 @@ export interface WindowView {
   readonly period_ms: number;
 }
 
+export const supervisorWindow = ({ restarts, config }: SupervisorState, nowMs: number): WindowView => ({
+  used: decayedWindow(restarts, nowMs, config).length,
+  max: config.max_restarts,
+  period_ms: config.period_ms,
+});
+
 export const windowOf = (row: WorkerRow, restarts: readonly number[], nowMs: number): WindowView => ({
   used: inWindow(restarts, nowMs, row.spec.restart_period_ms).length,
   max: row.spec.max_restarts,
@@ -135,11 +141,7 @@ export const treeOf = (
     tombstone: state.tombstone,
     ...(state.parent === null ? { file: tree.file } : {}),
     ...(state.operation === null ? {} : { scope: state.operation.scope }),
-    window: {
-      used: decayedWindow(state.restarts, nowMs, state.config).length,
-      max: state.config.max_restarts,
-      period_ms: state.config.period_ms,
-    },
+    window: supervisorWindow(state, nowMs),
     children: state.children.flatMap((ref) => {
       if (ref.worker_id === null) return [supervisor(tree, supervisorOf(tree, ref.path))];
       const row = known.get(ref.worker_id);

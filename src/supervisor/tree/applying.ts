@@ -8,7 +8,13 @@ import {
   type TreeSupervisorRef,
   workerStream,
 } from "../../protocol/records.ts";
-import { childPath, type SupervisorNode, type TreeNodeSpec, type TreeSpec } from "../../protocol/tree.ts";
+import {
+  childPath,
+  type SupervisorNode,
+  type TreeNodeSpec,
+  type TreeSpec,
+  type WorkerNode,
+} from "../../protocol/tree.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { attemptAsync } from "../attempt.ts";
 import type { Core } from "../core.ts";
@@ -45,7 +51,7 @@ export const makeApplying = (core: Core, known: Known): Apply => {
     Effect.gen(function* () {
       const wanted = new Map<string, Wanted>();
       const errors: { readonly path: string; readonly error: HoldfastError }[] = [];
-      for (const { node, path, supervisor } of workersOf(spec)) {
+      for (const { node, path, supervisor } of nodesOf(spec).filter(isWorker)) {
         const given = { ...node.spec, name: path, supervisor };
         const made = yield* Effect.result(
           Effect.flatMap(specs.checked(given), ({ spec: checked, adapter }) =>
@@ -69,7 +75,7 @@ export const makeApplying = (core: Core, known: Known): Apply => {
       return new HoldfastError("ALREADY_EXISTS", `The tree "${spec.name}" belongs to ${own.file}.`, {
         suggestion: `Give this file another name:, or take that one down with \`agent down ${spec.name}\`.`,
       });
-    const paths = new Set([spec.name, ...pathsOfSpec(spec)]);
+    const paths = new Set([spec.name, ...nodesOf(spec).map(({ path }) => path)]);
     for (const other of known.all()) {
       if (other.name === spec.name) continue;
       const taken = takenBy(other.state()).find((path) => paths.has(path));
@@ -162,32 +168,23 @@ const idAt = (state: TreeState, supervisor: string, path: string): string | unde
     ?.children.find((ref) => !ref.removed && ref.path === path && ref.worker_id !== null)?.worker_id ??
   undefined;
 
-function* workersOf(spec: TreeSpec) {
-  function* below(
-    node: SupervisorNode,
-    at: string,
-  ): Generator<{
-    readonly node: Extract<TreeNodeSpec, { type: "worker" }>;
-    readonly path: string;
-    readonly supervisor: string;
-  }> {
-    for (const child of node.children) {
-      const path = childPath(spec.name, at, child.name);
-      if (child.type === "worker") yield { node: child, path, supervisor: at };
-      else yield* below(child, path);
-    }
-  }
-  yield* below(spec.root, spec.name);
+interface Placed<Node extends TreeNodeSpec = TreeNodeSpec> {
+  readonly node: Node;
+  readonly path: string;
+  readonly supervisor: string;
 }
 
-const pathsOfSpec = (spec: TreeSpec): readonly string[] => {
-  const below = (node: SupervisorNode, at: string): readonly string[] =>
-    node.children.flatMap((child) => {
-      const path = childPath(spec.name, at, child.name);
-      return child.type === "worker" ? [path] : [path, ...below(child, path)];
+/** Every node below the top, in start order. */
+const nodesOf = (spec: TreeSpec): readonly Placed[] => {
+  const below = ({ children }: SupervisorNode, supervisor: string): readonly Placed[] =>
+    children.flatMap((node) => {
+      const path = childPath(spec.name, supervisor, node.name);
+      return [{ node, path, supervisor }, ...(node.type === "worker" ? [] : below(node, path))];
     });
   return below(spec.root, spec.name);
 };
+
+const isWorker = (placed: Placed): placed is Placed<WorkerNode> => placed.node.type === "worker";
 
 const takenBy = (state: TreeState): readonly string[] => [
   ...state.supervisors.keys(),

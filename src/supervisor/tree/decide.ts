@@ -74,7 +74,7 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   for (const event of events) draft.record(event);
   for (const command of commands) {
     // What has no shell any more gets a new one.
-    if (command.type === "start" && before.child.state !== "backing_off") launch(draft, workerId);
+    if (command.type === "start" && before.child.state !== "backing_off") draft.launch(workerId);
     else draft.tell(workerId, command);
   }
   if (verdict !== undefined) conclude(draft, before, verdict);
@@ -83,11 +83,6 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
 /** It has been told to start, or will start by itself. */
 const isAwaited = ({ launching }: TreeState, { child }: Member): boolean =>
   child.state === "backing_off" || launching.has(child.worker_id);
-
-const launch = (draft: Draft, workerId: string) => {
-  draft.tree = { ...draft.tree, launching: new Set(draft.tree.launching).add(workerId) };
-  draft.command({ type: "start", worker_id: workerId });
-};
 
 /** `before`: as it was when its incarnation ended. */
 const conclude = (draft: Draft, before: Member, verdict: Verdict) => {

@@ -94,6 +94,11 @@ export class Draft {
         }),
       );
     }
+    this.launch(workerId);
+  }
+
+  /** A new shell for a worker, which begins its next incarnation. */
+  launch(workerId: string): void {
     this.tree = { ...this.tree, launching: new Set(this.tree.launching).add(workerId) };
     this.command({ type: "start", worker_id: workerId });
   }

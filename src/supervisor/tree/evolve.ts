@@ -45,7 +45,7 @@ export type SpecOf = (workerId: string) => WorkerSpec;
 export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, specOf: SpecOf): TreeState => {
   switch (record.type) {
     case "tree_applied":
-      return applied(tree, record.payload, at, specOf);
+      return applied(tree, record.payload, specOf);
     case "tree_removed":
       return emptyTree(tree.name);
     case "supervisor_state_changed": {
@@ -130,7 +130,7 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
   const supervisor = next.supervisors.get(member.supervisor);
   const ref = supervisor?.children.find((one) => one.worker_id === id);
   return ref?.removed === true || supervisor?.config.strategy === "dynamic"
-    ? forget(next, member.supervisor, [id])
+    ? forget(next, member.supervisor, id)
     : next;
 };
 
@@ -152,12 +152,12 @@ const started = (tree: TreeState, supervisor: string, path: string): TreeState =
   }));
 };
 
-const forget = (tree: TreeState, supervisor: string, ids: readonly string[]): TreeState => {
+const forget = (tree: TreeState, supervisor: string, id: string): TreeState => {
   const members = new Map(tree.members);
-  for (const id of ids) members.delete(id);
+  members.delete(id);
   return withSupervisor({ ...tree, members }, supervisor, (old) => ({
     ...old,
-    children: old.children.filter(({ worker_id }) => worker_id === null || !ids.includes(worker_id)),
+    children: old.children.filter(({ worker_id }) => worker_id !== id),
   }));
 };
 
@@ -196,7 +196,6 @@ const pruned = (tree: TreeState, path: string): TreeState => {
 const applied = (
   tree: TreeState,
   { file, root }: RecordPayloads["tree_applied"],
-  _at: number,
   specOf: SpecOf,
 ): TreeState => {
   const supervisors = new Map(tree.supervisors);

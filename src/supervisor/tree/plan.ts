@@ -58,7 +58,7 @@ export const wakeAt = (tree: TreeState, nowMs: number): number | undefined => {
 const next = (tree: TreeState, supervisor: SupervisorState, nowMs: number): PlanAction | undefined => {
   const { path, phase, operation } = supervisor;
   if (operation === null) return phase === "running" ? unstarted(tree, supervisor) : undefined;
-  if (operation.stage === "stopping") return stopping(tree, supervisor) ?? settled(tree, supervisor);
+  if (operation.stage === "stopping") return stopping(tree, supervisor);
   if (nowMs < operation.due_ms) return undefined;
   return phase === "backing_off" ? { type: "start_supervisor", path } : starting(tree, supervisor);
 };
@@ -70,6 +70,7 @@ const scopeOf = ({ children, operation }: SupervisorState): readonly ChildRef[] 
 const stopping = (tree: TreeState, supervisor: SupervisorState): PlanAction | undefined => {
   const scope = supervisor.operation?.kind === "stop" ? supervisor.children : scopeOf(supervisor);
   const alive = scope.filter((ref) => isAlive(tree, ref));
+  if (alive.length === 0) return { type: "stopped", path: supervisor.path };
   // simple_one_for_one has no order: all of its children are stopped at once (supervisor.erl, terminate_dynamic_children/1).
   const turn = supervisor.config.strategy === "dynamic" ? alive : alive.slice(-1);
   for (const ref of turn) {
@@ -77,11 +78,6 @@ const stopping = (tree: TreeState, supervisor: SupervisorState): PlanAction | un
     if (action !== undefined) return action;
   }
   return undefined;
-};
-
-const settled = (tree: TreeState, supervisor: SupervisorState): PlanAction | undefined => {
-  const scope = supervisor.operation?.kind === "stop" ? supervisor.children : scopeOf(supervisor);
-  return scope.some((ref) => isAlive(tree, ref)) ? undefined : { type: "stopped", path: supervisor.path };
 };
 
 /** What asks a child to stop; undefined while it does so already, or has not begun to live. */

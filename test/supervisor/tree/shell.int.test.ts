@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest";
 import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
+import type { MemorySpawner } from "../../../src/adapters/memory-spawner.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   SupervisorConfig,
@@ -9,6 +10,7 @@ import {
   type TreeSpec,
   WorkerNode,
 } from "../../../src/protocol/tree.ts";
+import type { RuntimeApi } from "../../../src/supervisor/facade.ts";
 import type { TreeNode } from "../../../src/supervisor/replies.ts";
 import { memoryMachine, settled, spec, until } from "../memory-runtime.ts";
 
@@ -35,6 +37,12 @@ const shapeOf = (node: TreeNode): string[] => [
 const shop = (over: object = {}) =>
   tree(
     group("shop", { strategy: "rest_for_one" }, leaf("store"), group("crew", {}, leaf("a", over), leaf("b"))),
+  );
+
+const shopUp = (runtime: RuntimeApi, { runs }: MemorySpawner) =>
+  Effect.andThen(
+    runtime.applyTree(shop()),
+    until("three launches", () => runs.length === 3),
   );
 
 describe("a tree", () => {
@@ -67,8 +75,7 @@ describe("a tree", () => {
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
       const { runtime } = yield* boot();
-      yield* runtime.applyTree(shop());
-      yield* until("three launches", () => memory.runs.length === 3);
+      yield* shopUp(runtime, memory);
       memory.runs[0]?.exit(1);
       yield* until("three more", () => memory.runs.length === 6);
       yield* settled;
@@ -82,8 +89,7 @@ describe("a tree", () => {
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
       const { runtime } = yield* boot();
-      yield* runtime.applyTree(shop());
-      yield* until("three launches", () => memory.runs.length === 3);
+      yield* shopUp(runtime, memory);
       yield* settled;
       const again = yield* runtime.applyTree(shop());
       expect(again.changes.every(({ action }) => action === "unchanged")).toBe(true);
@@ -245,8 +251,7 @@ describe("a tree", () => {
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
       const { runtime } = yield* boot();
-      yield* runtime.applyTree(shop());
-      yield* until("three launches", () => memory.runs.length === 3);
+      yield* shopUp(runtime, memory);
       const order: string[] = [];
       memory.onSignal = (run, signal) => {
         order.push(run.request.worker_id);
@@ -264,8 +269,7 @@ describe("a tree", () => {
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
       const { runtime } = yield* boot();
-      yield* runtime.applyTree(shop());
-      yield* until("three launches", () => memory.runs.length === 3);
+      yield* shopUp(runtime, memory);
       yield* settled;
       // They take their time.
       memory.onSignal = () => undefined;
@@ -285,8 +289,7 @@ describe("a tree", () => {
     Effect.gen(function* () {
       const { memory, boot } = yield* memoryMachine;
       const { runtime } = yield* boot();
-      yield* runtime.applyTree(shop());
-      yield* until("three launches", () => memory.runs.length === 3);
+      yield* shopUp(runtime, memory);
       yield* settled;
       yield* runtime.kill({ ids: ["crew"] });
       memory.runs[0]?.exit(1);
