@@ -1,5 +1,6 @@
 /** Children that behave badly (promises.md §5, process): each ends once, leaves nothing, and harms nobody beside it. */
 import { describe, expect, test } from "vitest";
+import { full } from "../support/figures.ts";
 import {
   child,
   type Daemon,
@@ -10,7 +11,6 @@ import {
   until,
 } from "./support.ts";
 
-const FULL = process.env.HOLDFAST_FULL === "1";
 /** Promise R17. */
 const RSS_MAX_MIB = 150;
 
@@ -69,7 +69,7 @@ test("a child that ends well and leaves one that holds its stdout has ended, wit
   expect(await daemon.output(id)).toBe("bye\n");
 });
 
-const BYTES = (FULL ? 1024 : 64) * 1024 * 1024;
+const BYTES = (full ? 1024 : 64) * 1024 * 1024;
 test(`${BYTES / 2 ** 20} MiB without a line end are one record with their count, and the next line is read`, {
   timeout: 600_000,
 }, async () => {

@@ -3,6 +3,7 @@
  * finds its victims in the ledger alone, so nothing that the daemon says is taken for granted.
  */
 import { expect, test } from "vitest";
+import { figure } from "../support/figures.ts";
 import {
   child,
   expectedSeqs,
@@ -124,4 +125,5 @@ test(`${KILLS} SIGKILLs to agents, launchers and groups: each exit is recorded o
   }
   const all = await daemon.history([]);
   expect(all.map(({ seq }) => seq)).toEqual(expectedSeqs(all.length));
+  figure("R1", { rounds: KILLS, failures: 0, note: "SIGKILLs to agents, launchers and groups" });
 });
