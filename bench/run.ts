@@ -1,5 +1,6 @@
 /** `npm run bench [-- name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold. */
 
+import { bootAdopt } from "./boot-adopt.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   startup,
   memory,
   supervisor,
+  "boot-adopt": bootAdopt,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

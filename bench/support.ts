@@ -34,21 +34,23 @@ export interface BenchDaemon {
   /** A watch: each progress line's text, until the terminal envelope. */
   watch(data: object, onLine: (line: string) => void): Promise<void>;
   agent(...args: readonly string[]): Promise<string>;
+  /** SIGKILL, and gone: its agents go on, and the next one in its directory finds them. */
+  kill9(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const startDaemon = async (
   env: Record<string, string> = {},
   nodeArgs: readonly string[] = [],
+  dir: string = mkdtempSync(join(tmpdir(), "holdfast-bench-")),
 ): Promise<BenchDaemon> => {
-  const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const socketPath = join(dir, "agent.sock");
   const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], {
     stdio: "ignore",
     env: { ...environment(), ...env },
   });
   const deadline = Date.now() + 10_000;
-  while (!existsSync(socketPath)) {
+  while (!(await accepts(socketPath))) {
     if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
     await new Promise((done) => setTimeout(done, 10));
   }
@@ -77,6 +79,11 @@ export const startDaemon = async (
           maxBuffer: 1 << 28,
         })
       ).stdout,
+    kill9: async () => {
+      child.kill("SIGKILL");
+      if (child.exitCode === null && child.signalCode === null)
+        await new Promise((done) => child.once("exit", done));
+    },
     stop: async () => {
       await exchange("daemon/stop", { agents: "kill" });
       if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
@@ -84,6 +91,17 @@ export const startDaemon = async (
     },
   };
 };
+
+/** A killed daemon leaves its socket's file: that it is there says nothing. */
+const accepts = (path: string): Promise<boolean> =>
+  new Promise((done) => {
+    const socket = createConnection(path);
+    socket.on("error", () => done(false));
+    socket.on("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+  });
 
 export const environment = (): Record<string, string> => ({
   PATH: process.env.PATH ?? "/usr/bin:/bin",
