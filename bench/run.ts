@@ -5,6 +5,7 @@ import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { restart } from "./restart.ts";
+import { sleepers } from "./sleepers.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   memory,
   supervisor,
   "boot-adopt": bootAdopt,
+  sleepers,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

@@ -123,6 +123,30 @@ export const command = (argv: readonly string[], over: object = {}): object => (
   },
 });
 
+const SIDE_BY_SIDE = 16;
+
+/** So many workers, a few requests at a time; answers the pids of their agents once all of them run. */
+export const spawnSideBySide = async (
+  daemon: BenchDaemon,
+  count: number,
+  what: object,
+): Promise<number[]> => {
+  let left = count;
+  const one = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await daemon.request("agent/spawn", what);
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, one));
+  for (;;) {
+    const { workers } = await daemon.request<{ workers: { pid: number | null }[] }>("agent/list", {});
+    const pids = workers.flatMap(({ pid }) => (pid === null ? [] : [pid]));
+    if (pids.length >= count) return pids;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+};
+
 /** A transcript of claude: a recorded one where the given material is present, else the project's own. */
 export const transcript = (): string => {
   const recorded = join(root, "../shared/data/cli-transcripts/claude-2.1.329/shell/stdout.ndjson");
