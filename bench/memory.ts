@@ -1,42 +1,13 @@
 /** Memory of the daemon: the slope of its RSS over 0, 100, 200, 400 idle workers, each after a garbage collection forced through the inspector. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { lineThrough, makeInspector, rssKb } from "./inspect.ts";
 import { command, type Result, startDaemon } from "./support.ts";
 
 const STEPS = [0, 100, 200, 400];
 const PORT = 9_000 + (process.pid % 1_000);
 
-const rssKb = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-
-const collect = async (): Promise<void> => {
-  const [target] = (await (await fetch(`http://127.0.0.1:${PORT}/json/list`)).json()) as {
-    webSocketDebuggerUrl: string;
-  }[];
-  const socket = new WebSocket((target as { webSocketDebuggerUrl: string }).webSocketDebuggerUrl);
-  await new Promise((done) => socket.addEventListener("open", done, { once: true }));
-  for (let id = 1; id <= 3; id += 1) {
-    const answered = new Promise((done) => socket.addEventListener("message", done, { once: true }));
-    socket.send(JSON.stringify({ id, method: "HeapProfiler.collectGarbage" }));
-    await answered;
-  }
-  socket.close();
-};
-
-/** Least squares: kilobytes a worker. */
-const slope = (points: readonly (readonly [number, number])[]): number => {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
-  return (
-    points.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0) /
-    points.reduce((sum, [a]) => sum + (a - x) ** 2, 0)
-  );
-};
-
 export const memory = async (): Promise<Result> => {
-  const home = mkdtempSync(join(tmpdir(), "holdfast-memory-"));
   const daemon = await startDaemon({}, [`--inspect=127.0.0.1:${PORT}`]);
+  const inspector = makeInspector(PORT);
   const points: [number, number][] = [];
   let spawned = 0;
   // Warm: code that has run once, and the allocator's first pages, are not a worker's memory.
@@ -52,12 +23,11 @@ export const memory = async (): Promise<Result> => {
       if (workers.filter((worker) => worker.pid !== null).length === step || Date.now() > deadline) break;
       await new Promise((done) => setTimeout(done, 100));
     }
-    await collect();
+    await inspector.collect();
     points.push([step, rssKb(daemon.pid)]);
   }
   await daemon.stop();
-  rmSync(home, { recursive: true, force: true });
-  const each = slope(points);
+  const each = lineThrough(points).slope;
   return {
     name: "memory of the daemon, slope over idle workers",
     measured: points.map(([workers, kb]) => `${workers}: ${(kb / 1024).toFixed(1)} MB`).join(", "),

@@ -1,9 +1,11 @@
 /** `npm run bench [-- name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold. */
 
+import { bootAdopt } from "./boot-adopt.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { restart } from "./restart.ts";
+import { sleepers } from "./sleepers.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
@@ -15,6 +17,8 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   startup,
   memory,
   supervisor,
+  "boot-adopt": bootAdopt,
+  sleepers,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

@@ -34,21 +34,23 @@ export interface BenchDaemon {
   /** A watch: each progress line's text, until the terminal envelope. */
   watch(data: object, onLine: (line: string) => void): Promise<void>;
   agent(...args: readonly string[]): Promise<string>;
+  /** SIGKILL, and gone: its agents go on, and the next one in its directory finds them. */
+  kill9(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const startDaemon = async (
   env: Record<string, string> = {},
   nodeArgs: readonly string[] = [],
+  dir: string = mkdtempSync(join(tmpdir(), "holdfast-bench-")),
 ): Promise<BenchDaemon> => {
-  const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const socketPath = join(dir, "agent.sock");
   const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], {
     stdio: "ignore",
     env: { ...environment(), ...env },
   });
   const deadline = Date.now() + 10_000;
-  while (!existsSync(socketPath)) {
+  while (!(await accepts(socketPath))) {
     if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
     await new Promise((done) => setTimeout(done, 10));
   }
@@ -77,6 +79,11 @@ export const startDaemon = async (
           maxBuffer: 1 << 28,
         })
       ).stdout,
+    kill9: async () => {
+      child.kill("SIGKILL");
+      if (child.exitCode === null && child.signalCode === null)
+        await new Promise((done) => child.once("exit", done));
+    },
     stop: async () => {
       await exchange("daemon/stop", { agents: "kill" });
       if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
@@ -84,6 +91,17 @@ export const startDaemon = async (
     },
   };
 };
+
+/** A killed daemon leaves its socket's file: that it is there says nothing. */
+const accepts = (path: string): Promise<boolean> =>
+  new Promise((done) => {
+    const socket = createConnection(path);
+    socket.on("error", () => done(false));
+    socket.on("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+  });
 
 export const environment = (): Record<string, string> => ({
   PATH: process.env.PATH ?? "/usr/bin:/bin",
@@ -104,6 +122,30 @@ export const command = (argv: readonly string[], over: object = {}): object => (
     ...over,
   },
 });
+
+const SIDE_BY_SIDE = 16;
+
+/** So many workers, a few requests at a time; answers the pids of their agents once all of them run. */
+export const spawnSideBySide = async (
+  daemon: BenchDaemon,
+  count: number,
+  what: object,
+): Promise<number[]> => {
+  let left = count;
+  const one = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await daemon.request("agent/spawn", what);
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, one));
+  for (;;) {
+    const { workers } = await daemon.request<{ workers: { pid: number | null }[] }>("agent/list", {});
+    const pids = workers.flatMap(({ pid }) => (pid === null ? [] : [pid]));
+    if (pids.length >= count) return pids;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+};
 
 /** A transcript of claude: a recorded one where the given material is present, else the project's own. */
 export const transcript = (): string => {

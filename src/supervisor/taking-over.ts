@@ -6,7 +6,7 @@ import type { Shell } from "./worker.ts";
 
 /** Before the machine's first step. */
 export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
-  const { services, bridge, journal, adapter, spec, id } = shell;
+  const { services, bridge, journal, adapter, spec } = shell;
   const { incarnation } = found;
   let argv = spec.argv;
   let secrets: readonly string[];
@@ -19,13 +19,18 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   }
   const redact = redactorOf(secrets);
   shell.program = programOf(argv);
-  const sent = await journal.ask((log) => log.stream(id, ["worker_signal_sent"]));
-  shell.signals = sent.flatMap((record) =>
-    record.type === "worker_signal_sent" && record.incarnation === incarnation ? [record.payload.signal] : [],
-  );
+  // Signals go only to who is to stop, and that was recorded first.
+  if (shell.child().stop !== null) shell.signals = await signalsSent(shell, incarnation);
   if (shell.beginning.action.type === "adopt") {
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
     shell.fork(checkBudget(shell));
   }
   if (!journal.isClosed()) shell.attach(found, redact);
+};
+
+const signalsSent = async ({ journal, id }: Shell, incarnation: number): Promise<readonly string[]> => {
+  const sent = await journal.ask((log) => log.stream(id, ["worker_signal_sent"]));
+  return sent.flatMap((record) =>
+    record.type === "worker_signal_sent" && record.incarnation === incarnation ? [record.payload.signal] : [],
+  );
 };

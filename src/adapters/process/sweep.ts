@@ -4,7 +4,7 @@
  * One sweep serves all runs that wait for one. It never says that nothing can hide: `env -i setsid` from a process that
  * no snapshot saw, and other users' processes, can.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
@@ -55,6 +55,8 @@ export class Sweeper {
     if (this.#busy) return;
     this.#busy = true;
     while (this.#waiting.length > 0) {
+      // Who comes in the same turn of the event loop shares the scan: a boot settles hundreds at once.
+      await nextTurn();
       const batch = this.#waiting;
       this.#waiting = [];
       const unreadable = await retried(() => stopAll(batch));
