@@ -129,6 +129,8 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     commit: async (drafts) => drafts.map(append),
     worker: (id) => rows.get(id),
     workers: () => [...rows.values()],
+    look: () => undefined,
+    trouble: () => undefined,
     trees: () => [],
     named: () => [],
     byId: () => undefined,

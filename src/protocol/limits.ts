@@ -177,8 +177,16 @@ export const READ_SCAN_MAX_RECORDS = 5_000;
 export const STREAMS_CACHED_MAX = 20_000;
 /** A damaged log is told in so many sentences at most. */
 export const CHECK_FINDINGS_MAX = 100;
-/** Another process may hold the file for so long: a backup, or a checkpoint of an `agent db` command. */
+/** Another process may hold the file for so long while it is opened: a backup, or a checkpoint of an `agent db` command. */
 export const STORE_BUSY_MAX_MS = 2_000;
+/** The same afterwards: the whole daemon waits in that call, and what is refused is offered again. */
+export const STORE_BUSY_OPEN_MS = 50;
+/** A write-ahead log over this is emptied into the database on the tick, and its file is cut to this. */
+export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
+/** A reader of another process may hold it up to this; then output waits in its spools, and only lifecycle records are written. */
+export const WAL_MAX_BYTES = 512 * 1024 * 1024;
+/** Pages of a deleted database that are written back in one turn of the event loop. */
+export const WRITE_BACK_STEP_PAGES = 256;
 /** Nesting of `data`. serde_json, with which the contract counts its bytes, reads 127 levels; a record and its envelope need some of them. */
 export const DATA_MAX_DEPTH = 100;
 /** A known secret shorter than this is not looked for in output. */

@@ -2,9 +2,10 @@
 import { closeSync, openSync } from "node:fs";
 import SQLite, { type Database } from "better-sqlite3";
 import { HoldfastError } from "../protocol/errors.ts";
-import { STORE_BUSY_MAX_MS } from "../protocol/limits.ts";
+import { STORE_BUSY_MAX_MS, STORE_BUSY_OPEN_MS, WAL_KEPT_BYTES } from "../protocol/limits.ts";
 import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
 import { migrate } from "./migrations/migrate.ts";
+import type { OpenOptions } from "./port.ts";
 
 export interface Connection {
   readonly db: Database;
@@ -34,10 +35,11 @@ const checkTail = (db: Database): void => {
   if (tail) verifiedLine(tail);
 };
 
-/** Opens or makes the database (mode 0600). `trust` leaves the look at the tail to the caller. */
-export const connect = (file: string, newId: () => string, trust: boolean): Connection => {
+/** Opens or makes the database (mode 0600). To inspect it, the look at the tail is left to the caller. */
+export const connect = ({ file, database, inspect }: OpenOptions, newId: () => string): Connection => {
   closeSync(openSync(file, "a", 0o600));
-  const db = new SQLite(file, { timeout: STORE_BUSY_MAX_MS });
+  const opened = new SQLite(file, { timeout: STORE_BUSY_MAX_MS });
+  const db = database?.(opened) ?? opened;
   try {
     db.pragma("journal_mode = WAL");
     migrate(db);
@@ -48,7 +50,9 @@ export const connect = (file: string, newId: () => string, trust: boolean): Conn
       addMeta.run("epoch", newId());
       addMeta.run("head", 0);
     }).immediate();
-    if (!trust) checkTail(db);
+    if (inspect !== true) checkTail(db);
+    db.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
+    db.pragma(`busy_timeout = ${STORE_BUSY_OPEN_MS}`);
     return { db, store_id: meta.get("store_id") as string, epoch: meta.get("epoch") as string };
   } catch (cause) {
     db.close();

@@ -4,10 +4,15 @@ import { asHoldfastError, type ErrorCode, HoldfastError } from "../protocol/erro
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   DISK_FULL: "The disk of the event log is full",
   STORE_CORRUPT: "The file of the event log is damaged or is not a database",
-  LOCK_HELD: "Another process holds the event log",
+  LOCK_HELD: "Another process holds the event log's file",
   VERSION_CONFLICT: "Another writer has appended to the event log",
   PERMISSION_DENIED: "The file of the event log may not be used",
   STORE_FAILED: "The event log cannot be read or written",
+};
+
+/** Where the catalogue's own next step is another one. */
+const NEXT: Partial<Record<ErrorCode, string>> = {
+  LOCK_HELD: "Close the program that has holdfast.db open; what waits is recorded then.",
 };
 
 const CODES: readonly (readonly [RegExp, ErrorCode])[] = [
@@ -30,7 +35,10 @@ export const storeError = (cause: unknown): HoldfastError => {
     cause.message === "malformed JSON" ? "STORE_CORRUPT" : CODES.find(([pattern]) => pattern.test(name))?.[1];
   return code === undefined
     ? asHoldfastError(cause)
-    : new HoldfastError(code, `${SENTENCES[code]}: ${cause.message} (${name}).`, { cause });
+    : new HoldfastError(code, `${SENTENCES[code]}: ${cause.message} (${name}).`, {
+        cause,
+        ...(NEXT[code] && { suggestion: NEXT[code] }),
+      });
 };
 
 /** The same function, throwing HoldfastErrors only. */

@@ -1,7 +1,8 @@
 /**
  * Joins the records of concurrent callers in one transaction, written at the next turn of the event loop: a wait for more
  * company would be the watcher's latency, and a busy spool brings its own (docs/decisions/0005). One caller's mistake
- * fails that caller alone: a transaction that fails is tried again for each caller by itself.
+ * fails that caller alone: a transaction that fails is tried again for each caller by itself, unless that would only mean
+ * to wait for another process once for each.
  */
 import { HoldfastError } from "../protocol/errors.ts";
 import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../protocol/limits.ts";
@@ -52,13 +53,15 @@ export const groupCommit = (write: (callers: readonly Draft[]) => readonly Recor
     }
   };
 
-  /** True when the transaction of all of them was committed. */
+  /** True when all of them have their answer. */
   const wroteTogether = (group: readonly Waiting[]): boolean => {
     let results: readonly Records[];
     try {
       results = write(group);
-    } catch {
-      return false;
+    } catch (cause) {
+      if (!(cause instanceof HoldfastError) || cause.code !== "LOCK_HELD") return false;
+      for (const { reject } of group) reject(cause);
+      return true;
     }
     for (const [i, { resolve }] of group.entries()) resolve(results[i]!);
     return true;

@@ -3,110 +3,113 @@
  * One connection writes, every transaction is one synchronous function, and nothing is told to a caller or a watcher
  * before it is committed.
  */
-import { HoldfastError } from "../protocol/errors.ts";
+import type { ErrorCode } from "../protocol/errors.ts";
 import { newId as newUlid } from "../protocol/ids.ts";
-import { type RecordType, treeStream, workerStream } from "../protocol/records.ts";
-import type { WorkerSpec } from "../protocol/worker.ts";
-import { type Draft, makeWriter } from "./append.ts";
+import { isOutput, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
+import type { Draft } from "./append.ts";
+import { attach } from "./attached.ts";
 import { check } from "./check.ts";
-import { connect } from "./connection.ts";
-import { makeCursor } from "./cursor.ts";
-import { guarded } from "./failure.ts";
+import { guarded, storeError } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
-import type { Checkpoint, EventLog, OpenOptions } from "./port.ts";
-import { projections } from "./projections/projection.ts";
-import { treeRows } from "./projections/trees.ts";
-import { turnRows } from "./projections/turns.ts";
-import { workerRows } from "./projections/workers.ts";
-import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
+import { makeKeeper } from "./keeper.ts";
+import type { EventLog, OpenOptions } from "./port.ts";
+import { rebuild } from "./rebuild.ts";
 import { makeRecent } from "./recent.ts";
+import { putBack } from "./write-back.ts";
+
+/** What is wrong with the store itself, and not with what one caller handed over. */
+const OF_STORE: readonly ErrorCode[] = [
+  "STORE_FAILED",
+  "STORE_CORRUPT",
+  "DISK_FULL",
+  "LOCK_HELD",
+  "PERMISSION_DENIED",
+];
 
 const open = (options: OpenOptions): EventLog => {
   const now = options.now ?? Date.now;
   const newId = options.id ?? (() => newUlid(now()));
-  const { db, store_id, epoch } = connect(options.file, newId, options.inspect ?? false);
-  if (!projectionsAreCurrent(db)) rebuild(db);
-
   const recent = makeRecent();
-  const writer = makeWriter(db, projections(db), recent, now, newId);
-  const { head } = writer;
-  const cursor = makeCursor(db, head, recent);
-  const specAt = (seq: number): WorkerSpec => {
-    const record = cursor.recordAt(seq);
-    if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
-      return record.payload.spec;
-    throw new HoldfastError(
-      "STORE_CORRUPT",
-      `Record ${seq} of the event log is not the request for a worker that a projection says it is.`,
-    );
-  };
-  const workers = workerRows(db, specAt);
-  const turns = turnRows(db);
-  const checkpoints = db.prepare<[string, number], Checkpoint>(
-    "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
-  );
+  putBack(options.file);
+  const keeper = makeKeeper(options, () => attach(options, now, newId, recent));
+  const { at } = keeper;
+  const { store_id, epoch } = at();
+  let head = at().writer.head();
   const listeners = new Set<(head: number) => void>();
 
   /** A listener that throws must not make a committed transaction look failed; one that listens anew is told next time. */
   const tell = (): void => {
     for (const listener of [...listeners]) {
       try {
-        listener(head());
+        listener(head);
       } catch (cause) {
         process.emitWarning(`A listener of the event log failed: ${String(cause)}`);
       }
     }
   };
 
-  const write = guarded((callers: readonly Draft[]) => {
-    const results = writer.write(callers);
-    tell();
-    return results;
-  });
+  const write = (callers: readonly Draft[]) => {
+    try {
+      keeper.allow(callers.every(({ drafts }) => drafts.every(({ type }) => isOutput(type))));
+      const { writer } = at();
+      const results = writer.write(callers);
+      head = writer.head();
+      keeper.wrote(undefined);
+      tell();
+      return results;
+    } catch (cause) {
+      const error = storeError(cause);
+      if (OF_STORE.includes(error.code)) keeper.wrote(error);
+      throw error;
+    }
+  };
   const group = groupCommit(write);
 
   return {
     store_id,
     epoch,
-    head,
+    head: () => head,
     append: (drafts, appendOptions) => {
       group.drain(); // records stay in the order in which they were handed over
       return write([{ drafts, options: appendOptions }])[0]!;
     },
     commit: (drafts, appendOptions) => group.commit({ drafts, options: appendOptions }),
-    read: guarded(cursor.read),
-    readLines: guarded(cursor.readLines),
-    seqAt: guarded(cursor.seqAt),
+    read: guarded((...asked: Parameters<EventLog["read"]>) => at().cursor.read(...asked)),
+    readLines: guarded((...asked: Parameters<EventLog["readLines"]>) => at().cursor.readLines(...asked)),
+    seqAt: guarded((epochMs: number) => at().cursor.seqAt(epochMs)),
     onCommit: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    byId: guarded(cursor.byId),
-    checkpoints: guarded((workerId: string, incarnation: number) => checkpoints.all(workerId, incarnation)),
-    worker: guarded(workers.one),
-    workers: guarded(workers.all),
-    named: guarded(workers.named),
-    turns: guarded(turns),
+    byId: guarded((id: string) => at().cursor.byId(id)),
+    checkpoints: guarded((workerId: string, incarnation: number) =>
+      at().checkpoints.all(workerId, incarnation),
+    ),
+    worker: guarded((id: string) => at().workers.one(id)),
+    workers: guarded(() => at().workers.all()),
+    named: guarded((name: string) => at().workers.named(name)),
+    turns: guarded((workerId: string) => at().turns(workerId)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
-      cursor.stream(workerStream(workerId), types),
+      at().cursor.stream(workerStream(workerId), types),
     ),
     treeStream: guarded((tree: string, types?: readonly RecordType[]) =>
-      cursor.stream(treeStream(tree), types),
+      at().cursor.stream(treeStream(tree), types),
     ),
-    trees: guarded(treeRows(db)),
+    trees: guarded(() => at().trees()),
     rebuild: guarded(() => {
       group.drain();
-      return { records: rebuild(db) };
+      return { records: rebuild(at().db) };
     }),
     check: guarded(() => {
       group.drain();
-      return check(db);
+      return check(at().db);
     }),
+    look: keeper.look,
+    trouble: keeper.trouble,
     close: () => {
-      if (!db.open) return;
       group.drain();
       listeners.clear();
-      db.close();
+      keeper.close();
     },
   };
 };

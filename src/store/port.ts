@@ -1,5 +1,7 @@
 /** The event log as the layers above see it. `log.ts` implements it on SQLite. */
+import type { Database } from "better-sqlite3";
 import type { AgentCompletion } from "../protocol/completion.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft, RecordType, Usage, WorkerError } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 
@@ -138,6 +140,10 @@ export interface EventLog {
   /** Throw all projections away and fold them again from the log. */
   rebuild(): { readonly records: number };
   check(): CheckReport;
+  /** On the tick: are the files still in their places, and has the write-ahead log its size? What can be put right is. */
+  look(): void;
+  /** Why nothing is acknowledged now, or why the last write was refused. */
+  trouble(): HoldfastError | undefined;
   close(): void;
 }
 
@@ -148,4 +154,8 @@ export interface OpenOptions {
   readonly id?: () => string;
   /** Open a log whose tail is damaged too, so that `check` can say what is wrong; nothing should be appended then. */
   readonly inspect?: boolean;
+  /** Wraps the connection: how a test makes it fail. */
+  readonly database?: (db: Database) => Database;
+  /** Other bounds than WAL_KEPT_BYTES and WAL_MAX_BYTES, for tests. */
+  readonly wal?: { readonly kept_bytes: number; readonly max_bytes: number };
 }

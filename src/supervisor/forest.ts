@@ -1,7 +1,7 @@
 /** All trees of the daemon: each one's shell, what its decisions start, and who owns which name. */
-import { Effect, FiberMap, type Scope, Semaphore } from "effect";
+import { Effect, FiberMap, Schedule, type Scope, Semaphore } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS } from "../protocol/limits.ts";
+import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
@@ -128,7 +128,8 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
             worker_id: id,
             input: { type: "abandoned", error: errorOf(error), exit: NOT_STARTED, duration_ms: 0 },
           };
-          return Effect.ignore(tree.input(input));
+          // It would stay "launching" for ever if the store could not take this.
+          return Effect.ignore(Effect.retry(tree.input(input), untilTaken));
         }),
       );
 
@@ -338,6 +339,12 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         }),
     };
   });
+
+/** What has happened is offered to the store until it takes it; INTERNAL would fail again. */
+const untilTaken = {
+  schedule: Schedule.spaced(STORE_RETRY_MS),
+  while: ({ code }: HoldfastError) => code !== "INTERNAL",
+};
 
 /** By its path, or by the tree's name for its top. */
 export const findSupervisor = (forest: Forest, ref: string): Place | undefined => {

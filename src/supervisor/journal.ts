@@ -78,10 +78,14 @@ export class Journal {
 
   /** INTERNAL is a mistake of ours, which the next attempt would make again. */
   private async again<A>(attempt: () => Promise<A>, refusal: unknown): Promise<A> {
+    let told: string | undefined;
     for (let cause = refusal; ; ) {
       const error = asHoldfastError(cause);
       if (error.code === "INTERNAL") throw error;
-      this.services.report(`worker ${this.child().worker_id} waits for the store: ${error.message}`);
+      // A hundred workers that wait for an hour would otherwise fill what is left of the disk.
+      if (error.code !== told)
+        this.services.report(`worker ${this.child().worker_id} waits for the store: ${error.message}`);
+      told = error.code;
       await new Promise<void>((resolve) => {
         this.alarms.after(STORE_RETRY_MS, resolve);
       });

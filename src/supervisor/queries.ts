@@ -224,6 +224,7 @@ export const makeQueries = (
         state_dir: options.state_dir,
         started_at: startedAt,
         head: log.head(),
+        store_error: errorOf(log.trouble()),
         workers: { live: live.size, total: log.workers().length },
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
@@ -232,6 +233,9 @@ export const makeQueries = (
     rebuild: () => attempt(() => log.rebuild()),
   };
 };
+
+const errorOf = (trouble: HoldfastError | undefined) =>
+  trouble === undefined ? null : { code: trouble.code, message: trouble.message };
 
 const readSlice = async (
   path: string,

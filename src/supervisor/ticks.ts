@@ -9,16 +9,31 @@ import type { Core } from "./core.ts";
 export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { gaps, admission, roster } = core;
+    const lookAtStore = storeWatch(core);
     gaps.begin();
     admission.look();
     const tick = Effect.sync(() => {
       gaps.look();
       admission.look();
+      lookAtStore();
       const now = core.monoMs();
       for (const worker of roster.live.values()) worker.tick(now);
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
   });
+
+/** Says once what is wrong with the store, and once that it is over. */
+const storeWatch = ({ services }: Core): (() => void) => {
+  const { log, report } = services;
+  let told: string | undefined;
+  return () => {
+    log.look();
+    const trouble = log.trouble();
+    if (trouble?.code === told) return;
+    told = trouble?.code;
+    report(trouble?.message ?? "the event log takes records again", trouble);
+  };
+};
 
 /** What earlier daemons of this boot saw: it goes on counting for nothing in a timeout. */
 export const rememberGaps = ({ services, gaps }: Core): Effect.Effect<void, HoldfastError> =>

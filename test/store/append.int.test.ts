@@ -201,7 +201,7 @@ describe("a transaction that fails at any step", () => {
   afterEach(() => connection.db.close());
 
   const fixture = (failAt: () => boolean) => {
-    connection = connect(newFile(), newId, false);
+    connection = connect({ file: newFile() }, newId);
     const { db } = connection;
     rebuild(db);
     const folds = projections(db);

@@ -354,6 +354,7 @@ const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
     ],
     ["workers", `${daemon.workers.live} running, ${daemon.workers.total} in all`],
     ["log", count(daemon.head, "record")],
+    ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
     ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
     [
       "loop lag",

@@ -133,6 +133,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         store_id: "fake",
         state_dir: "",
         started_at: "",
+        store_error: null,
         head: lines.length,
         workers: { live: live.size, total: live.size },
         rss_bytes: process.memoryUsage().rss,

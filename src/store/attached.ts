@@ -1,0 +1,66 @@
+/** All that is made over one connection: thrown away and made anew where the log opens its file again. */
+import type { Statement } from "better-sqlite3";
+import { HoldfastError } from "../protocol/errors.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import { makeWriter, type Writer } from "./append.ts";
+import { type Connection, connect } from "./connection.ts";
+import { makeCursor } from "./cursor.ts";
+import type { Checkpoint, OpenOptions } from "./port.ts";
+import { type Presence, presenceOf } from "./presence.ts";
+import { projections } from "./projections/projection.ts";
+import { treeRows } from "./projections/trees.ts";
+import { turnRows } from "./projections/turns.ts";
+import { workerRows } from "./projections/workers.ts";
+import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
+import type { Recent } from "./recent.ts";
+
+export interface Attached extends Connection {
+  readonly presence: () => Presence;
+  readonly writer: Writer;
+  readonly cursor: ReturnType<typeof makeCursor>;
+  readonly workers: ReturnType<typeof workerRows>;
+  readonly turns: ReturnType<typeof turnRows>;
+  readonly trees: ReturnType<typeof treeRows>;
+  readonly checkpoints: Statement<[string, number], Checkpoint>;
+}
+
+export const attach = (
+  options: OpenOptions,
+  now: () => number,
+  newId: () => string,
+  recent: Recent,
+): Attached => {
+  const { db, store_id, epoch } = connect(options, newId);
+  try {
+    const presence = presenceOf(options.file);
+    if (!projectionsAreCurrent(db)) rebuild(db);
+    const writer = makeWriter(db, projections(db), recent, now, newId);
+    const cursor = makeCursor(db, writer.head, recent);
+    const specAt = (seq: number): WorkerSpec => {
+      const record = cursor.recordAt(seq);
+      if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
+        return record.payload.spec;
+      throw new HoldfastError(
+        "STORE_CORRUPT",
+        `Record ${seq} of the event log is not the request for a worker that a projection says it is.`,
+      );
+    };
+    return {
+      db,
+      store_id,
+      epoch,
+      presence,
+      writer,
+      cursor,
+      workers: workerRows(db, specAt),
+      turns: turnRows(db),
+      trees: treeRows(db),
+      checkpoints: db.prepare<[string, number], Checkpoint>(
+        "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
+      ),
+    };
+  } catch (cause) {
+    db.close();
+    throw cause;
+  }
+};
