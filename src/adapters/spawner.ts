@@ -2,7 +2,7 @@
  * `RuntimeSpawner`, the runtime side's port (runtime-architecture.txt, Stable contracts): it makes processes, tells how
  * they end and ends them. `process/` implements it with real processes; a test implements it in memory.
  */
-import type { ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
+import type { ExitCause, ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "./adapter.ts";
 
 export interface RunId {
@@ -16,6 +16,8 @@ export interface LaunchRequest extends RunId {
   /** The whole environment of the child; the spawner adds only the marker. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: StdinPlan;
+  /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
+  readonly lifeline?: { readonly grace_ms: number };
 }
 
 export interface RunExit {
@@ -25,6 +27,7 @@ export interface RunExit {
   readonly signal_inferred: boolean;
   readonly raw_status: number | null;
   readonly reason: ExitReason;
+  readonly cause?: ExitCause;
 }
 
 export interface Run extends RunId {

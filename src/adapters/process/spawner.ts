@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { RuntimeSpawner } from "../spawner.ts";
 import { launch } from "./launch.ts";
+import { Lifeline } from "./lifeline.ts";
 import { observe } from "./observe.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
@@ -14,12 +15,20 @@ export interface ProcessSpawnerOptions {
   readonly runsDir: string;
   /** Made with the database: only processes with its marker are ever ended. */
   readonly storeId: string;
+  /** A run that dies with its daemon waits so long for the next one: LIFELINE_RENEW_MS. */
+  readonly lifelineRenewMs?: number;
 }
 
-export const makeProcessSpawner = ({ runsDir, storeId }: ProcessSpawnerOptions): RuntimeSpawner => {
+export const makeProcessSpawner = ({
+  runsDir,
+  storeId,
+  lifelineRenewMs,
+}: ProcessSpawnerOptions): RuntimeSpawner => {
   const poller: Poller = new Poller(() => void snapshots.refresh());
   const snapshots = new Snapshots(poller.runs);
-  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper() };
+  const lifeline = new Lifeline(runsDir, lifelineRenewMs);
+  lifeline.renew();
+  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper(), lifeline };
   return {
     check: async (request) => preflight(request),
     launch: (request) => launch(host, request),
@@ -27,6 +36,7 @@ export const makeProcessSpawner = ({ runsDir, storeId }: ProcessSpawnerOptions):
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {
       for (const run of poller.runs) run.dispose();
+      lifeline.close();
     },
   };
 };
