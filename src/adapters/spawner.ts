@@ -68,6 +68,11 @@ export type Observed =
   /** The launcher never claimed the run, and now never will. */
   | { readonly kind: "never_started" };
 
+/** Living processes with the marker of one run. */
+export interface LivingRun extends RunId {
+  readonly pids: readonly number[];
+}
+
 export interface RuntimeSpawner {
   /** What `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
   check(request: Pick<LaunchRequest, "argv" | "cwd" | "env">): Promise<void>;
@@ -75,6 +80,10 @@ export interface RuntimeSpawner {
   launch(request: LaunchRequest): Promise<Run>;
   /** Look a recorded incarnation up again after a restart of the daemon. */
   observe(id: RunId): Promise<Observed>;
+  /** Every run of this store that has living processes, supervised or not. */
+  living(): Promise<readonly LivingRun[]>;
+  /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
+  end(id: RunId): Promise<SweepReport>;
   /** Where the files of a worker live: the launch spec and its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;

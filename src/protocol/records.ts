@@ -277,6 +277,14 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   daemon_stopped: { readonly reason: string };
+  /** Processes of a run that nobody supervises were found; what follows is their end. */
+  run_orphaned: {
+    readonly worker_id: string;
+    readonly incarnation: number;
+    readonly pids: readonly number[];
+    readonly why: "no_record" | "ended";
+    readonly clock: ClockStamp;
+  };
   /** The machine slept, or the daemon was stopped: every clock begins anew, nobody is stalled or out of time by it. */
   daemon_resumed: {
     readonly kind: "suspended" | "stopped";

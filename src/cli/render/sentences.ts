@@ -221,6 +221,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   turn_completed: turnDone,
   "agent.event": spoke,
   daemon_started: ({ version, pid }) => dim(`started, version ${version}, pid ${pid}`),
+  run_orphaned: ({ worker_id, incarnation, pids, why }) =>
+    warn(
+      `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
+    ),
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(
       kind === "suspended"
