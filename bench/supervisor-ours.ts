@@ -97,6 +97,8 @@ await measure(async (count) => {
       return run;
     },
     observe: async () => ({ kind: "never_started" }),
+    living: async () => [],
+    end: async () => ({ method: "marker", unreadable: 0, survivors: [], killed: 0 }),
     workerDir: () => "/nonexistent",
     close: async () => undefined,
   };

@@ -90,6 +90,8 @@ export interface SpawnOptions {
   readonly backoff_max_ms?: number;
   /** Between TERM and KILL when it is stopped. Default: 10,000. */
   readonly grace_ms?: number;
+  /** What becomes of its agent when this process dies and no other takes over within 5 s: the next one finds it, or it is ended. Default: `survive`. */
+  readonly on_supervisor_death?: "survive" | "die";
   /** Wall clock of one incarnation; passing it fails the worker for good. 0 is none. Default: 1,800,000. */
   readonly timeout_ms?: number;
   /** Without a record for so long, and with no tool at work, it is stuck: somebody is asked, then its restart policy decides. 0 is never. Default: 600,000. */

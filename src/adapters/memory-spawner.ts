@@ -70,6 +70,14 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
         return one.run;
       },
       observe: async (id) => observe(id),
+      living: async () =>
+        [...made.values()]
+          .filter(({ ended }) => ended() === undefined)
+          .map(({ run: { worker_id, incarnation, pgid } }) => ({ worker_id, incarnation, pids: [pgid] })),
+      end: async (id) => {
+        made.get(keyOf(id.worker_id, id.incarnation))?.handle.exit("SIGKILL");
+        return { method: "pid_namespace", unreadable: 0, survivors: [], killed: 1 };
+      },
       workerDir: (workerId) => join(dir, workerId),
       close: async () => undefined,
     },

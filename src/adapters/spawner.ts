@@ -2,7 +2,7 @@
  * `RuntimeSpawner`, the runtime side's port (runtime-architecture.txt, Stable contracts): it makes processes, tells how
  * they end and ends them. `process/` implements it with real processes; a test implements it in memory.
  */
-import type { ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
+import type { ExitCause, ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "./adapter.ts";
 
 export interface RunId {
@@ -16,6 +16,8 @@ export interface LaunchRequest extends RunId {
   /** The whole environment of the child; the spawner adds only the marker. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: StdinPlan;
+  /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
+  readonly lifeline?: { readonly grace_ms: number };
 }
 
 export interface RunExit {
@@ -25,6 +27,7 @@ export interface RunExit {
   readonly signal_inferred: boolean;
   readonly raw_status: number | null;
   readonly reason: ExitReason;
+  readonly cause?: ExitCause;
 }
 
 export interface Run extends RunId {
@@ -65,6 +68,11 @@ export type Observed =
   /** The launcher never claimed the run, and now never will. */
   | { readonly kind: "never_started" };
 
+/** Living processes with the marker of one run. */
+export interface LivingRun extends RunId {
+  readonly pids: readonly number[];
+}
+
 export interface RuntimeSpawner {
   /** What `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
   check(request: Pick<LaunchRequest, "argv" | "cwd" | "env">): Promise<void>;
@@ -72,6 +80,10 @@ export interface RuntimeSpawner {
   launch(request: LaunchRequest): Promise<Run>;
   /** Look a recorded incarnation up again after a restart of the daemon. */
   observe(id: RunId): Promise<Observed>;
+  /** Every run of this store that has living processes, supervised or not. */
+  living(): Promise<readonly LivingRun[]>;
+  /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
+  end(id: RunId): Promise<SweepReport>;
   /** Where the files of a worker live: the launch spec and its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;

@@ -274,6 +274,14 @@ export const COMMANDS: readonly CommandDef[] = [
         default: seconds(GRACE_DEFAULT_MS),
       },
       {
+        name: "on-supervisor-death",
+        type: "enum",
+        values: ["survive", "die"],
+        value: "WHAT",
+        help: "whether it lives on when the daemon dies and none follows in 5 s",
+        default: "survive",
+      },
+      {
         name: "timeout",
         type: "duration",
         value: "30m",

@@ -309,6 +309,14 @@ export const ERROR_CATALOGUE = {
     "partial",
     "Start it again with `agent restart`; nobody saw how it ended.",
   ),
+  SUPERVISOR_DIED: row(
+    "ESKILLDOWN",
+    1,
+    500,
+    false,
+    "partial",
+    "Start it again with `agent restart`; spawned with --on-supervisor-death survive it lives on.",
+  ),
   STORE_FAILED: row("EIO", 1, 500, false, "none", "Run `agent doctor` and `agent db check`."),
   STORE_CORRUPT: row(
     "EIO",

@@ -197,6 +197,12 @@ export const RUN_POLL_MS = 250;
 export const RUN_POLL_SLICE_RUNS = 64;
 /** Between the agent's pid and its exec: how often the start is looked at. */
 export const EXEC_POLL_MS = 1;
+/** A run that dies with its daemon waits so long for the next one; whole seconds, because its helper is a shell. */
+export const LIFELINE_RENEW_MS = 5_000;
+/** Runs that nobody knows are looked for at boot and this often: a look reads every environment of the machine. */
+export const ORPHAN_PERIOD_MS = 60_000;
+/** And once more after this, before anything is done to them: longer than an end takes to be recorded. */
+export const ORPHAN_CONFIRM_MS = 5_000;
 /** A launcher writes `exit` within this after its agent's death, or is ended. */
 export const LAUNCHER_END_MS = 5_000;
 /** Descendants of all runs are recorded this often, and before each signal. */

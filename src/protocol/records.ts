@@ -39,6 +39,8 @@ export interface Usage {
   readonly cost_usd: number | null;
 }
 
+/** What ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
+export type ExitCause = "supervisor_died";
 export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
 
 export interface SweepReport {
@@ -142,6 +144,7 @@ export interface RecordPayloads {
     readonly signal_inferred: boolean;
     readonly raw_status: number | null;
     readonly reason: ExitReason;
+    readonly cause?: ExitCause;
     readonly error?: WorkerError;
     readonly duration_ms: number;
     readonly sweep?: SweepReport;
@@ -274,6 +277,14 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   daemon_stopped: { readonly reason: string };
+  /** Processes of a run that nobody supervises were found; what follows is their end. */
+  run_orphaned: {
+    readonly worker_id: string;
+    readonly incarnation: number;
+    readonly pids: readonly number[];
+    readonly why: "no_record" | "ended";
+    readonly clock: ClockStamp;
+  };
   /** The machine slept, or the daemon was stopped: every clock begins anew, nobody is stalled or out of time by it. */
   daemon_resumed: {
     readonly kind: "suspended" | "stopped";
@@ -318,10 +329,16 @@ export const DAEMON_STREAM = "daemon";
 /** Output is what a power loss may take from the log, because the spool still has it (architecture §4). */
 export const isOutput = (type: RecordType): boolean => type === "agent.event" || type === "worker_log_chunk";
 
-/** Reasons of a restart that no window counts: somebody asked for it, or the daemon died before the agent was made. */
+/**
+ * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, or it took the
+ * agent with it, as it was told to.
+ */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
-export const isCountedRestart = (reason: string): boolean =>
-  reason !== RESTART_BY_USER && reason !== RESTART_NEVER_STARTED;
+const UNCOUNTED_RESTARTS = [RESTART_BY_USER, RESTART_NEVER_STARTED, "supervisor_died"] as const;
+export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
+const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);
+export const isUncountedRestart = (reason: string): reason is UncountedRestart => uncounted.has(reason);
+export const isCountedRestart = (reason: string): boolean => !isUncountedRestart(reason);
 /** Held by its supervisor: stopped, and started again by nobody else. */
 export const HELD = "held by its supervisor";

@@ -166,6 +166,8 @@ export const WorkerSpec = z.strictObject({
   max_concurrency: z.int().min(0).max(WORKERS_LIVE_MAX).optional(),
   /** OTP's shutdown of a child: TERM and `grace_ms`, KILL at once, or TERM and as long as it takes. */
   shutdown: z.enum(["grace", "brutal_kill", "infinity"]).default("grace"),
+  /** What becomes of the agent when the daemon dies and no next one takes over in time. */
+  on_supervisor_death: z.enum(["survive", "die"]).default("survive"),
   /** OTP's significant: its end may end its supervisor (auto_shutdown). */
   significant: z.boolean().default(false),
   ready: Ready.optional(),

@@ -14,6 +14,7 @@ import {
   RESTART_NEVER_STARTED,
   type RecordDraft,
   type RecordPayloads,
+  type UncountedRestart,
   type WorkerError,
   workerStream,
 } from "../protocol/records.ts";
@@ -31,11 +32,17 @@ export type Verdict =
   /** It stays as it ended: killed, abandoned, out of budget. */
   | { readonly type: "end"; readonly state: WorkerEnd; readonly reason: string }
   /** A next incarnation that no window counts. */
-  | { readonly type: "again"; readonly reason: typeof RESTART_BY_USER | typeof RESTART_NEVER_STARTED }
+  | { readonly type: "again"; readonly reason: UncountedRestart }
   /** Its supervisor stopped it. */
   | { readonly type: "held" }
   /** It ended by itself: its policy decides. */
-  | { readonly type: "over"; readonly completed: boolean; readonly failure: WorkerError | undefined };
+  | {
+      readonly type: "over";
+      readonly completed: boolean;
+      readonly failure: WorkerError | undefined;
+      /** Not the agent's fault: where it is restarted, no window counts it. */
+      readonly excused?: UncountedRestart;
+    };
 
 export interface Step extends Decision {
   readonly verdict?: Verdict;
@@ -283,7 +290,7 @@ const decideAnswer = (
 /** Counts in no window. One that a person asked for lifts the tombstone. */
 export const uncounted = (
   child: ChildState,
-  reason: typeof RESTART_BY_USER | typeof RESTART_NEVER_STARTED,
+  reason: UncountedRestart,
   record: Recorder,
   now: Now,
 ): RecordDraft =>
@@ -333,7 +340,8 @@ const verdictOf = (
     return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed)
     return { type: "end", state: "parked", reason: "secret_unavailable" };
-  return { type: "over", completed, failure };
+  const excused = completed ? undefined : exit.cause;
+  return { type: "over", completed, failure, ...(excused === undefined ? {} : { excused }) };
 };
 
 const exitRecord = (
@@ -393,9 +401,10 @@ const privately = (child: ChildState, verdict: Verdict, now: Now): Decision => {
   if (verdict.type === "end") return end(verdict.state, verdict.reason);
   if (verdict.type === "held") return end("cancelled", HELD);
   if (verdict.type === "again") return again(uncounted(child, verdict.reason, record, now));
-  const { completed, failure } = verdict;
+  const { completed, failure, excused } = verdict;
   if (!isRestarted(child.policy, completed))
     return end(completed ? "completed" : "failed", `${child.policy}: not restarted`);
+  if (excused !== undefined) return again(uncounted(child, excused, record, now));
 
   const window = addRestart(child.restarts, now.mono_ms, child.max_restarts, child.period_ms);
   const limits = { max_restarts: child.max_restarts, period_ms: child.period_ms };

@@ -2,6 +2,7 @@
 import type { IncarnationOutcome } from "../adapters/adapter.ts";
 import type { RunExit } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
+import { LIFELINE_RENEW_MS } from "../protocol/limits.ts";
 import type { WorkerError } from "../protocol/records.ts";
 
 export const NOT_STARTED: RunExit = {
@@ -28,13 +29,18 @@ export const failedToStart = (error: WorkerError): IncarnationOutcome => ({
 });
 
 /** Where nobody saw the exit, the agent's own terminal event still counts; without one the truth is that nobody knows. */
-export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome =>
-  exit.reason === "unknown" && outcome.status === "failed"
-    ? {
-        ...outcome,
-        error: {
-          code: "WORKER_LOST",
-          message: "The agent ended and nobody saw how: its launcher was killed too.",
-        },
-      }
-    : outcome;
+export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome => {
+  // It was ended in the middle of its work, however orderly it went.
+  if (exit.cause === "supervisor_died") return { ...outcome, status: "failed", error: DIED_WITH_SUPERVISOR };
+  return exit.reason === "unknown" && outcome.status === "failed" ? { ...outcome, error: LOST } : outcome;
+};
+
+const DIED_WITH_SUPERVISOR: WorkerError = {
+  code: "SUPERVISOR_DIED",
+  message: `The daemon died, no other one took over within ${LIFELINE_RENEW_MS / 1_000} s, and the worker was to die with it.`,
+};
+
+const LOST: WorkerError = {
+  code: "WORKER_LOST",
+  message: "The agent ended and nobody saw how: its launcher was killed too.",
+};

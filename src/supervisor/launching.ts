@@ -67,10 +67,14 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
     cwd,
     env: prepared.env,
     stdin,
+    ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
   });
   const run = await inTime(shell, shell.starting);
   return { run, argv, redact: redactorOf(prepared.secrets) };
 };
+
+/** Where nobody is left to wait for as long as it takes, the grace is its bound. */
+const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
 
 const inTime = ({ services, bridge }: Shell, launching: Promise<Run>): Promise<Run> =>
   new Promise((resolve, reject) => {

@@ -16,6 +16,7 @@ import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
+import { watchOrphans } from "./orphans.ts";
 import { makeQueries } from "./queries.ts";
 import type { PerWorker } from "./replies.ts";
 import { LIMITS, type Limits } from "./seats.ts";
@@ -370,6 +371,7 @@ export const makeRuntime = (
     yield* forkTicks(core);
     yield* Effect.forkScoped(retryRecovery(core, missing));
     yield* Effect.forkScoped(forest.reconciling);
+    yield* Effect.forkScoped(watchOrphans(core));
 
     const queries = makeQueries(core, forest, options, () => over);
     return { ...queries, spawn, applyTree, downTree, kill, restart, answer, wait, send, shutdown };

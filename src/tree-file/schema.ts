@@ -185,6 +185,10 @@ export const WorkerKeys = z.strictObject({
     .optional(),
   budget: Budget.describe("stop beyond usd=5,tokens=2M,turns=40,wall=1h, or the same as a map").optional(),
   ready: Ready.describe("when it counts as started; without it, as soon as it runs").optional(),
+  on_supervisor_death: z
+    .enum(["survive", "die"])
+    .describe("whether it lives on when the daemon dies; default survive")
+    .optional(),
   significant: flag.describe("its end may end its supervisor: auto_shutdown").optional(),
   depends_on: dependsOn.optional(),
 });

@@ -66,6 +66,7 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     max_depth: keys.max_depth,
     max_concurrency: keys.max_concurrency,
     budget: keys.budget,
+    on_supervisor_death: keys.on_supervisor_death,
     significant: keys.significant,
     ready: ready && readyOf(ready),
     ...shutdown,

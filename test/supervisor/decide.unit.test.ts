@@ -33,6 +33,27 @@ describe("the restart table of OTP", () => {
   });
 });
 
+describe("an end that was not the agent's fault", () => {
+  const excused = (restart: RestartPolicy) => {
+    const child = drive(spec({ restart, max_restarts: 0, backoff_min_ms: 1_000, backoff_max_ms: 1_000 }));
+    const died = exitedWith(1);
+    child.feed({ type: "begin", incarnation: 1, reason: "test" }, 0);
+    const command = child.feed({ ...died, exit: { ...died.exit, cause: "supervisor_died" } }, 1)[0];
+    return { child, command };
+  };
+  it.each(["permanent", "transient"] as const)(
+    "restarts a %s child at once, and counts nothing",
+    (restart) => {
+      const { child, command } = excused(restart);
+      expect(command).toEqual({ type: "restart_after", delay_ms: 0 });
+      expect(child.child().restarts).toEqual([]);
+    },
+  );
+  it("restarts no temporary child", () => {
+    expect(excused("temporary").command).toEqual({ type: "end", state: "failed" });
+  });
+});
+
 describe("intensity", () => {
   it("gives up on the restart after the last one allowed, and fails that worker alone", () => {
     const child = drive(spec({ max_restarts: 2, restart_period_ms: 1_000 }));

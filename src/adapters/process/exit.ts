@@ -39,9 +39,17 @@ export interface ExitSeen {
   readonly exec_failed: boolean;
   /** Signals that we sent to this run. */
   readonly signals_sent: readonly string[];
+  /** The run was ended by its lifeline. */
+  readonly supervisor_died?: boolean;
 }
 
-export const decideExit = ({ raw_status, exec_failed, signals_sent }: ExitSeen): RunExit => {
+export const decideExit = (seen: ExitSeen): RunExit => {
+  const exit = decideStatus(seen);
+  if (exit.reason === "start_failed" || seen.supervisor_died !== true) return exit;
+  return { ...exit, cause: "supervisor_died" };
+};
+
+const decideStatus = ({ raw_status, exec_failed, signals_sent }: ExitSeen): RunExit => {
   const nobodyKnows = { exit_code: null, signal: null, signal_inferred: false, raw_status };
   if (exec_failed) return { ...nobodyKnows, reason: "start_failed" };
   if (raw_status === null) return { ...nobodyKnows, reason: "unknown" };

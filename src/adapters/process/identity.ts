@@ -104,6 +104,8 @@ export const identityOf = (
 /** No process: what a run that never told its pid has. It is dead, and never signalled. */
 export const NO_PROCESS = 0;
 
+export const NOBODY: ProcessIdentity = { pid: NO_PROCESS, start_time: "", boot_id: "", pid_ns: "" };
+
 const isHere = ({ boot_id, pid_ns }: ProcessIdentity): boolean =>
   boot_id === currentPlace().boot_id && pid_ns === currentPlace().pid_ns;
 

@@ -11,6 +11,7 @@ import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { LaunchRequest } from "../spawner.ts";
 import { currentPlace, identityOf, readProc, readStat, signalProcess } from "./identity.ts";
 import { LAUNCHER_CMDLINE, launcherArguments, SHELL } from "./launcher.ts";
+import { lifelineArguments } from "./lifeline.ts";
 import { Notices } from "./notices.ts";
 import { execError, preflight } from "./preflight.ts";
 import { type Host, ProcessRun } from "./run.ts";
@@ -79,6 +80,7 @@ const spawnLauncher = async (
   const open: number[] = [];
   try {
     const stdio = prepare(() => {
+      if (request.lifeline !== undefined) host.lifeline.hold();
       const input = openStdin(dir, request.stdin);
       if (input !== "ignore") open.push(input);
       const stdout = openSync(join(dir, "stdout"), "ax", FILE_MODE);
@@ -87,16 +89,21 @@ const spawnLauncher = async (
       open.push(stderr);
       return { stdin: asOption(input), stdout: asOption(stdout), stderr: asOption(stderr) };
     });
-    const subprocess = execa(SHELL, launcherArguments(dir, request.stdin.kind, UMASK, request.argv), {
-      cwd: request.cwd,
-      env,
-      extendEnv: false,
-      ...stdio,
-      detached: true,
-      buffer: false,
-      cleanup: false,
-      reject: false,
-    });
+    const lifeline = lifelineArguments(host.lifeline, request.lifeline);
+    const subprocess = execa(
+      SHELL,
+      launcherArguments(dir, request.stdin.kind, UMASK, request.argv, lifeline),
+      {
+        cwd: request.cwd,
+        env,
+        extendEnv: false,
+        ...stdio,
+        detached: true,
+        buffer: false,
+        cleanup: false,
+        reject: false,
+      },
+    );
     const child = subprocess.nodeChildProcess;
     const { pid } = child;
     if (pid === undefined) throw spawnError(request, await subprocess);

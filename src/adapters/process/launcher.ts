@@ -7,23 +7,27 @@
  * noclobber, which is O_EXCL, so that exactly one of the launcher and a reconcile wins it.
  */
 import type { StdinPlan } from "../adapter.ts";
+import { type LifelineArguments, NO_LIFELINE } from "./lifeline.ts";
+import { SUPERVISOR_DIED } from "./run-directory.ts";
 
 /** What the shell is: every POSIX system has it here. */
 export const SHELL = "/bin/sh";
 
 /**
- * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, then the agent's argv.
+ * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, $4 to $7 the lifeline's script (empty: none) and what
+ * it is told, then the agent's argv.
  *
  * - The traps keep the launcher alive through signals to the group; a subshell starts with default actions.
  * - `claimed`, `pid` and `pump` each hold "PID START_TIME" of the process that wrote them, read from its own
  *   /proc/self/stat: an identity that cannot be of a recycled pid.
  * - Its own stderr is /dev/null: a shell reports signalled children there, and the agent's stderr holds only the agent's.
  * - The EXIT trap of the subshell runs only when exec failed (bash needs execfail for it).
+ * - A lifeline that is at work goes on after the agent's end: what else the run has is its to end.
  * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
-_hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_pump=
-shift 3
+_hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_lifeline=$4 _hf_fifo=$5 _hf_renew=$6 _hf_grace=$7 _hf_pump= _hf_helper=
+shift 7
 trap : HUP INT QUIT ALRM TERM USR1 USR2
 exec 3>&2 2>/dev/null
 umask 077
@@ -45,6 +49,10 @@ if [ "$_hf_stdin" = open ]; then
   _hf_pump=$!
   exec <"$_hf_dir/stdin.fifo"
 fi
+if [ -n "$_hf_lifeline" ]; then
+  exec /bin/sh -c "$_hf_lifeline" "holdfast lifeline" "$_hf_dir" "$_hf_fifo" "$_hf_renew" "$_hf_grace" "$$" >/dev/null 3>&- &
+  _hf_helper=$!
+fi
 (
   [ -z "$BASH_VERSION" ] || shopt -s execfail
   trap 'umask 077; : >"$_hf_dir/exec_failed"' EXIT
@@ -54,6 +62,7 @@ fi
 ) 2>&3 3>&-
 _hf_status=$?
 [ -z "$_hf_pump" ] || kill -9 "$_hf_pump"
+[ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || kill -9 "$_hf_helper"
 printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"
 PATH=/usr/bin:/bin LC_ALL=C
 export LC_ALL
@@ -78,7 +87,8 @@ export const launcherArguments = (
   stdin: StdinPlan["kind"],
   umask: string,
   argv: readonly string[],
-): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, ...argv];
+  lifeline: LifelineArguments = NO_LIFELINE,
+): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, ...lifeline, ...argv];
 
 /** How /proc/PID/cmdline of a launcher starts, and of its agent's process as long as it has not called exec. */
 export const LAUNCHER_CMDLINE = Buffer.from(`${SHELL}\0-c\0${LAUNCHER_SCRIPT.slice(0, 64)}`);

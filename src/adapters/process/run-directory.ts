@@ -96,6 +96,9 @@ export const readExitStatus = (dir: string): number | undefined => parseStatus(t
 /** Written whole, but not renamed: what a launcher that died in between leaves. */
 export const readUnrenamedStatus = (dir: string): number | undefined =>
   parseStatus(text(join(dir, "exit.tmp")) ?? "");
+/** Made by the lifeline before it ends the run: no daemon held it any more. */
+export const SUPERVISOR_DIED = "supervisor_died";
+export const hasSupervisorDied = (dir: string): boolean => existsSync(join(dir, SUPERVISOR_DIED));
 export const hasExecFailed = (dir: string): boolean => existsSync(join(dir, "exec_failed"));
 
 /** Signals that we sent stay known over a restart of the daemon. */

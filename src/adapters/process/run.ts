@@ -9,11 +9,13 @@ import type { SpoolName, StdinPlan } from "../adapter.ts";
 import type { Run, RunExit } from "../spawner.ts";
 import { decideExit } from "./exit.ts";
 import { currentPlace, isAlive, knownHere, type Liveness, livenessOf, signalProcess } from "./identity.ts";
+import type { Lifeline } from "./lifeline.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
 import {
   hasExecFailed,
+  hasSupervisorDied,
   noteSignal,
   readExitStatus,
   readIdentity,
@@ -33,6 +35,7 @@ export interface Host {
   readonly poller: Poller;
   readonly snapshots: Snapshots;
   readonly sweeper: Sweeper;
+  readonly lifeline: Lifeline;
 }
 
 export interface RunFacts {
@@ -204,8 +207,12 @@ export class ProcessRun implements Run, Polled {
   }
 
   #settle(raw_status: number | null): void {
-    const exec_failed = hasExecFailed(this.#dir);
-    const exit = decideExit({ raw_status, exec_failed, signals_sent: readSignals(this.#dir) });
+    const exit = decideExit({
+      raw_status,
+      exec_failed: hasExecFailed(this.#dir),
+      signals_sent: readSignals(this.#dir),
+      supervisor_died: hasSupervisorDied(this.#dir),
+    });
     this.#hasExited = true;
     this.#host.poller.remove(this);
     this.#resolve(exit);

@@ -1,32 +1,51 @@
 /** `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read /proc). */
 import { join } from "node:path";
 import type { RuntimeSpawner } from "../spawner.ts";
+import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
+import { Lifeline } from "./lifeline.ts";
+import { livingRuns } from "./living.ts";
 import { observe } from "./observe.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
 import type { Host } from "./run.ts";
 import { Snapshots } from "./snapshots.ts";
-import { Sweeper } from "./sweep.ts";
+import { markerOf, Sweeper } from "./sweep.ts";
 
 export interface ProcessSpawnerOptions {
   /** Absolute; made at the first launch where it is missing. */
   readonly runsDir: string;
   /** Made with the database: only processes with its marker are ever ended. */
   readonly storeId: string;
+  /** A run that dies with its daemon waits so long for the next one: LIFELINE_RENEW_MS. */
+  readonly lifelineRenewMs?: number;
 }
 
-export const makeProcessSpawner = ({ runsDir, storeId }: ProcessSpawnerOptions): RuntimeSpawner => {
+export const makeProcessSpawner = ({
+  runsDir,
+  storeId,
+  lifelineRenewMs,
+}: ProcessSpawnerOptions): RuntimeSpawner => {
   const poller: Poller = new Poller(() => void snapshots.refresh());
   const snapshots = new Snapshots(poller.runs);
-  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper() };
+  const lifeline = new Lifeline(runsDir, lifelineRenewMs);
+  lifeline.renew();
+  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper(), lifeline };
   return {
     check: async (request) => preflight(request),
     launch: (request) => launch(host, request),
     observe: (id) => observe(host, id),
+    living: () => livingRuns(storeId),
+    end: ({ worker_id, incarnation }) =>
+      host.sweeper.sweep({
+        marker: markerOf(storeId, worker_id, incarnation),
+        launcher: NOBODY,
+        recorded: new Map(),
+      }),
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {
       for (const run of poller.runs) run.dispose();
+      lifeline.close();
     },
   };
 };

@@ -24,7 +24,7 @@ export interface SweepTarget {
 
 const assignment = Buffer.from(`${MARKER}=`);
 /** As large as an environment that we make may be; a larger one is read as far as this. */
-const environ = Buffer.allocUnsafeSlow(1024 * 1024);
+export const environ = Buffer.allocUnsafeSlow(1024 * 1024);
 
 /** The marker in an environment block as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
 export const markerIn = (block: Buffer): string | undefined => {

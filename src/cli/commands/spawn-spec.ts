@@ -119,6 +119,7 @@ export const specOf = (
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     grace_ms: flags.grace as number | undefined,
+    on_supervisor_death: flags["on-supervisor-death"] as WorkerSpecInput["on_supervisor_death"],
     timeout_ms: (flags.timeout as number | undefined) ?? defaults.timeout_ms,
     stall_ms: (flags.stall as number | undefined) ?? defaults.stall_ms,
     tool_timeout_ms: flags["tool-timeout"] as number | undefined,

@@ -12,11 +12,13 @@ const limitWords = ({
   max_depth,
   max_concurrency,
   budget,
+  on_supervisor_death,
 }: WorkerSpec): readonly string[] => [
   `grace ${duration(grace_ms)}`,
   timeout_ms ? `timeout ${duration(timeout_ms)}` : "no timeout",
   stall_ms ? `stall ${duration(stall_ms)}` : "no stall limit",
   ...(tool_timeout_ms ? [`tool ${duration(tool_timeout_ms)}`] : []),
+  ...(on_supervisor_death === "die" ? ["dies with the daemon"] : []),
   ...(max_depth === undefined ? [] : [`depth ${max_depth}`]),
   ...(max_concurrency === undefined ? [] : [`${max_concurrency} at once below it`]),
   ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),

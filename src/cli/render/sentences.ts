@@ -1,11 +1,14 @@
 /** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import {
-  isCountedRestart,
+  type ExitCause,
+  isUncountedRestart,
   type LogRecord,
   RESTART_BY_USER,
+  RESTART_NEVER_STARTED,
   type RecordPayloads,
   type RecordType,
+  type UncountedRestart,
 } from "../../protocol/records.ts";
 import { commandLine } from "../../protocol/shell.ts";
 import { neutralise, oneLine, type Tone } from "./terminal.ts";
@@ -32,6 +35,10 @@ const quiet = (sentence: Sentence): Sentence => ({ ...sentence, quiet: true });
 const because = (reason: string | undefined): string =>
   reason ? ` (${oneLine(reason.replaceAll("_", " "))})` : "";
 
+const CAUSES: Readonly<Record<ExitCause, string>> = {
+  supervisor_died: "its daemon died",
+};
+
 const exited = (exit: Payload<"worker_exited">): Sentence => {
   const after = ` after ${duration(exit.duration_ms)}`;
   const swept =
@@ -42,7 +49,7 @@ const exited = (exit: Payload<"worker_exited">): Sentence => {
     exit.sweep && exit.sweep.survivors.length > 0
       ? `; still alive: pid ${exit.sweep.survivors.join(", ")}`
       : "";
-  const tail = `${swept}${survive}`;
+  const tail = `${exit.cause === undefined ? "" : `: ${CAUSES[exit.cause]}`}${swept}${survive}`;
   if (exit.reason === "start_failed")
     return bad(`did not start${exit.error ? `: ${oneLine(exit.error.message)}` : ""}${tail}`);
   if (exit.reason === "unknown") return warn(`ended, and nobody saw how${tail}`);
@@ -106,6 +113,12 @@ const limitReached = (limit: Payload<"worker_limit_reached">): Sentence => {
   );
 };
 
+const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
+  [RESTART_BY_USER]: "restarted by user",
+  [RESTART_NEVER_STARTED]: "started again: the daemon died before the agent was started",
+  supervisor_died: "started again: it died with its daemon",
+};
+
 /** Said by the sentence already. */
 const STARTED_BELOW = "started by its supervisor";
 
@@ -142,10 +155,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_cancelled: ({ error }) => warn(`cancelled: ${oneLine(error.message, 500)}`),
   worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms, reason }) =>
     warn(
-      !isCountedRestart(reason)
-        ? reason === RESTART_BY_USER
-          ? "restarted by user"
-          : "started again: the daemon died before the agent was started"
+      isUncountedRestart(reason)
+        ? UNCOUNTED[reason]
         : restarts_in_window === 0
           ? `started anew by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
           : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
@@ -210,6 +221,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   turn_completed: turnDone,
   "agent.event": spoke,
   daemon_started: ({ version, pid }) => dim(`started, version ${version}, pid ${pid}`),
+  run_orphaned: ({ worker_id, incarnation, pids, why }) =>
+    warn(
+      `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
+    ),
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(
       kind === "suspended"

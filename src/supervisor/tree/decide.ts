@@ -14,7 +14,7 @@ import { countRestart } from "../window.ts";
 import { Draft } from "./draft.ts";
 import type { SpecOf } from "./evolve.ts";
 import type { TreeDecision, TreeInput } from "./inputs.ts";
-import { namesOf, redo, shutDown, starts } from "./operations.ts";
+import { excuse, holdWorker, namesOf, redo, scopeOf, shutDown, starts } from "./operations.ts";
 import { type PlanAction, plan, wakeAt } from "./plan.ts";
 import {
   type ChildRef,
@@ -103,10 +103,12 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       return draft.tell(member.child.worker_id, { type: "restart_after", delay_ms: 0 });
     }
     case "over": {
-      const { completed, failure } = verdict;
+      const { completed, failure, excused } = verdict;
       // supervisor.erl: exits of children that are being terminated change nothing.
       if (goesDown) return goDown(draft, member, supervisor, ref);
       const why = sentence(completed, failure);
+      if (excused !== undefined && isRestarted(member.child.policy, completed))
+        return excuse(draft, supervisor, ref, excused, why);
       if (isFirstStart(supervisor) && !before.child.ready) {
         draft.hold(member, why);
         return startFailed(draft, supervisor, ref, why);
@@ -200,23 +202,6 @@ const restart = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: 
   const { child } = memberOf(draft.tree, ref.worker_id);
   draft.record(recorder(child)("worker_restart_scheduled", { ...counted, reason: why }));
   draft.tell(ref.worker_id, { type: "restart_after", delay_ms });
-};
-
-const holdWorker = (draft: Draft, ref: ChildRef, why: string) => {
-  if (ref.worker_id !== null) draft.hold(memberOf(draft.tree, ref.worker_id), why);
-};
-
-/** Who is started anew when one has failed (OTP Design Principles, Restart Strategy). */
-const scopeOf = (supervisor: SupervisorState, failed: ChildRef): readonly string[] => {
-  const names = namesOf(supervisor);
-  switch (supervisor.config.strategy) {
-    case "one_for_all":
-      return names;
-    case "rest_for_one":
-      return names.slice(names.indexOf(failed.name));
-    default:
-      return [failed.name];
-  }
 };
 
 const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: string) =>

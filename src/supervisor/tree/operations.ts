@@ -1,7 +1,8 @@
 /** What a supervisor can be set to do with its children. The plan carries it out (plan.ts). */
-import type { SupervisorEnd } from "../../protocol/records.ts";
+import type { SupervisorEnd, UncountedRestart } from "../../protocol/records.ts";
+import { recorder, uncounted } from "../decide.ts";
 import type { Draft } from "./draft.ts";
-import type { SupervisorState } from "./state.ts";
+import { type ChildRef, isRunning, memberOf, type SupervisorState } from "./state.ts";
 
 /** In start order. */
 export const namesOf = ({ children }: SupervisorState): readonly string[] =>
@@ -45,3 +46,38 @@ export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason:
 /** The operation of a supervisor that begins its life. */
 export const starts = (supervisor: SupervisorState) =>
   ({ kind: "start", stage: "starting", scope: namesOf(supervisor), delay_ms: 0 }) as const;
+
+/** A restart as the strategy has it, which counts in no window and waits for nothing: it was not the child's fault. */
+export const excuse = (
+  draft: Draft,
+  supervisor: SupervisorState,
+  ref: ChildRef,
+  excused: UncountedRestart,
+  why: string,
+) => {
+  const scope = scopeOf(supervisor, ref);
+  if (ref.worker_id !== null && (scope.length === 1 || !isRunning(supervisor))) {
+    const { child } = memberOf(draft.tree, ref.worker_id);
+    draft.record(uncounted(child, excused, recorder(child), draft.now));
+    return draft.tell(ref.worker_id, { type: "restart_after", delay_ms: 0 });
+  }
+  holdWorker(draft, ref, why);
+  redo(draft, supervisor.path, `${ref.name}: ${why}`, { scope, delay_ms: 0 });
+};
+
+export const holdWorker = (draft: Draft, ref: ChildRef, why: string) => {
+  if (ref.worker_id !== null) draft.hold(memberOf(draft.tree, ref.worker_id), why);
+};
+
+/** Who is started anew when one has failed (OTP Design Principles, Restart Strategy). */
+export const scopeOf = (supervisor: SupervisorState, failed: ChildRef): readonly string[] => {
+  const names = namesOf(supervisor);
+  switch (supervisor.config.strategy) {
+    case "one_for_all":
+      return names;
+    case "rest_for_one":
+      return names.slice(names.indexOf(failed.name));
+    default:
+      return [failed.name];
+  }
+};

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { StdinPlan } from "../../../src/adapters/adapter.ts";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
-import { makeProcessSpawner } from "../../../src/adapters/process/spawner.ts";
+import { makeProcessSpawner, type ProcessSpawnerOptions } from "../../../src/adapters/process/spawner.ts";
 import type { LaunchRequest, Run } from "../../../src/adapters/spawner.ts";
 
 export const child = (name: string): string =>
@@ -55,11 +55,11 @@ export const makeCanary = (dir: string): Canary => {
 const EMPTY: StdinPlan = { kind: "empty" };
 
 /** Ends, by identity, whatever a failed test leaves of its runs. */
-export const makeBench = () => {
+export const makeBench = (over: Partial<ProcessSpawnerOptions> = {}) => {
   const dir = temporaryDirectory();
   const runsDir = join(dir, "runs");
   const storeId = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
-  const spawner = makeProcessSpawner({ runsDir, storeId });
+  const spawner = makeProcessSpawner({ runsDir, storeId, ...over });
   const runs: Run[] = [];
   let incarnation = 0;
   onTestFinished(async () => {

@@ -18,6 +18,16 @@ describe("strategies", () => {
   it("rest_for_one restarts what was started after it", () => {
     expect(three("rest_for_one").exit("b").history.slice(3)).toEqual(["-b", "-c", "+b", "+c"]);
   });
+  it("starts who died with the daemon anew, as the strategy has it, and counts nothing", () => {
+    const alone = three("one_for_one");
+    for (let n = 0; n < 9; n++) alone.exit("b", null, "supervisor_died");
+    expect(alone.history.slice(-2)).toEqual(["-b!", "+b"]);
+    expect(alone.phase("top")).toBe("running");
+    const all = three("one_for_all");
+    for (let n = 0; n < 9; n++) all.exit("b", null, "supervisor_died");
+    expect(all.history.slice(-6)).toEqual(["-b!", "-c", "-a", "+a", "+b", "+c"]);
+    expect(all.tree.supervisors.get("top")?.restarts).toEqual([]);
+  });
   it("gives up beyond the window and escalates to the root, where nothing keeps running", () => {
     const world = new World(
       supervisor("top", { max_restarts: 1 }, supervisor("mid", { max_restarts: 1 }, worker("leaf"))),

@@ -2,7 +2,7 @@
  * A world for a tree alone: its decisions are carried out at once by a table of processes, on a clock that a test moves.
  * Nothing is asynchronous: `run` delivers what is due until nothing is.
  */
-import type { RecordDraft, TreeRef, TreeSupervisorRef } from "../../../src/protocol/records.ts";
+import type { ExitCause, RecordDraft, TreeRef, TreeSupervisorRef } from "../../../src/protocol/records.ts";
 import { SupervisorConfig, type SupervisorPhase } from "../../../src/protocol/tree.ts";
 import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
 import type { Input, Now } from "../../../src/supervisor/inputs.ts";
@@ -154,9 +154,9 @@ export class World {
   }
 
   /** Its process ends by itself: with this code, or of a signal. */
-  exit(id: string, code: number | null = 1): this {
+  exit(id: string, code: number | null = 1, cause?: ExitCause): this {
     if (!this.processes.has(id)) throw new Error(`${id} does not run`);
-    return this.#end(id, code);
+    return this.#end(id, code, true, cause);
   }
 
   /** Where a supervisor is in its life; undefined when the tree has it no more. A tree that was taken down is forgotten. */
@@ -300,7 +300,7 @@ export class World {
     this.#timers.push({ at: this.now_ms + (ends ? stop_ms : graceMs), owner: `process ${id}`, fire });
   }
 
-  #end(id: string, code: number | null, started = true): this {
+  #end(id: string, code: number | null, started = true, cause?: ExitCause): this {
     if (this.processes.delete(id)) this.history.push(`-${id}${started && code === null ? "!" : ""}`);
     const completed = code === 0;
     return this.worker(id, {
@@ -311,6 +311,7 @@ export class World {
         signal_inferred: false,
         raw_status: code,
         reason: started ? (code === null ? "signalled" : "exited") : "start_failed",
+        ...(cause === undefined ? {} : { cause }),
       },
       outcome: {
         status: completed ? "completed" : "failed",

@@ -1,0 +1,111 @@
+/**
+ * Die with the daemon, for a run that was asked to (architecture §5). The daemon holds one FIFO open for all of them; a
+ * helper in each such run reads it. EOF is the daemon's death, however it died: no signal, no timer and no pid to guess at.
+ * A next daemon that holds the FIFO again in time has renewed it, and the run never notices.
+ */
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LIFELINE_RENEW_MS } from "../../protocol/limits.ts";
+import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
+
+/**
+ * $1 the run directory, $2 the FIFO, $3 seconds for a next daemon, $4 seconds between TERM and KILL, $5 the launcher. A
+ * process of its own (not a subshell of the launcher), so that `ps` tells what it is.
+ *
+ * - Opening a FIFO for reading waits for a writer: it is opened both ways first, so that a daemon that is dead already is EOF.
+ * - Between two daemons \`read\` ends at once and while one holds the FIFO it waits, so the file beside it, which each daemon
+ *   writes before it holds the FIFO, tells whether there was another one meanwhile: the seconds are then counted anew.
+ * - The group is ours as long as this helper is in it. The marker is asked for again right before each KILL: what has the
+ *   pid by then may be somebody else. The launcher is spared: it has the exit to write.
+ */
+export const LIFELINE_SCRIPT = String.raw`# holdfast lifeline
+trap '' HUP INT QUIT ALRM TERM USR1 USR2
+_hf_dir=$1 _hf_fifo=$2 _hf_renew=$3 _hf_grace=$4 _hf_launcher=$5
+PATH=/usr/bin:/bin LC_ALL=C
+export PATH LC_ALL
+exec 5<>"$_hf_fifo" 4<"$_hf_fifo" 5>&-
+read -r _hf_held <"$_hf_fifo.holder"
+_hf_gone=0
+while read -r _ <&4 || :; do
+  read -r _hf_now <"$_hf_fifo.holder"
+  if [ "$_hf_now" = "$_hf_held" ]; then
+    [ "$_hf_gone" -lt "$_hf_renew" ] || break
+    _hf_gone=$((_hf_gone + 1))
+    sleep 1
+  else
+    _hf_held=$_hf_now _hf_gone=0
+  fi
+done
+: >"$_hf_dir/${SUPERVISOR_DIED}"
+echo SIGTERM >>"$_hf_dir/signals"
+kill -s TERM -- "-$_hf_launcher"
+kill -s CONT -- "-$_hf_launcher"
+while [ "$_hf_grace" -gt 0 ] && [ ! -e "$_hf_dir/exit" ]; do
+  sleep 1
+  _hf_grace=$((_hf_grace - 1))
+done
+[ -e "$_hf_dir/exit" ] || echo SIGKILL >>"$_hf_dir/signals"
+_hf_kill() {
+  for _hf_file in $(grep -l "$@" 2>/dev/null); do
+    _hf_pid=\${_hf_file#/proc/} _hf_pid=\${_hf_pid%/*}
+    [ "$_hf_pid" != "$_hf_launcher" ] && [ "$_hf_pid" != "$$" ] || continue
+    grep -q "$1" "$2" "$_hf_file" 2>/dev/null && kill -s KILL "$_hf_pid" && _hf_found=1
+  done
+}
+for _ in 1 2 3 4 5 6 7 8 9; do
+  _hf_found=
+  _hf_kill -zxF "HOLDFAST_RUN=$HOLDFAST_RUN" /proc/[0-9]*/environ
+  _hf_kill -E "^[0-9]+ \(.*\) [^Z] [0-9]+ $_hf_launcher " /proc/[0-9]*/stat
+  [ -n "$_hf_found" ] || break
+done
+`.replaceAll("\\${", "${");
+
+const seconds = (ms: number): string => String(Math.ceil(ms / 1_000));
+
+/** What the launcher is told of it. */
+export type LifelineArguments = readonly [script: string, fifo: string, renew: string, grace: string];
+/** The run lives on. */
+export const NO_LIFELINE: LifelineArguments = ["", "", "", ""];
+
+export const lifelineArguments = (
+  lifeline: Lifeline,
+  asked: { readonly grace_ms: number } | undefined,
+): LifelineArguments =>
+  asked === undefined
+    ? NO_LIFELINE
+    : [LIFELINE_SCRIPT, lifeline.path, seconds(lifeline.renewMs), seconds(asked.grace_ms)];
+
+/** The daemon's end: one descriptor for all runs that die with it. */
+export class Lifeline {
+  readonly path: string;
+  /** A run waits so long for the next daemon. */
+  readonly renewMs: number;
+  #fd: number | undefined;
+
+  constructor(runsDir: string, renewMs = LIFELINE_RENEW_MS) {
+    this.path = join(runsDir, "lifeline");
+    this.renewMs = renewMs;
+  }
+
+  /** As early as a daemon can: runs of the one before it may be counting the seconds. */
+  renew(): void {
+    if (existsSync(this.path)) this.hold();
+  }
+
+  /** Before the launch of a run that dies with this daemon. */
+  hold(): void {
+    if (this.#fd !== undefined) return;
+    if (!existsSync(this.path)) execFileSync("mkfifo", ["-m", FILE_MODE.toString(8), this.path]);
+    const holder = `${this.path}.holder`;
+    writeFileSync(`${holder}.tmp`, `${randomUUID()}\n`, { mode: FILE_MODE });
+    renameSync(`${holder}.tmp`, holder);
+    this.#fd = openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK);
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}

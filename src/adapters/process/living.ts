@@ -1,0 +1,27 @@
+/** Which runs of a store have living processes, as the markers in the process table say, whoever remembers them. */
+import type { LivingRun } from "../spawner.ts";
+import { isDeadState, listPids, readProc, readStat } from "./identity.ts";
+import { inSlices } from "./process-table.ts";
+import { environ, markerIn } from "./sweep.ts";
+
+/** Of another store: nobody here. */
+const runOf = (marker: string, storeId: string): Omit<LivingRun, "pids"> | undefined => {
+  const [store, worker_id, number, ...rest] = marker.split("/");
+  const incarnation = Number(number);
+  const isOurs = store === storeId && rest.length === 0 && Number.isSafeInteger(incarnation);
+  return isOurs && worker_id !== undefined && worker_id !== "" ? { worker_id, incarnation } : undefined;
+};
+
+export const livingRuns = async (storeId: string): Promise<readonly LivingRun[]> => {
+  const found = new Map<string, LivingRun & { readonly pids: number[] }>();
+  await inSlices(listPids(), (pid) => {
+    const block = readProc(`/proc/${pid}/environ`, environ);
+    const marker = typeof block === "string" ? undefined : markerIn(block);
+    const run = marker === undefined ? undefined : runOf(marker, storeId);
+    if (marker === undefined || run === undefined || isDeadState(readStat(pid)?.state ?? "X")) return;
+    const known = found.get(marker) ?? { ...run, pids: [] };
+    found.set(marker, known);
+    known.pids.push(pid);
+  });
+  return [...found.values()];
+};
