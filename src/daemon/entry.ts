@@ -1,6 +1,7 @@
 /** The daemon's program: `entry --state-dir DIR`, in the foreground. `agent daemon start` runs its bundle in the background. */
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
+import { armCrashPoint, CRASH_VARIABLE } from "../protocol/crash-point.ts";
 import { openRuntime } from "../supervisor/open.ts";
 import { runDaemonProcess } from "./process.ts";
 
@@ -10,4 +11,5 @@ if (stateDir === undefined || !stateDir.startsWith("/")) {
   process.stderr.write("The daemon needs --state-dir with an absolute path.\n");
   process.exit(3);
 }
+armCrashPoint(process.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
 await runDaemonProcess({ stateDir, version: packageJson.version, openRuntime });

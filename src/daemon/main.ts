@@ -4,6 +4,7 @@
  */
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
@@ -49,6 +50,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       socket: path,
       started_at: new Date().toISOString(),
     });
+    crashPoint("boot-before-log");
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
@@ -76,6 +78,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
           return Effect.ensuring(runtime.shutdown(agents, reason), Deferred.succeed(stopped, reason));
         }),
     };
+    crashPoint("boot-before-socket");
     const server = yield* listen(path, (socket) => openSession(socket, services, run, log));
     yield* holdLink(options, path);
     yield* options.signalled.pipe(

@@ -6,6 +6,7 @@
  */
 import type { Socket } from "node:net";
 import { Cause, Effect, Exit, type Fiber } from "effect";
+import { crashPoint } from "../protocol/crash-point.ts";
 import {
   type EnvelopeHead,
   type EnvelopeTime,
@@ -86,7 +87,9 @@ export const openSession = (socket: Socket, services: Services, run: Run, log: L
       log("error", `the answer to ${head.command} is not JSON`, { cause: String(cause) });
       line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
     }
+    crashPoint("answer-before");
     socket.write(line);
+    crashPoint("answer-after");
     // Answers do not wait, so it is the next requests that have to.
     if (socket.writableLength > WATCHER_BUFFER_MAX_BYTES) socket.pause();
   };

@@ -119,7 +119,7 @@ const lastLine = (path: string, from: number): string | undefined => {
   return text.trimEnd().split("\n").at(-1) || undefined;
 };
 
-const KEPT = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|HOLDFAST_(?!RUN$).*)$/;
+const KEPT = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|HOLDFAST_(?!(RUN|CRASH_AT)$).*)$/;
 
 /** The daemon's whole environment: what it needs itself. An agent's comes from its own client. */
 export const daemonEnvironment = (env: Environment): Record<string, string> =>

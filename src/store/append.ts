@@ -7,6 +7,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "better-sqlite3";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { STREAMS_CACHED_MAX } from "../protocol/limits.ts";
 import { isOutput, type LogRecord, type RecordDraft } from "../protocol/records.ts";
@@ -142,8 +143,10 @@ export const makeWriter = (
       return records;
     });
     rows.flush();
+    crashPoint("append-mid-projection");
     projection.flush();
     setHead.run(head);
+    crashPoint("append-before-commit");
     return results;
   }).immediate;
 
@@ -160,9 +163,11 @@ export const makeWriter = (
       if (recount) head = newestSeq(db);
       recount = false;
       const before = head;
+      crashPoint("append-before");
       setDurable(callers.some(({ drafts }) => drafts.some(({ type }) => !isOutput(type))));
       try {
         const results = transaction(callers);
+        crashPoint("append-after");
         for (const line of written) recent.push(line);
         return results;
       } catch (cause) {

@@ -1,5 +1,6 @@
 /** Folds the projections again from the log, in one transaction: whoever looks sees the old ones or the new ones. */
 import type { Database } from "better-sqlite3";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { verifiedLine } from "./checksum.ts";
 import { allRows } from "./pages.ts";
 import { PROJECTION_VERSION, projections, resetProjections } from "./projections/projection.ts";
@@ -14,6 +15,7 @@ export const rebuild = (db: Database): number =>
       for (const row of allRows(db)) {
         projection.fold(JSON.parse(verifiedLine(row)));
         records++;
+        crashPoint("rebuild");
       }
       projection.flush();
       db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('projection_version', ?)").run(

@@ -5,6 +5,7 @@
  */
 import { Effect, Schedule } from "effect";
 import type { Observed } from "../adapters/spawner.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
@@ -73,6 +74,7 @@ const lookUp = (
 const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void, HoldfastError> =>
   Effect.gen(function* () {
     const { services, roster } = core;
+    crashPoint("boot-worker");
     const adapter = yield* core.adapterOf(row.kind);
     const { spec, unlaunchable } = yield* specOf(services, row);
     const child = yield* core.fold(row, spec);

@@ -5,6 +5,7 @@
 import type { AgentAdapter, ExitFacts, IncarnationOutcome } from "../adapters/adapter.ts";
 import { type Ingest, openIngest } from "../adapters/ingest.ts";
 import type { Run } from "../adapters/spawner.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
@@ -56,6 +57,7 @@ export class Intake {
       const source = await this.open();
       for (let batch = source.pull(); batch !== undefined; batch = source.pull()) {
         await this.journal.note(batch.drafts, { checkpoint: batch.checkpoint });
+        crashPoint("intake-between-batches");
         if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
       }
     });

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { Run } from "../adapters/spawner.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { LAUNCH_MAX_MS } from "../protocol/limits.ts";
 import { isSecretName, makeRedactor, type Redactor } from "../protocol/redact.ts";
@@ -36,7 +37,9 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
     return;
   }
   const { run, argv, redact } = started;
+  crashPoint("launch-before-record");
   await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
+  crashPoint("launch-after-record");
   if (journal.isClosed()) return;
   const timeout_ms = timeoutOf(shell);
   // Before the machine is told: it may be waiting to stop what runs.

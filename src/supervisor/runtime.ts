@@ -5,6 +5,7 @@
 import { constants } from "node:os";
 import { Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { WORKERS_LIVE_MAX } from "../protocol/limits.ts";
@@ -348,6 +349,7 @@ export const makeRuntime = (
           }
         }
         yield* roster.clear;
+        crashPoint("shutdown");
         over = true;
         yield* tried(commit([{ type: "daemon_stopped", stream: DAEMON_STREAM, payload: { reason } }]));
         if (failures[0] !== undefined) yield* Effect.fail(failures[0]);

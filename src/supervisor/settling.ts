@@ -1,4 +1,5 @@
 /** After the exit: sweep what it left, read what it wrote, hear the adapter's verdict, let the supervisor decide. */
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { STDERR_TAIL_BYTES } from "../protocol/limits.ts";
 import { errorOf, failedToStart, honest, NOT_STARTED, UNKNOWN_EXIT } from "./exits.ts";
@@ -20,6 +21,7 @@ export const settle = async (shell: Shell): Promise<void> => {
     );
     return;
   }
+  crashPoint("exit-before-sweep");
   const sweep = await shell.call("the sweep", () => run.sweep(), undefined);
   const reading = intake.drain();
   if (reading !== undefined) await reading;
@@ -35,5 +37,7 @@ export const settle = async (shell: Shell): Promise<void> => {
   shell.detach();
   run.dispose();
   const told = { exit, outcome: honest(outcome, exit), ...(sweep === undefined ? {} : { sweep }) };
+  crashPoint("exit-before-record");
   await journal.fact({ type: "exited", ...told, duration_ms }, drafts, shell.forgetCheckpoints());
+  crashPoint("exit-after-record");
 };

@@ -1,5 +1,6 @@
 /** What begins a worker's life. A spawn is checked whole, recorded with its secrets masked, and only then put under supervision. */
 import { Effect, Semaphore } from "effect";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../protocol/records.ts";
@@ -88,6 +89,7 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
         Effect.gen(function* () {
           yield* refuseOrphan(spec);
           yield* attemptAsync(() => services.files.save(id, kept));
+          crashPoint("spawn-spec-saved");
           if (kept.supervisor !== "root") return yield* forest.add(id, kept, requested);
           yield* commit(queued === undefined ? [requested] : [requested, queuedRecord(id, queued)]);
           yield* roster.supervise({

@@ -1,4 +1,5 @@
 /** A signal to an agent, and its record. Whether it ended the agent is not known here: the exit tells. */
+import { crashPoint } from "../protocol/crash-point.ts";
 import { workerStream } from "../protocol/records.ts";
 import type { Shell } from "./worker.ts";
 
@@ -7,7 +8,9 @@ export const sendSignal = async (shell: Shell, signal: string, reason: string): 
   if (run === undefined) return;
   shell.signals = [...shell.signals, signal];
   const send = () => (signal === "SIGKILL" ? run.kill() : run.signal(signal as NodeJS.Signals));
+  crashPoint("signal-before");
   const pids = await shell.call(signal, send, []);
+  crashPoint("signal-before-record");
   if (pids.length === 0) return;
   const payload = { signal, pids, reason };
   const stream = workerStream(id);

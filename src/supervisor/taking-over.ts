@@ -1,5 +1,6 @@
 /** How a worker begins that a boot has found: its agent is read on where the last daemon stopped. */
 import type { Run } from "../adapters/spawner.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { programOf, redactorOf, secretsOf, spawnedOf } from "./launching.ts";
 import { checkBudget } from "./limiting.ts";
 import type { Shell } from "./worker.ts";
@@ -22,6 +23,7 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   // Signals go only to who is to stop, and that was recorded first.
   if (shell.child().stop !== null) shell.signals = await signalsSent(shell, incarnation);
   if (shell.beginning.action.type === "adopt") {
+    crashPoint("boot-adoption");
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
     shell.fork(checkBudget(shell));
   }

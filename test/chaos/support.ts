@@ -1,278 +1,46 @@
 /**
- * The daemon as it is shipped, in a process of its own, and what chaos needs around it: a client on its socket, its
- * peak memory, its whole log, and ledgers that the children write themselves. A test's daemons, and their agents by
- * their marker, are ended whatever became of the test.
+ * What chaos needs around a daemon (client.ts): its peak memory, its whole log, and ledgers that the children write
+ * themselves. A test's daemons, and their agents by their marker, are ended whatever became of the test.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createConnection, type Socket } from "node:net";
-import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import {
-  identityOf,
-  isAlive,
-  listPids,
-  readProc,
-  readStat,
-  signalProcess,
-} from "../../src/adapters/process/identity.ts";
-import { markerIn } from "../../src/adapters/process/sweep.ts";
-import { socketPath } from "../../src/daemon/paths.ts";
-import type { LogRecord, RecordPayloads, RecordType } from "../../src/protocol/records.ts";
-import type { RequestInput, RequestName } from "../../src/protocol/requests.ts";
-import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import { temporaryDirectory } from "../adapters/process/support.ts";
+import { type Daemon, endMarked, type Launched, launchDaemon } from "./client.ts";
 
 export { child, makeCanary, temporaryDirectory } from "../adapters/process/support.ts";
+export {
+  AGENT,
+  clientOf,
+  connectTo,
+  type Daemon,
+  endMarked,
+  environment,
+  lives,
+  type RecordOf,
+  sleep,
+  until,
+} from "./client.ts";
 
-const root = resolve(import.meta.dirname, "../..");
-const DAEMON = join(root, "dist/daemon.js");
-export const AGENT = join(root, "bin/agent");
-
-/** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
-const WAIT_MAX_MS = 240_000;
-
-export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-export const until = async (
-  what: string,
-  isSo: () => boolean | Promise<boolean>,
-  withinMs = WAIT_MAX_MS,
-): Promise<void> => {
-  const deadline = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(2);
-  }
-};
-
-const within = <T>(what: string, promise: Promise<T>, ms = WAIT_MAX_MS): Promise<T> => {
-  let timer: NodeJS.Timeout;
-  const tooLate = new Promise<never>((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`not within ${ms} ms: ${what}`)), ms);
+/** As `launchDaemon`, and ended with its agents after the test. */
+export const launchedDaemon = (stateDir: string, env: Readonly<Record<string, string>> = {}): Launched => {
+  const daemon = launchDaemon(stateDir, env);
+  onTestFinished(async () => {
+    await daemon.kill9();
+    const storeId = daemon.storeId();
+    if (storeId !== undefined) endMarked(storeId);
   });
-  return Promise.race([promise, tooLate]).finally(() => clearTimeout(timer));
+  return daemon;
 };
-
-/** What a test's agents and daemons get of this machine's environment. */
-export const environment = (): Record<string, string> => ({
-  PATH: process.env.PATH ?? "/usr/bin:/bin",
-  HOME: "/nonexistent",
-  LANG: "C.UTF-8",
-});
-
-export const connectTo = (stateDir: string): Promise<Socket> =>
-  new Promise((done, fail) => {
-    const socket = createConnection(socketPath(stateDir, process.getuid?.() ?? 0));
-    socket.once("connect", () => done(socket)).once("error", fail);
-  });
-
-const requestLine = (command: string, data: object): string =>
-  `${JSON.stringify({ version: 1, command, data, meta: { request_id: "chaos" } })}\n`;
-
-interface Answer<T> {
-  readonly status: "ok" | "error" | "progress";
-  readonly data: T;
-  readonly error: { readonly message: string | null; readonly details?: object };
-}
-
-export interface Watching {
-  /** Resolves when the daemon has ended the stream; a connection that breaks rejects. */
-  readonly over: Promise<void>;
-  stop(): void;
-}
-
-export type Agents = {
-  readonly id: string;
-  readonly state: string;
-  readonly status: string;
-  readonly pid: number | null;
-  readonly incarnation: number;
-  readonly parent: string | null;
-  readonly reason: string;
-};
-
-/** A client of the daemon of a state directory: it needs no process, so it also serves daemons that a test did not start. */
-export const clientOf = (stateDir: string) => {
-  const exchange = async (
-    command: string,
-    data: object,
-    onProgress: (line: string) => void,
-    socket: Socket,
-  ): Promise<unknown> =>
-    new Promise((done, fail) => {
-      socket.on("error", fail).on("close", () => fail(new Error(`the daemon hung up on ${command}`)));
-      socket.write(requestLine(command, data));
-      let rest = "";
-      socket.setEncoding("utf8").on("data", (text: string) => {
-        const lines = (rest + text).split("\n");
-        rest = lines.pop() as string;
-        for (const line of lines) {
-          if (line.includes('"status":"progress"')) onProgress(line);
-          else conclude(JSON.parse(line) as Answer<unknown>);
-        }
-      });
-      const conclude = ({ status, data: value, error }: Answer<unknown>): void => {
-        if (status === "ok") done(value);
-        else fail(new Error(`${error.message} ${JSON.stringify(error.details)}`));
-        socket.destroy();
-      };
-    });
-  const request = async <T, N extends RequestName = RequestName>(
-    command: N,
-    data: RequestInput<N>,
-  ): Promise<T> => {
-    const socket = await connectTo(stateDir);
-    return within(command, exchange(command, data, () => undefined, socket) as Promise<T>).finally(() =>
-      socket.destroy(),
-    );
-  };
-  const watchLines = async (
-    data: RequestInput<"agent/watch">,
-    onLine: (line: string) => void,
-  ): Promise<Watching> => {
-    const socket = await connectTo(stateDir);
-    let stopped = false;
-    const over = exchange("agent/watch", data, onLine, socket).then(
-      () => undefined,
-      (cause: unknown) => {
-        if (!stopped) throw cause;
-      },
-    );
-    over.catch(() => undefined);
-    return {
-      over,
-      stop: () => {
-        stopped = true;
-        socket.destroy();
-      },
-    };
-  };
-  /** Every record that the log has now, of the given types. */
-  const history = async <T extends RecordType>(
-    types: readonly T[],
-    ids: readonly string[] = [],
-  ): Promise<readonly RecordOf<T>[]> => {
-    const found: RecordOf<T>[] = [];
-    const query = {
-      from: 0,
-      follow: false,
-      types: [...types],
-      ...(ids.length === 0 ? { all: true } : { ids: [...ids] }),
-    };
-    const watching = await watchLines(query, (line) =>
-      found.push((JSON.parse(line) as Answer<RecordOf<T>>).data),
-    );
-    await within("the history", watching.over);
-    return found;
-  };
-  return {
-    request,
-    watchLines,
-    history,
-    spawn: async (argv: readonly string[], over: Partial<WorkerSpecInput> = {}): Promise<string> =>
-      (await request<{ id: string }>("agent/spawn", { spec: specOf(argv, over) })).id,
-    kill: (ids: readonly string[], grace_ms = 200) => request("agent/kill", { ids: [...ids], grace_ms }),
-    wait: (ids: readonly string[]) => request("agent/wait", { ids: [...ids] }),
-    info: (id: string) => request<Agents>("agent/info", { id }),
-    list: async () => (await request<{ workers: readonly Agents[] }>("agent/list", { all: true })).workers,
-    output: async (id: string) => (await request<{ text: string }>("agent/output", { id })).text,
-  };
-};
-
-export type RecordOf<T extends RecordType> = LogRecord & {
-  readonly type: T;
-  readonly payload: RecordPayloads[T];
-};
-export type Client = ReturnType<typeof clientOf>;
-
-/** A command that nothing but the test ends. */
-const specOf = (argv: readonly string[], over: Partial<WorkerSpecInput>): WorkerSpecInput => ({
-  kind: "command",
-  argv: [...argv],
-  cwd: "/",
-  client_env: environment(),
-  restart: "temporary",
-  timeout_ms: 0,
-  stall_ms: 0,
-  backoff_min_ms: 0,
-  backoff_max_ms: 0,
-  ...over,
-});
-
-export interface Daemon extends Client {
-  readonly stateDir: string;
-  readonly pid: number;
-  readonly process: ChildProcess;
-  /** SIGKILL, and gone. */
-  kill9(): Promise<void>;
-  /** The `agent` command against this daemon. */
-  agent(...args: readonly string[]): Promise<string>;
-}
 
 /** In `stateDir`, where a killed one may have left its agents; otherwise in a directory of its own. */
 export const startDaemon = async (
   stateDir: string = join(temporaryDirectory(), "state"),
 ): Promise<Daemon> => {
-  if (!existsSync(DAEMON))
-    throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
-  const said = `${stateDir}.said`;
-  const fd = openSync(said, "a");
-  const daemon = spawn(process.execPath, [DAEMON, "--state-dir", stateDir], {
-    cwd: "/",
-    env: environment(),
-    stdio: ["ignore", fd, fd],
-  });
-  closeSync(fd);
-  const hasEnded = () => daemon.exitCode !== null || daemon.signalCode !== null;
-  const kill9 = async () => {
-    daemon.kill("SIGKILL");
-    await until("the daemon is gone", hasEnded);
-  };
-  const client = clientOf(stateDir);
-  let storeId: string | undefined;
-  onTestFinished(async () => {
-    await kill9();
-    if (storeId !== undefined) endMarked(storeId);
-  });
-  await until("the daemon answers", async () => {
-    if (hasEnded()) throw new Error(`the daemon ended: ${readFileSync(said, "utf8")}`);
-    const status = await client
-      .request<{ pid: number; store_id: string }>("daemon/status", {})
-      .catch(() => undefined);
-    storeId = status?.store_id;
-    return status?.pid === daemon.pid;
-  });
-  return {
-    ...client,
-    stateDir,
-    pid: daemon.pid as number,
-    process: daemon,
-    kill9,
-    agent: async (...args) =>
-      (
-        await promisify(execFile)(process.execPath, [AGENT, ...args], {
-          env: { ...environment(), HOLDFAST_HOME: stateDir },
-        })
-      ).stdout,
-  };
+  const daemon = launchedDaemon(stateDir);
+  if (!(await daemon.answers())) throw new Error(`the daemon ended: ${daemon.said()}`);
+  return daemon;
 };
-
-/** Tidies up after a test, by the marker of its own store; no test counts by it. */
-export const endMarked = (storeId: string): void => {
-  const block = Buffer.alloc(256 * 1024);
-  for (const pid of listPids()) {
-    const stat = readStat(pid);
-    const environ = stat && readProc(`/proc/${pid}/environ`, block);
-    if (typeof environ !== "object" || !markerIn(environ)?.startsWith(`${storeId}/`)) continue;
-    signalProcess(identityOf(pid, stat!.start_time), "SIGKILL");
-  }
-};
-
-/** Of exactly the process that had this pid at that start time. */
-export const lives = (pid: number, startTime = readStat(pid)?.start_time ?? ""): boolean =>
-  isAlive(identityOf(pid, startTime));
 
 const memoryOf = (pid: number, field: "VmHWM" | "VmRSS"): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) /

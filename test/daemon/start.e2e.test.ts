@@ -176,12 +176,13 @@ describe("starting a daemon", () => {
   });
 });
 
-test("the daemon's environment is small and has no marker", () => {
+test("the daemon's environment is small, has no marker, and no client lets it crash", () => {
   const env = {
     PATH: "/bin",
     HOME: "/h",
     HOLDFAST_HOME: "/s",
     HOLDFAST_RUN: "a/b/1",
+    HOLDFAST_CRASH_AT: "append-after:1",
     ANTHROPIC_API_KEY: "secret",
     LC_ALL: "C",
     XDG_RUNTIME_DIR: "/r",

@@ -5,6 +5,7 @@
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { EXEC_POLL_MS, RUN_POLL_MS, START_TIMEOUT_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
@@ -44,7 +45,9 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   });
   const notices = new Notices(dir);
   try {
+    crashPoint("launch-before-spawn");
     const launcher = await spawnLauncher(host, request, dir, notices);
+    crashPoint("launch-before-pid");
     const agent = await agentOf(request, dir, notices, launcher);
     return new ProcessRun(host, { worker_id, incarnation, dir, agent, launcher, stdin, notices });
   } catch (cause) {

@@ -5,6 +5,7 @@
  * no snapshot saw, and other users' processes, can.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
@@ -133,6 +134,7 @@ const knownOf = ({ recorded, found }: Waiting): Map<number, string> => {
 };
 
 const killFound = async ({ found }: Waiting, unreadable: number): Promise<SweepReport> => {
+  if (found.size > 0) crashPoint("sweep-before-kill");
   for (const identity of found.values()) signalProcess(identity, "SIGKILL");
   let survivors = [...found.values()].filter(isAlive);
   const deadline = performance.now() + SWEEP_KILL_WAIT_MS;

@@ -1,5 +1,6 @@
 /** Brings a database to the newest schema: numbered steps, forward only, one transaction. A newer schema is refused. */
 import type { Database } from "better-sqlite3";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { log } from "./001-log.ts";
 
@@ -29,6 +30,7 @@ export const migrate = (db: Database): number => {
   if (found === STEPS.length) return found;
   db.transaction(() => {
     for (const step of STEPS.slice(found)) db.exec(step);
+    crashPoint("migration");
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${STEPS.length}`);
   }).exclusive();

@@ -1,0 +1,91 @@
+/**
+ * The daemon dies at every named point of its code (promises R9, R1, R4, R7): agents go on, and of what was acknowledged
+ * nothing is lost and nothing is done twice. Each daemon of a chain dies at its own point and finds what the one before
+ * left; the last one does not die, and the history checker reads all of it.
+ */
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { CRASH_POINTS, CRASH_VARIABLE, type CrashPoint } from "../../src/protocol/crash-point.ts";
+import { figure, full } from "../support/figures.ts";
+import type { Launched } from "./client.ts";
+import { Fleet } from "./fleet.ts";
+import { checkHistory } from "./history.ts";
+import { launchedDaemon, startDaemon, temporaryDirectory, until } from "./support.ts";
+
+/** Passed once in the life of a daemon. */
+const ONCE: readonly CrashPoint[] = ["migration", "boot-before-log", "boot-before-socket", "shutdown"];
+const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1, 3];
+/** Points of one chain: few enough to tell by which one a finding comes. */
+const CHAIN = full ? 1 : 11;
+
+interface Crash {
+  readonly point: CrashPoint;
+  readonly passage: number;
+}
+
+const crashes: readonly Crash[] = PASSAGES.flatMap((passage) =>
+  CRASH_POINTS.filter((point) => passage === 1 || !ONCE.includes(point)).map((point) => ({ point, passage })),
+);
+const chains = Array.from({ length: Math.ceil(crashes.length / CHAIN) }, (_, n) =>
+  crashes.slice(n * CHAIN, (n + 1) * CHAIN),
+);
+const nameOf = ({ point, passage }: Crash): string => `${point}:${passage}`;
+
+/** Asks until it dies: a turn, a kill in flight, a restart, and what the point alone needs. */
+const drive = async (daemon: Launched, fleet: Fleet, point: CrashPoint): Promise<void> => {
+  const begun = await daemon.answers();
+  for (let round = 0; begun && !daemon.ended(); round += 1) {
+    const asked = [
+      fleet.turn(daemon),
+      fleet.job(daemon, ["seq", "3"]),
+      fleet.stubborn(daemon).then((id) => fleet.kill(daemon, id)),
+      ...(round % 2 === 1 ? [fleet.restart(daemon, fleet.lasting.at(-1) as string)] : []),
+      ...(point === "rebuild" ? [daemon.request("db/rebuild", {})] : []),
+      ...(point === "shutdown" ? [daemon.request("daemon/stop", { agents: "keep" })] : []),
+    ];
+    await Promise.race([Promise.allSettled(asked), until("it dies", () => daemon.ended())]);
+  }
+  await until("it dies", () => daemon.ended());
+};
+
+describe("a daemon that dies at", () => {
+  test.each(chains.map((chain) => ({ points: chain.map(nameOf).join(" "), chain })))(
+    "$points leaves nothing undone and nothing done twice",
+    { timeout: 600_000 },
+    async ({ chain }) => {
+      const dir = temporaryDirectory();
+      const stateDir = join(dir, "state");
+      const fleet = new Fleet(dir);
+      onTestFinished(() => fleet.close());
+
+      const dieAt = async (crash: Crash): Promise<void> => {
+        const daemon = launchedDaemon(stateDir, { [CRASH_VARIABLE]: nameOf(crash) });
+        await drive(daemon, fleet, crash.point);
+        expect(daemon.process.signalCode, `${nameOf(crash)} was reached: ${daemon.said()}`).toBe("SIGKILL");
+      };
+      const [first, ...others] = chain;
+      // On a database that is being made there is nobody yet.
+      if (first?.point === "migration") await dieAt(first);
+      const founder = await startDaemon(stateDir);
+      for (let n = 0; n < 2; n += 1) await fleet.counter(founder, 0.05);
+      const crashing = await fleet.crasher(founder);
+      await fleet.apply(founder, "shop");
+      await fleet.stubborn(founder);
+      for (let n = 0; n < 3; n += 1) await fleet.turn(founder);
+      await founder.kill9();
+      for (const crash of first?.point === "migration" ? others : chain) await dieAt(crash);
+
+      const last = await startDaemon(stateDir);
+      await fleet.workedOff(last);
+      await fleet.kill(last, crashing);
+      await fleet.down(last, "shop");
+      await fleet.stopCounting(last);
+      const minimum = { records: 100, acknowledged: 10, ends: 5, lines: 100 };
+      expect(checkHistory(await fleet.history(last, minimum))).toEqual([]);
+      await last.request("agent/kill", { all: true, grace_ms: 100 });
+      expect(checkHistory(await fleet.history(last, minimum, true))).toEqual([]);
+      expect(await last.request("db/check", {})).toMatchObject({ ok: true });
+      figure("R9", { rounds: chain.length, failures: 0, note: "crash points, each with its passages" });
+    },
+  );
+});

@@ -1,0 +1,222 @@
+/**
+ * What chaos is done to: real agents under a real daemon, what their clients were told, and the history that the checker
+ * reads at the end. A daemon may die under every request; only what it answered counts.
+ */
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, readSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isAlive } from "../../src/adapters/process/identity.ts";
+import type { LogRecord, ProcessIdentity } from "../../src/protocol/records.ts";
+import type { TreeSpecInput } from "../../src/protocol/tree.ts";
+import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
+import { type Client, environment, until } from "./client.ts";
+import type { Acknowledged, Found, History } from "./history.ts";
+
+const child = (name: string): string => resolve(import.meta.dirname, "../fixtures/children", name);
+const RECORDING = resolve(import.meta.dirname, "../recordings/claude-code/real-text.ndjson");
+
+/** Runs a script that knows no canary with one held, in every process that it makes. */
+const HOLDING = ["/bin/sh", "-c", 'exec 9<>"$0"; exec "$@"'] as const;
+
+const treeOf = (name: string, canary: string): TreeSpecInput => {
+  const worker = (called: string) => ({
+    type: "worker" as const,
+    name: called,
+    depends_on: [],
+    spec: {
+      kind: "command",
+      argv: [...HOLDING, canary, child("ignores-term.sh")],
+      cwd: "/",
+      client_env: environment(),
+      restart: "permanent" as const,
+      grace_ms: 100,
+      timeout_ms: 0,
+      stall_ms: 0,
+      backoff_min_ms: 0,
+      backoff_max_ms: 0,
+    },
+  });
+  return {
+    name,
+    file: `/${name}.yaml`,
+    root: {
+      type: "supervisor",
+      name,
+      config: { strategy: "one_for_all", max_restarts: 1_000, backoff_min_ms: 0, backoff_max_ms: 0 },
+      depends_on: [],
+      children: [worker("a"), worker("b")],
+    },
+  } as TreeSpecInput;
+};
+
+export class Fleet {
+  readonly acknowledged: Acknowledged[] = [];
+  /** Agents that print numbered lines until they are told to stop. */
+  readonly counting: string[] = [];
+  /** Agents that shall run until the end. */
+  readonly lasting: string[] = [];
+  /** Short work that was acknowledged. */
+  readonly jobs: string[] = [];
+  readonly #dir: string;
+  readonly #canary: string;
+  readonly #fd: number;
+  readonly #stop: string;
+
+  /** `dir` is the test's own, and stays when daemons go. */
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.#canary = join(dir, "canary");
+    this.#stop = join(dir, "stop");
+    execFileSync("mkfifo", [this.#canary]);
+    this.#fd = openSync(this.#canary, constants.O_RDONLY | constants.O_NONBLOCK);
+  }
+
+  /** Resolves with its id once it is acknowledged. */
+  async spawn(client: Client, argv: readonly string[], over: Partial<WorkerSpecInput> = {}): Promise<string> {
+    const id = await client.spawn([...HOLDING, this.#canary, ...argv], over);
+    this.acknowledged.push({ what: "spawn", worker_id: id });
+    return id;
+  }
+
+  /** Prints 50 numbered lines a pause. */
+  async counter(client: Client, pause_s: number): Promise<void> {
+    const id = await this.spawn(client, [child("counts.sh"), this.#stop, String(pause_s)]);
+    this.counting.push(id);
+    this.lasting.push(id);
+  }
+
+  /** Ends by itself a moment after each start, and is started again; now and then it leaves a child. */
+  async crasher(client: Client): Promise<string> {
+    return this.spawn(client, [child("leaves-child.sh"), this.#canary], {
+      restart: "permanent",
+      max_restarts: 900,
+      restart_period_ms: 3_600_000,
+      backoff_min_ms: 200,
+      backoff_max_ms: 400,
+    });
+  }
+
+  /** A shell with a child that only a kill ends. */
+  async stubborn(client: Client, over: Partial<WorkerSpecInput> = {}): Promise<string> {
+    const id = await this.spawn(client, [child("double-fork.sh"), this.#canary], {
+      restart: "permanent",
+      max_restarts: 900,
+      ...over,
+    });
+    this.lasting.push(id);
+    return id;
+  }
+
+  async job(client: Client, argv: readonly string[]): Promise<string> {
+    const id = await this.spawn(client, argv);
+    this.jobs.push(id);
+    return id;
+  }
+
+  /** One turn of an agent, as Claude Code told it once; an end that was none is tried again. */
+  async turn(client: Client): Promise<string> {
+    const { id } = await client.request<{ id: string }>("agent/spawn", {
+      spec: {
+        kind: "claude_code",
+        prompt: "Say hello.",
+        cwd: "/",
+        client_env: environment(),
+        env: {
+          CLAUDE_BINARY: child("plays-recording.sh"),
+          PLAYED: RECORDING,
+          CANARY: this.#canary,
+        },
+        restart: "transient",
+        max_restarts: 50,
+        backoff_min_ms: 0,
+        backoff_max_ms: 0,
+        stall_ms: 0,
+        timeout_ms: 0,
+      },
+    });
+    this.acknowledged.push({ what: "spawn", worker_id: id });
+    this.jobs.push(id);
+    return id;
+  }
+
+  async kill(client: Client, id: string): Promise<void> {
+    await client.kill([id], 100);
+    this.acknowledged.push({ what: "kill", worker_id: id });
+    const at = this.lasting.indexOf(id);
+    if (at !== -1) this.lasting.splice(at, 1);
+  }
+
+  async restart(client: Client, id: string): Promise<void> {
+    await client.request("agent/restart", { ids: [id] });
+    this.acknowledged.push({ what: "restart", worker_id: id });
+  }
+
+  async apply(client: Client, tree: string): Promise<void> {
+    await client.request("tree/apply", { tree: treeOf(tree, this.#canary) });
+    this.acknowledged.push({ what: "apply", tree });
+  }
+
+  async down(client: Client, tree: string): Promise<void> {
+    await client.request("tree/down", { name: tree });
+    this.acknowledged.push({ what: "down", tree });
+  }
+
+  /** Tells the counters to say how far they came, and to end. */
+  async stopCounting(client: Client): Promise<void> {
+    writeFileSync(this.#stop, "");
+    await client.wait(this.counting);
+    for (const id of this.counting) this.lasting.splice(this.lasting.indexOf(id), 1);
+  }
+
+  isCanaryHeld(): boolean {
+    try {
+      return readSync(this.#fd, Buffer.alloc(1), 0, 1, null) > 0;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "EAGAIN") return true;
+      throw cause;
+    }
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  path(name: string): string {
+    return join(this.#dir, name);
+  }
+
+  /** What is on record now and what lives. The fleet must be quiet, or the log moves on between the two looks. */
+  async history(client: Client, minimum: History["minimum"], isOver = false): Promise<History> {
+    const records = (await client.history([])) as readonly LogRecord[];
+    return {
+      records,
+      acknowledged: this.acknowledged,
+      counting: this.counting,
+      found: foundOf(records),
+      held: isOver && this.isCanaryHeld() ? [this.#canary] : [],
+      minimum,
+    };
+  }
+
+  /** Until every job that was acknowledged has ended: what is owed is done. */
+  async workedOff(client: Client): Promise<void> {
+    const ended = async (): Promise<boolean> => {
+      const workers = await client.list();
+      return this.jobs.every((id) =>
+        ["completed", "failed", "cancelled"].includes(workers.find((one) => one.id === id)?.state ?? ""),
+      );
+    };
+    await until("all jobs have ended", ended);
+  }
+}
+
+const foundOf = (records: readonly LogRecord[]): readonly Found[] => {
+  const identities = new Map<string, Found & { readonly agent: ProcessIdentity }>();
+  for (const record of records) {
+    if (record.type !== "worker_spawned") continue;
+    const { worker_id = "", incarnation = 0 } = record;
+    const { agent } = record.payload;
+    identities.set(`${worker_id}/${incarnation}`, { worker_id, incarnation, agent, alive: isAlive(agent) });
+  }
+  return [...identities.values()].map(({ agent: _, ...found }) => found);
+};

@@ -1,0 +1,284 @@
+/**
+ * The history checker (promises.md §4.6): what clients were told, what the log says and what lives at the end must agree.
+ * Pure: a history in, a sentence for each disagreement out. It knows nothing of the supervisor's own code.
+ */
+import { isCountedRestart, type LogRecord, type RecordType } from "../../src/protocol/records.ts";
+
+/** A request that was answered with success. What was asked for and not answered may have happened, or not. */
+export type Acknowledged =
+  | { readonly what: "spawn" | "kill" | "restart"; readonly worker_id: string }
+  | { readonly what: "apply" | "down"; readonly tree: string };
+
+/** The process of an incarnation, as the test found it in the process table by the identity on record. */
+export interface Found {
+  readonly worker_id: string;
+  readonly incarnation: number;
+  readonly alive: boolean;
+}
+
+export interface History {
+  /** The whole log, in the order in which it was read. */
+  readonly records: readonly LogRecord[];
+  readonly acknowledged: readonly Acknowledged[];
+  /** Workers whose agents print 1, 2, 3 and so on from the first line of each incarnation; other words may follow a number line. */
+  readonly counting: readonly string[];
+  /** At the end: every incarnation that has a process on record. */
+  readonly found: readonly Found[];
+  /** At the end: whether any process holds a canary of agents that are all over. */
+  readonly held: readonly string[];
+  /** A history in which nothing happened proves nothing. */
+  readonly minimum: {
+    readonly records: number;
+    readonly acknowledged: number;
+    readonly ends: number;
+    readonly lines: number;
+  };
+}
+
+export const checkHistory = (history: History): readonly string[] => [
+  ...minimumOfWork(history),
+  ...denseSeqs(history),
+  ...denseVersions(history),
+  ...incarnations(history),
+  ...windows(history),
+  ...acknowledgements(history),
+  ...numbers(history),
+  ...tombstones(history),
+  ...standing(history),
+];
+
+const TERMINALS: readonly RecordType[] = ["worker_completed", "worker_failed", "worker_cancelled"];
+
+/** What only a process, or the care for one, puts on record. */
+const OF_A_PROCESS: readonly RecordType[] = [
+  "worker_spawned",
+  "worker_started",
+  "worker_ready",
+  "worker_adopted",
+  "worker_heartbeat",
+  "worker_stalled",
+  "worker_question",
+  "worker_limit_reached",
+  "worker_log_chunk",
+  "session_started",
+  "turn_started",
+  "turn_completed",
+  "agent.event",
+];
+
+const minimumOfWork = ({ records, acknowledged, counting, minimum }: History): readonly string[] => {
+  const done = {
+    records: records.length,
+    acknowledged: acknowledged.length,
+    ends: records.filter(({ type }) => type === "worker_exited").length,
+    lines: records.filter((record) => counting.includes(record.worker_id ?? "") && textOf(record) !== "")
+      .length,
+  };
+  return (Object.keys(done) as (keyof typeof done)[])
+    .filter((what) => done[what] < minimum[what])
+    .map((what) => `too little happened: ${done[what]} ${what}, at least ${minimum[what]} are asked for`);
+};
+
+const denseSeqs = ({ records }: History): readonly string[] => {
+  const at = records.findIndex(({ seq }, index) => seq !== index + 1);
+  return at === -1 ? [] : [`record ${at + 1} of the log has seq ${records[at]?.seq}`];
+};
+
+const denseVersions = ({ records }: History): readonly string[] => {
+  const newest = new Map<string, number>();
+  const findings: string[] = [];
+  for (const { stream, version } of records) {
+    const before = newest.get(stream) ?? 0;
+    if (version !== before + 1) findings.push(`${stream} has version ${version} after ${before}`);
+    newest.set(stream, version);
+  }
+  return findings;
+};
+
+interface Life {
+  exits: number;
+  terminals: number;
+}
+
+/** One exit, then one terminal record, for each incarnation that is over; nothing of its process after that; none before the last one's end. */
+const incarnations = ({ records }: History): readonly string[] => {
+  const findings: string[] = [];
+  const lives = new Map<string, Life & { incarnation: number }>();
+  for (const record of records) {
+    const { worker_id, incarnation = 0, type } = record;
+    if (worker_id === undefined) continue;
+    const life = lives.get(worker_id) ?? { incarnation: 0, exits: 0, terminals: 0 };
+    lives.set(worker_id, life);
+    const what = `${worker_id}/${incarnation}`;
+    if (type === "worker_state_changed" && record.payload.to === "starting") {
+      if (life.incarnation > 0 && life.terminals === 0)
+        findings.push(`${what} began before ${life.incarnation} had a terminal record`);
+      else if (incarnation !== life.incarnation + 1) findings.push(`${what} began after ${life.incarnation}`);
+      Object.assign(life, { incarnation, exits: 0, terminals: 0 });
+      continue;
+    }
+    if (OF_A_PROCESS.includes(type)) {
+      if (incarnation > 0 && incarnation !== life.incarnation)
+        findings.push(`${type} of ${what}, while ${life.incarnation} is the newest`);
+      else if (life.terminals > 0) findings.push(`${type} of ${what} after its terminal record`);
+    }
+    if (type === "worker_exited") {
+      life.exits += 1;
+      if (life.exits > 1) findings.push(`${what} has ${life.exits} exits`);
+    }
+    if (!TERMINALS.includes(type)) continue;
+    life.terminals += 1;
+    if (life.terminals > 1) findings.push(`${what} has ${life.terminals} terminal records`);
+    if (life.exits === 0) findings.push(`${what} has a terminal record and no exit`);
+  }
+  for (const [id, { incarnation, exits, terminals }] of lives)
+    if (exits > 0 && terminals === 0)
+      findings.push(`${id}/${incarnation} has an exit and no terminal record`);
+  return findings;
+};
+
+interface Restart {
+  readonly at_ms: number;
+  readonly boot_id: string;
+}
+
+/** In any window of a worker's or supervisor's period no more restarts than its intensity. */
+const windows = ({ records }: History): readonly string[] => {
+  const restarts = new Map<string, Restart[]>();
+  const findings: string[] = [];
+  // A worker of a file is counted by its supervisor.
+  const ownWindows = new Set<string>();
+  for (const record of records) {
+    if (record.type === "worker_spawn_requested" && record.payload.spec.supervisor === "root")
+      ownWindows.add(record.worker_id ?? "");
+    // A supervisor that gave up, or was started by name, begins with an empty window.
+    if (
+      record.type === "supervisor_state_changed" &&
+      ["terminated", "pending", "parked"].includes(record.payload.to)
+    )
+      restarts.delete(record.payload.supervisor);
+    if (record.type === "supervisor_asked" && record.payload.what === "restart")
+      restarts.delete(record.payload.supervisor);
+    if (record.type === "tree_removed")
+      for (const who of restarts.keys()) if (!ownWindows.has(who)) restarts.delete(who);
+    if (record.type !== "worker_restart_scheduled" && record.type !== "supervisor_restart_scheduled")
+      continue;
+    const { clock, max_restarts, period_ms, reason } = record.payload;
+    if (!isCountedRestart(reason)) continue;
+    if (record.type === "worker_restart_scheduled" && !ownWindows.has(record.worker_id ?? "")) continue;
+    const who =
+      record.type === "supervisor_restart_scheduled" ? record.payload.supervisor : (record.worker_id ?? "");
+    const at_ms = Number(BigInt(clock.mono_ns) / 1_000_000n);
+    const kept = (restarts.get(who) ?? []).filter(
+      (one) => one.boot_id === clock.boot_id && at_ms - one.at_ms <= period_ms,
+    );
+    kept.push({ at_ms, boot_id: clock.boot_id });
+    restarts.set(who, kept);
+    if (kept.length > max_restarts)
+      findings.push(
+        `${who} was restarted ${kept.length} times in ${period_ms} ms, ${max_restarts} are allowed`,
+      );
+  }
+  return findings;
+};
+
+/** What each acknowledgement must have left in the log. */
+const acknowledgements = ({ records, acknowledged }: History): readonly string[] => {
+  const has = (id: string, is: (record: LogRecord) => boolean) =>
+    records.some((record) => record.worker_id === id && is(record));
+  const isOnRecord = (one: Acknowledged): boolean => {
+    switch (one.what) {
+      case "spawn":
+        return has(one.worker_id, ({ type }) => type === "worker_spawn_requested");
+      case "kill":
+        return has(
+          one.worker_id,
+          (record) => record.type === "worker_cancel_requested" && record.payload.tombstone,
+        );
+      case "restart":
+        return has(
+          one.worker_id,
+          (record) =>
+            (record.type === "worker_cancel_requested" && !record.payload.tombstone) ||
+            (record.type === "worker_restart_scheduled" && !isCountedRestart(record.payload.reason)),
+        );
+      case "apply":
+        return records.some((record) => record.type === "tree_applied" && record.payload.tree === one.tree);
+      case "down":
+        return records.some((record) => record.type === "tree_removed" && record.payload.tree === one.tree);
+    }
+  };
+  return acknowledged
+    .filter((one) => !isOnRecord(one))
+    .map(
+      (one) =>
+        `${one.what} of ${"tree" in one ? one.tree : one.worker_id} was acknowledged and is not in the log`,
+    );
+};
+
+const textOf = (record: LogRecord): string =>
+  record.type === "agent.event" && record.payload.kind === "TextOutput"
+    ? String(record.payload.text ?? "")
+    : "";
+
+/** Whatever was killed, and whoever read it: 1, 2, 3 and so on. */
+const numbers = ({ records, counting }: History): readonly string[] => {
+  const texts = new Map<string, string[]>();
+  const wanted = new Set(counting);
+  for (const record of records) {
+    if (!wanted.has(record.worker_id ?? "")) continue;
+    const text = textOf(record);
+    if (text === "") continue;
+    const key = `${record.worker_id}/${record.incarnation}`;
+    const known = texts.get(key);
+    if (known === undefined) texts.set(key, [text]);
+    else known.push(text);
+  }
+  return [...texts].flatMap(([key, parts]) => {
+    const lines = parts
+      .join("")
+      .split("\n")
+      .filter((line) => /^\d+$/.test(line));
+    const at = lines.findIndex((line, index) => line !== String(index + 1));
+    return at === -1 ? [] : [`${key} has line ${lines[at]} where ${at + 1} belongs`];
+  });
+};
+
+/** What was killed by name begins by nothing but its name. */
+const tombstones = ({ records }: History): readonly string[] => {
+  const buried = new Set<string>();
+  const findings: string[] = [];
+  for (const record of records) {
+    const id = record.worker_id ?? "";
+    if (record.type === "worker_cancel_requested" && record.payload.tombstone) buried.add(id);
+    if (record.type === "worker_restart_scheduled" && record.payload.reason === "user") buried.delete(id);
+    if (record.type === "worker_state_changed" && record.payload.to === "starting" && buried.has(id))
+      findings.push(`${id}/${record.incarnation} began although it was killed`);
+  }
+  return findings;
+};
+
+/** What is not over has a live process; what is over, or was killed with its canary, has none. */
+const standing = ({ records, found, held }: History): readonly string[] => {
+  const over = new Set(
+    records
+      .filter(({ type }) => type === "worker_exited")
+      .map(({ worker_id, incarnation }) => `${worker_id}/${incarnation}`),
+  );
+  const known = new Set(found.map(({ worker_id, incarnation }) => `${worker_id}/${incarnation}`));
+  const spawned = new Set(
+    records
+      .filter(({ type }) => type === "worker_spawned")
+      .map(({ worker_id, incarnation }) => `${worker_id}/${incarnation}`),
+  );
+  return [
+    ...found.flatMap(({ worker_id, incarnation, alive }) => {
+      const key = `${worker_id}/${incarnation}`;
+      if (alive && over.has(key)) return [`${key} is over and its process lives`];
+      if (!alive && !over.has(key)) return [`${key} runs by the log and its process is gone`];
+      return [];
+    }),
+    ...[...spawned].filter((key) => !known.has(key)).map((key) => `nobody looked for the process of ${key}`),
+    ...held.map((canary) => `somebody holds ${canary}, whose agents are all over`),
+  ];
+};
