@@ -7,11 +7,12 @@ import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
-import type { DaemonFile } from "./daemon-file.ts";
+import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
+import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { limitsOf } from "./limits.ts";
-import { acquireLock } from "./lock.ts";
+import { acquireLock, type StateLock } from "./lock.ts";
 import type { Log } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
@@ -43,12 +44,15 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const { stateDir, version, log } = options;
     const path = socketPath(stateDir, process.getuid?.() ?? 0);
     yield* prepareDirectories(stateDir, path);
-    yield* holdLock(stateDir, {
+    const own: DaemonFile = {
       pid: process.pid,
       version,
       socket: path,
       started_at: new Date().toISOString(),
-    });
+      identity: ownIdentity(),
+      command: [process.execPath, ...process.argv.slice(1, 2)],
+    };
+    const lock = yield* holdLock(stateDir, own);
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
@@ -58,7 +62,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     });
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
-    const stopped = yield* Deferred.make<string>();
+    const stopped = yield* Deferred.make<string, HoldfastError>();
     const stopping = new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
     const services: Services = {
@@ -77,7 +81,14 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         }),
     };
     const server = yield* listen(path, (socket) => openSession(socket, services, run, log));
-    yield* holdLink(options, path);
+    const link = yield* holdLink(options, path);
+    const kept: readonly Kept[] = [
+      keptDaemonFile(stateDir, own),
+      { what: "the socket", keep: server.keep() },
+      ...(link === undefined ? [] : [keptLink(link, path)]),
+    ];
+    // The log is the other daemon's now: nothing more is written to it.
+    yield* keepInPlace(stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
     yield* options.signalled.pipe(
       Effect.flatMap((signal) => services.shutdown("keep", signal)),
       Effect.catchCause((cause) =>
@@ -100,20 +111,23 @@ const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<voi
     ensurePrivateDirectory(dirname(socket));
   });
 
-const holdLock = (stateDir: string, holder: DaemonFile): Effect.Effect<void, HoldfastError, Scope.Scope> =>
+const holdLock = (
+  stateDir: string,
+  holder: DaemonFile,
+): Effect.Effect<StateLock, HoldfastError, Scope.Scope> =>
   Effect.acquireRelease(
     attempt(() => acquireLock(stateDir, holder)),
     (lock) => Effect.sync(() => lock.release()),
-  ).pipe(Effect.asVoid);
+  );
 
-/** A convenience for others: where it cannot be made, the daemon says so and goes on. */
+/** A convenience for others: where it cannot be made, the daemon says so and goes on. Answers where it belongs. */
 const holdLink = (
   { stateDir, env, home, log }: DaemonOptions,
   socket: string,
-): Effect.Effect<void, never, Scope.Scope> => {
+): Effect.Effect<string | undefined, never, Scope.Scope> => {
   const link = runtimeLink(stateDir, env, home);
-  if (link === undefined) return Effect.void;
-  return Effect.acquireRelease(
+  if (link === undefined) return Effect.succeed(undefined);
+  const held = Effect.acquireRelease(
     Effect.promise(async () => {
       try {
         if (!(await linkSocket(link, socket)))
@@ -127,6 +141,7 @@ const holdLink = (
     }),
     () => Effect.sync(() => unlinkSocket(link, socket)),
   );
+  return Effect.as(held, link);
 };
 
 const attempt = <A>(body: () => A): Effect.Effect<A, HoldfastError> =>

@@ -27,7 +27,7 @@ import { temporaryDirectory } from "../adapters/process/support.ts";
 export { child, makeCanary, temporaryDirectory } from "../adapters/process/support.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const DAEMON = join(root, "dist/daemon.js");
+export const DAEMON = join(root, "dist/daemon.js");
 export const AGENT = join(root, "bin/agent");
 
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
