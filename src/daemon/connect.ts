@@ -36,7 +36,8 @@ const tryExpected = async (stateDir: string, path: string): Promise<Socket | und
     const socket = await tryConnect(path);
     if (socket !== undefined || performance.now() > deadline) return socket;
     const holder = readDaemonFile(stateDir);
-    if (holder === undefined || !isHolderAlive(holder)) return undefined;
+    // A program that embeds the runtime has no socket.
+    if (holder === undefined || holder.socket === "" || !isHolderAlive(holder)) return undefined;
     await new Promise((resolve) => setTimeout(resolve, DAEMON_START_POLL_MS));
   }
 };

@@ -5,6 +5,7 @@
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
@@ -13,7 +14,7 @@ import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { limitsOf } from "./limits.ts";
 import { acquireLock, type StateLock } from "./lock.ts";
-import type { Log } from "./log.ts";
+import { type Log, textOf } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
@@ -27,6 +28,7 @@ export interface DaemonOptions {
   readonly env: Environment;
   readonly home: string;
   readonly log: Log;
+  readonly defects: Defects;
   /** Log, spawner and runtime in one; returns when what the last daemon left is reconciled. */
   readonly openRuntime: (
     options: OpenRuntimeOptions,
@@ -57,8 +59,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       stateDir,
       version,
       limits: yield* attempt(() => limitsOf(options.env)),
-      report: (message, cause) =>
-        log("error", message, { cause: cause instanceof Error ? cause.stack : cause }),
+      report: (message, cause) => log("error", message, { cause: textOf(cause) }),
+      defects: options.defects,
     });
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
@@ -72,6 +74,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         connections: server.connections(),
         requests_in_flight: server.inFlight(),
         loop_lag_ms: health.loopLag(),
+        defects: options.defects.counted(),
       }),
       shutdown: (agents, reason) =>
         Effect.suspend(() => {
@@ -80,7 +83,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
           return Effect.ensuring(runtime.shutdown(agents, reason), Deferred.succeed(stopped, reason));
         }),
     };
-    const server = yield* listen(path, (socket) => openSession(socket, services, run, log));
+    const server = yield* listen(path, (socket) => openSession(socket, services, run, options.defects));
     const link = yield* holdLink(options, path);
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),

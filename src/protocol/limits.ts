@@ -167,6 +167,11 @@ export const STORE_RETRY_MS = 500;
 /** The text that `agent output` joins from the log. */
 export const OUTPUT_TEXT_MAX_BYTES = 16 * 1024 * 1024;
 
+/** Defects that are told in full within a period, and that the log takes from one daemon: a timer that throws must not fill the disk. */
+export const DEFECTS_TOLD_MAX = 60;
+export const DEFECTS_TOLD_PERIOD_MS = 60_000;
+export const DEFECTS_RECORDED_MAX = 100;
+
 /** The longest answer that a client takes: a list of every worker there may be. */
 export const REPLY_MAX_BYTES = 64 * 1024 * 1024;
 

@@ -14,10 +14,16 @@ export interface ProcessSpawnerOptions {
   readonly runsDir: string;
   /** Made with the database: only processes with its marker are ever ended. */
   readonly storeId: string;
+  /** Told what was thrown by the look at one run. */
+  readonly onDefect?: (cause: unknown) => void;
 }
 
-export const makeProcessSpawner = ({ runsDir, storeId }: ProcessSpawnerOptions): RuntimeSpawner => {
-  const poller: Poller = new Poller(() => void snapshots.refresh());
+export const makeProcessSpawner = ({
+  runsDir,
+  storeId,
+  onDefect = () => undefined,
+}: ProcessSpawnerOptions): RuntimeSpawner => {
+  const poller: Poller = new Poller(() => void snapshots.refresh(), onDefect);
   const snapshots = new Snapshots(poller.runs);
   const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper() };
   return {
