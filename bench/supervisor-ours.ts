@@ -7,6 +7,7 @@ import type { AgentAdapter } from "../src/adapters/adapter.ts";
 import { command } from "../src/adapters/command/index.ts";
 import type { LaunchRequest, Run, RunExit, RuntimeSpawner } from "../src/adapters/spawner.ts";
 import type { WorkerSpecInput } from "../src/protocol/worker.ts";
+import { makeDefects } from "../src/supervisor/defects.ts";
 import { makeRuntime } from "../src/supervisor/runtime.ts";
 import type { Services } from "../src/supervisor/services.ts";
 import { makeMemoryLog } from "./memory-log.ts";
@@ -118,6 +119,7 @@ await measure(async (count) => {
     machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     adapterFor: () => silent,
     prepare: () => prepared,
+    defects: makeDefects((message, cause) => process.stderr.write(`${message}: ${String(cause)}\n`)),
     report: (message, cause) => process.stderr.write(`${message}: ${String(cause)}\n`),
   };
   const options = {

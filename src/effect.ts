@@ -5,6 +5,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { Context, Effect, Layer, type Scope } from "effect";
+import { ownIdentity } from "./daemon/daemon-file.ts";
 import { acquireLock } from "./daemon/lock.ts";
 import { stateDirectory } from "./daemon/paths.ts";
 import { ensurePrivateDirectory } from "./daemon/private-directory.ts";
@@ -23,7 +24,13 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
     const { stateDir: asked, report, limits } = options;
     const stateDir =
       asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
-    const holder = { pid: process.pid, version: VERSION, socket: "", started_at: new Date().toISOString() };
+    const holder = {
+      pid: process.pid,
+      version: VERSION,
+      socket: "",
+      started_at: new Date().toISOString(),
+      identity: ownIdentity(),
+    };
     yield* Effect.acquireRelease(
       Effect.try({
         try: () => {

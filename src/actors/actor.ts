@@ -15,6 +15,8 @@ export interface Host<M extends AnyStateMachine> {
   act(name: string, context: Position<M>["context"]): void;
   /** The machine is final. Called once. */
   ended(last: Position<M>): void;
+  /** A step threw: the machine takes none any more. */
+  broke(cause: unknown): void;
 }
 
 /** A class: there is one for each of a hundred thousand workers, and methods on a prototype cost them nothing. */
@@ -41,6 +43,8 @@ export class Actor<M extends AnyStateMachine> {
     this.stepping = true;
     try {
       this.carryOut(first);
+    } catch (cause) {
+      this.break(cause);
     } finally {
       this.stepping = false;
     }
@@ -75,9 +79,16 @@ export class Actor<M extends AnyStateMachine> {
         if (event === undefined) return;
         this.carryOut(this.stepper.step(this.position as Position<M>, event));
       }
+    } catch (cause) {
+      this.break(cause);
     } finally {
       this.stepping = false;
     }
+  }
+
+  private break(cause: unknown): void {
+    this.stop();
+    this.host.broke(cause);
   }
 
   private carryOut([position, steps]: Stepped<M>): void {

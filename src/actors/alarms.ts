@@ -85,55 +85,56 @@ class AlarmHeap {
   }
 }
 
-/** They are silent once their scope is closed. */
-export const makeAlarms: Effect.Effect<Alarms, never, Scope.Scope> = Effect.gen(function* () {
-  const clock = yield* Clock.Clock;
-  const fork = Effect.runForkWith(yield* Effect.context<never>());
-  const heap = new AlarmHeap();
-  let sleeping: { readonly fiber: Fiber.Fiber<void>; readonly due: number } | undefined;
-  let closed = false;
+/** They are silent once their scope is closed. What one throws is handed to `onThrow`, and keeps nobody else from ringing. */
+export const makeAlarms = (onThrow: (cause: unknown) => void): Effect.Effect<Alarms, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock;
+    const fork = Effect.runForkWith(yield* Effect.context<never>());
+    const heap = new AlarmHeap();
+    let sleeping: { readonly fiber: Fiber.Fiber<void>; readonly due: number } | undefined;
+    let closed = false;
 
-  const nowMs = (): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6;
+    const nowMs = (): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6;
 
-  const ringDue = (): void => {
-    sleeping = undefined;
-    const now = nowMs();
-    try {
+    const ringDue = (): void => {
+      sleeping = undefined;
+      const now = nowMs();
       for (let next = heap.first(); next !== undefined && next.due <= now; next = heap.first()) {
         heap.remove(next);
-        next.ring();
+        try {
+          next.ring();
+        } catch (cause) {
+          onThrow(cause);
+        }
       }
-    } finally {
-      // One that fails keeps nobody else from ringing.
       sleep();
-    }
-  };
-
-  /** Until the first one is due. */
-  const sleep = (): void => {
-    const first = heap.first();
-    if (closed || first === undefined || (sleeping !== undefined && sleeping.due <= first.due)) return;
-    sleeping?.fiber.interruptUnsafe();
-    const delay_ms = Math.max(0, Math.ceil(first.due - nowMs()));
-    sleeping = {
-      due: first.due,
-      fiber: fork(Effect.andThen(Effect.sleep(delay_ms), Effect.sync(ringDue))),
     };
-  };
 
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      closed = true;
+    /** Until the first one is due. */
+    const sleep = (): void => {
+      const first = heap.first();
+      if (closed || first === undefined || (sleeping !== undefined && sleeping.due <= first.due)) return;
       sleeping?.fiber.interruptUnsafe();
-    }),
-  );
-  return {
-    now: () => clock.monotonicTimeNanosUnsafe(),
-    after: (delay_ms, ring) => {
-      const alarm = new Alarm(heap, nowMs() + delay_ms, ring);
-      heap.add(alarm);
-      sleep();
-      return alarm;
-    },
-  };
-});
+      const delay_ms = Math.max(0, Math.ceil(first.due - nowMs()));
+      sleeping = {
+        due: first.due,
+        fiber: fork(Effect.andThen(Effect.sleep(delay_ms), Effect.sync(ringDue))),
+      };
+    };
+
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        closed = true;
+        sleeping?.fiber.interruptUnsafe();
+      }),
+    );
+    return {
+      now: () => clock.monotonicTimeNanosUnsafe(),
+      after: (delay_ms, ring) => {
+        const alarm = new Alarm(heap, nowMs() + delay_ms, ring);
+        heap.add(alarm);
+        sleep();
+        return alarm;
+      },
+    };
+  });

@@ -196,6 +196,10 @@ const status = z.object({
   connections: z.int(),
   requests_in_flight: z.int(),
   loop_lag_ms: z.object({ p50: z.number(), p99: z.number(), max: z.number() }),
+  defects: z.object({
+    count: z.int(),
+    newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
+  }),
 }) satisfies z.ZodType<Replies["daemon/status"]>;
 const followed = z.object({ next: z.int().describe("cursor to go on from: --from"), records: z.int() });
 

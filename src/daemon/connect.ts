@@ -2,7 +2,8 @@
 import { createConnection, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
-import { DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../protocol/limits.ts";
+import { DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS, SOCKET_AGAIN_WAIT_MS } from "../protocol/limits.ts";
+import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
 import { type Environment, socketPath } from "./paths.ts";
 import { refuseForeignDirectory } from "./private-directory.ts";
 
@@ -17,7 +18,7 @@ export interface ConnectOptions {
 export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): Promise<Socket> => {
   const path = socketPath(stateDir, process.getuid?.() ?? 0);
   if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
-  const socket = await tryConnect(path);
+  const socket = await tryExpected(stateDir, path);
   if (socket !== undefined) return socket;
   if (bundle === undefined)
     throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, {
@@ -26,6 +27,19 @@ export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): 
   // Loaded here: `node:child_process` costs every client a tenth of its start, and few start a daemon.
   const { startDaemon } = await import("./start.ts");
   return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
+};
+
+/** Where a daemon lives whose socket is gone, it is about to stop, or to make the socket again. */
+const tryExpected = async (stateDir: string, path: string): Promise<Socket | undefined> => {
+  const deadline = performance.now() + SOCKET_AGAIN_WAIT_MS;
+  for (;;) {
+    const socket = await tryConnect(path);
+    if (socket !== undefined || performance.now() > deadline) return socket;
+    const holder = readDaemonFile(stateDir);
+    // A program that embeds the runtime has no socket.
+    if (holder === undefined || holder.socket === "" || !isHolderAlive(holder)) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, DAEMON_START_POLL_MS));
+  }
 };
 
 /** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */

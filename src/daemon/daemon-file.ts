@@ -3,6 +3,13 @@
  * versions. It informs; the lock decides. Written after the lock is won and removed before it is given back.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  currentPlace,
+  identityOf,
+  isAlive as isProcessAlive,
+  readStat,
+} from "../adapters/process/identity.ts";
+import type { ProcessIdentity } from "../protocol/records.ts";
 import { daemonFilePath } from "./paths.ts";
 
 export interface DaemonFile {
@@ -11,6 +18,10 @@ export interface DaemonFile {
   readonly socket: string;
   /** RFC 3339, UTC. */
   readonly started_at: string;
+  /** Its process, which no recycled pid is; missing where the machine has no /proc. */
+  readonly identity?: ProcessIdentity | undefined;
+  /** How it was started: Node and the daemon's program. */
+  readonly command?: readonly string[];
 }
 
 /** undefined when there is none, or it is not readable as one. */
@@ -31,6 +42,19 @@ export const writeDaemonFile = (stateDir: string, value: DaemonFile): void => {
 };
 
 export const removeDaemonFile = (stateDir: string): void => rmSync(daemonFilePath(stateDir), { force: true });
+
+/** This very process. */
+export const ownIdentity = (): ProcessIdentity | undefined => {
+  try {
+    return identityOf(process.pid, readStat(process.pid)!.start_time, currentPlace());
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether the daemon that a file names still lives. */
+export const isHolderAlive = ({ pid, identity }: DaemonFile): boolean =>
+  identity === undefined ? isAlive(pid) : isProcessAlive(identity);
 
 /** True also when the process is not ours to signal. */
 export const isAlive = (pid: number): boolean => {

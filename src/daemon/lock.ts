@@ -3,53 +3,98 @@
  * flock. The kernel gives the lock back however the process ends, so there is no stale lock to judge.
  *
  * The file must never be opened a second time in this process: POSIX drops all locks of a process on a file when any
- * of its descriptors on it is closed. Who holds it is therefore told by `daemon.json` beside it.
+ * of its descriptors on it is closed. Who holds it is therefore told by `daemon.json` beside it. It is also what keeps a
+ * second daemon out while somebody has deleted the lock file and its holder has not made it again yet.
  */
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { HoldfastError } from "../protocol/errors.ts";
 import { LOCK_HOLDER_WAIT_MS, LOCK_WAIT_MS } from "../protocol/limits.ts";
 import {
   type DaemonFile,
-  isAlive,
+  isHolderAlive,
   readDaemonFile,
   removeDaemonFile,
   writeDaemonFile,
 } from "./daemon-file.ts";
 
 export interface StateLock {
+  /**
+   * Look whether the lock file is still the one that is held, and hold a new one where it is not. True when that was
+   * needed. Throws LOCK_HELD when another daemon has won the state directory meanwhile.
+   */
+  keep(): boolean;
   /** Remove `daemon.json` and give the lock back. */
   release(): void;
 }
 
 /** Win the state directory for `holder`, or fail with LOCK_HELD, naming who has it. Blocks at most LOCK_WAIT_MS + LOCK_HOLDER_WAIT_MS. */
 export const acquireLock = (stateDir: string, holder: DaemonFile): StateLock => {
+  const path = join(stateDir, "daemon.lock");
   // Contenders that meet between SQLite's shared and exclusive lock refuse each other; the wait lets one of them win.
-  const db = new Database(join(stateDir, "daemon.lock"), { timeout: LOCK_WAIT_MS });
-  try {
-    db.exec("BEGIN EXCLUSIVE");
-  } catch (cause) {
+  let db = take(path, stateDir, LOCK_WAIT_MS);
+  if (db === undefined) throw heldError(stateDir, livingHolder(stateDir));
+  const other = otherHolder(stateDir);
+  if (other !== undefined) {
     db.close();
-    if (!String((cause as { code?: unknown }).code).startsWith("SQLITE_BUSY")) {
-      throw new HoldfastError(
-        "STORE_FAILED",
-        `The lock of ${stateDir} cannot be taken: ${(cause as Error).message}.`,
-        { cause },
-      );
-    }
-    throw heldError(stateDir);
+    throw heldError(stateDir, other);
   }
   writeDaemonFile(stateDir, holder);
+  let held = fileId(path);
+  let lost = false;
   return {
+    keep: () => {
+      if (fileId(path) === held) return false;
+      const next = take(path, stateDir, 0);
+      if (next === undefined) {
+        // A contender that will lose to daemon.json, or one that has won already.
+        const winner = otherHolder(stateDir);
+        if (winner === undefined) return true;
+        lost = true;
+        throw heldError(stateDir, winner);
+      }
+      db?.close();
+      db = next;
+      held = fileId(path);
+      return true;
+    },
     release: () => {
-      removeDaemonFile(stateDir);
-      db.close();
+      if (!lost) removeDaemonFile(stateDir);
+      db?.close();
     },
   };
 };
 
-const heldError = (stateDir: string): HoldfastError => {
-  const holder = livingHolder(stateDir);
+/** undefined when somebody else holds it. */
+const take = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
+  const db = new Database(path, { timeout });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+    return db;
+  } catch (cause) {
+    db.close();
+    const code = String((cause as { code?: unknown }).code);
+    if (code.startsWith("SQLITE_BUSY")) return undefined;
+    if (code === "SQLITE_NOTADB" && otherHolder(stateDir) === undefined) {
+      // Somebody wrote over it. Nothing is ever kept in it.
+      rmSync(path);
+      return take(path, stateDir, timeout);
+    }
+    throw new HoldfastError(
+      "STORE_FAILED",
+      `The lock of ${stateDir} cannot be taken: ${(cause as Error).message}.`,
+      { cause },
+    );
+  }
+};
+
+const fileId = (path: string): string | undefined => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
+};
+
+const heldError = (stateDir: string, holder: DaemonFile | undefined): HoldfastError => {
   const who =
     holder === undefined ? "Another daemon" : `The daemon with pid ${holder.pid} (version ${holder.version})`;
   return new HoldfastError("LOCK_HELD", `${who} owns the state directory ${stateDir}.`, {
@@ -57,12 +102,19 @@ const heldError = (stateDir: string): HoldfastError => {
   });
 };
 
+/** Another process that daemon.json names, if it lives. A pid alone may have been recycled and proves nothing. */
+const otherHolder = (stateDir: string): DaemonFile | undefined => {
+  const named = readDaemonFile(stateDir);
+  const isOther = named?.identity !== undefined && named.pid !== process.pid && isHolderAlive(named);
+  return isOther ? named : undefined;
+};
+
 /** The winner writes its name right after the lock: for a moment the file may still name a dead one, or be missing. */
 const livingHolder = (stateDir: string): DaemonFile | undefined => {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; waited < LOCK_HOLDER_WAIT_MS; waited += 10) {
     const holder = readDaemonFile(stateDir);
-    if (holder !== undefined && isAlive(holder.pid)) return holder;
+    if (holder !== undefined && isHolderAlive(holder)) return holder;
     Atomics.wait(cell, 0, 0, 10);
   }
   return undefined;

@@ -19,3 +19,6 @@ export const makeLog =
         : `${ts} ${level} ${message}${told.join("")}\n`,
     );
   };
+
+/** Of whatever was thrown: its stack, where it has one. */
+export const textOf = (cause: unknown): unknown => (cause instanceof Error ? cause.stack : cause);

@@ -6,14 +6,16 @@ import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
-import type { DaemonFile } from "./daemon-file.ts";
+import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
+import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { limitsOf } from "./limits.ts";
-import { acquireLock } from "./lock.ts";
-import type { Log } from "./log.ts";
+import { acquireLock, type StateLock } from "./lock.ts";
+import { type Log, textOf } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
@@ -27,6 +29,7 @@ export interface DaemonOptions {
   readonly env: Environment;
   readonly home: string;
   readonly log: Log;
+  readonly defects: Defects;
   /** Log, spawner and runtime in one; returns when what the last daemon left is reconciled. */
   readonly openRuntime: (
     options: OpenRuntimeOptions,
@@ -44,23 +47,26 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const { stateDir, version, log } = options;
     const path = socketPath(stateDir, process.getuid?.() ?? 0);
     yield* prepareDirectories(stateDir, path);
-    yield* holdLock(stateDir, {
+    const own: DaemonFile = {
       pid: process.pid,
       version,
       socket: path,
       started_at: new Date().toISOString(),
-    });
+      identity: ownIdentity(),
+      command: [process.execPath, ...process.argv.slice(1, 2)],
+    };
+    const lock = yield* holdLock(stateDir, own);
     crashPoint("boot-before-log");
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
       limits: yield* attempt(() => limitsOf(options.env)),
-      report: (message, cause) =>
-        log("error", message, { cause: cause instanceof Error ? cause.stack : cause }),
+      report: (message, cause) => log("error", message, { cause: textOf(cause) }),
+      defects: options.defects,
     });
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
-    const stopped = yield* Deferred.make<string>();
+    const stopped = yield* Deferred.make<string, HoldfastError>();
     const stopping = new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
     const services: Services = {
@@ -70,6 +76,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         connections: server.connections(),
         requests_in_flight: server.inFlight(),
         loop_lag_ms: health.loopLag(),
+        defects: options.defects.counted(),
       }),
       shutdown: (agents, reason) =>
         Effect.suspend(() => {
@@ -79,8 +86,15 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         }),
     };
     crashPoint("boot-before-socket");
-    const server = yield* listen(path, (socket) => openSession(socket, services, run, log));
-    yield* holdLink(options, path);
+    const server = yield* listen(path, (socket) => openSession(socket, services, run, options.defects));
+    const link = yield* holdLink(options, path);
+    const kept: readonly Kept[] = [
+      keptDaemonFile(stateDir, own),
+      { what: "the socket", keep: server.keep() },
+      ...(link === undefined ? [] : [keptLink(link, path)]),
+    ];
+    // The log is the other daemon's now: nothing more is written to it.
+    yield* keepInPlace(stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
     yield* options.signalled.pipe(
       Effect.flatMap((signal) => services.shutdown("keep", signal)),
       Effect.catchCause((cause) =>
@@ -103,20 +117,23 @@ const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<voi
     ensurePrivateDirectory(dirname(socket));
   });
 
-const holdLock = (stateDir: string, holder: DaemonFile): Effect.Effect<void, HoldfastError, Scope.Scope> =>
+const holdLock = (
+  stateDir: string,
+  holder: DaemonFile,
+): Effect.Effect<StateLock, HoldfastError, Scope.Scope> =>
   Effect.acquireRelease(
     attempt(() => acquireLock(stateDir, holder)),
     (lock) => Effect.sync(() => lock.release()),
-  ).pipe(Effect.asVoid);
+  );
 
-/** A convenience for others: where it cannot be made, the daemon says so and goes on. */
+/** A convenience for others: where it cannot be made, the daemon says so and goes on. Answers where it belongs. */
 const holdLink = (
   { stateDir, env, home, log }: DaemonOptions,
   socket: string,
-): Effect.Effect<void, never, Scope.Scope> => {
+): Effect.Effect<string | undefined, never, Scope.Scope> => {
   const link = runtimeLink(stateDir, env, home);
-  if (link === undefined) return Effect.void;
-  return Effect.acquireRelease(
+  if (link === undefined) return Effect.succeed(undefined);
+  const held = Effect.acquireRelease(
     Effect.promise(async () => {
       try {
         if (!(await linkSocket(link, socket)))
@@ -130,6 +147,7 @@ const holdLink = (
     }),
     () => Effect.sync(() => unlinkSocket(link, socket)),
   );
+  return Effect.as(held, link);
 };
 
 const attempt = <A>(body: () => A): Effect.Effect<A, HoldfastError> =>

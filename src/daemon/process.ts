@@ -2,7 +2,8 @@
 import { constants, homedir } from "node:os";
 import { Cause, Effect, Exit } from "effect";
 import { asHoldfastError } from "../protocol/errors.ts";
-import { makeLog } from "./log.ts";
+import { makeDefects } from "../supervisor/defects.ts";
+import { makeLog, textOf } from "./log.ts";
 import { type DaemonOptions, runDaemon } from "./main.ts";
 
 /**
@@ -17,10 +18,10 @@ export const runDaemonProcess = async (
     process.stderr.isTTY !== true,
     () => new Date(),
   );
-  // A throw in some callback is a defect of that callback; the agents of a hundred others depend on this process (promise R36).
-  process.on("uncaughtException", (cause) =>
-    log("error", "uncaught", { cause: String(cause?.stack ?? cause) }),
-  );
+  const defects = makeDefects((message, cause) => log("error", message, { cause: textOf(cause) }));
+  // A throw in some callback is a defect of that callback; the agents of a hundred others depend on this process (promise
+  // R36, docs/decisions/0018). Rejections that nobody handles come here, too.
+  process.on("uncaughtException", (cause, origin) => defects.tell(origin, cause));
 
   const { promise, resolve } = Promise.withResolvers<string>();
   let signalled = false;
@@ -39,6 +40,7 @@ export const runDaemonProcess = async (
       env: process.env,
       home: homedir(),
       log,
+      defects,
       signalled: Effect.promise(() => promise),
     }),
   );

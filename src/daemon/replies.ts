@@ -2,6 +2,7 @@
 
 import type { Effect } from "effect";
 import type { RequestName } from "../protocol/requests.ts";
+import type { DefectCount } from "../supervisor/defects.ts";
 import type {
   AppliedReply,
   PerWorker,
@@ -27,6 +28,8 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly connections: number;
   readonly requests_in_flight: number;
   readonly loop_lag_ms: LoopLag;
+  /** What was thrown where nothing may be, since the daemon started. */
+  readonly defects: DefectCount;
 }
 
 export interface Replies extends Record<RequestName, object> {

@@ -18,6 +18,10 @@ export const linkSocket = async (link: string, socket: string): Promise<boolean>
   return true;
 };
 
+/** True when the link had to be made again. */
+export const keepLink = async (link: string, socket: string): Promise<boolean> =>
+  !pointsTo(link, socket) && (await linkSocket(link, socket));
+
 export const unlinkSocket = (link: string, socket: string): void => {
   if (pointsTo(link, socket)) unlinkSync(link);
 };

@@ -25,10 +25,10 @@ import {
 } from "../protocol/limits.ts";
 import { failure, type Outcome, success } from "../protocol/outcome.ts";
 import type { RequestName } from "../protocol/requests.ts";
+import type { Defects } from "../supervisor/defects.ts";
 import type { Emit, Handler, Services } from "./handlers/handler.ts";
 import { HANDLERS } from "./handlers/index.ts";
 import { makeLineSplitter } from "./line-splitter.ts";
-import type { Log } from "./log.ts";
 import { type CommandRequest, invalidRequest, parseRequest, UNREADABLE } from "./request.ts";
 
 /** Starts a fiber that lives at most as long as the daemon. */
@@ -66,7 +66,7 @@ const timeSince = (startedAt: number): EnvelopeTime => ({
 });
 
 /** `socket` must have been made with allowHalfOpen: who closes its sending side still gets its answers. */
-export const openSession = (socket: Socket, services: Services, run: Run, log: Log): Session => {
+export const openSession = (socket: Socket, services: Services, run: Run, defects: Defects): Session => {
   const inFlight = new Map<string, InFlight>();
   const lines = makeLineSplitter(REQUEST_MAX_BYTES);
   /** Chunks of streams that wait until the client has taken what came before. */
@@ -84,7 +84,7 @@ export const openSession = (socket: Socket, services: Services, run: Run, log: L
     try {
       line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
     } catch (cause) {
-      log("error", `the answer to ${head.command} is not JSON`, { cause: String(cause) });
+      defects.tell(`the answer to ${head.command} is not JSON`, cause);
       line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
     }
     crashPoint("answer-before");
@@ -158,10 +158,7 @@ export const openSession = (socket: Socket, services: Services, run: Run, log: L
     const error = asHoldfastError(Cause.squash(exit.cause));
     // The error asks for a report with the log, so the log must say more than the answer.
     if (Cause.hasDies(exit.cause) || error.code === "INTERNAL") {
-      log("error", `defect in ${request.head.command}`, {
-        request_id: request.id,
-        cause: Cause.pretty(exit.cause),
-      });
+      defects.tell(`in ${request.head.command}`, Cause.squash(exit.cause));
     }
     return failure(error);
   };
@@ -222,7 +219,7 @@ export const openSession = (socket: Socket, services: Services, run: Run, log: L
           { phase: "validation" },
         );
         answer(UNREADABLE, failure(error), performance.now());
-      } else if (line.text.length > 0) accept(line.text);
+      } else if (line.text.length > 0) defects.contain("reading a request", () => accept(line.text));
     }
   });
   socket.on("drain", () => {

@@ -1,8 +1,8 @@
 /**
- * The Unix socket of a daemon: mode 0600 in a directory 0700, a bounded number of connections. A socket file that a
- * killed daemon left is removed; that is safe only because the caller holds the lock of the state directory.
+ * The Unix socket of a daemon: mode 0600 in a directory 0700, a bounded number of connections. What a killed daemon or
+ * somebody else left at its path is removed; that is safe only because the caller holds the lock of the state directory.
  */
-import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { Effect, type Scope } from "effect";
 import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
@@ -18,6 +18,8 @@ export interface SocketServer {
   drain(reason: HoldfastError): Effect.Effect<void>;
   /** No new connections or requests from now on; requests in flight go on. False when that is so already. */
   refuse(reason: HoldfastError): boolean;
+  /** Listen anew where the socket is gone or is somebody else's; connections that are open go on. True when that was needed. */
+  keep(): Effect.Effect<boolean, HoldfastError>;
 }
 
 /** Listen at `path`, giving each connection to `open`. Fails with STORE_FAILED or PERMISSION_DENIED. */
@@ -27,33 +29,62 @@ export const listen = (
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const sessions = new Map<Socket, Session>();
-    const server = createServer({ allowHalfOpen: true }, (socket) => {
-      if (sessions.size >= CONNECTIONS_MAX) return turnAway(socket);
-      socket.once("close", () => sessions.delete(socket));
-      sessions.set(socket, open(socket));
-    });
-    yield* Effect.acquireRelease(bind(server, path), () =>
+    const newServer = (): Server =>
+      createServer({ allowHalfOpen: true }, (socket) => {
+        if (sessions.size >= CONNECTIONS_MAX) return turnAway(socket);
+        socket.once("close", () => {
+          sessions.delete(socket);
+          if (sessions.size === 0) onEmpty?.();
+        });
+        sessions.set(socket, open(socket));
+      });
+    let server = newServer();
+    let isOpen = true;
+    let onEmpty: (() => void) | undefined;
+    const close = (): void => {
+      isOpen = false;
+      server.close();
+    };
+    let bound = yield* Effect.acquireRelease(bind(server, path), () =>
       Effect.sync(() => {
         for (const socket of sessions.keys()) socket.destroy();
-        server.close();
+        close();
       }),
     );
     return {
       connections: () => sessions.size,
       inFlight: () => [...sessions.values()].reduce((sum, session) => sum + session.inFlight(), 0),
       refuse: (reason) => {
-        if (!server.listening) return false;
-        server.close();
+        if (!isOpen) return false;
+        close();
         for (const session of sessions.values()) session.refuse(reason);
         return true;
       },
       drain: (reason) =>
         Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void));
+          close();
+          onEmpty = () => resume(Effect.void);
+          if (sessions.size === 0) onEmpty();
           for (const session of sessions.values()) session.drain(reason);
         }).pipe(Effect.timeoutOption(DAEMON_DRAIN_MS), Effect.asVoid),
+      keep: () =>
+        Effect.gen(function* () {
+          if (!isOpen || (bound !== undefined && fileId(path) === bound)) return false;
+          // Closing removes whatever has its path, so it comes before the new one.
+          server.close();
+          server = newServer();
+          bound = undefined;
+          bound = yield* bind(server, path);
+          if (!isOpen) server.close();
+          return true;
+        }),
     };
   });
+
+const fileId = (path: string): string | undefined => {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isSocket() ? `${stats.dev}:${stats.ino}` : undefined;
+};
 
 const turnAway = (socket: Socket): void => {
   socket.on("error", () => {});
@@ -62,7 +93,8 @@ const turnAway = (socket: Socket): void => {
   socket.destroySoon();
 };
 
-const bind = (server: Server, path: string): Effect.Effect<void, HoldfastError> =>
+/** Answers which file is bound. */
+const bind = (server: Server, path: string): Effect.Effect<string | undefined, HoldfastError> =>
   Effect.callback((resume) => {
     const fail = (cause: NodeJS.ErrnoException): void => {
       const code = cause.code === "EACCES" || cause.code === "EPERM" ? "PERMISSION_DENIED" : "STORE_FAILED";
@@ -73,13 +105,13 @@ const bind = (server: Server, path: string): Effect.Effect<void, HoldfastError> 
       );
     };
     try {
-      if (lstatSync(path, { throwIfNoEntry: false })?.isSocket()) unlinkSync(path);
+      rmSync(path, { force: true });
       server.once("error", fail);
       server.listen(path, () => {
         server.off("error", fail);
         // Until here the directory alone keeps others out.
         chmodSync(path, 0o600);
-        resume(Effect.void);
+        resume(Effect.sync(() => fileId(path)));
       });
     } catch (cause) {
       fail(cause as NodeJS.ErrnoException);

@@ -142,7 +142,11 @@ export const GAPS_LOOKBACK_RECORDS = 100_000;
 export const SOCKET_PATH_MAX_BYTES = 103;
 /** A daemon that starts waits so long for the lock, and then so long for the winner to write its name. */
 export const LOCK_WAIT_MS = 250;
-export const LOCK_HOLDER_WAIT_MS = 500;
+export const LOCK_HOLDER_WAIT_MS = 2_000;
+/** The daemon looks this often whether its socket, lock and files are still where they belong, and makes again what is gone. */
+export const FILES_LOOK_MS = 1_000;
+/** A client waits so long for a daemon that lives and has no socket: it makes it again, or is stopping. */
+export const SOCKET_AGAIN_WAIT_MS = 3_000;
 /** A client waits so long for the daemon that it started to answer, and looks this often. */
 export const DAEMON_START_WAIT_MS = 10_000;
 export const DAEMON_START_POLL_MS = 10;
@@ -162,6 +166,11 @@ export const LAG_WINDOW_MS = 60_000;
 export const STORE_RETRY_MS = 500;
 /** The text that `agent output` joins from the log. */
 export const OUTPUT_TEXT_MAX_BYTES = 16 * 1024 * 1024;
+
+/** Defects that are told in full within a period, and that the log takes from one daemon: a timer that throws must not fill the disk. */
+export const DEFECTS_TOLD_MAX = 60;
+export const DEFECTS_TOLD_PERIOD_MS = 60_000;
+export const DEFECTS_RECORDED_MAX = 100;
 
 /** The longest answer that a client takes: a list of every worker there may be. */
 export const REPLY_MAX_BYTES = 64 * 1024 * 1024;

@@ -285,6 +285,8 @@ export interface RecordPayloads {
     readonly why: "no_record" | "ended";
     readonly clock: ClockStamp;
   };
+  /** Something was thrown where nothing may be; it was contained. `error` is its name: its words stand in daemon.log. */
+  daemon_defect: { readonly where: string; readonly error: string; readonly clock: ClockStamp };
   /** The machine slept, or the daemon was stopped: every clock begins anew, nobody is stalled or out of time by it. */
   daemon_resumed: {
     readonly kind: "suspended" | "stopped";

@@ -43,7 +43,7 @@ const open = (options: OpenOptions): EventLog => {
       try {
         listener(head);
       } catch (cause) {
-        process.emitWarning(`A listener of the event log failed: ${String(cause)}`);
+        options.onDefect?.(cause);
       }
     }
   };

@@ -152,6 +152,8 @@ export interface OpenOptions {
   /** Wall clock in epoch milliseconds and ids, passed in (style habit 9). */
   readonly now?: () => number;
   readonly id?: () => string;
+  /** Told what a listener threw; the transaction is committed all the same. */
+  readonly onDefect?: (cause: unknown) => void;
   /** Open a log whose tail is damaged too, so that `check` can say what is wrong; nothing should be appended then. */
   readonly inspect?: boolean;
   /** Wraps the connection: how a test makes it fail. */

@@ -10,7 +10,7 @@ import type { HoldfastError } from "../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
-import { attempt, attemptAsync } from "./attempt.ts";
+import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { ChildState } from "./inputs.ts";
 import { reconcile } from "./reconcile.ts";
@@ -59,7 +59,7 @@ const lookUp = (
     Effect.forEach(
       found,
       (one) =>
-        Effect.matchEager(recover(core, one.row, one.order), {
+        Effect.matchEager(typed(recover(core, one.row, one.order)), {
           onSuccess: () => [],
           onFailure: (error) => {
             onFailure(one.row, error);

@@ -4,6 +4,7 @@ import { type Alarms, makeAlarms } from "../actors/alarms.ts";
 import { Pace } from "../actors/pace.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { EXITS_PER_TURN_MAX } from "../protocol/limits.ts";
+import type { Defects } from "./defects.ts";
 import type { Gaps } from "./gaps.ts";
 
 export interface Bridge {
@@ -16,16 +17,17 @@ export interface Bridge {
   run<A>(effect: Effect.Effect<A, HoldfastError>): A | Promise<A>;
 }
 
-export const makeBridge: Effect.Effect<Omit<Bridge, "gaps">, never, Scope.Scope> = Effect.gen(function* () {
-  const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
-  return {
-    alarms: yield* makeAlarms,
-    exits: new Pace(EXITS_PER_TURN_MAX),
-    run: (effect) => {
-      if (!Exit.isExit(effect)) return runPromise(effect);
-      const exit = effect as Exit.Exit<never, HoldfastError>;
-      if (Exit.isSuccess(exit)) return exit.value;
-      throw Cause.squash(exit.cause);
-    },
-  };
-});
+export const makeBridge = (defects: Defects): Effect.Effect<Omit<Bridge, "gaps">, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
+    return {
+      alarms: yield* makeAlarms((cause) => defects.tell("an alarm", cause)),
+      exits: new Pace(EXITS_PER_TURN_MAX),
+      run: (effect) => {
+        if (!Exit.isExit(effect)) return runPromise(effect);
+        const exit = effect as Exit.Exit<never, HoldfastError>;
+        if (Exit.isSuccess(exit)) return exit.value;
+        throw Cause.squash(exit.cause);
+      },
+    };
+  });

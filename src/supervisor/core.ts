@@ -65,6 +65,10 @@ export const makeCore = (
 
     const notRecorded = (cause: unknown): void =>
       services.report("what was seen could not be recorded", cause);
+    services.defects.recordTo(({ where, error }) => {
+      const payload = { where, error, clock: stamp() };
+      void log.commit([{ type: "daemon_defect", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
+    });
     const admission = makeAdmission({
       limits,
       memAvailableBytes: services.machine.memAvailableBytes,

@@ -7,10 +7,11 @@ import type { TreeSpec } from "../protocol/tree.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { queuedRecord } from "./admission.ts";
-import { attempt, attemptAsync } from "./attempt.ts";
+import { attempt, attemptAsync, typed } from "./attempt.ts";
 import { observe, specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
 import { type Decider, eventOf } from "./decider.ts";
+import { containing } from "./defects.ts";
 import { errorOf, NOT_STARTED } from "./exits.ts";
 import { watchReadiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
@@ -68,7 +69,11 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const applying = Semaphore.makeUnsafe(1);
 
     const told = (what: string) => (error: HoldfastError) =>
-      Effect.sync(() => report(`${what}: ${error.message}`, error));
+      Effect.sync(() =>
+        error.code === "INTERNAL"
+          ? services.defects.tell(what, error.cause ?? error)
+          : report(`${what}: ${error.message}`, error),
+      );
 
     const plan = (tree: Tree): Effect.Effect<void> =>
       Effect.catch(
@@ -121,6 +126,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         if (!tree.state().launching.has(id)) return;
         yield* supervise(tree, id, spec, { action: { type: "start" } });
       }).pipe(
+        typed,
         Effect.catch((error) => {
           report(`worker ${id} could not be started: ${error.message}`, error);
           const input: TreeInput = {
@@ -183,7 +189,10 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         Effect.ignore(tree.input({ type: "worker", worker_id: id, input }));
       run(
         key,
-        Effect.catch(watchReadiness(core, child, tell), told(`the readiness of worker ${id} cannot be told`)),
+        Effect.catch(
+          typed(watchReadiness(core, child, tell)),
+          told(`the readiness of worker ${id} cannot be told`),
+        ),
       );
     };
 
@@ -214,7 +223,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
           ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
           ...(unlaunchable === undefined ? {} : { unlaunchable }),
         });
-      }).pipe(Effect.catch(told(`worker ${id} could not be taken over`)));
+      }).pipe(typed, Effect.catch(told(`worker ${id} could not be taken over`)));
 
     /** Whose process could not be looked at in the boot is looked up again; then what the tree needs is planned. */
     const reconcileTree = (tree: Tree): Effect.Effect<void> =>
@@ -324,7 +333,13 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       reconciling: Effect.forever(
         Effect.andThen(
           Effect.sleep(RECONCILE_PERIOD_MS),
-          Effect.suspend(() => Effect.forEach([...trees.values()], reconcileTree, { discard: true })),
+          Effect.suspend(() =>
+            Effect.forEach(
+              [...trees.values()],
+              (tree) => containing(services.defects, `tree ${tree.name} on its period`, reconcileTree(tree)),
+              { discard: true },
+            ),
+          ),
         ),
       ),
       next: (tree) =>

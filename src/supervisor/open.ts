@@ -14,6 +14,7 @@ import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
+import { type Defects, makeDefects } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
 import type { Limits } from "./seats.ts";
@@ -26,6 +27,8 @@ export interface OpenRuntimeOptions {
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
+  /** Where the defects of the runtime are counted with those of the caller. */
+  readonly defects?: Defects;
 }
 
 /** The caller holds the lock of the state directory: two runtimes on one log would both write it. */
@@ -34,6 +37,8 @@ export const openRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const runsDir = join(options.stateDir, "runs");
+    const report = options.report ?? (() => undefined);
+    const defects = options.defects ?? makeDefects(report);
     yield* Effect.try({
       try: () => {
         mkdirSync(runsDir, { recursive: true, mode: 0o700 });
@@ -48,13 +53,23 @@ export const openRuntime = (
     });
     const log = yield* Effect.acquireRelease(
       Effect.try({
-        try: () => openLog({ file: join(options.stateDir, "holdfast.db") }),
+        try: () =>
+          openLog({
+            file: join(options.stateDir, "holdfast.db"),
+            onDefect: (cause) => defects.tell("a listener of the log", cause),
+          }),
         catch: asHoldfastError,
       }),
       (opened) => Effect.sync(() => opened.close()),
     );
     const spawner = yield* Effect.acquireRelease(
-      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: log.store_id })),
+      Effect.sync(() =>
+        makeProcessSpawner({
+          runsDir,
+          storeId: log.store_id,
+          onDefect: (cause) => defects.tell("a look at a run", cause),
+        }),
+      ),
       (made) => Effect.promise(() => made.close()),
     );
     const services: Services = {
@@ -67,7 +82,8 @@ export const openRuntime = (
       random: Math.random,
       probe: { fileExists, portAccepts },
       adapterFor,
-      report: options.report ?? (() => undefined),
+      defects,
+      report,
       prepare: (adapter, spec, incarnation, session) =>
         Effect.tryPromise({
           try: async () => {

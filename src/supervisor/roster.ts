@@ -21,13 +21,14 @@ export const makeRoster = (
   left: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const bridge = { ...(yield* makeBridge), gaps };
+    const bridge = { ...(yield* makeBridge(services.defects)), gaps };
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
 
     const leave = ({ id }: Worker, failure?: unknown): void => {
       if (!live.delete(id)) return;
-      if (failure !== undefined) services.report(`worker ${id}: its end could not be recorded`, failure);
+      if (failure !== undefined)
+        services.defects.tell(`worker ${id}: its end could not be recorded`, failure);
       for (const ended of endings.get(id) ?? []) ended();
       endings.delete(id);
     };

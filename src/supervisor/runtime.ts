@@ -15,6 +15,7 @@ import type { WorkerRow } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
+import { containing } from "./defects.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { watchOrphans } from "./orphans.ts";
@@ -25,6 +26,7 @@ import type { Services } from "./services.ts";
 import { shutdownOrder } from "./shutdown-order.ts";
 import { makeSpawning } from "./spawning.ts";
 import { forkTicks, rememberGaps } from "./ticks.ts";
+import { containedTrace } from "./trace.ts";
 import type { Tree } from "./tree/shell.ts";
 import { supervisorOf } from "./tree/state.ts";
 import { ofSupervisor, perWorker, subtreeOf, waitOf } from "./views.ts";
@@ -48,10 +50,11 @@ const allLimits = ({ workers_max = WORKERS_LIVE_MAX }: Services, given?: Partial
 });
 
 export const makeRuntime = (
-  services: Services,
+  given: Services,
   options: RuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
+    const services = { ...given, trace: containedTrace(given.trace, given.defects) };
     const kinds = { all: options.adapters, suggest: options.suggestKind };
     const core = yield* makeCore(services, kinds, allLimits(services, options.limits));
     const { roster, admission, commit, find, rowOf } = core;
@@ -371,7 +374,9 @@ export const makeRuntime = (
     const ofTrees = yield* forest.recover;
     const missing = yield* recoverAll(core, (id) => ofTrees.has(id));
     yield* forkTicks(core);
-    yield* Effect.forkScoped(retryRecovery(core, missing));
+    yield* Effect.forkScoped(
+      containing(services.defects, "looking up again what a boot could not", retryRecovery(core, missing)),
+    );
     yield* Effect.forkScoped(forest.reconciling);
     yield* Effect.forkScoped(watchOrphans(core));
 

@@ -6,6 +6,7 @@ import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { EventLog } from "../store/port.ts";
+import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
 
 /** Where a spec is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
@@ -50,6 +51,8 @@ export interface Services {
     incarnation: number,
     session: string | undefined,
   ): Effect.Effect<Prepared, HoldfastError>;
+  /** Told of what was thrown where nothing may be. */
+  readonly defects: Defects;
   /** One line for the operator: what went wrong inside, without any agent's text. */
   report(message: string, cause?: unknown): void;
 }

@@ -9,15 +9,17 @@ import type { Core } from "./core.ts";
 export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { gaps, admission, roster } = core;
+    const { contain } = core.services.defects;
     const lookAtStore = storeWatch(core);
     gaps.begin();
     admission.look();
     const tick = Effect.sync(() => {
-      gaps.look();
-      admission.look();
-      lookAtStore();
+      contain("the tick: gaps in time", gaps.look);
+      contain("the tick: who waits", admission.look);
+      contain("the tick: the store", lookAtStore);
       const now = core.monoMs();
-      for (const worker of roster.live.values()) worker.tick(now);
+      for (const worker of roster.live.values())
+        contain(`the tick: worker ${worker.id}`, () => worker.tick(now));
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
   });

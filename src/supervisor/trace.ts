@@ -5,6 +5,7 @@
 import { Context, Effect, Exit, Option, Tracer } from "effect";
 import { HOLDFAST_DECIDE, type SpanAttributes, spanAttributesOf } from "../protocol/observability.ts";
 import type { RecordDraft } from "../protocol/records.ts";
+import type { Defects } from "./defects.ts";
 
 export interface Decided {
   /** The tree that decided; null: the private supervisor of the worker. */
@@ -17,6 +18,10 @@ export interface Decided {
 }
 
 export type Trace = (decided: Decided) => void;
+
+/** A tracer is somebody else's: what it throws has no part in a decision. */
+export const containedTrace = (trace: Trace | undefined, defects: Defects): Trace | undefined =>
+  trace && ((decided) => defects.contain("the tracer", () => trace(decided)));
 
 /** The tracer that surrounds the caller, if somebody has put one there. */
 export const tracing: Effect.Effect<Trace | undefined> = Effect.map(Effect.context<never>(), (context) =>

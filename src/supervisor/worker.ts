@@ -164,6 +164,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     }
   }
 
+  /** A step of its machine threw. */
+  broke(cause: unknown): void {
+    this.fail(cause);
+  }
+
   private fail(cause: unknown): void {
     this.letGo();
     this.journal = new Journal(this.services, this.bridge.alarms, this.decider);
@@ -202,9 +207,13 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   tick(now: number): void {
     const { run } = this;
     if (run === undefined) return;
-    const { state, ladder } = this.child();
-    if (state === "running" && this.vitals.dueAt(ladder) <= now)
-      this.fork(this.vitals.tick(this.journal, run, now));
+    try {
+      const { state, ladder } = this.child();
+      if (state === "running" && this.vitals.dueAt(ladder) <= now)
+        this.fork(this.vitals.tick(this.journal, run, now));
+    } catch (cause) {
+      this.broken(cause);
+    }
   }
 
   rebase(now: number): void {

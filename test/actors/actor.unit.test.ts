@@ -11,24 +11,31 @@ const stepper = makeStepper(workerMachine, { incarnation: 0 });
 const firstStep = () => stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" });
 
 /** A worker's actor and what it asked for; `onAct` answers an action from inside. */
-const makeActor = (onAct: Readonly<Record<string, WorkerEvent>> = {}) =>
-  Effect.map(makeAlarms, (alarms) => {
-    const acts: string[] = [];
-    const ends: unknown[] = [];
-    const actor: Actor<typeof workerMachine> = new Actor(stepper, alarms, {
-      act: (name) => {
-        acts.push(name);
-        const answer = onAct[name];
-        if (answer === undefined) return;
-        actor.tell(answer);
-        acts.push(`${name} done`);
-      },
-      ended: (last) => {
-        ends.push(last.value);
-      },
-    });
-    return { acts, ends, actor, tell: (event: WorkerEvent) => actor.tell(event) };
-  });
+const makeActor = (onAct: Readonly<Record<string, WorkerEvent>> = {}, throwsAt?: string) =>
+  Effect.map(
+    makeAlarms(() => undefined),
+    (alarms) => {
+      const acts: string[] = [];
+      const ends: unknown[] = [];
+      const actor: Actor<typeof workerMachine> = new Actor(stepper, alarms, {
+        act: (name) => {
+          acts.push(name);
+          if (name === throwsAt) throw new TypeError("boom");
+          const answer = onAct[name];
+          if (answer === undefined) return;
+          actor.tell(answer);
+          acts.push(`${name} done`);
+        },
+        ended: (last) => {
+          ends.push(last.value);
+        },
+        broke: (cause) => {
+          ends.push(cause);
+        },
+      });
+      return { acts, ends, actor, tell: (event: WorkerEvent) => actor.tell(event) };
+    },
+  );
 
 const started = Effect.map(makeActor(), (made) => {
   made.actor.start(firstStep());
@@ -103,3 +110,19 @@ describe("run to completion", () => {
     }),
   );
 });
+
+it.effect(
+  "a step that throws is told once, to whoever tells it anything, and it takes no step any more",
+  () =>
+    Effect.gen(function* () {
+      const { acts, ends, actor, tell } = yield* makeActor({}, "terminate");
+      actor.start(firstStep());
+      tell({ type: "LAUNCHED", timeout_ms: 60_000 });
+      tell({ type: "STOP", grace_ms: 1_000, signal: "SIGTERM" });
+      expect(ends).toEqual([new TypeError("boom")]);
+      tell({ type: "EXITED" });
+      yield* TestClock.adjust("1 hour");
+      expect(acts).toEqual(["launch", "terminate"]);
+      expect(ends).toHaveLength(1);
+    }),
+);

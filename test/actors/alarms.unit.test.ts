@@ -6,7 +6,7 @@ import { makeAlarms } from "../../src/actors/alarms.ts";
 
 it.effect("rings each once, in the order in which they are due, whatever the order of asking", () =>
   Effect.gen(function* () {
-    const alarms = yield* makeAlarms;
+    const alarms = yield* makeAlarms(() => undefined);
     const rung: number[] = [];
     const due = Array.from({ length: 200 }, (_, n) => ((n * 7_919) % 200) * 10 + 10);
     for (const at of due) alarms.after(at, () => rung.push(at));
@@ -20,7 +20,7 @@ it.effect("rings each once, in the order in which they are due, whatever the ord
 it.effect("one that is taken back stays silent, wherever it stands; the others ring in order", () =>
   Effect.gen(function* () {
     for (let seed = 1; seed <= 50; seed += 1) {
-      const alarms = yield* makeAlarms;
+      const alarms = yield* makeAlarms(() => undefined);
       const rung: number[] = [];
       const made = Array.from({ length: 60 }, (_, n) => {
         const at = ((n * 7_919 * seed + n * n) % 401) + 1;
@@ -38,7 +38,7 @@ it.effect("one that is taken back stays silent, wherever it stands; the others r
 
 it.effect("one that is asked for while another rings has its own time", () =>
   Effect.gen(function* () {
-    const alarms = yield* makeAlarms;
+    const alarms = yield* makeAlarms(() => undefined);
     const rung: string[] = [];
     alarms.after(1_000, () => {
       rung.push("first");
@@ -54,7 +54,10 @@ it.effect("one that is asked for while another rings has its own time", () =>
 it.effect("none rings once their scope is closed", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make();
-    const alarms = yield* Scope.provide(makeAlarms, scope);
+    const alarms = yield* Scope.provide(
+      makeAlarms(() => undefined),
+      scope,
+    );
     let rung = 0;
     const count = () => {
       rung += 1;
@@ -64,5 +67,21 @@ it.effect("none rings once their scope is closed", () =>
     alarms.after(10, count);
     yield* TestClock.adjust("1 hour");
     expect(rung).toBe(0);
+  }),
+);
+
+it.effect("one that throws is told, and keeps no other from ringing", () =>
+  Effect.gen(function* () {
+    const thrown: unknown[] = [];
+    const alarms = yield* makeAlarms((cause) => thrown.push(cause));
+    const rung: number[] = [];
+    for (const at of [10, 20, 30])
+      alarms.after(at, () => {
+        if (at === 20) throw new TypeError("boom");
+        rung.push(at);
+      });
+    yield* TestClock.adjust("1 second");
+    expect(rung).toEqual([10, 30]);
+    expect(thrown).toEqual([new TypeError("boom")]);
   }),
 );

@@ -22,7 +22,7 @@ import type { RequestInput, RequestName } from "../../src/protocol/requests.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const DAEMON = join(root, "dist/daemon.js");
+export const DAEMON = join(root, "dist/daemon.js");
 export const AGENT = join(root, "bin/agent");
 
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */

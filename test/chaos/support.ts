@@ -11,8 +11,10 @@ import { type Daemon, endMarked, type Launched, launchDaemon } from "./client.ts
 export { child, makeCanary, temporaryDirectory } from "../adapters/process/support.ts";
 export {
   AGENT,
+  type Agents,
   clientOf,
   connectTo,
+  DAEMON,
   type Daemon,
   endMarked,
   environment,

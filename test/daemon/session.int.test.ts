@@ -113,9 +113,14 @@ describe("a connection", () => {
     client.send("agent/list", {}, "l");
     expect((await client.answer("s")).error.code).toBe("ERUNTIME");
     expect((await client.answer("l")).status).toBe("ok");
-    expect(daemon.logged).toContainEqual({ level: "error", message: "defect in agent/spawn" });
+    expect(daemon.logged).toContainEqual({ level: "error", message: "defect: in agent/spawn" });
     client.send("agent/spawn", { spec: { ...spec, name: "unsayable" } }, "u");
     expect((await client.answer("u")).error.code).toBe("ERUNTIME");
+    client.send("daemon/status", {}, "d");
+    expect((await client.answer("d")).data.defects).toMatchObject({
+      count: 2,
+      newest: { where: "the answer to agent/spawn is not JSON", error: "TypeError" },
+    });
   });
 
   test("that closes its sending side still gets the answers to its commands; its waits and watches end", async () => {

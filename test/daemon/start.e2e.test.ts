@@ -16,7 +16,7 @@ import { isAlive, readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
 import { daemonEnvironment } from "../../src/daemon/start.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import { removeDirectory, temporaryDirectory, until } from "./support/wire.ts";
+import { connect as connectToSocket, removeDirectory, temporaryDirectory, until } from "./support/wire.ts";
 
 const bundle = fileURLToPath(new URL("./support/fake-daemon.ts", import.meta.url));
 
@@ -169,10 +169,18 @@ describe("starting a daemon", () => {
     await until("it has ended", () => !isAlive(pid));
   });
 
-  test("survives a throw in a timer, and logs it", async () => {
+  test("survives a throw in a timer and a rejection that nobody handles, logs and counts them", async () => {
     const pid = await connect({ HOLDFAST_TEST_SIN: "throwing" });
-    await until("the throw", () => readFileSync(daemonLogPath(stateDir), "utf8").includes("a timer threw"));
+    const log = () => readFileSync(daemonLogPath(stateDir), "utf8");
+    await until("the throws", () => log().includes("a timer threw") && log().includes("nobody handled"));
     expect(await connect()).toBe(pid);
+    const client = await connectToSocket(socketPath(stateDir, process.getuid!()));
+    client.send("daemon/status", {}, "s");
+    expect((await client.answer("s")).data.defects).toMatchObject({
+      count: 2,
+      newest: { error: "TypeError" },
+    });
+    client.socket.destroy();
   });
 });
 

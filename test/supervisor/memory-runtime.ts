@@ -11,6 +11,7 @@ import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
 import { openLog } from "../../src/store/log.ts";
+import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeRuntime } from "../../src/supervisor/runtime.ts";
 import type { Limits } from "../../src/supervisor/seats.ts";
 import type { Services } from "../../src/supervisor/services.ts";
@@ -62,6 +63,7 @@ export const memoryMachine = Effect.gen(function* () {
         client_env: given.client_env,
         secrets: [],
       })),
+    defects: makeDefects((message) => void reports.push(message)),
     report: (message) => void reports.push(message),
   };
 

@@ -18,12 +18,14 @@ const SNAPSHOT_TICKS = SNAPSHOT_PERIOD_MS / RUN_POLL_MS;
 export class Poller {
   readonly runs = new Set<Polled>();
   readonly #snapshot: () => void;
+  readonly #onDefect: (cause: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #turn = this.runs.values();
   #ticks = 0;
 
-  constructor(snapshot: () => void) {
+  constructor(snapshot: () => void, onDefect: (cause: unknown) => void) {
     this.#snapshot = snapshot;
+    this.#onDefect = onDefect;
   }
 
   /** While a run is followed the timer keeps this process alive, as a child process would. */
@@ -40,10 +42,22 @@ export class Poller {
   }
 
   #tick(): void {
-    for (const run of this.runs) if (run.isUrgent()) run.look();
-    for (let n = Math.min(RUN_POLL_SLICE_RUNS, this.runs.size); n > 0; n -= 1) this.#nextInTurn()?.look();
+    for (const run of this.runs) this.#look(run, run.isUrgent());
+    for (let n = Math.min(RUN_POLL_SLICE_RUNS, this.runs.size); n > 0; n -= 1) {
+      const run = this.#nextInTurn();
+      if (run !== undefined) this.#look(run, true);
+    }
     this.#ticks += 1;
     if (this.#ticks % SNAPSHOT_TICKS === 0) this.#snapshot();
+  }
+
+  /** One that cannot be looked at keeps no other from it. The system's own errors pass: it is looked at again. */
+  #look(run: Polled, isDue: boolean): void {
+    try {
+      if (isDue) run.look();
+    } catch (cause) {
+      if (!(cause instanceof Error && "code" in cause)) this.#onDefect(cause);
+    }
   }
 
   #nextInTurn(): Polled | undefined {

@@ -19,14 +19,17 @@ export interface ProcessSpawnerOptions {
   readonly storeId: string;
   /** A run that dies with its daemon waits so long for the next one: LIFELINE_RENEW_MS. */
   readonly lifelineRenewMs?: number;
+  /** Told what was thrown by the look at one run. */
+  readonly onDefect?: (cause: unknown) => void;
 }
 
 export const makeProcessSpawner = ({
   runsDir,
   storeId,
   lifelineRenewMs,
+  onDefect = () => undefined,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
-  const poller: Poller = new Poller(() => void snapshots.refresh());
+  const poller: Poller = new Poller(() => void snapshots.refresh(), onDefect);
   const snapshots = new Snapshots(poller.runs);
   const lifeline = new Lifeline(runsDir, lifelineRenewMs);
   lifeline.renew();

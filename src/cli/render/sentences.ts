@@ -231,6 +231,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
         ? `the machine slept for ${duration(gap_ms)}; all clocks begin anew`
         : `was stopped for ${duration(gap_ms)}; all clocks begin anew`,
     ),
+  daemon_defect: ({ where, error }) => bad(`a defect was contained: ${oneLine(where)} (${oneLine(error)})`),
   daemon_stopped: ({ reason }) => dim(`stopped${because(reason)}`),
 };
 

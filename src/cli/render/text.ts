@@ -361,6 +361,11 @@ const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
       daemon.loop_lag_ms &&
         `p50 ${daemon.loop_lag_ms.p50}ms, p99 ${daemon.loop_lag_ms.p99}ms, max ${daemon.loop_lag_ms.max}ms`,
     ],
+    [
+      "defects",
+      daemon.defects?.newest &&
+        `${paint("warn", `${daemon.defects.count} contained`)}, the newest ${age(daemon.defects.newest.at, now)} ago: ${oneLine(daemon.defects.newest.where)} (${daemon.defects.newest.error})`,
+    ],
     ["state", daemon.state_dir],
     ["socket", daemon.socket],
     ["node", daemon.node],

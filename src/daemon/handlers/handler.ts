@@ -10,7 +10,10 @@ import type { DaemonStatus, Replies } from "../replies.ts";
 export interface Services {
   readonly runtime: RuntimeApi;
   /** The facts of `daemon/status` that the runtime does not know. */
-  readonly facts: () => Pick<DaemonStatus, "socket" | "connections" | "requests_in_flight" | "loop_lag_ms">;
+  readonly facts: () => Pick<
+    DaemonStatus,
+    "socket" | "connections" | "requests_in_flight" | "loop_lag_ms" | "defects"
+  >;
   /** Shut the runtime down; once the request is answered the daemon exits. */
   readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;
 }

@@ -19,6 +19,7 @@ await runDaemonProcess({
       setTimeout(() => {
         throw new TypeError("a timer threw");
       });
+      void Promise.reject(new TypeError("nobody handled this"));
     }
     return Effect.succeed(sin === "stuck" ? { ...runtime, shutdown: () => Effect.never } : runtime);
   },

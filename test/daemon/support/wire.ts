@@ -7,6 +7,7 @@ import { Deferred, Effect, type Exit, Fiber } from "effect";
 import { runDaemon } from "../../../src/daemon/main.ts";
 import { socketPath } from "../../../src/daemon/paths.ts";
 import type { HoldfastError } from "../../../src/protocol/errors.ts";
+import { makeDefects } from "../../../src/supervisor/defects.ts";
 import { type FakeRuntime, makeFakeRuntime } from "./fake-runtime.ts";
 
 export interface Envelope {
@@ -105,6 +106,7 @@ export const startTestDaemon = async (
       env: { XDG_STATE_HOME: root, ...env },
       home: root,
       log: (level, message) => void logged.push({ level, message }),
+      defects: makeDefects((message) => void logged.push({ level: "error", message })),
       openRuntime: () => Effect.succeed(runtime),
       signalled: Deferred.await(signal),
     }),

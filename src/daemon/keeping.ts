@@ -1,0 +1,84 @@
+/**
+ * What must lie in a state directory while its daemon lives: the directory, the lock, `daemon.json`, the socket and the
+ * link to it. Somebody may tidy one away; it is made again on a period, without a restart. What cannot be made again is
+ * told once and tried again.
+ */
+import { existsSync } from "node:fs";
+import { Effect, Schedule, type Scope } from "effect";
+import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
+import { FILES_LOOK_MS } from "../protocol/limits.ts";
+import { type DaemonFile, readDaemonFile, writeDaemonFile } from "./daemon-file.ts";
+import type { StateLock } from "./lock.ts";
+import type { Log } from "./log.ts";
+import { ensurePrivateDirectory } from "./private-directory.ts";
+import { keepLink } from "./runtime-link.ts";
+
+export interface Kept {
+  readonly what: string;
+  /** True when it had to be made again. Fails where it cannot be. */
+  readonly keep: Effect.Effect<boolean, HoldfastError>;
+}
+
+/**
+ * The directory comes first, then the lock: while it is not held for sure, nothing else is touched. `onLost` is told when
+ * another daemon has it.
+ */
+export const keepInPlace = (
+  stateDir: string,
+  lock: StateLock,
+  others: readonly Kept[],
+  log: Log,
+  onLost: (error: HoldfastError) => Effect.Effect<unknown>,
+): Effect.Effect<void, never, Scope.Scope> => {
+  const told = new Map<string, string>();
+  /** True when it is as it should be. */
+  const keep = ({ what, keep }: Kept): Effect.Effect<boolean> =>
+    keep.pipe(
+      Effect.map((again) => {
+        if (again || told.delete(what)) log("warn", `${what} was gone or replaced, and is there again`);
+        return true;
+      }),
+      Effect.catchCause((cause) =>
+        Effect.sync(() => {
+          const why = String(cause);
+          if (told.get(what) !== why)
+            log("error", `${what} is gone and cannot be made again`, { cause: why });
+          told.set(what, why);
+          return false;
+        }),
+      ),
+    );
+  const directory = Effect.sync(() => {
+    if (existsSync(stateDir)) return false;
+    ensurePrivateDirectory(stateDir);
+    return true;
+  });
+  const heldLock = Effect.suspend(() => {
+    try {
+      return Effect.succeed(lock.keep());
+    } catch (cause) {
+      const error = asHoldfastError(cause);
+      return error.code === "LOCK_HELD" ? Effect.as(onLost(error), false) : Effect.fail(error);
+    }
+  });
+  const look = Effect.gen(function* () {
+    if (!(yield* keep({ what: "the state directory", keep: directory }))) return;
+    if (yield* keep({ what: "the lock", keep: heldLock })) for (const kept of others) yield* keep(kept);
+  });
+  return Effect.asVoid(Effect.forkScoped(Effect.repeat(look, Schedule.spaced(FILES_LOOK_MS))));
+};
+
+/** `daemon.json`, as this daemon wrote it. */
+export const keptDaemonFile = (stateDir: string, own: DaemonFile): Kept => ({
+  what: "daemon.json",
+  keep: Effect.sync(() => {
+    if (readDaemonFile(stateDir)?.pid === own.pid) return false;
+    writeDaemonFile(stateDir, own);
+    return true;
+  }),
+});
+
+export const keptLink = (link: string, socket: string): Kept => ({
+  what: "the link to the socket",
+  keep: Effect.promise(() => keepLink(link, socket)),
+});
