@@ -252,6 +252,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       stream: z.string(),
       base64: z.string(),
       bytes: z.int(),
+      released: z.int().describe("bytes that are in the log and no longer kept as they were"),
       truncated: z.boolean(),
     }),
   ]),

@@ -546,7 +546,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "What a worker said and what happened to it",
     details:
-      "--raw prints the bytes that it wrote, as long as they are kept; control characters are made harmless when stdout is a terminal.",
+      "--raw prints the bytes that it wrote, as long as they are kept (of a long output the newest, while it runs); control characters are made harmless when stdout is a terminal.",
     args: [id],
     flags: [
       { name: "follow", short: "f", type: "bool", help: "go on until the worker ends" },

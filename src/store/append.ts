@@ -160,7 +160,11 @@ export const makeWriter = (
       if (recount) head = newestSeq(db);
       recount = false;
       const before = head;
-      setDurable(callers.some(({ drafts }) => drafts.some(({ type }) => !isOutput(type))));
+      setDurable(
+        callers.some(
+          ({ drafts, options }) => options?.durable === true || drafts.some(({ type }) => !isOutput(type)),
+        ),
+      );
       try {
         const results = transaction(callers);
         for (const line of written) recent.push(line);

@@ -9,6 +9,7 @@ import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
 import type { Journal } from "./journal.ts";
+import { Releasing } from "./releasing.ts";
 import { Turns } from "./turns.ts";
 
 /** Told of each batch that made records, once it is durable. */
@@ -28,6 +29,7 @@ export class Intake {
   private readonly redact: Redactor;
   private readonly reader: Reader;
   private readonly reading = new Turns();
+  private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
   /** A read waits for its turn: what is written by then is read by it. */
   private wanted = false;
@@ -39,6 +41,7 @@ export class Intake {
     this.run = run;
     this.redact = redact;
     this.reader = reader;
+    this.releasing = new Releasing(run);
   }
 
   /** Something may have been written. */
@@ -55,7 +58,10 @@ export class Intake {
       this.wanted = false;
       const source = await this.open();
       for (let batch = source.pull(); batch !== undefined; batch = source.pull()) {
-        await this.journal.note(batch.drafts, { checkpoint: batch.checkpoint });
+        const { checkpoint } = batch;
+        const below = this.releasing.due(checkpoint.stream, checkpoint.offset);
+        await this.journal.note(batch.drafts, { checkpoint, durable: below !== undefined });
+        if (below !== undefined) this.releasing.release(checkpoint.stream, below);
         if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
       }
     });

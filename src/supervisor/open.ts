@@ -54,7 +54,13 @@ export const openRuntime = (
       (opened) => Effect.sync(() => opened.close()),
     );
     const spawner = yield* Effect.acquireRelease(
-      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: log.store_id })),
+      Effect.sync(() =>
+        makeProcessSpawner({
+          runsDir,
+          storeId: log.store_id,
+          report: (message) => options.report?.(message),
+        }),
+      ),
       (made) => Effect.promise(() => made.close()),
     );
     const services: Services = {

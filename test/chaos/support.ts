@@ -32,6 +32,8 @@ export const AGENT = join(root, "bin/agent");
 
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
 const WAIT_MAX_MS = 240_000;
+/** What one command may print. */
+const SAID_MAX_BYTES = 64 * 1024 * 1024;
 
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -209,6 +211,7 @@ export interface Daemon extends Client {
   kill9(): Promise<void>;
   /** The `agent` command against this daemon. */
   agent(...args: readonly string[]): Promise<string>;
+  agentSays(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>;
 }
 
 /** In `stateDir`, where a killed one may have left its agents; otherwise in a directory of its own. */
@@ -231,6 +234,11 @@ export const startDaemon = async (
     await until("the daemon is gone", hasEnded);
   };
   const client = clientOf(stateDir);
+  const agentSays = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [AGENT, ...args], {
+      env: { ...environment(), HOLDFAST_HOME: stateDir },
+      maxBuffer: SAID_MAX_BYTES,
+    });
   let storeId: string | undefined;
   onTestFinished(async () => {
     await kill9();
@@ -250,12 +258,8 @@ export const startDaemon = async (
     pid: daemon.pid as number,
     process: daemon,
     kill9,
-    agent: async (...args) =>
-      (
-        await promisify(execFile)(process.execPath, [AGENT, ...args], {
-          env: { ...environment(), HOLDFAST_HOME: stateDir },
-        })
-      ).stdout,
+    agent: async (...args) => (await agentSays(...args)).stdout,
+    agentSays,
   };
 };
 

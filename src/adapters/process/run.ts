@@ -12,6 +12,7 @@ import { currentPlace, isAlive, knownHere, type Liveness, livenessOf, signalProc
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
+import type { Releaser } from "./release.ts";
 import {
   hasExecFailed,
   noteSignal,
@@ -33,6 +34,7 @@ export interface Host {
   readonly poller: Poller;
   readonly snapshots: Snapshots;
   readonly sweeper: Sweeper;
+  readonly releaser: Releaser;
 }
 
 export interface RunFacts {
@@ -138,6 +140,14 @@ export class ProcessRun implements Run, Polled {
 
   spool(stream: SpoolName): string {
     return join(this.#dir, stream);
+  }
+
+  release(stream: SpoolName, from: number, below: number): Promise<boolean> {
+    return this.#host.releaser.release(this.spool(stream), from, below);
+  }
+
+  held(stream: SpoolName, ingested: number): number {
+    return this.#host.releaser.held(this.spool(stream), ingested);
   }
 
   dispose(): void {

@@ -8,6 +8,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { bytes } from "../render/units.ts";
+import { spoolRelease } from "./doctor-release.ts";
 import { findProgram } from "./programs.ts";
 
 export interface Check {
@@ -203,6 +204,7 @@ export const doctor: Handler = async (context) => {
     platform(),
     stateDirectory(context.stateDir),
     disk(context.stateDir),
+    await spoolRelease(context),
     await daemon(context),
     proc(),
     inotify(),
