@@ -63,7 +63,7 @@ const viewShape = {
   turns: z.int(),
   usage,
   queue: z
-    .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory"]) })
+    .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory", "disk"]) })
     .optional()
     .describe("its place among those that wait to be started"),
   question: z
@@ -189,6 +189,7 @@ const status = z.object({
   started_at: time,
   head: z.int(),
   workers: z.object({ live: z.int(), total: z.int() }),
+  disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),
   socket: z.string(),

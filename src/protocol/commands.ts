@@ -3,12 +3,14 @@
  * completion and the manifest are all made from it. It imports nothing that loads code: the client's start-up is
  * its speed.
  */
+import { formatSize } from "./durations.ts";
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
   DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  OUTPUT_QUOTA_DEFAULT_BYTES,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   STALL_DEFAULT_MS,
@@ -18,13 +20,15 @@ import type { RequestName } from "./requests.ts";
 
 /**
  * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
- * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds.
+ * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds, sizes
+ * in bytes.
  */
 export type ValueType =
   | "bool"
   | "string"
   | "int"
   | "duration"
+  | "size"
   | "enum"
   | "list"
   | "pair"
@@ -306,6 +310,13 @@ export const COMMANDS: readonly CommandDef[] = [
         type: "budget",
         value: "usd=5,…",
         help: "stop beyond usd=5,tokens=2M,turns=40,wall=1h",
+      },
+      {
+        name: "output-quota",
+        type: "size",
+        value: "1GB",
+        help: "output on the disk that is not read yet, then it is stopped; 0 is none",
+        default: formatSize(OUTPUT_QUOTA_DEFAULT_BYTES),
       },
       {
         name: "priority",

@@ -7,7 +7,7 @@ import { Effect, Schedule, type Scope } from "effect";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
-import { thisMachine } from "../adapters/process/machine.ts";
+import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -69,6 +69,7 @@ export const openRuntime = (
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
       machine: thisMachine,
+      diskFreeBytes: () => diskFreeBytes(options.stateDir),
       boot_id: currentPlace().boot_id,
       random: Math.random,
       probe: { fileExists, portAccepts },

@@ -225,6 +225,7 @@ export const makeQueries = (
         started_at: startedAt,
         head: log.head(),
         workers: { live: live.size, total: log.workers().length },
+        disk: core.disk.view(),
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
       })),

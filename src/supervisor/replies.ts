@@ -7,6 +7,7 @@ import type { LogRecord, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
+import type { DiskView } from "./disk.ts";
 import type { QueuePlace } from "./seats.ts";
 
 /** A row of `agent list`, with the field names of cli.md. */
@@ -159,6 +160,7 @@ export interface RuntimeStatus {
   readonly started_at: string;
   readonly head: number;
   readonly workers: { readonly live: number; readonly total: number };
+  readonly disk: DiskView;
   readonly rss_bytes: number;
   readonly heap_bytes: number;
 }

@@ -8,11 +8,12 @@ import type { Core } from "./core.ts";
 /** Looks never hold up the next tick: what waits for the store does so by itself. */
 export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { gaps, admission, roster } = core;
+    const { gaps, disk, admission, roster } = core;
     gaps.begin();
     admission.look();
     const tick = Effect.sync(() => {
       gaps.look();
+      disk.look();
       admission.look();
       const now = core.monoMs();
       for (const worker of roster.live.values()) worker.tick(now);

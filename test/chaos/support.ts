@@ -217,6 +217,7 @@ export interface Daemon extends Client {
 /** In `stateDir`, where a killed one may have left its agents; otherwise in a directory of its own. */
 export const startDaemon = async (
   stateDir: string = join(temporaryDirectory(), "state"),
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Daemon> => {
   if (!existsSync(DAEMON))
     throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
@@ -224,7 +225,7 @@ export const startDaemon = async (
   const fd = openSync(said, "a");
   const daemon = spawn(process.execPath, [DAEMON, "--state-dir", stateDir], {
     cwd: "/",
-    env: environment(),
+    env: { ...environment(), ...env },
     stdio: ["ignore", fd, fd],
   });
   closeSync(fd);

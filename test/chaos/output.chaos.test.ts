@@ -1,11 +1,11 @@
-/** The disk under what is in the log is given back while an agent runs, and nothing is lost by it (architecture §5, Bounds). */
+/** What agents print and the disk (architecture §5, Bounds): what is in the log is given back, and what is not has a quota. */
 import { execFileSync } from "node:child_process";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { releasedBelow } from "../../src/adapters/process/release.ts";
 import { RELEASE_STEP_BYTES, SPOOL_KEPT_BYTES } from "../../src/protocol/limits.ts";
-import { child, type Daemon, startDaemon, temporaryDirectory, until } from "./support.ts";
+import { child, type Daemon, environment, startDaemon, temporaryDirectory, until } from "./support.ts";
 
 const LINES = 1_200;
 /** A step that is not full, one that was not asked for because another was at work, and what is kept. */
@@ -59,3 +59,34 @@ test.skipIf(!canPunch())(
     watching.stop();
   },
 );
+
+test("an agent whose stderr nobody reads is ended at its quota, with the error of its own and nothing left", async () => {
+  const daemon = await startDaemon();
+  const { id } = await daemon.request<{ id: string }>("agent/spawn", {
+    spec: {
+      kind: "claude_code",
+      prompt: "x",
+      cwd: "/",
+      client_env: { ...environment(), CLAUDE_BINARY: child("complains.sh") },
+      restart: "permanent",
+      stall_ms: 0,
+      output_quota_bytes: 4 * 1024 * 1024,
+    },
+  });
+  await daemon.wait([id]);
+  expect(await daemon.info(id)).toMatchObject({ state: "failed", error: { code: "OUTPUT_TOO_LARGE" } });
+  const ends = await daemon.history(["worker_limit_reached", "worker_signal_sent", "worker_exited"], [id]);
+  expect(ends.map(({ type }) => type).slice(0, 2)).toEqual(["worker_limit_reached", "worker_signal_sent"]);
+  expect(ends[0]?.payload).toMatchObject({ limit: "output", bound: 4 * 1024 * 1024 });
+  expect(ends.at(-1)?.payload).toMatchObject({ sweep: { survivors: [] } });
+});
+
+test("below the floor of free disk a spawn is refused in a sentence, and the status says why", async () => {
+  const daemon = await startDaemon(undefined, { HOLDFAST_DISK_MIN: "900000000G" });
+  await expect(daemon.agent("spawn", "--", "true")).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('"code":"DISK_FULL"'),
+  });
+  expect(await daemon.agent("daemon", "status", "-o", "text")).toContain("nothing is started below");
+  expect(await daemon.list()).toEqual([]);
+});
