@@ -63,6 +63,12 @@ class ObjectRun implements Run {
   async tail(): Promise<string> {
     return "";
   }
+  async release(): Promise<boolean> {
+    return false;
+  }
+  held(): number {
+    return 0;
+  }
   spool(): string {
     return "/nonexistent";
   }

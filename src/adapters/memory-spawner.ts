@@ -173,6 +173,8 @@ const makeRun = (
     closeStdin: async () => undefined,
     tail: async (stream, bytes) => readFileSync(spool(stream)).subarray(-bytes).toString("utf8"),
     spool,
+    release: async () => false,
+    held: (stream, ingested) => readFileSync(spool(stream)).length - ingested,
     dispose: () => {
       listener = undefined;
     },

@@ -55,6 +55,13 @@ export interface Run extends RunId {
   tail(stream: SpoolName, bytes: number): Promise<string>;
   /** Absolute path of a spool file. */
   spool(stream: SpoolName): string;
+  /**
+   * Give the disk under [from, below) of a spool back; offsets stay. True where that was done; never rejects. What is below
+   * must be in the log for good.
+   */
+  release(stream: SpoolName, from: number, below: number): Promise<boolean>;
+  /** Bytes of a spool that lie on the disk and will not go by themselves: not ingested, or not to be released here. */
+  held(stream: SpoolName, ingested: number): number;
   /** Release watches and descriptors; files stay. */
   dispose(): void;
 }

@@ -63,7 +63,7 @@ const viewShape = {
   turns: z.int(),
   usage,
   queue: z
-    .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory"]) })
+    .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory", "disk"]) })
     .optional()
     .describe("its place among those that wait to be started"),
   question: z
@@ -190,6 +190,7 @@ const status = z.object({
   head: z.int(),
   store_error: workerError.nullable(),
   workers: z.object({ live: z.int(), total: z.int() }),
+  disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),
   socket: z.string(),
@@ -257,6 +258,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       stream: z.string(),
       base64: z.string(),
       bytes: z.int(),
+      released: z.int().describe("bytes that are in the log and no longer kept as they were"),
       truncated: z.boolean(),
     }),
   ]),

@@ -1,7 +1,14 @@
 /** Reading the values of flags: each type of the registry to a checked value, or the rest of a sentence that begins with the flag. */
 import { constants } from "node:os";
 import type { FlagDef } from "../protocol/commands.ts";
-import { type Reading, readBackoff, readBudget, readDuration, readRestarts } from "../protocol/durations.ts";
+import {
+  type Reading,
+  readBackoff,
+  readBudget,
+  readDuration,
+  readRestarts,
+  readSize,
+} from "../protocol/durations.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
@@ -49,6 +56,8 @@ export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string):
       return INTEGER.test(text) ? good(Number(text)) : bad(`needs a whole number, not "${text}"`);
     case "duration":
       return readDuration(text);
+    case "size":
+      return readSize(text);
     case "restarts":
       return readRestarts(text);
     case "backoff":

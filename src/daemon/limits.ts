@@ -4,15 +4,17 @@ import { DEPTH_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import type { Limits } from "../supervisor/seats.ts";
 import type { Environment } from "./paths.ts";
 
-/** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH and HOLDFAST_MEM_MIN (`256M`). What is not set, or empty, has its default. */
+/** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). What is not set, or empty, has its default. */
 export const limitsOf = (env: Environment): Partial<Limits> => {
   const running_max = whole(env, "HOLDFAST_MAX_RUNNING", 1, WORKERS_LIVE_MAX);
   const depth_max = whole(env, "HOLDFAST_MAX_DEPTH", 0, DEPTH_MAX);
   const mem_min_bytes = size(env, "HOLDFAST_MEM_MIN");
+  const disk_min_bytes = size(env, "HOLDFAST_DISK_MIN");
   return {
     ...(running_max === undefined ? {} : { running_max }),
     ...(depth_max === undefined ? {} : { depth_max }),
     ...(mem_min_bytes === undefined ? {} : { mem_min_bytes }),
+    ...(disk_min_bytes === undefined ? {} : { disk_min_bytes }),
   };
 };
 

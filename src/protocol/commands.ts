@@ -3,12 +3,14 @@
  * completion and the manifest are all made from it. It imports nothing that loads code: the client's start-up is
  * its speed.
  */
+import { formatSize } from "./durations.ts";
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
   DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  OUTPUT_QUOTA_DEFAULT_BYTES,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   STALL_DEFAULT_MS,
@@ -18,13 +20,15 @@ import type { RequestName } from "./requests.ts";
 
 /**
  * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
- * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds.
+ * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds, sizes
+ * in bytes.
  */
 export type ValueType =
   | "bool"
   | "string"
   | "int"
   | "duration"
+  | "size"
   | "enum"
   | "list"
   | "pair"
@@ -316,6 +320,13 @@ export const COMMANDS: readonly CommandDef[] = [
         help: "stop beyond usd=5,tokens=2M,turns=40,wall=1h",
       },
       {
+        name: "output-quota",
+        type: "size",
+        value: "1GB",
+        help: "output on the disk that is not read yet, then it is stopped; 0 is none",
+        default: formatSize(OUTPUT_QUOTA_DEFAULT_BYTES),
+      },
+      {
         name: "priority",
         type: "enum",
         values: ["critical", "high", "normal", "low", "background"],
@@ -554,7 +565,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "What a worker said and what happened to it",
     details:
-      "--raw prints the bytes that it wrote, as long as they are kept; control characters are made harmless when stdout is a terminal.",
+      "--raw prints the bytes that it wrote, as long as they are kept (of a long output the newest, while it runs); control characters are made harmless when stdout is a terminal.",
     args: [id],
     flags: [
       { name: "follow", short: "f", type: "bool", help: "go on until the worker ends" },

@@ -67,6 +67,14 @@ export const readSize = (text: string): Reading<number> => {
   return bytes === undefined ? bad(`needs a size such as 512, 64KB or 1MB, not "${text}"`) : good(bytes);
 };
 
+const SIZE_NAMES = ["GB", "MB", "KB"] as const;
+
+/** The largest unit that writes it exactly: `1GB`, `1536MB`, `1000 bytes`. */
+export const formatSize = (bytes: number): string => {
+  const unit = SIZE_NAMES.find((name) => bytes > 0 && bytes % SIZE_UNITS[name.toLowerCase()]! === 0);
+  return unit === undefined ? `${bytes} bytes` : `${bytes / SIZE_UNITS[unit.toLowerCase()]!}${unit}`;
+};
+
 export interface Restarts {
   readonly max: number;
   readonly period_ms: number;

@@ -289,7 +289,7 @@ export const ERROR_CATALOGUE = {
     507,
     false,
     "partial",
-    "Let the agent print less, or raise the limit.",
+    "Let the agent print less, or allow more with --output-quota.",
   ),
   // 1: general
   WORKER_CANCELLED: row(

@@ -19,6 +19,21 @@ export const LINE_MAX_BYTES = 1024 * 1024;
 export const SPOOL_READ_BYTES = 256 * 1024;
 /** Lines of one read of a spool, however short they are: its records are one transaction. */
 export const BATCH_MAX_LINES = 500;
+/** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
+export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
+/** Holes begin and end at multiples of this, which is one of every file system's block. */
+export const RELEASE_BLOCK_BYTES = 65_536;
+/** The newest ingested output of a stream stays: for `agent logs --raw`, and for the classifiers that look at a tail. */
+export const SPOOL_KEPT_BYTES = 1024 * 1024;
+/** Of one run on the disk, beyond what is ingested and can be let go of: enough for an ingest that falls behind for a while. */
+export const OUTPUT_QUOTA_DEFAULT_BYTES = 1024 ** 3;
+/** The largest quota that may be asked for: 1 PiB. */
+export const OUTPUT_QUOTA_MAX_BYTES = 1024 ** 5;
+/** Nothing starts while the disk of the state directory has less: the log itself needs some to say how what runs ends. */
+export const DISK_FREE_MIN_BYTES = 256 * 1024 * 1024;
+/** One helper that punches a hole; and releases that wait for their turn: what is over that is asked for again at the next step. */
+export const RELEASE_MAX_MS = 10_000;
+export const RELEASES_WAITING_MAX = 256;
 /** The last bytes of stderr that a classifier may look at; they never leave it. */
 export const STDERR_TAIL_BYTES = 4_096;
 /** The state of a decoder that is committed with a spool's offset. */

@@ -102,7 +102,7 @@ export interface RecordPayloads {
   worker_queued: {
     readonly place: number;
     readonly priority: Priority;
-    readonly waits_for: "slot" | "memory";
+    readonly waits_for: "slot" | "memory" | "disk";
   };
   /** to `starting` is the row of an incarnation, written before its process is made. */
   worker_state_changed: {
@@ -244,7 +244,7 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   worker_limit_reached: {
-    readonly limit: "timeout" | "stall" | "tool" | "ready" | "turns" | "tokens" | "usd" | "wall";
+    readonly limit: "timeout" | "stall" | "tool" | "ready" | "turns" | "tokens" | "usd" | "wall" | "output";
     readonly value: number;
     readonly bound: number;
   };

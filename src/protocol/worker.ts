@@ -9,6 +9,8 @@ import {
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
   NAME_MAX_BYTES,
+  OUTPUT_QUOTA_DEFAULT_BYTES,
+  OUTPUT_QUOTA_MAX_BYTES,
   PATH_MAX_BYTES,
   PROMPT_MAX_BYTES,
   READY_WITHIN_DEFAULT_MS,
@@ -158,6 +160,8 @@ export const WorkerSpec = z.strictObject({
   /** The longest call of a tool; while one is in flight only this applies, not `stall_ms`. 0 is none. */
   tool_timeout_ms: duration.default(TOOL_TIMEOUT_DEFAULT_MS),
   heartbeat_ms: duration.default(HEARTBEAT_DEFAULT_MS),
+  /** Output of one incarnation on the disk that is not ingested, or that this machine cannot let go of; 0 is none. */
+  output_quota_bytes: z.int().min(0).max(OUTPUT_QUOTA_MAX_BYTES).default(OUTPUT_QUOTA_DEFAULT_BYTES),
   budget: Budget.default({}),
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */

@@ -164,7 +164,11 @@ export const makeWriter = (
       recount = false;
       const before = head;
       crashPoint("append-before");
-      setDurable(callers.some(({ drafts }) => drafts.some(({ type }) => !isOutput(type))));
+      setDurable(
+        callers.some(
+          ({ drafts, options }) => options?.durable === true || drafts.some(({ type }) => !isOutput(type)),
+        ),
+      );
       try {
         const results = transaction(callers);
         crashPoint("append-after");

@@ -21,6 +21,8 @@ export interface Checkpoint {
 
 export interface AppendOptions {
   readonly checkpoint?: Checkpoint;
+  /** Durable although it holds output alone: what the checkpoint is past will be let go of. */
+  readonly durable?: boolean;
   /** Forget the checkpoints of an incarnation that has ended, in the same transaction. */
   readonly drop_checkpoints?: { readonly worker_id: string; readonly incarnation: number };
 }
@@ -100,7 +102,7 @@ export interface EventLog {
   readonly epoch: string;
   /** Sequence number of the newest record; 0 when empty. */
   head(): number;
-  /** One synchronous transaction, durable (FULL) when it holds any lifecycle record. Throws HoldfastError. */
+  /** One synchronous transaction, durable (FULL) when it holds any lifecycle record or is asked to be. Throws HoldfastError. */
   append(drafts: readonly RecordDraft[], options?: AppendOptions): readonly LogRecord[];
   /** Group commit: joins other callers' records in one transaction; resolves when durable. Same order per caller. */
   commit(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<readonly LogRecord[]>;

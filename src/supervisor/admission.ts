@@ -9,10 +9,12 @@ import { Effect, Semaphore } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
 import { type RecordDraft, workerStream } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
+import type { Disk } from "./disk.ts";
 import {
   type Ancestor,
   type Ask,
   comesBefore,
+  diskRefusal,
   type Fleet,
   isSlotFree,
   type Limits,
@@ -69,9 +71,12 @@ interface Seat extends Ask {
   resume: (() => void) | undefined;
 }
 
+type Shortage = Exclude<QueuePlace["waits_for"], "slot">;
+
 export interface AdmissionPorts {
   readonly limits: Limits;
   readonly memAvailableBytes: () => number | undefined;
+  readonly disk: Disk;
   readonly note: (draft: RecordDraft) => void;
 }
 
@@ -82,7 +87,7 @@ export const queuedRecord = (id: string, payload: QueuePlace): RecordDraft => ({
   payload,
 });
 
-export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPorts): Admission => {
+export const makeAdmission = ({ limits, memAvailableBytes, disk, note }: AdmissionPorts): Admission => {
   const seats = new Map<string, Seat>();
   const names = new Map<string, string>();
   /** Ids that hold a slot. */
@@ -109,12 +114,17 @@ export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPort
     },
   };
 
-  const isShort = (): boolean => {
+  /** What the machine has too little of to start anybody. */
+  const shortage = (): Shortage | undefined => {
+    if (disk.isLow()) return "disk";
     const available = memAvailableBytes();
-    return available !== undefined && available < limits.mem_min_bytes;
+    return available !== undefined && available < limits.mem_min_bytes ? "memory" : undefined;
   };
-  /** Somebody waits for memory: it is shared out on the tick, and nobody overtakes. */
-  const isScarce = (): boolean => queue.some((seat) => seat.waits_for === "memory");
+  /** What somebody waits for: it is shared out on the tick, and nobody overtakes. */
+  const scarcity = (): Shortage | undefined => {
+    for (const { waits_for } of queue) if (waits_for !== "slot") return waits_for;
+    return undefined;
+  };
 
   const enqueue = (seat: Seat, waits_for: QueuePlace["waits_for"]): QueuePlace => {
     seat.waits_for = waits_for;
@@ -137,10 +147,11 @@ export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPort
   /** Lets those go that can, in order, `most` of them at most. Who waits for another's slot holds nobody up. */
   const serve = (most: number): void => {
     if (queue.length === 0 || closed) return;
-    let some = isShort() ? 0 : most;
+    const short = shortage();
+    let some = short === undefined ? most : 0;
     for (const seat of [...queue]) {
       if (!holders.has(seat.id) && !isSlotFree(seat, limits, fleet)) seat.waits_for = "slot";
-      else if (some <= 0) seat.waits_for = "memory";
+      else if (some <= 0) seat.waits_for = short ?? scarcity() ?? "memory";
       else {
         some -= 1;
         holders.add(seat.id);
@@ -151,7 +162,7 @@ export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPort
   /** While a boot goes on, not all slots that are held are known. */
   let isOpen = false;
   const freed = (): void => {
-    if (isOpen) serve(isScarce() ? 0 : Number.POSITIVE_INFINITY);
+    if (isOpen) serve(scarcity() !== undefined ? 0 : Number.POSITIVE_INFINITY);
   };
 
   const seated = ({ id, spec, ancestors }: Newcomer, arrival: number): Seat => {
@@ -183,14 +194,15 @@ export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPort
       };
     });
 
-  /** The first turn is what admission decided. A restart has its slot, and waits for memory: what was killed for want of it would be killed again. */
+  /** The first turn is what admission decided. A restart has its slot, and waits for memory and disk: what was killed for want of it would be killed again. */
   const turnOf = (seat: Seat) => (): Promise<void> | undefined => {
     if (seat.waits_for !== undefined) return wait(seat);
-    if (seat.cleared || (!isScarce() && !isShort())) {
+    const lacking = shortage() ?? scarcity();
+    if (seat.cleared || lacking === undefined) {
       seat.cleared = false;
       return undefined;
     }
-    note(queuedRecord(seat.id, enqueue(seat, "memory")));
+    note(queuedRecord(seat.id, enqueue(seat, lacking)));
     return wait(seat);
   };
 
@@ -203,11 +215,15 @@ export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPort
         "ALREADY_EXISTS",
         `A living worker is called "${spec.name}" already: ${holder}.`,
       );
-    return refusalOf({ ...spec, ancestors }, limits, fleet);
+    return (
+      refusalOf({ ...spec, ancestors }, limits, fleet) ??
+      (disk.isLow() ? diskRefusal(disk.view()) : undefined)
+    );
   };
 
   const waitOf = ({ ancestors }: Newcomer): QueuePlace["waits_for"] | undefined => {
-    if (isScarce() || isShort()) return "memory";
+    const lacking = shortage() ?? scarcity();
+    if (lacking !== undefined) return lacking;
     return isOpen && isSlotFree({ ancestors }, limits, fleet) ? undefined : "slot";
   };
 
@@ -276,7 +292,7 @@ export const makeAdmission = ({ limits, memAvailableBytes, note }: AdmissionPort
     left,
     look: () => {
       isOpen = true;
-      serve(isScarce() ? 1 : Number.POSITIVE_INFINITY);
+      serve(scarcity() !== undefined ? 1 : Number.POSITIVE_INFINITY);
     },
     placeOf: (id) => {
       const at = queue.findIndex((seat) => seat.id === id);

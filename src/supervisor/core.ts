@@ -8,6 +8,7 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AppendOptions, WorkerRow } from "../store/port.ts";
 import { type Admission, makeAdmission } from "./admission.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
+import { type Disk, diskSentence, makeDisk } from "./disk.ts";
 import { evolve, LIFECYCLE, monotonicOf, newChild } from "./evolve.ts";
 import { type Gap, type Gaps, makeGaps } from "./gaps.ts";
 import type { ChildState, Now } from "./inputs.ts";
@@ -27,6 +28,7 @@ export interface Core {
   readonly roster: Roster;
   readonly admission: Admission;
   readonly gaps: Gaps;
+  readonly disk: Disk;
   /** The next place in the start order. */
   place(): number;
   wallMs(): number;
@@ -69,8 +71,12 @@ export const makeCore = (
       const payload = { where, error, clock: stamp() };
       void log.commit([{ type: "daemon_defect", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
     });
+    const disk = makeDisk(services.diskFreeBytes ?? (() => undefined), limits.disk_min_bytes, (view) =>
+      services.report(diskSentence(view)),
+    );
     const admission = makeAdmission({
       limits,
+      disk,
       memAvailableBytes: services.machine.memAvailableBytes,
       note: (draft) => void log.commit([draft]).catch(notRecorded),
     });
@@ -125,6 +131,7 @@ export const makeCore = (
       roster,
       admission,
       gaps,
+      disk,
       ancestors,
       place: () => order++,
       wallMs,

@@ -113,14 +113,19 @@ export interface RuntimeApi {
     { readonly id: string; readonly text: string; readonly truncated: boolean },
     HoldfastError
   >;
-  /** A slice of a raw spool, as long as it is kept. */
+  /** A slice of a raw spool, as long as it is kept. Where `released` bytes are not any more, it is empty and goes on behind them. */
   raw(
     id: string,
     stream: "stdout" | "stderr",
     offset: number,
     maxBytes: number,
   ): Effect.Effect<
-    { readonly base64: string; readonly next: number; readonly ended: boolean },
+    {
+      readonly base64: string;
+      readonly next: number;
+      readonly ended: boolean;
+      readonly released?: number;
+    },
     HoldfastError
   >;
   capabilities(kind?: string): Effect.Effect<

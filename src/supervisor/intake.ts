@@ -2,7 +2,7 @@
  * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
  * so that a log which cannot be read just now is waited for and not an error of the agent.
  */
-import type { AgentAdapter, ExitFacts, IncarnationOutcome } from "../adapters/adapter.ts";
+import type { AgentAdapter, ExitFacts, IncarnationOutcome, SpoolName } from "../adapters/adapter.ts";
 import { type Ingest, openIngest } from "../adapters/ingest.ts";
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
@@ -10,6 +10,7 @@ import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
 import type { Journal } from "./journal.ts";
+import { Releasing } from "./releasing.ts";
 import { Turns } from "./turns.ts";
 
 /** Told of each batch that made records, once it is durable. */
@@ -29,10 +30,16 @@ export class Intake {
   private readonly redact: Redactor;
   private readonly reader: Reader;
   private readonly reading = new Turns();
+  private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
   /** A read waits for its turn: what is written by then is read by it. */
   private wanted = false;
   private finished = false;
+  /** What it holds on the disk, and whether something was written or read since that was asked. */
+  private heldBytes = 0;
+  private hasChanged = true;
+  /** Up to where each stream is in the log. */
+  private readonly ingested: Partial<Record<SpoolName, number>> = {};
 
   constructor(journal: Journal, adapter: AgentAdapter, run: Run, redact: Redactor, reader: Reader) {
     this.journal = journal;
@@ -40,10 +47,12 @@ export class Intake {
     this.run = run;
     this.redact = redact;
     this.reader = reader;
+    this.releasing = new Releasing(run);
   }
 
   /** Something may have been written. */
   async wrote(): Promise<void> {
+    this.hasChanged = true;
     if (this.wanted || this.finished || this.adapter.streams.length === 0) return;
     this.wanted = true;
     await this.drain();
@@ -56,11 +65,27 @@ export class Intake {
       this.wanted = false;
       const source = await this.open();
       for (let batch = source.pull(); batch !== undefined; batch = source.pull()) {
-        await this.journal.note(batch.drafts, { checkpoint: batch.checkpoint });
+        const { checkpoint } = batch;
+        const below = this.releasing.due(checkpoint.stream, checkpoint.offset);
+        await this.journal.note(batch.drafts, { checkpoint, durable: below !== undefined });
         crashPoint("intake-between-batches");
+        this.ingested[checkpoint.stream] = checkpoint.offset;
+        this.hasChanged = true;
+        if (below !== undefined) this.releasing.release(checkpoint.stream, below);
         if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
       }
     });
+  }
+
+  /** Bytes of its output that lie on the disk and will not go as it is read. */
+  held(): number {
+    if (this.hasChanged)
+      this.heldBytes = SPOOLS.reduce(
+        (sum, stream) => sum + this.run.held(stream, this.ingested[stream] ?? 0),
+        0,
+      );
+    this.hasChanged = false;
+    return this.heldBytes;
   }
 
   /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
@@ -105,6 +130,8 @@ export class Intake {
     return opened;
   }
 }
+
+const SPOOLS: readonly SpoolName[] = ["stdout", "stderr"];
 
 const end = (source: Ingest, exit: ExitFacts): Ending => {
   const last = source.finish(exit);

@@ -7,7 +7,7 @@ import { Effect, Schedule, type Scope } from "effect";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
-import { thisMachine } from "../adapters/process/machine.ts";
+import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -68,6 +68,7 @@ export const openRuntime = (
           runsDir,
           storeId: log.store_id,
           onDefect: (cause) => defects.tell("a look at a run", cause),
+          report: (message) => options.report?.(message),
         }),
       ),
       (made) => Effect.promise(() => made.close()),
@@ -78,6 +79,7 @@ export const openRuntime = (
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
       machine: thisMachine,
+      diskFreeBytes: () => diskFreeBytes(options.stateDir),
       boot_id: currentPlace().boot_id,
       random: Math.random,
       probe: { fileExists, portAccepts },

@@ -1,8 +1,8 @@
 /** What is only asked: answered from the projections, the log and the spools. */
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { Effect, Stream } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import { readRaw } from "../adapters/process/raw.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
@@ -196,7 +196,7 @@ export const makeQueries = (
           Effect.fail(new HoldfastError("OUTPUT_NOT_FOUND", `The raw ${stream} of worker ${row.id} ${why}.`));
         if (dir === null) return yield* notKept("is not there: it was never started");
         const slice = yield* Effect.catch(
-          attemptAsync(() => readSlice(join(dir, stream), offset, maxBytes)),
+          attemptAsync(() => readRaw(join(dir, stream), offset, maxBytes)),
           () => notKept("is not kept (any more)"),
         );
         return { ...slice, ended };
@@ -226,6 +226,7 @@ export const makeQueries = (
         head: log.head(),
         store_error: errorOf(log.trouble()),
         workers: { live: live.size, total: log.workers().length },
+        disk: core.disk.view(),
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
       })),
@@ -236,19 +237,3 @@ export const makeQueries = (
 
 const errorOf = (trouble: HoldfastError | undefined) =>
   trouble === undefined ? null : { code: trouble.code, message: trouble.message };
-
-const readSlice = async (
-  path: string,
-  offset: number,
-  maxBytes: number,
-): Promise<{ base64: string; next: number }> => {
-  const file = await open(path, "r");
-  try {
-    const { size } = await file.stat();
-    const buffer = Buffer.alloc(Math.max(0, Math.min(maxBytes, size - offset)));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
-    return { base64: buffer.subarray(0, bytesRead).toString("base64"), next: offset + bytesRead };
-  } finally {
-    await file.close();
-  }
-};

@@ -7,6 +7,7 @@ import type { LogRecord, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
+import type { DiskView } from "./disk.ts";
 import type { QueuePlace } from "./seats.ts";
 
 /** A row of `agent list`, with the field names of cli.md. */
@@ -161,6 +162,7 @@ export interface RuntimeStatus {
   /** Why the event log takes no records now; null while it does. */
   readonly store_error: WorkerError | null;
   readonly workers: { readonly live: number; readonly total: number };
+  readonly disk: DiskView;
   readonly rss_bytes: number;
   readonly heap_bytes: number;
 }

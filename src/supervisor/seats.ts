@@ -5,11 +5,13 @@
 import { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import {
   DEPTH_DEFAULT,
+  DISK_FREE_MIN_BYTES,
   MEM_AVAILABLE_MIN_BYTES,
   QUEUE_MAX_WORKERS,
   WORKERS_LIVE_MAX,
 } from "../protocol/limits.ts";
 import type { Priority, WorkerSpec } from "../protocol/worker.ts";
+import { type DiskView, diskSentence } from "./disk.ts";
 
 export interface Limits {
   /** Agents of this daemon that hold a slot at once. */
@@ -18,6 +20,8 @@ export interface Limits {
   readonly depth_max: number;
   /** Below so much available memory nothing starts. */
   readonly mem_min_bytes: number;
+  /** Below so much free disk nothing starts. */
+  readonly disk_min_bytes: number;
   /** Workers that wait. */
   readonly queue_max: number;
   /** Workers that have not ended, waiting ones too. */
@@ -28,6 +32,7 @@ export const LIMITS: Limits = {
   running_max: WORKERS_LIVE_MAX,
   depth_max: DEPTH_DEFAULT,
   mem_min_bytes: MEM_AVAILABLE_MIN_BYTES,
+  disk_min_bytes: DISK_FREE_MIN_BYTES,
   queue_max: QUEUE_MAX_WORKERS,
   live_max: WORKERS_LIVE_MAX,
 };
@@ -65,8 +70,14 @@ export interface QueuePlace {
   /** From 1. */
   readonly place: number;
   readonly priority: Priority;
-  readonly waits_for: "slot" | "memory";
+  readonly waits_for: "slot" | "memory" | "disk";
 }
+
+const WAITED_FOR: Readonly<Record<QueuePlace["waits_for"], string>> = {
+  slot: "a slot",
+  memory: "memory",
+  disk: "room on the disk",
+};
 
 const denial = (
   code: ErrorCode,
@@ -170,11 +181,20 @@ export const isSlotFree = ({ ancestors }: Pick<Ask, "ancestors">, limits: Limits
     ({ id, max_concurrency }) => max_concurrency === undefined || fleet.below(id) < max_concurrency,
   );
 
+/** It does not come back by itself, so nobody is made to wait for it. */
+export const diskRefusal = (disk: DiskView): HoldfastError =>
+  denial(
+    "DISK_FULL",
+    "resource_exhausted",
+    diskSentence(disk),
+    "Free some space; what runs goes on meanwhile. HOLDFAST_DISK_MIN of the daemon sets the floor.",
+  );
+
 export const queueFull = (limits: Limits, waits_for: QueuePlace["waits_for"]): HoldfastError =>
   denial(
     "QUEUE_FULL",
     "local_limit_exceeded",
-    `${limits.queue_max} workers wait for ${waits_for === "slot" ? "a slot" : "memory"} already, which is the most that may.`,
+    `${limits.queue_max} workers wait for ${WAITED_FOR[waits_for]} already, which is the most that may.`,
     "Wait until some have started; `agent list` shows the queue.",
   );
 
@@ -189,7 +209,7 @@ export const comesBefore = (
 
 /** As `agent list` says it. */
 export const queueReason = ({ place, priority, waits_for }: QueuePlace): string =>
-  `queued: place ${place}, priority ${priority}, waits for ${waits_for === "slot" ? "a slot" : "memory"}`;
+  `queued: place ${place}, priority ${priority}, waits for ${WAITED_FOR[waits_for]}`;
 
 /** Nearest first. A chain that the log makes a circle of is cut. */
 export const ancestorsOf = (

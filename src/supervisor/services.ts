@@ -37,6 +37,8 @@ export interface Services {
   readonly spawner: RuntimeSpawner;
   readonly files: SpecFiles;
   readonly machine: Machine;
+  /** Free on the disk of the state directory; asked on each tick. */
+  readonly diskFreeBytes?: () => number | undefined;
   readonly boot_id: string;
   readonly probe: Probe;
   /** Told of every decision that is on record. */

@@ -1,5 +1,5 @@
 /** What the error of an incarnation says that we stopped. */
-import { formatDuration } from "../protocol/durations.ts";
+import { formatDuration, formatSize } from "../protocol/durations.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { WorkerError } from "../protocol/records.ts";
 import type { StopReason } from "./inputs.ts";
@@ -32,6 +32,8 @@ export const limitError = (
         return ["TIMEOUT", `It was not ready within ${formatDuration(bound)}`];
       case "tool":
         return ["TIMEOUT", `A tool ran longer than ${formatDuration(bound)}`];
+      case "output":
+        return ["OUTPUT_TOO_LARGE", `Its output took more than ${formatSize(bound)} of the disk`];
       case "wall":
         return ["BUDGET_EXCEEDED", `It spent its budget of ${formatDuration(bound)}`];
       case "turns":

@@ -8,13 +8,14 @@ import type { Core } from "./core.ts";
 /** Looks never hold up the next tick: what waits for the store does so by itself. */
 export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { gaps, admission, roster } = core;
+    const { gaps, disk, admission, roster } = core;
     const { contain } = core.services.defects;
     const lookAtStore = storeWatch(core);
     gaps.begin();
     admission.look();
     const tick = Effect.sync(() => {
       contain("the tick: gaps in time", gaps.look);
+      contain("the tick: the disk", disk.look);
       contain("the tick: who waits", admission.look);
       contain("the tick: the store", lookAtStore);
       const now = core.monoMs();

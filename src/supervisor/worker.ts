@@ -32,7 +32,7 @@ import type { ChildState, Input } from "./inputs.ts";
 import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch } from "./launching.ts";
-import { checkBudget, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
 import { settle } from "./settling.ts";
@@ -209,8 +209,9 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     if (run === undefined) return;
     try {
       const { state, ladder } = this.child();
-      if (state === "running" && this.vitals.dueAt(ladder) <= now)
-        this.fork(this.vitals.tick(this.journal, run, now));
+      if (state !== "running") return;
+      if (this.vitals.dueAt(ladder) <= now) this.fork(this.vitals.tick(this.journal, run, now));
+      checkOutput(this);
     } catch (cause) {
       this.broken(cause);
     }

@@ -3,7 +3,14 @@
  * top's. Their JSON Schema is published, so that editors complete; messages are the rest of a sentence that begins with the key.
  */
 import { z } from "zod";
-import { type Reading, readBackoff, readBudget, readDuration, readRestarts } from "../protocol/durations.ts";
+import {
+  type Reading,
+  readBackoff,
+  readBudget,
+  readDuration,
+  readRestarts,
+  readSize,
+} from "../protocol/durations.ts";
 import type { JsonSchema } from "../protocol/json-schemas.ts";
 import { VARIABLE_NAME } from "../protocol/kinds.ts";
 import { DEPTH_MAX, LABELS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
@@ -20,6 +27,7 @@ const amount = <T>(read: (text: string) => Reading<T>, needs: string) =>
     return z.NEVER;
   });
 const duration = amount(readDuration, "a duration such as 500ms, 10s, 5m, 2h or 1d");
+const size = amount(readSize, "a size such as 512, 64KB or 1MB");
 const restarts = amount(readRestarts, "a number and a period, as in 3/60s");
 const backoff = amount(readBackoff, "two durations, as in 1s..60s");
 
@@ -184,6 +192,11 @@ export const WorkerKeys = z.strictObject({
     .describe("how many of those that its agent spawns run at once")
     .optional(),
   budget: Budget.describe("stop beyond usd=5,tokens=2M,turns=40,wall=1h, or the same as a map").optional(),
+  output_quota: size
+    .describe(
+      "output on the disk that is not read yet, as in 1GB; beyond it the worker is stopped, 0 is none",
+    )
+    .optional(),
   ready: Ready.describe("when it counts as started; without it, as soon as it runs").optional(),
   on_supervisor_death: z
     .enum(["survive", "die"])

@@ -28,6 +28,9 @@ export const AGENT = join(root, "bin/agent");
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
 const WAIT_MAX_MS = 240_000;
 
+/** What one command may print. */
+const SAID_MAX_BYTES = 64 * 1024 * 1024;
+
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export const until = async (
@@ -204,6 +207,7 @@ export interface Daemon extends Client {
   kill9(): Promise<void>;
   /** The `agent` command against this daemon. */
   agent(...args: readonly string[]): Promise<string>;
+  agentSays(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>;
 }
 
 /** One start of a daemon: it may die before it answers, which `ended` tells. */
@@ -222,6 +226,11 @@ export const launchDaemon = (stateDir: string, env: Readonly<Record<string, stri
     throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
   const said = `${stateDir}.said`;
   const fd = openSync(said, "a");
+  const agentSays = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [AGENT, ...args], {
+      env: { ...environment(), HOLDFAST_HOME: stateDir },
+      maxBuffer: SAID_MAX_BYTES,
+    });
   const daemon = spawn(process.execPath, [DAEMON, "--state-dir", stateDir], {
     cwd: "/",
     env: { ...environment(), ...env },
@@ -256,12 +265,8 @@ export const launchDaemon = (stateDir: string, env: Readonly<Record<string, stri
       daemon.kill("SIGKILL");
       await until("the daemon is gone", ended);
     },
-    agent: async (...args) =>
-      (
-        await promisify(execFile)(process.execPath, [AGENT, ...args], {
-          env: { ...environment(), HOLDFAST_HOME: stateDir },
-        })
-      ).stdout,
+    agent: async (...args) => (await agentSays(...args)).stdout,
+    agentSays,
   };
 };
 

@@ -38,8 +38,9 @@ export const launchedDaemon = (stateDir: string, env: Readonly<Record<string, st
 /** In `stateDir`, where a killed one may have left its agents; otherwise in a directory of its own. */
 export const startDaemon = async (
   stateDir: string = join(temporaryDirectory(), "state"),
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Daemon> => {
-  const daemon = launchedDaemon(stateDir);
+  const daemon = launchedDaemon(stateDir, env);
   if (!(await daemon.answers())) throw new Error(`the daemon ended: ${daemon.said()}`);
   return daemon;
 };

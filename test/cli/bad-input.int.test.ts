@@ -52,6 +52,7 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   string: "",
   int: "many",
   duration: "5x",
+  size: "5x",
   enum: "nope",
   list: "NoSuchKind",
   pair: "no-equals-sign",

@@ -351,6 +351,23 @@ describe("commands", () => {
     });
   });
 
+  it("logs --raw says what of the bytes is not kept, and goes on behind it", async () => {
+    const answers: Record<string, Answerer> = {
+      "agent/raw": ({ offset }) =>
+        offset === 0
+          ? { base64: "", next: 9000, released: 9000, ended: true }
+          : { base64: offset === 9000 ? "bGF0ZXI=" : "", next: 9005, ended: true },
+    };
+    const ran = await against(answers, ["logs", "x", "--raw", "-o", "text"]);
+    expect(ran.stdout).toBe("later");
+    expect(ran.stderr).toContain("9000 bytes of its stdout are not kept as bytes any more");
+    expect(envelopeOf((await against(answers, ["logs", "x", "--raw"])).stdout).data).toMatchObject({
+      base64: "bGF0ZXI=",
+      bytes: 5,
+      released: 9000,
+    });
+  });
+
   it("watch --kinds asks for record types and for kinds of agent events", async () => {
     await against({ "agent/watch": watching }, ["watch", "fixer", "--kinds", "worker_exited,TextOutput"]);
     expect(daemon!.requests.at(-1)).toMatchObject({

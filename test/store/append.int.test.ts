@@ -279,6 +279,10 @@ describe("a transaction that fails at any step", () => {
     expect(mode()).toBe(1);
     writer.write([caller(text("b")), caller(draft("worker_started", { clock }))]);
     expect(mode()).toBe(2);
+    writer.write([caller(text("c"))]);
+    expect(mode()).toBe(1);
+    writer.write([{ drafts: [text("d")], options: { durable: true } }]);
+    expect(mode()).toBe(2);
   });
 
   it("holds as many records as are handed over", () => {

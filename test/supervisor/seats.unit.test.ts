@@ -148,8 +148,18 @@ describe("ancestors", () => {
 describe("the daemon's limits", () => {
   it("are read from its environment", () => {
     expect(
-      limitsOf({ HOLDFAST_MAX_RUNNING: "7", HOLDFAST_MAX_DEPTH: "0", HOLDFAST_MEM_MIN: "512M" }),
-    ).toEqual({ running_max: 7, depth_max: 0, mem_min_bytes: 512 * 1024 * 1024 });
+      limitsOf({
+        HOLDFAST_MAX_RUNNING: "7",
+        HOLDFAST_MAX_DEPTH: "0",
+        HOLDFAST_MEM_MIN: "512M",
+        HOLDFAST_DISK_MIN: "1G",
+      }),
+    ).toEqual({
+      running_max: 7,
+      depth_max: 0,
+      mem_min_bytes: 512 * 1024 * 1024,
+      disk_min_bytes: 1024 ** 3,
+    });
     expect(limitsOf({ HOLDFAST_MAX_RUNNING: "" })).toEqual({});
   });
 
@@ -158,6 +168,7 @@ describe("the daemon's limits", () => {
     ["HOLDFAST_MAX_RUNNING", "many"],
     ["HOLDFAST_MAX_DEPTH", "-1"],
     ["HOLDFAST_MEM_MIN", "256 MB"],
+    ["HOLDFAST_DISK_MIN", "much"],
   ])("%s=%s stops the daemon with a sentence", (name, value) => {
     expect(() => limitsOf({ [name]: value })).toThrowError(HoldfastError);
     expect(() => limitsOf({ [name]: value })).toThrowError(name);

@@ -1,5 +1,5 @@
 /** What the machine says of itself: time since boot and free memory, from /proc. Undefined where there is none. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { MEMORY_READ_MS } from "../../protocol/limits.ts";
 
 export interface Machine {
@@ -26,6 +26,16 @@ const read = (path: string): string => {
     return readFileSync(path, "latin1");
   } catch {
     return "";
+  }
+};
+
+/** Bytes that this user may still write on the disk of a directory; undefined where it cannot be asked. */
+export const diskFreeBytes = (dir: string): number | undefined => {
+  try {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize;
+  } catch {
+    return undefined;
   }
 };
 

@@ -13,6 +13,7 @@ import type { Lifeline } from "./lifeline.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
+import type { Releaser } from "./release.ts";
 import {
   hasExecFailed,
   hasSupervisorDied,
@@ -36,6 +37,7 @@ export interface Host {
   readonly snapshots: Snapshots;
   readonly sweeper: Sweeper;
   readonly lifeline: Lifeline;
+  readonly releaser: Releaser;
 }
 
 export interface RunFacts {
@@ -141,6 +143,14 @@ export class ProcessRun implements Run, Polled {
 
   spool(stream: SpoolName): string {
     return join(this.#dir, stream);
+  }
+
+  release(stream: SpoolName, from: number, below: number): Promise<boolean> {
+    return this.#host.releaser.release(this.spool(stream), from, below);
+  }
+
+  held(stream: SpoolName, ingested: number): number {
+    return this.#host.releaser.held(this.spool(stream), ingested);
   }
 
   dispose(): void {

@@ -8,6 +8,7 @@ import { livingRuns } from "./living.ts";
 import { observe } from "./observe.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
+import { Releaser } from "./release.ts";
 import type { Host } from "./run.ts";
 import { Snapshots } from "./snapshots.ts";
 import { markerOf, Sweeper } from "./sweep.ts";
@@ -21,6 +22,8 @@ export interface ProcessSpawnerOptions {
   readonly lifelineRenewMs?: number;
   /** Told what was thrown by the look at one run. */
   readonly onDefect?: (cause: unknown) => void;
+  /** Told once of what this machine cannot do. */
+  readonly report?: (message: string) => void;
 }
 
 export const makeProcessSpawner = ({
@@ -28,12 +31,15 @@ export const makeProcessSpawner = ({
   storeId,
   lifelineRenewMs,
   onDefect = () => undefined,
+  report = () => undefined,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
   const poller: Poller = new Poller(() => void snapshots.refresh(), onDefect);
   const snapshots = new Snapshots(poller.runs);
   const lifeline = new Lifeline(runsDir, lifelineRenewMs);
   lifeline.renew();
-  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper(), lifeline };
+  const releaser = new Releaser(report);
+  const sweeper = new Sweeper();
+  const host: Host = { runsDir, storeId, poller, snapshots, sweeper, lifeline, releaser };
   return {
     check: async (request) => preflight(request),
     launch: (request) => launch(host, request),

@@ -4,10 +4,12 @@ import { dirname } from "node:path";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { KINDS } from "../../protocol/commands.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { bytes } from "../render/units.ts";
+import { spoolRelease } from "./doctor-release.ts";
 import { findProgram } from "./programs.ts";
 
 export interface Check {
@@ -23,7 +25,6 @@ export interface DoctorReport {
 }
 
 const NODE_MIN = [22, 19] as const;
-const DISK_MIN_BYTES = 64 * 1024 * 1024;
 const DISK_LOW_BYTES = 1024 * 1024 * 1024;
 const INOTIFY_LOW_WATCHES = 8_192;
 
@@ -96,7 +97,7 @@ const disk = (stateDir: string): Check => {
   const stats = statfsSync(nearestExisting(stateDir));
   const free = stats.bavail * stats.bsize;
   const finding = `${bytes(free)} free`;
-  if (free < DISK_MIN_BYTES)
+  if (free < DISK_FREE_MIN_BYTES)
     return {
       name: "disk",
       result: "fail",
@@ -114,6 +115,13 @@ const daemon = async (context: Context): Promise<Check> => {
     const status = await (await context.connect()).request("daemon/status", {});
     const isSame = status.version === VERSION;
     const finding = `runs, version ${status.version}, pid ${status.pid}, ${status.workers.live} live workers`;
+    if (status.disk?.low)
+      return {
+        name,
+        result: "warn",
+        finding: `${finding}; starts nothing: ${bytes(status.disk.free_bytes ?? 0)} of disk are free, its floor is ${bytes(status.disk.floor_bytes)}`,
+        fix: "Free some space: it goes on by itself then.",
+      };
     return isSame
       ? { name, result: "ok", finding }
       : {
@@ -203,6 +211,7 @@ export const doctor: Handler = async (context) => {
     platform(),
     stateDirectory(context.stateDir),
     disk(context.stateDir),
+    await spoolRelease(context),
     await daemon(context),
     proc(),
     inotify(),

@@ -91,22 +91,32 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
     context.stdout(context.isStdoutTerminal ? neutralise(decoder.decode(bytes, { stream: true })) : bytes);
   const resume = (): string => `agent logs ${id} --raw -f`;
   let offset = 0;
+  let read = 0;
+  let released = 0;
   const ask = (asked: Client) =>
     asked.request("agent/raw", { id, stream, offset, max_bytes: RAW_SLICE_BYTES });
   for (;;) {
     const slice = await (context.flags.follow ? outlasting(context, { resume }, ask) : ask(client));
     const bytes = Buffer.from(slice.base64, "base64");
     offset = slice.next;
+    if (slice.released !== undefined) {
+      released += slice.released;
+      context.warn(
+        `${slice.released} bytes of its ${stream} are not kept as bytes any more: they are in the log, agent logs ${id}`,
+      );
+      continue;
+    }
+    read += bytes.length;
     if (context.mode !== "text") parts.push(bytes);
     else if (bytes.length > 0) await write(bytes);
-    const isFull = context.mode !== "text" && offset >= RAW_ENVELOPE_MAX_BYTES;
+    const isFull = context.mode !== "text" && read >= RAW_ENVELOPE_MAX_BYTES;
     if (isFull || (bytes.length === 0 && (slice.ended || !context.flags.follow))) {
       if (isFull)
         context.warn(
-          `Cut at ${offset} bytes; text mode has the rest: agent logs ${id} --raw${context.flags.stderr ? " --stderr" : ""} -o text`,
+          `Cut at ${read} bytes; text mode has the rest: agent logs ${id} --raw${context.flags.stderr ? " --stderr" : ""} -o text`,
         );
       const base64 = Buffer.concat(parts).toString("base64");
-      return success({ id, stream, base64, bytes: offset, truncated: isFull });
+      return success({ id, stream, base64, bytes: read, released, truncated: isFull });
     }
     if (bytes.length === 0) await sleep(RAW_POLL_MS);
   }

@@ -123,6 +123,7 @@ export const specOf = (
     timeout_ms: (flags.timeout as number | undefined) ?? defaults.timeout_ms,
     stall_ms: (flags.stall as number | undefined) ?? defaults.stall_ms,
     tool_timeout_ms: flags["tool-timeout"] as number | undefined,
+    output_quota_bytes: flags["output-quota"] as number | undefined,
     priority: flags.priority as WorkerSpecInput["priority"],
     max_depth: flags["max-depth"] as number | undefined,
     max_concurrency: flags["max-concurrency"] as number | undefined,

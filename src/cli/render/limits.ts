@@ -1,6 +1,6 @@
 /** The limits of a worker in words, as `agent info` shows them. */
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import { count, duration } from "./units.ts";
+import { bytes, count, duration } from "./units.ts";
 
 export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", ");
 
@@ -11,6 +11,7 @@ const limitWords = ({
   tool_timeout_ms,
   max_depth,
   max_concurrency,
+  output_quota_bytes,
   budget,
   on_supervisor_death,
 }: WorkerSpec): readonly string[] => [
@@ -21,6 +22,7 @@ const limitWords = ({
   ...(on_supervisor_death === "die" ? ["dies with the daemon"] : []),
   ...(max_depth === undefined ? [] : [`depth ${max_depth}`]),
   ...(max_concurrency === undefined ? [] : [`${max_concurrency} at once below it`]),
+  ...(output_quota_bytes ? [`output ${bytes(output_quota_bytes)}`] : []),
   ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
   ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
   ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),

@@ -103,9 +103,11 @@ const limitReached = (limit: Payload<"worker_limit_reached">): Sentence => {
   const show = (value: number): string =>
     limit.limit === "usd"
       ? `$${value}`
-      : limit.limit === "turns" || limit.limit === "tokens"
-        ? String(value)
-        : duration(value);
+      : limit.limit === "output"
+        ? bytes(value)
+        : limit.limit === "turns" || limit.limit === "tokens"
+          ? String(value)
+          : duration(value);
   return warn(
     limit.limit === "stall"
       ? `stuck: silent for ${show(limit.value)}, ${show(limit.bound)} allowed`
@@ -130,7 +132,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       ),
     ),
   worker_queued: ({ place, priority, waits_for }) =>
-    warn(`waits for ${waits_for === "slot" ? "a slot" : "memory"}: place ${place}, priority ${priority}`),
+    warn(
+      `waits for ${waits_for === "slot" ? "a slot" : waits_for === "disk" ? "room on the disk" : "memory"}: place ${place}, priority ${priority}`,
+    ),
   worker_state_changed: ({ from, to, reason }) =>
     to === "waiting" || to === "lost"
       ? warn(`${to}${because(reason)}`)

@@ -346,6 +346,15 @@ const doctor: TextOf<DoctorReport> = ({ checks }, { paint }) =>
     })
     .join("\n");
 
+const diskWords = (
+  { free_bytes, floor_bytes, low }: Replies["daemon/status"]["disk"],
+  paint: Parameters<TextOf<unknown>>[1]["paint"],
+): string | undefined => {
+  if (free_bytes === null) return undefined;
+  const free = `${bytes(free_bytes)} free`;
+  return low ? paint("bad", `${free}: nothing is started below ${bytes(floor_bytes)}`) : free;
+};
+
 const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
   pairs(paint, [
     [
@@ -355,6 +364,8 @@ const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
     ["workers", `${daemon.workers.live} running, ${daemon.workers.total} in all`],
     ["log", count(daemon.head, "record")],
     ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
+    // A daemon of an earlier version says nothing of it.
+    ["disk", daemon.disk && diskWords(daemon.disk, paint)],
     ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
     [
       "loop lag",

@@ -136,6 +136,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         store_error: null,
         head: lines.length,
         workers: { live: live.size, total: live.size },
+        disk: { free_bytes: null, floor_bytes: 0, low: false },
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,
       })),

@@ -1,0 +1,99 @@
+/**
+ * Gives the disk under ingested output back while its run goes on: a hole is punched, and every offset stays (architecture §5,
+ * Bounds). Node cannot do that, so the program `fallocate` of util-linux does: one at a time, whoever asks. A machine without
+ * it, or a file system without holes, keeps what it has; the operator is told once.
+ *
+ * What is released is noted beside the spool first: who reads a spool raw afterwards can tell a hole from what was written.
+ */
+import { execFile } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../protocol/limits.ts";
+import { FILE_MODE } from "./run-directory.ts";
+
+type Punched = "released" | "unsupported" | "failed";
+
+/** As fallocate, its C library, or a smaller fallocate says it. */
+const UNSUPPORTED = /not supported|unrecognized|invalid option|unknown option|usage:/i;
+
+const punch = (path: string, from: number, length: number): Promise<Punched> =>
+  new Promise((resolve) => {
+    execFile(
+      "fallocate",
+      ["-p", "-o", String(from), "-l", String(length), path],
+      {
+        cwd: dirname(path),
+        env: { PATH: process.env.PATH, LC_ALL: "C" },
+        timeout: RELEASE_MAX_MS,
+        killSignal: "SIGKILL",
+      },
+      (cause, _stdout, stderr) => {
+        if (cause === null) resolve("released");
+        else resolve(cause.code === "ENOENT" || UNSUPPORTED.test(stderr) ? "unsupported" : "failed");
+      },
+    );
+  });
+
+const noteOf = (spool: string): string => `${spool}.released`;
+
+/** In place and always as long: on a full disk it needs no space, and no reader finds half a number. */
+const note = (spool: string, below: number): void => {
+  const fd = openSync(noteOf(spool), constants.O_RDWR | constants.O_CREAT, FILE_MODE);
+  try {
+    writeSync(fd, `${String(below).padStart(20)}\n`, 0);
+  } finally {
+    closeSync(fd);
+  }
+};
+
+/** Below this a spool holds nothing any more. Asked after a read, it tells whether what was read can be believed. */
+export const releasedBelow = (spool: string): number => {
+  try {
+    return Number(readFileSync(noteOf(spool), "latin1")) || 0;
+  } catch {
+    return 0;
+  }
+};
+
+export class Releaser {
+  readonly #report: (message: string) => void;
+  #isOff = false;
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(report: (message: string) => void) {
+    this.#report = report;
+  }
+
+  /** True: `from` to `below` is released. False changes nothing: it may be asked for again. */
+  release(spool: string, from: number, below: number): Promise<boolean> {
+    if (this.#isOff || this.#waiting >= RELEASES_WAITING_MAX) return Promise.resolve(false);
+    this.#waiting += 1;
+    const turn = this.#last.then(() => this.#release(spool, from, below)).catch(() => false);
+    this.#last = turn.finally(() => {
+      this.#waiting -= 1;
+    });
+    return turn;
+  }
+
+  /** Bytes of a spool that lie on the disk and will not go as it is read on: not ingested, or not to be released here. */
+  held(spool: string, ingested: number): number {
+    const { size, blocks } = statSync(spool, { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 };
+    const onDisk = Math.min(size, blocks * 512);
+    return this.#isOff ? onDisk : Math.min(onDisk, Math.max(0, size - ingested));
+  }
+
+  async #release(spool: string, from: number, below: number): Promise<boolean> {
+    if (this.#isOff) return false;
+    note(spool, below);
+    const punched = await punch(spool, from, below - from);
+    if (punched === "unsupported") {
+      note(spool, from);
+      this.#isOff = true;
+      this.#report(
+        "the disk space of output that is in the log already is not given back while an agent runs: `agent doctor` says why",
+      );
+    }
+    return punched === "released";
+  }
+}

@@ -1,0 +1,44 @@
+/** agent doctor: whether the disk space of ingested output can be given back (architecture §5, Bounds). */
+import { rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { RELEASE_BLOCK_BYTES, RELEASE_MAX_MS } from "../../protocol/limits.ts";
+import type { Context } from "../context.ts";
+import type { Check } from "./doctor.ts";
+import { findProgram } from "./programs.ts";
+
+/** Tried where the spools are; before the first start only the program can be looked for. */
+export const spoolRelease = async ({ stateDir, env }: Pick<Context, "stateDir" | "env">): Promise<Check> => {
+  const name = "spool release";
+  const program = findProgram("fallocate", env);
+  const problem =
+    program === undefined
+      ? "fallocate is not on PATH"
+      : statSync(stateDir, { throwIfNoEntry: false })?.isDirectory() === true
+        ? await tried(program, join(stateDir, `.doctor-${process.pid}`))
+        : undefined;
+  return problem === undefined
+    ? { name, result: "ok", finding: "output that is in the log gives its disk space back" }
+    : {
+        name,
+        result: "warn",
+        finding: `${problem}: all that an agent prints stays on the disk until its run is cleaned up`,
+        fix: "Install util-linux, or put HOLDFAST_HOME on ext4, xfs, btrfs or tmpfs.",
+      };
+};
+
+const tried = async (program: string, probe: string): Promise<string | undefined> => {
+  // Loaded here: it costs every client a tenth of its start.
+  const { execFileSync } = await import("node:child_process");
+  try {
+    writeFileSync(probe, Buffer.alloc(RELEASE_BLOCK_BYTES, "x"), { mode: 0o600 });
+    execFileSync(program, ["-p", "-o", "0", "-l", String(RELEASE_BLOCK_BYTES), probe], {
+      stdio: "ignore",
+      timeout: RELEASE_MAX_MS,
+    });
+    return undefined;
+  } catch {
+    return "no hole can be punched there";
+  } finally {
+    rmSync(probe, { force: true });
+  }
+};

@@ -1,0 +1,92 @@
+/** What agents print and the disk (architecture §5, Bounds): what is in the log is given back, and what is not has a quota. */
+import { execFileSync } from "node:child_process";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { releasedBelow } from "../../src/adapters/process/release.ts";
+import { RELEASE_STEP_BYTES, SPOOL_KEPT_BYTES } from "../../src/protocol/limits.ts";
+import { child, type Daemon, environment, startDaemon, temporaryDirectory, until } from "./support.ts";
+
+const LINES = 1_200;
+/** A step that is not full, one that was not asked for because another was at work, and what is kept. */
+const HELD_MAX_BYTES = 2 * RELEASE_STEP_BYTES + 2 * SPOOL_KEPT_BYTES;
+
+const canPunch = (): boolean => {
+  try {
+    execFileSync("fallocate", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test.skipIf(!canPunch())(
+  "of 70 MB that an agent prints little stays on the disk, whoever kills the daemon in between",
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    const stop = join(temporaryDirectory(), "stop");
+    let daemon: Daemon = await startDaemon();
+    const id = await daemon.spawn([child("prints-much.sh"), String(LINES), stop]);
+    const spool = join(daemon.stateDir, "runs", id, "1", "stdout");
+    await until("something is released", () => existsSync(`${spool}.released`));
+    await daemon.kill9();
+    const released = releasedBelow(spool);
+    daemon = await startDaemon(daemon.stateDir);
+
+    const numbers: number[] = [];
+    const watching = await daemon.watchLines(
+      { ids: [id], from: 0, types: ["agent.event"], kinds: ["TextOutput"] },
+      (line) => {
+        const number = /"text":"(\d+) x/.exec(line)?.[1];
+        if (number !== undefined) numbers.push(Number(number));
+      },
+    );
+    await until("all is in the log", () => numbers.length >= LINES);
+    expect(numbers).toEqual(Array.from({ length: LINES }, (_, n) => n + 1));
+    await until("the disk is given back", () => statSync(spool).blocks * 512 < HELD_MAX_BYTES);
+    expect(statSync(spool).size).toBeGreaterThan(64 * 1024 * 1024);
+    // The one that took the run over has gone on with it.
+    expect(releasedBelow(spool)).toBeGreaterThan(released);
+
+    const { stdout, stderr } = await daemon.agentSays("logs", id, "--raw", "-o", "text");
+    expect(stdout).not.toContain("\0");
+    expect(Buffer.byteLength(stdout)).toBe(statSync(spool).size - releasedBelow(spool));
+    expect(stderr).toContain(`${releasedBelow(spool)} bytes of its stdout are not kept`);
+    writeFileSync(stop, "");
+    await daemon.wait([id]);
+    watching.stop();
+  },
+);
+
+test("an agent whose stderr nobody reads is ended at its quota, with the error of its own and nothing left", async () => {
+  const daemon = await startDaemon();
+  const { id } = await daemon.request<{ id: string }>("agent/spawn", {
+    spec: {
+      kind: "claude_code",
+      prompt: "x",
+      cwd: "/",
+      client_env: { ...environment(), CLAUDE_BINARY: child("complains.sh") },
+      restart: "permanent",
+      stall_ms: 0,
+      output_quota_bytes: 4 * 1024 * 1024,
+    },
+  });
+  await daemon.wait([id]);
+  expect(await daemon.info(id)).toMatchObject({ state: "failed", error: { code: "OUTPUT_TOO_LARGE" } });
+  const ends = await daemon.history(["worker_limit_reached", "worker_signal_sent", "worker_exited"], [id]);
+  expect(ends.map(({ type }) => type).slice(0, 2)).toEqual(["worker_limit_reached", "worker_signal_sent"]);
+  expect(ends[0]?.payload).toMatchObject({ limit: "output", bound: 4 * 1024 * 1024 });
+  expect(ends.at(-1)?.payload).toMatchObject({ sweep: { survivors: [] } });
+});
+
+test("below the floor of free disk a spawn is refused in a sentence, and the status says why", async () => {
+  const daemon = await startDaemon(undefined, { HOLDFAST_DISK_MIN: "900000000G" });
+  await expect(daemon.agent("spawn", "--", "true")).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('"code":"DISK_FULL"'),
+  });
+  expect(await daemon.agent("daemon", "status", "-o", "text")).toContain("nothing is started below");
+  expect(await daemon.list()).toEqual([]);
+});
