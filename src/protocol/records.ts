@@ -41,6 +41,9 @@ export interface Usage {
 
 /** What ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
 export type ExitCause = "supervisor_died";
+/** Who wants it to stand still: a person, its budget, the quota of its output, the floor of free disk. */
+export type PauseReason = "operator" | "budget" | "output" | "disk";
+
 export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
 
 export interface SweepReport {
@@ -147,6 +150,8 @@ export interface RecordPayloads {
     readonly cause?: ExitCause;
     readonly error?: WorkerError;
     readonly duration_ms: number;
+    /** How much of it it was paused: no budget of time counts that. */
+    readonly paused_ms?: number;
     readonly sweep?: SweepReport;
     readonly clock: ClockStamp;
   };
@@ -243,6 +248,17 @@ export interface RecordPayloads {
     readonly reason: "progress";
     readonly clock: ClockStamp;
   };
+  /** It shall stand still, from now or from its start on; its processes are stopped after this. No clock counts meanwhile. */
+  worker_paused: {
+    readonly reason: PauseReason;
+    readonly detail: string;
+    readonly question_id?: string;
+    /** Its agent, where it runs already; what descends from it is stopped with it. */
+    readonly pids: readonly number[];
+    readonly clock: ClockStamp;
+  };
+  /** One reason less: it goes on once none is left. A stop, and the end of its incarnation, lift all of them without a word. */
+  worker_unpaused: { readonly by: string; readonly reason: PauseReason; readonly clock: ClockStamp };
   worker_limit_reached: {
     readonly limit: "timeout" | "stall" | "tool" | "ready" | "turns" | "tokens" | "usd" | "wall" | "output";
     readonly value: number;

@@ -19,6 +19,7 @@ import { containing } from "./defects.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { watchOrphans } from "./orphans.ts";
+import { makePausing } from "./pausing-by-name.ts";
 import { makeQueries } from "./queries.ts";
 import type { PerWorker } from "./replies.ts";
 import { LIMITS, type Limits } from "./seats.ts";
@@ -228,6 +229,8 @@ export const makeRuntime = (
         return Effect.succeed({ type: "worker", worker_id: row.id, input } as const);
       });
 
+    const { pause, unpause } = makePausing(core, each);
+
     const applyTree: RuntimeApi["applyTree"] = (spec, { dry_run = false, by = "user" } = {}) =>
       Effect.suspend(() =>
         admission.isClosed()
@@ -381,5 +384,18 @@ export const makeRuntime = (
     yield* Effect.forkScoped(watchOrphans(core));
 
     const queries = makeQueries(core, forest, options, () => over);
-    return { ...queries, spawn, applyTree, downTree, kill, restart, answer, wait, send, shutdown };
+    return {
+      ...queries,
+      spawn,
+      applyTree,
+      downTree,
+      kill,
+      restart,
+      pause,
+      unpause,
+      answer,
+      wait,
+      send,
+      shutdown,
+    };
   });

@@ -33,6 +33,8 @@ import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch } from "./launching.ts";
 import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { isPaused } from "./pause.ts";
+import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
 import { settle } from "./settling.ts";
@@ -142,7 +144,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const { stop } = this.child();
     if (stop?.kind === "kill") this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
     else if (stop !== null) this.tell({ type: "STOP", grace_ms: this.spec.grace_ms, signal: "SIGTERM" });
-    const first = (): void => this.actor.start(firstStep(this));
+    const first = (): void => {
+      this.actor.start(firstStep(this));
+      this.pauseAgain();
+    };
     if (run === undefined) first();
     else
       takeOver(this, run)
@@ -186,6 +191,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.actor.tell(event);
   }
 
+  /** It runs from now on, and was paused before: while it started, or by an earlier daemon. */
+  pauseAgain(): void {
+    if (isPaused(this.child())) this.tell({ type: "PAUSE" });
+  }
+
   child(): ChildState {
     return this.decider.child();
   }
@@ -208,9 +218,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const { run } = this;
     if (run === undefined) return;
     try {
-      const { state, ladder } = this.child();
+      const child = this.child();
+      const { state, ladder } = child;
       if (state !== "running") return;
-      if (this.vitals.dueAt(ladder) <= now) this.fork(this.vitals.tick(this.journal, run, now));
+      if (!isPaused(child) && this.vitals.dueAt(ladder) <= now)
+        this.fork(this.vitals.tick(this.journal, run, now));
       checkOutput(this);
     } catch (cause) {
       this.broken(cause);
@@ -239,6 +251,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
         return settle(this);
       case "reportTimeout":
         return reportTimeout(this);
+      case "applyPause":
+        return applyPause(this);
     }
   }
 
