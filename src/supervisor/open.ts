@@ -10,10 +10,12 @@ import { removeOldRuns } from "../adapters/process/keep.ts";
 import { thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
+import type { EventLog } from "../store/port.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
 import type { Limits } from "./seats.ts";
@@ -26,6 +28,11 @@ export interface OpenRuntimeOptions {
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
+  /** Stand between the runtime and its ports: for tests of what holds when those fail. */
+  readonly between?: {
+    readonly log: (log: EventLog) => EventLog;
+    readonly spawner: (spawner: RuntimeSpawner) => RuntimeSpawner;
+  };
 }
 
 /** The caller holds the lock of the state directory: two runtimes on one log would both write it. */
@@ -46,17 +53,19 @@ export const openRuntime = (
           { cause },
         ),
     });
-    const log = yield* Effect.acquireRelease(
+    const opened = yield* Effect.acquireRelease(
       Effect.try({
         try: () => openLog({ file: join(options.stateDir, "holdfast.db") }),
         catch: asHoldfastError,
       }),
-      (opened) => Effect.sync(() => opened.close()),
+      (store) => Effect.sync(() => store.close()),
     );
-    const spawner = yield* Effect.acquireRelease(
-      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: log.store_id })),
-      (made) => Effect.promise(() => made.close()),
+    const made = yield* Effect.acquireRelease(
+      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: opened.store_id })),
+      (processes) => Effect.promise(() => processes.close()),
     );
+    const log = options.between?.log(opened) ?? opened;
+    const spawner = options.between?.spawner(made) ?? made;
     const services: Services = {
       log,
       spawner,
