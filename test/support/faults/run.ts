@@ -45,6 +45,8 @@ try {
     define: { FAULT_RATE: String(Number(values.rate)), FAULTS_FILE: JSON.stringify(faults) },
     logLevel: "warning",
   });
+  // The tests run the sources.
+  writeFileSync(join(copy, "src/daemon/entry.ts"), 'import "../../dist/daemon.js";\n');
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const args = [vitest, "run", ...TESTS, "--exclude", "test/**/*.{unit,int}.test.ts"];
   const { status } = spawnSync(process.execPath, args, { cwd: copy, stdio: "inherit" });
