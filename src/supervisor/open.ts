@@ -10,10 +10,12 @@ import { removeOldRuns } from "../adapters/process/keep.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
+import type { EventLog } from "../store/port.ts";
 import { type Defects, makeDefects } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
@@ -29,6 +31,11 @@ export interface OpenRuntimeOptions {
   readonly report?: (message: string, cause?: unknown) => void;
   /** Where the defects of the runtime are counted with those of the caller. */
   readonly defects?: Defects;
+  /** Stand between the runtime and its ports: for tests of what holds when those fail. */
+  readonly between?: {
+    readonly log: (log: EventLog) => EventLog;
+    readonly spawner: (spawner: RuntimeSpawner) => RuntimeSpawner;
+  };
 }
 
 /** The caller holds the lock of the state directory: two runtimes on one log would both write it. */
@@ -51,7 +58,7 @@ export const openRuntime = (
           { cause },
         ),
     });
-    const log = yield* Effect.acquireRelease(
+    const opened = yield* Effect.acquireRelease(
       Effect.try({
         try: () =>
           openLog({
@@ -60,19 +67,21 @@ export const openRuntime = (
           }),
         catch: asHoldfastError,
       }),
-      (opened) => Effect.sync(() => opened.close()),
+      (store) => Effect.sync(() => store.close()),
     );
-    const spawner = yield* Effect.acquireRelease(
+    const made = yield* Effect.acquireRelease(
       Effect.sync(() =>
         makeProcessSpawner({
           runsDir,
-          storeId: log.store_id,
+          storeId: opened.store_id,
           onDefect: (cause) => defects.tell("a look at a run", cause),
           report: (message) => options.report?.(message),
         }),
       ),
-      (made) => Effect.promise(() => made.close()),
+      (processes) => Effect.promise(() => processes.close()),
     );
+    const log = options.between?.log(opened) ?? opened;
+    const spawner = options.between?.spawner(made) ?? made;
     const services: Services = {
       log,
       spawner,

@@ -44,7 +44,7 @@ const treeOf = (name: string, canary: string): TreeSpecInput => {
       name,
       config: { strategy: "one_for_all", max_restarts: 1_000, backoff_min_ms: 0, backoff_max_ms: 0 },
       depends_on: [],
-      children: [worker("a"), worker("b")],
+      children: [worker(`${name}-a`), worker(`${name}-b`)],
     },
   } as TreeSpecInput;
 };
@@ -55,6 +55,8 @@ export class Fleet {
   readonly counting: string[] = [];
   /** Agents that shall run until the end. */
   readonly lasting: string[] = [];
+  /** Counters that are told to stop at the end: nobody kills them, so what they say last is known. */
+  readonly spared = new Set<string>();
   /** Short work that was acknowledged. */
   readonly jobs: string[] = [];
   readonly #dir: string;
@@ -78,9 +80,19 @@ export class Fleet {
     return id;
   }
 
-  /** Prints 50 numbered lines a pause. */
+  /** Prints 50 numbered lines a pause, until it is told to stop. */
   async counter(client: Client, pause_s: number): Promise<void> {
     const id = await this.spawn(client, [child("counts.sh"), this.#stop, String(pause_s)]);
+    this.counting.push(id);
+    this.spared.add(id);
+  }
+
+  /** The same, and nobody tells it to stop: it may be killed, and counts from 1 in each incarnation. */
+  async restartedCounter(client: Client, pause_s: number): Promise<void> {
+    const id = await this.spawn(client, [child("counts.sh"), this.path("never"), String(pause_s)], {
+      restart: "permanent",
+      max_restarts: 900,
+    });
     this.counting.push(id);
     this.lasting.push(id);
   }
@@ -114,11 +126,11 @@ export class Fleet {
   }
 
   /** One turn of an agent, as Claude Code told it once; an end that was none is tried again. */
-  async turn(client: Client): Promise<string> {
+  async turn(client: Client, prompt = "Say hello."): Promise<string> {
     const { id } = await client.request<{ id: string }>("agent/spawn", {
       spec: {
         kind: "claude_code",
-        prompt: "Say hello.",
+        prompt,
         cwd: "/",
         client_env: environment(),
         env: {
@@ -140,10 +152,11 @@ export class Fleet {
   }
 
   async kill(client: Client, id: string): Promise<void> {
-    await client.kill([id], 100);
-    this.acknowledged.push({ what: "kill", worker_id: id });
+    // From now on it may be over, whether anybody is told or not.
     const at = this.lasting.indexOf(id);
     if (at !== -1) this.lasting.splice(at, 1);
+    await client.kill([id], 100);
+    this.acknowledged.push({ what: "kill", worker_id: id });
   }
 
   async restart(client: Client, id: string): Promise<void> {
@@ -164,8 +177,7 @@ export class Fleet {
   /** Tells the counters to say how far they came, and to end. */
   async stopCounting(client: Client): Promise<void> {
     writeFileSync(this.#stop, "");
-    await client.wait(this.counting);
-    for (const id of this.counting) this.lasting.splice(this.lasting.indexOf(id), 1);
+    await client.wait([...this.spared]);
   }
 
   isCanaryHeld(): boolean {
@@ -192,6 +204,7 @@ export class Fleet {
       records,
       acknowledged: this.acknowledged,
       counting: this.counting,
+      counted: [...this.spared],
       found: foundOf(records),
       held: isOver && this.isCanaryHeld() ? [this.#canary] : [],
       minimum,

@@ -22,6 +22,8 @@ export interface History {
   readonly acknowledged: readonly Acknowledged[];
   /** Workers whose agents print 1, 2, 3 and so on from the first line of each incarnation; other words may follow a number line. */
   readonly counting: readonly string[];
+  /** Of those: who was told to stop, and has said `counted N` last. */
+  readonly counted: readonly string[];
   /** At the end: every incarnation that has a process on record. */
   readonly found: readonly Found[];
   /** At the end: whether any process holds a canary of agents that are all over. */
@@ -222,7 +224,7 @@ const textOf = (record: LogRecord): string =>
     : "";
 
 /** Whatever was killed, and whoever read it: 1, 2, 3 and so on. */
-const numbers = ({ records, counting }: History): readonly string[] => {
+const numbers = ({ records, counting, counted }: History): readonly string[] => {
   const texts = new Map<string, string[]>();
   const wanted = new Set(counting);
   for (const record of records) {
@@ -234,7 +236,7 @@ const numbers = ({ records, counting }: History): readonly string[] => {
     if (known === undefined) texts.set(key, [text]);
     else known.push(text);
   }
-  return [...texts].flatMap(([key, parts]) => {
+  const wrong = [...texts].flatMap(([key, parts]) => {
     const lines = parts
       .join("")
       .split("\n")
@@ -242,6 +244,13 @@ const numbers = ({ records, counting }: History): readonly string[] => {
     const at = lines.findIndex((line, index) => line !== String(index + 1));
     return at === -1 ? [] : [`${key} has line ${lines[at]} where ${at + 1} belongs`];
   });
+  const cut = counted.flatMap((id) => {
+    const lines = (texts.get(`${id}/1`) ?? []).join("").split("\n");
+    return lines.at(-2) === `counted ${lines.length - 2}`
+      ? []
+      : [`${id} counted to its end, and the end is missing`];
+  });
+  return [...wrong, ...cut];
 };
 
 /** What was killed by name begins by nothing but its name. */

@@ -71,6 +71,7 @@ const history = (drafts: readonly Draft[] = SOUND, over: Partial<History> = {}):
     { what: "apply", tree: "shop" },
   ],
   counting: ["A"],
+  counted: [],
   found: [
     { worker_id: "A", incarnation: 1, alive: false },
     { worker_id: "A", incarnation: 2, alive: true },
@@ -174,6 +175,11 @@ describe("the history checker", () => {
     ["a line left out", history(replaced(4, line("A", 1, "4\n"))), /^A\/1 has line 4 where 3 belongs$/],
     ["a line told twice", history(replaced(4, line("A", 1, "2\n"))), /^A\/1 has line 2 where 3 belongs$/],
     [
+      "a last line left out",
+      history(replaced(4, line("A", 1, "counted 3\n")), { counted: ["A"] }),
+      /^A counted to its end, and the end is missing$/,
+    ],
+    [
       "a killed worker that begins again",
       history([...SOUND, begin("B", 2), spawned("B", 2)], {
         found: [...history().found, { worker_id: "B", incarnation: 2, alive: true }],
@@ -212,6 +218,13 @@ describe("the history checker", () => {
   it("is not satisfied by a history in which nothing happened", () => {
     const empty = history([], { acknowledged: [], found: [] });
     expect(checkHistory(empty)).toHaveLength(4);
+  });
+
+  it("takes the last word of who counted to its end", () => {
+    const whole = [line("A", 1, "3\n"), line("A", 1, "counted 3\n")];
+    expect(
+      checkHistory(history([...SOUND.slice(0, 4), ...whole, ...SOUND.slice(5)], { counted: ["A"] })),
+    ).toEqual([]);
   });
 
   it("lets a person start again what was killed, and counts no restart that somebody asked for", () => {

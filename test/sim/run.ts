@@ -4,6 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { figure } from "../support/figures.ts";
 import { Coverage, PAIRS } from "./coverage.ts";
 import { SEEDS_FILE, STEPS } from "./seeds.ts";
 import { commandOf, shrink, simulate } from "./simulate.ts";
@@ -51,4 +52,9 @@ process.stdout.write(
 );
 for (const pair of total.seeds > 1 ? coverage.missing() : [])
   process.stdout.write(`  not reached: ${pair}\n`);
+figure("R4", {
+  rounds: total.seeds,
+  failures: total.failed,
+  note: "fleets of the simulator, from fresh seeds",
+});
 process.exit(total.failed === 0 ? 0 : 1);

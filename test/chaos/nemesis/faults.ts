@@ -1,0 +1,179 @@
+/** How each fault is done, and what ends it. What a fault asks of the daemon may fail: the daemon is being tormented. */
+import { closeSync, existsSync, openSync, rmSync, writeSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { connectTo, sleep, until } from "../client.ts";
+import type { Fleet } from "../fleet.ts";
+import type { Fault, FaultName } from "./schedule.ts";
+import { signal, type Victim, type World } from "./world.ts";
+
+/** The daemon makes a deleted socket again by itself; one that has not by then is replaced. */
+const SOCKET_AGAIN_MAX_MS = 5_000;
+const STORM_CONNECTIONS = 100;
+const FLOOD_LINES = 3_000;
+const BALLAST = Buffer.alloc(256 * 1024, 1);
+const BULKY_PROMPT = "x".repeat(50_000);
+
+type Lift = () => void | Promise<void>;
+
+export class Nemesis {
+  readonly done = new Map<FaultName, number>();
+  /** Child kills: those at work, and those in a restart of the daemon. */
+  readonly kills = { calm: 0, inRestart: 0 };
+  readonly notes = { daemonKills: 0, refusals: 0, socketsMadeAgain: 0, socketsByRestart: 0 };
+  readonly #world: World;
+  readonly #fleet: Fleet;
+  readonly #canFill: boolean;
+  /** Picks of child kills that wait for the next restart of the daemon. */
+  #owed: number[] = [];
+
+  constructor(world: World, fleet: Fleet, canFill: boolean) {
+    this.#world = world;
+    this.#fleet = fleet;
+    this.#canFill = canFill;
+  }
+
+  /** Answers with what ends it. */
+  async strike(fault: Fault): Promise<Lift> {
+    this.done.set(fault.name, (this.done.get(fault.name) ?? 0) + 1);
+    return (await this.#acts[fault.name](fault)) ?? (() => undefined);
+  }
+
+  /** The daemon is replaced, and the child kills that waited for it are done in between and while it boots. */
+  async replaceDaemon(): Promise<void> {
+    const owed = this.#owed;
+    this.#owed = [];
+    const half = Math.ceil(owed.length / 2);
+    const kill = (picks: readonly number[]) => () => {
+      for (const pick of picks) if (this.#killChild(pick)) this.kills.inRestart += 1;
+    };
+    await this.#world.replace(kill(owed.slice(0, half)), kill(owed.slice(half)));
+  }
+
+  readonly #acts: Record<FaultName, (fault: Fault) => Promise<Lift | undefined>> = {
+    none: async () => undefined,
+
+    // Every other one waits for the next restart of the daemon.
+    "kill-child": async ({ pick }) => {
+      if (this.kills.calm > this.kills.inRestart + this.#owed.length) this.#owed.push(pick);
+      else if (this.#killChild(pick)) this.kills.calm += 1;
+      return undefined;
+    },
+
+    "kill-launcher": async ({ pick }) => {
+      const victim = this.#choose(pick, ({ isLauncher }) => isLauncher);
+      if (victim !== undefined) signal(victim, "SIGKILL");
+      return undefined;
+    },
+
+    "stop-child": async ({ pick }) => {
+      const victim = this.#choose(pick, ({ isLauncher }) => !isLauncher);
+      if (victim === undefined) return undefined;
+      signal(victim, "SIGSTOP");
+      return () => void signal(victim, "SIGCONT");
+    },
+
+    "kill-daemon": async () => {
+      await this.replaceDaemon();
+      this.notes.daemonKills += 1;
+      return undefined;
+    },
+
+    "stop-daemon": async () => {
+      const { process } = this.#world.daemon;
+      process.kill("SIGSTOP");
+      return () => void process.kill("SIGCONT");
+    },
+
+    // The file system of the database; the spools have another, or the agents themselves would lose what they cannot write.
+    "fill-disk": async () => {
+      if (!this.#canFill) return undefined;
+      const path = join(this.#world.stateDir, "ballast");
+      fill(path);
+      const { daemon } = this.#world;
+      const asking = async (): Promise<void> => {
+        for (let n = 0; n < 40 && existsSync(path); n += 1)
+          await this.#fleet.turn(daemon, BULKY_PROMPT).catch(() => {
+            this.notes.refusals += 1;
+          });
+      };
+      const asked = asking();
+      return async () => {
+        rmSync(path, { force: true });
+        await asked;
+      };
+    },
+
+    "delete-socket": async () => {
+      const { stateDir } = this.#world;
+      rmSync(join(stateDir, "agent.sock"), { force: true });
+      const isBack = () => existsSync(join(stateDir, "agent.sock"));
+      await until("the socket is back", isBack, SOCKET_AGAIN_MAX_MS).catch(() => undefined);
+      this.notes[isBack() ? "socketsMadeAgain" : "socketsByRestart"] += 1;
+      if (!isBack()) await this.replaceDaemon();
+      return undefined;
+    },
+
+    "stall-watcher": async () => {
+      const socket = await connectTo(this.#world.stateDir).catch(() => undefined);
+      socket?.on("error", () => undefined).pause();
+      socket?.write(requestLine("agent/watch", { all: true, from: 0 }));
+      return () => void socket?.destroy();
+    },
+
+    "flood-output": async () => {
+      await this.#fleet.job(this.#world.daemon, ["seq", String(FLOOD_LINES)]).catch(() => undefined);
+      return undefined;
+    },
+
+    "reconnect-storm": async () => {
+      const sockets = await Promise.all(
+        Array.from({ length: STORM_CONNECTIONS }, () =>
+          connectTo(this.#world.stateDir).catch((): Socket | undefined => undefined),
+        ),
+      );
+      for (const [n, socket] of sockets.entries()) {
+        const line = requestLine(
+          n % 2 === 0 ? "agent/watch" : "daemon/status",
+          n % 2 === 0 ? { all: true } : {},
+        );
+        socket?.on("error", () => undefined).write(n % 3 === 0 ? line.slice(0, -20) : line);
+      }
+      await sleep(10);
+      for (const socket of sockets) socket?.destroy();
+      return undefined;
+    },
+  };
+
+  #killChild(pick: number): boolean {
+    const victim = this.#choose(pick, ({ isLauncher }) => !isLauncher);
+    return victim !== undefined && signal(victim, "SIGKILL");
+  }
+
+  /** Never of an agent whose end the run waits for with its count. */
+  #choose(pick: number, isOne: (victim: Victim) => boolean): Victim | undefined {
+    const victims = this.#world
+      .processes()
+      .filter((victim) => isOne(victim) && !this.#fleet.spared.has(victim.worker_id));
+    return victims[Math.floor(pick * victims.length)];
+  }
+}
+
+/** Until not a byte more goes in. */
+const fill = (path: string): void => {
+  const fd = openSync(path, "w");
+  try {
+    for (let size = BALLAST.length; size >= 512; ) {
+      try {
+        if (writeSync(fd, BALLAST, 0, size) < size) size /= 2;
+      } catch {
+        size /= 2;
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+};
+
+const requestLine = (command: string, data: object): string =>
+  `${JSON.stringify({ version: 1, command, data, meta: { request_id: "nemesis" } })}\n`;

@@ -1,0 +1,394 @@
+/**
+ * What Holdfast promises, and what proves it: docs/reliability.md is generated from here (`npm run reliability`). A title is
+ * written as it stands in the test's source. Tier D is held by every `npm test` (scaled, where the full figure takes longer), N
+ * by `npm run chaos:nightly`, S by its soak.
+ */
+
+export interface Proof {
+  readonly file: string;
+  readonly title: string;
+}
+
+export interface Kept {
+  readonly id: `R${number}`;
+  readonly sentence: string;
+  readonly tier: "D" | "N" | "S";
+  readonly proofs: readonly Proof[];
+  /** Why nothing, or not all of it, is proved. */
+  readonly open?: string;
+}
+
+const by = (file: string, ...titles: readonly string[]): readonly Proof[] =>
+  titles.map((title) => ({ file: `test/${file}`, title }));
+
+const NEMESIS = by(
+  "chaos/nemesis.chaos.test.ts",
+  "${MINUTES} minutes of the nemesis lose nothing, do nothing twice, and leave nothing behind",
+);
+const CRASH_POINTS = by(
+  "chaos/crash-points.chaos.test.ts",
+  "$points leaves nothing undone and nothing done twice",
+);
+const DAEMONS_KILLED = by(
+  "chaos/crashes.chaos.test.ts",
+  "a daemon killed ${ROUNDS} times under load: agents go on, output is whole, exits are known, windows are kept",
+);
+
+export const PROMISES: readonly Kept[] = [
+  {
+    id: "R1",
+    sentence:
+      "Every exit of an agent is in the log exactly once, with its code, signal, cause and incarnation.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "chaos/kills.chaos.test.ts",
+        "${KILLS} SIGKILLs to agents, launchers and groups: each exit is recorded once, each is followed by one restart",
+      ),
+      ...NEMESIS,
+    ],
+  },
+  {
+    id: "R2",
+    sentence: "What is restarted follows OTP's table exactly.",
+    tier: "D",
+    proofs: by("supervisor/otp/cases.unit.test.ts", "covers at least fifty cases of OTP"),
+  },
+  {
+    id: "R3",
+    sentence: "A kill is on record within 50 ms and its successor runs within 100 ms (p99, without backoff).",
+    tier: "D",
+    proofs: by(
+      "chaos/kills.chaos.test.ts",
+      "${KILLS} SIGKILLs to agents, launchers and groups: each exit is recorded once, each is followed by one restart",
+    ),
+    open: "Counted and ordered; the time is measured in bench/, where no other test runs beside it.",
+  },
+  {
+    id: "R4",
+    sentence:
+      "Never more restarts in a window than allowed, over restarts of the daemon and before readiness too.",
+    tier: "D",
+    proofs: [
+      ...DAEMONS_KILLED,
+      ...CRASH_POINTS,
+      ...by("supervisor/boot.int.test.ts", "keeps its restart window over restarts of the runtime"),
+      ...by("sim/simulator.unit.test.ts", "fresh seeds find nothing"),
+    ],
+  },
+  {
+    id: "R5",
+    sentence: "An escalation reaches the top, and nothing of the tree keeps running.",
+    tier: "D",
+    proofs: by(
+      "chaos/trees.chaos.test.ts",
+      "a leaf that crashes again and again takes three levels down to the root, and nothing keeps running (R5)",
+    ),
+  },
+  {
+    id: "R6",
+    sentence: "Children stop in the reverse of their start order, each with its own grace and then KILL.",
+    tier: "D",
+    proofs: by(
+      "chaos/trees.chaos.test.ts",
+      "five children start left to right and stop right to left, one of them only by KILL after its grace (R6)",
+    ),
+  },
+  {
+    id: "R7",
+    sentence:
+      "What is stopped has left no process, however it hid (counted by canaries that the test holds).",
+    tier: "D",
+    proofs: [
+      ...by(
+        "chaos/children.chaos.test.ts",
+        "a child that ends well and leaves one that holds its stdout has ended, with nothing left",
+      ),
+      ...NEMESIS,
+    ],
+  },
+  {
+    id: "R8",
+    sentence: "A pid that somebody else has now is never signalled.",
+    tier: "D",
+    proofs: [
+      ...by("adapters/process/stop.e2e.test.ts", "to a process whose start time is another one is refused"),
+      ...by("adapters/process/observe.e2e.test.ts", "another boot's pids are nobody, whoever has them now"),
+    ],
+  },
+  {
+    id: "R9",
+    sentence:
+      "A daemon killed with -9 at any point loses nothing that it acknowledged; seq stays dense, projections stay the fold.",
+    tier: "D",
+    proofs: [
+      ...CRASH_POINTS,
+      ...by(
+        "store/log.e2e.test.ts",
+        "a writer killed at any point loses nothing that it acknowledged (${ROUNDS} rounds)",
+      ),
+      ...DAEMONS_KILLED,
+      ...NEMESIS,
+    ],
+  },
+  {
+    id: "R10",
+    sentence: "After the death of the daemon every agent is adopted with its output whole.",
+    tier: "D",
+    proofs: [
+      ...DAEMONS_KILLED,
+      ...by(
+        "supervisor/boot.int.test.ts",
+        "is adopted and read on at the checkpoint: no line is lost, none is told twice",
+      ),
+    ],
+    open: "Dying with the daemon, where it is asked for.",
+  },
+  {
+    id: "R11",
+    sentence: "A boot settles every recorded run, and a second one writes nothing more.",
+    tier: "D",
+    proofs: by(
+      "supervisor/boot.int.test.ts",
+      "writes nothing of what is settled, and of each agent that runs only who supervises it now",
+    ),
+    open: "The two seconds for a thousand runs.",
+  },
+  {
+    id: "R12",
+    sentence: "One daemon for a state directory, whoever starts how many.",
+    tier: "D",
+    proofs: by(
+      "daemon/start.e2e.test.ts",
+      "by 50 clients at once makes one daemon, which answers them all",
+      "by several programs at once makes one daemon; the losers name it and exit 6",
+    ),
+  },
+  {
+    id: "R13",
+    sentence: "A request repeated under its key is done once.",
+    tier: "D",
+    proofs: by("supervisor/runtime.int.test.ts", "the same idempotency key a hundred times makes one worker"),
+  },
+  {
+    id: "R14",
+    sentence: "A watcher sees every record from its cursor, in order.",
+    tier: "D",
+    proofs: [
+      ...by("cli/outlast.e2e.test.ts", "is survived by watch -o %s without a gap or a repeat"),
+      ...by("store/cursor.int.test.ts", "goes over from the file to memory without a gap"),
+    ],
+  },
+  {
+    id: "R15",
+    sentence: "A slow or stopped watcher changes nothing for anybody else.",
+    tier: "D",
+    proofs: by(
+      "chaos/watchers.chaos.test.ts",
+      "${STALLED} watchers that never read: the agent completes, others are served, memory is bounded",
+    ),
+  },
+  {
+    id: "R16",
+    sentence: "Ten thousand watchers each have an event within a second, in 300 MB.",
+    tier: "N",
+    proofs: [],
+    open: "Not built yet.",
+  },
+  {
+    id: "R17",
+    sentence: "Any bytes on stdout and stderr are survivable, and the line after them is read.",
+    tier: "D",
+    proofs: by(
+      "chaos/children.chaos.test.ts",
+      "${BYTES / 2 ** 20} MiB without a line end are one record with their count, and the next line is read",
+    ),
+  },
+  {
+    id: "R18",
+    sentence: "A flood is bounded, and others do not notice it.",
+    tier: "D",
+    proofs: by(
+      "chaos/children.chaos.test.ts",
+      "a flood of ${LINES} lines is in the log once, line by line, and another worker's lines are not held up",
+    ),
+    open: "The quota of a run's output.",
+  },
+  {
+    id: "R19",
+    sentence: "A start that cannot be is a typed error, counted in the window.",
+    tier: "D",
+    proofs: [
+      ...by("adapters/process/launch.e2e.test.ts", "%s is a typed error before anything is made"),
+      ...by("supervisor/runtime.int.test.ts", "whose start fails counts the failure and is tried again"),
+    ],
+  },
+  {
+    id: "R20",
+    sentence:
+      "Stuck is not slow: without progress and without a tool in flight it is warned of, asked about, restarted.",
+    tier: "D",
+    proofs: by(
+      "supervisor/clocks.int.test.ts",
+      "is warned of, asked about, then restarted by its policy, counted",
+      "may be silent for ever; once it has ended the stall time counts again",
+    ),
+  },
+  {
+    id: "R21",
+    sentence: "A stopped process is seen within two heartbeats.",
+    tier: "D",
+    proofs: by("supervisor/clocks.int.test.ts", "sees a %s process within two, and says so once"),
+  },
+  {
+    id: "R22",
+    sentence: "A wall clock that jumps by a year changes no timer, window or order.",
+    tier: "D",
+    proofs: by("supervisor/clocks.int.test.ts", "the wall clock set by %d ms changes nothing"),
+  },
+  {
+    id: "R23",
+    sentence: "A sleep of the machine kills nobody.",
+    tier: "D",
+    proofs: by(
+      "supervisor/clocks.int.test.ts",
+      "while the machine slept is one record, and ends, warns and stalls nobody",
+    ),
+  },
+  {
+    id: "R24",
+    sentence:
+      "A store that fails refuses with a typed error, agents go on, and it recovers without a restart.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "supervisor/nth-call.int.test.ts",
+        "whichever call to the store or the spawner fails once, what was asked for is done and on record once",
+      ),
+      ...by(
+        "store/append.int.test.ts",
+        "for a full disk is told as DISK_FULL, and goes on when there is room",
+      ),
+      ...NEMESIS,
+    ],
+  },
+  {
+    id: "R25",
+    sentence: "A damaged log is found and kept; wrong data is never told.",
+    tier: "N",
+    proofs: [
+      ...by("store/checksum.unit.test.ts", "is found in whichever column it is"),
+      ...by("store/log.int.test.ts", "when its newest record is damaged"),
+    ],
+  },
+  {
+    id: "R26",
+    sentence: "Projections are a pure function of the log.",
+    tier: "D",
+    proofs: by(
+      "store/projections/projection.int.test.ts",
+      "are the same folded record by record, in batches, and from the whole log",
+    ),
+  },
+  {
+    id: "R27",
+    sentence: "A subtree never spends more than its cap and one increment.",
+    tier: "D",
+    proofs: by("supervisor/budgets.unit.test.ts", "is passed by what is over it, not by what reaches it"),
+    open: "Of one worker; caps over a subtree are not built yet.",
+  },
+  {
+    id: "R28",
+    sentence: "No more slots are held than there are.",
+    tier: "D",
+    proofs: by(
+      "supervisor/admission.int.test.ts",
+      "of 200 spawns at once with 7 slots never more than 7 are held, and all 200 run",
+    ),
+  },
+  {
+    id: "R29",
+    sentence: "Below the memory floor nothing starts, and it is seen to wait.",
+    tier: "D",
+    proofs: by(
+      "supervisor/admission.int.test.ts",
+      "nothing starts; it waits, visibly, and starts when memory is back, one a tick",
+    ),
+  },
+  { id: "R30", sentence: "A fork bomb is contained.", tier: "N", proofs: [], open: "Not built yet." },
+  {
+    id: "R31",
+    sentence: "A worker parked by a rate limit is woken once, also by the next daemon.",
+    tier: "D",
+    proofs: [],
+    open: "Not built yet.",
+  },
+  {
+    id: "R32",
+    sentence: "A kill is final: nothing but its name starts it again.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "chaos/trees.chaos.test.ts",
+        "a killed subtree stays dead: against its parent's restarts, the next daemon, and its file applied again (R32)",
+      ),
+      ...NEMESIS,
+    ],
+  },
+  {
+    id: "R33",
+    sentence:
+      "A message to an agent is delivered once or told to be undeliverable, over kills of the daemon.",
+    tier: "D",
+    proofs: [],
+    open: "Not built yet.",
+  },
+  {
+    id: "R34",
+    sentence: "A known secret reaches no log, projection or daemon.log (runs/ is the declared exception).",
+    tier: "D",
+    proofs: by("protocol/redact.unit.test.ts", "never lets a known value through, whatever stands around it"),
+    open: "Of the masking itself; the search of a whole state directory.",
+  },
+  {
+    id: "R35",
+    sentence: "A record that was edited or removed is found.",
+    tier: "D",
+    proofs: by("store/log.int.test.ts", "fails too where the record is gone, instead of leaving it out"),
+  },
+  {
+    id: "R36",
+    sentence: "One actor's defect kills neither the daemon nor a sibling.",
+    tier: "D",
+    proofs: [
+      ...by(
+        "supervisor/defects.int.test.ts",
+        "(finish) after the exit: the exit is recorded once, with its code",
+      ),
+      ...by("daemon/session.int.test.ts", "contains a defect of a handler"),
+      ...by("daemon/start.e2e.test.ts", "survives a throw in a timer, and logs it"),
+    ],
+  },
+  {
+    id: "R37",
+    sentence: "The supervisor's own tick is watched.",
+    tier: "D",
+    proofs: [],
+    open: "Not built yet.",
+  },
+  {
+    id: "R38",
+    sentence: "A new version takes over a hundred agents, and none of them notices.",
+    tier: "N",
+    proofs: by("store/log.int.test.ts", "when a newer version made its schema"),
+    open: "The refusal of a newer log only.",
+  },
+  { id: "R39", sentence: "Nothing leaks.", tier: "S", proofs: [], open: "Not built yet." },
+  {
+    id: "R40",
+    sentence: "A thousand agents on two cores.",
+    tier: "N",
+    proofs: [],
+    open: "Not built yet.",
+  },
+];

@@ -1,0 +1,148 @@
+/**
+ * The log and the spawner, whose calls fail as somebody else decides: with a rate for each kind of call, or the n-th call of
+ * all (promises.md §4.4). What fails has done nothing.
+ */
+import type { Observed, Run, RuntimeSpawner } from "../../../src/adapters/spawner.ts";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
+import type { RecordType } from "../../../src/protocol/records.ts";
+import type { EventLog } from "../../../src/store/port.ts";
+
+const READS = [
+  "read",
+  "readLines",
+  "seqAt",
+  "byId",
+  "checkpoints",
+  "worker",
+  "workers",
+  "named",
+  "turns",
+  "stream",
+  "trees",
+  "treeStream",
+] as const satisfies readonly (keyof EventLog)[];
+const RUN_CALLS = [
+  "signal",
+  "kill",
+  "sweep",
+  "write",
+  "closeStdin",
+  "tail",
+] as const satisfies readonly (keyof Run)[];
+
+/** A commit of a request fails that request; one of a fact is tried again until the store takes it, and nobody sees it. */
+export type Call =
+  | "log.commit of a request"
+  | "log.commit of a fact"
+  | "log.append"
+  | `log.${(typeof READS)[number]}`
+  | "spawner.launch"
+  | "spawner.observe"
+  | `run.${(typeof RUN_CALLS)[number]}`;
+
+/** Whether this call fails. */
+export type Failing = (call: Call) => boolean;
+
+const OF_REQUESTS: readonly RecordType[] = [
+  "worker_spawn_requested",
+  "worker_cancel_requested",
+  "worker_answered",
+  "worker_message",
+  "worker_spec_changed",
+  "tree_applied",
+  "tree_removed",
+  "supervisor_asked",
+  "supervisor_state_changed",
+  "daemon_started",
+  "daemon_stopped",
+];
+
+const isOfARequest = (drafts: Parameters<EventLog["commit"]>[0]): boolean =>
+  drafts.some(
+    (draft) =>
+      OF_REQUESTS.includes(draft.type) ||
+      (draft.type === "worker_restart_scheduled" && draft.payload.reason === "user"),
+  );
+
+const storeFails = () => new HoldfastError("DISK_FULL", "The store of this test fails.");
+const spawnerFails = () => new HoldfastError("UNAVAILABLE", "The spawner of this test fails.");
+
+/** `target` with some of its functions replaced; the others keep their own `this`. */
+const replaced = <T extends object>(target: T, over: Partial<T>): T =>
+  new Proxy(target, {
+    get: (from, name) => {
+      if (Object.hasOwn(over, name)) return over[name as keyof T];
+      const value: unknown = Reflect.get(from, name, from);
+      return typeof value === "function" ? value.bind(from) : value;
+    },
+  });
+
+export const faultyLog = (log: EventLog, failing: Failing): EventLog => {
+  const reads = Object.fromEntries(
+    READS.map((name) => [
+      name,
+      (...args: unknown[]) => {
+        if (failing(`log.${name}`)) throw storeFails();
+        return (log[name] as (...args: unknown[]) => unknown)(...args);
+      },
+    ]),
+  ) as Partial<EventLog>;
+  return replaced(log, {
+    ...reads,
+    append: (drafts, options) => {
+      if (failing("log.append")) throw storeFails();
+      return log.append(drafts, options);
+    },
+    commit: async (drafts, options) => {
+      if (failing(isOfARequest(drafts) ? "log.commit of a request" : "log.commit of a fact"))
+        throw storeFails();
+      return log.commit(drafts, options);
+    },
+  });
+};
+
+const faultyRun = (run: Run, failing: Failing): Run =>
+  replaced(
+    run,
+    Object.fromEntries(
+      RUN_CALLS.map((name) => [
+        name,
+        async (...args: unknown[]) => {
+          if (failing(`run.${name}`)) throw spawnerFails();
+          return (run[name] as (...args: unknown[]) => unknown).call(run, ...args);
+        },
+      ]),
+    ) as Partial<Run>,
+  );
+
+export const faultySpawner = (spawner: RuntimeSpawner, failing: Failing): RuntimeSpawner =>
+  replaced(spawner, {
+    launch: async (request) => {
+      if (failing("spawner.launch")) throw spawnerFails();
+      return faultyRun(await spawner.launch(request), failing);
+    },
+    observe: async (id): Promise<Observed> => {
+      if (failing("spawner.observe")) throw spawnerFails();
+      const seen = await spawner.observe(id);
+      return "run" in seen ? { ...seen, run: faultyRun(seen.run, failing) } : seen;
+    },
+  });
+
+/** The n-th call of all that can fail, and no other. */
+export const nthCall = (n: number): { readonly failing: Failing; failed(): Call | undefined } => {
+  let calls = 0;
+  let failed: Call | undefined;
+  return {
+    failing: (call) => {
+      calls += 1;
+      if (calls === n) failed = call;
+      return calls === n;
+    },
+    failed: () => failed,
+  };
+};
+
+/** Calls that have no rate do not fail. */
+export const atRates = (rates: Partial<Record<Call, number>>, next: () => number): Failing => {
+  return (call) => next() < (rates[call] ?? 0);
+};
