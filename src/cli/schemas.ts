@@ -188,7 +188,7 @@ const status = z.object({
   state_dir: z.string(),
   started_at: time,
   head: z.int(),
-  store_error: workerError.nullable(),
+  store_error: workerErrorFields.extend({ suggestion: z.string() }).nullable(),
   workers: z.object({ live: z.int(), total: z.int() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),

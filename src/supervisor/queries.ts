@@ -235,7 +235,9 @@ export const makeQueries = (
 };
 
 const errorOf = (trouble: HoldfastError | undefined) =>
-  trouble === undefined ? null : { code: trouble.code, message: trouble.message };
+  trouble === undefined
+    ? null
+    : { code: trouble.code, message: trouble.message, suggestion: trouble.suggestion };
 
 const readSlice = async (
   path: string,
