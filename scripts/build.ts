@@ -29,15 +29,16 @@ const REQUIRE =
 /** What the client must not load before a command asks for it. */
 const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|xstate|execa|ulid)\//;
 
-/** The manifest and the reader of holdfast.yaml bring zod along: files of their own, loaded when somebody asks for them. */
+/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
   "cli-tree-file": "src/tree-file/read.ts",
+  "cli-offline": "src/daemon/offline.ts",
 };
 const loadedApart: Plugin = {
   name: "loaded-apart",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/(manifest|tree-file\/read)\.ts$/ }, ({ kind, path }) => {
+    onResolve({ filter: /\/(manifest|tree-file\/read|daemon\/offline)\.ts$/ }, ({ kind, path }) => {
       const [name] = Object.entries(APART).find(([, source]) =>
         source.endsWith(path.replace(/^[./]+/, "/")),
       )!;
@@ -63,7 +64,13 @@ const buildClient = async (): Promise<void> => {
   const heavy = Object.keys(client.metafile.inputs).filter((input) => HEAVY.test(input));
   if (heavy.length > 0)
     throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
-  await build({ ...common, entryPoints: APART, outdir: dist, banner: { js: REQUIRE } });
+  await build({
+    ...common,
+    entryPoints: APART,
+    outdir: dist,
+    external: ["better-sqlite3"],
+    banner: { js: REQUIRE },
+  });
 };
 
 const buildDaemon = async (): Promise<void> => {

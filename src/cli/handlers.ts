@@ -1,5 +1,6 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
 import * as daemon from "./commands/daemon.ts";
+import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import { spawn } from "./commands/spawn.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
@@ -37,8 +38,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "daemon/start": daemon.start,
   "daemon/stop": daemon.stop,
   "daemon/status": daemon.status,
-  "db/check": daemon.check,
-  "db/rebuild": daemon.rebuild,
+  "db/check": db.check,
+  "db/rebuild": db.rebuild,
   "agent/completion": async ({ call }) => ({
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },

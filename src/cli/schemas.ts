@@ -198,7 +198,7 @@ const status = z.object({
   state_dir: z.string(),
   started_at: time,
   head: z.int(),
-  store_error: workerError.nullable(),
+  store_error: workerErrorFields.extend({ suggestion: z.string() }).nullable(),
   workers: z.object({ live: z.int(), total: z.int() }),
   disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),

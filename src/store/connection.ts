@@ -21,7 +21,7 @@ export const headInMeta = (db: Database): number =>
   db.prepare("SELECT value FROM meta WHERE key = 'head'").pluck().get() as number;
 
 /** Throws STORE_CORRUPT when the newest record is damaged or missing. */
-const checkTail = (db: Database): void => {
+export const checkTail = (db: Database): void => {
   const head = headInMeta(db);
   const newest = newestSeq(db);
   if (newest !== head)

@@ -245,4 +245,6 @@ export const makeQueries = (
 };
 
 const errorOf = (trouble: HoldfastError | undefined) =>
-  trouble === undefined ? null : { code: trouble.code, message: trouble.message };
+  trouble === undefined
+    ? null
+    : { code: trouble.code, message: trouble.message, suggestion: trouble.suggestion };

@@ -170,7 +170,7 @@ export interface RuntimeStatus {
   readonly started_at: string;
   readonly head: number;
   /** Why the event log takes no records now; null while it does. */
-  readonly store_error: WorkerError | null;
+  readonly store_error: (WorkerError & { readonly suggestion: string }) | null;
   readonly workers: { readonly live: number; readonly total: number };
   readonly disk: DiskView;
   readonly rss_bytes: number;

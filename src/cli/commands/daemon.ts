@@ -1,4 +1,4 @@
-/** agent daemon … and agent db …: the daemon itself, and its log. */
+/** agent daemon …: the daemon itself. */
 import { pathToFileURL } from "node:url";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
@@ -37,7 +37,7 @@ const endOf = (exit: number): Result =>
         exit,
       };
 
-const isDown = (cause: unknown): boolean =>
+export const isDown = (cause: unknown): boolean =>
   cause instanceof HoldfastError && cause.code === "SUPERVISOR_DOWN";
 
 export const start: Handler = async (context) => {
@@ -80,24 +80,3 @@ export const stop: Handler = async (context) => {
 
 export const status: Handler = async (context) =>
   success(await (await context.connect()).request("daemon/status", {}));
-
-export const check: Handler = async (context) => {
-  const done = context.progress("checking the log");
-  const report = await (await context.connect()).request("db/check", {}).finally(done);
-  if (report.ok) return success(report);
-  const found = report.findings.length;
-  return {
-    ok: false,
-    value: report,
-    error: new HoldfastError(
-      "STORE_CORRUPT",
-      `The log has ${found} ${found === 1 ? "finding" : "findings"}: ${report.findings.slice(0, 3).join("; ")}`,
-      { details: { ...report } },
-    ),
-  };
-};
-
-export const rebuild: Handler = async (context) => {
-  const done = context.progress("folding the log");
-  return success(await (await context.connect()).request("db/rebuild", {}).finally(done));
-};

@@ -143,6 +143,30 @@ const daemon = async (context: Context): Promise<Check> => {
   }
 };
 
+/** What a boot would look at; `agent db check` looks at everything. */
+const eventLog = async (context: Context): Promise<Check> => {
+  const name = "event log";
+  const failed = ({ message, suggestion }: Pick<HoldfastError, "message" | "suggestion">): Check => ({
+    name,
+    result: "fail",
+    finding: message,
+    fix: suggestion,
+  });
+  try {
+    const status = await context.connect().then((client) => client.request("daemon/status", {}));
+    const { store_error: error } = status;
+    if (error !== null) return failed(error);
+    return { name, result: "ok", finding: `takes records, ${status.head} so far` };
+  } catch {
+    try {
+      const head = (await import("../../daemon/offline.ts")).look(context.stateDir);
+      return { name, result: "ok", finding: head === 0 ? "empty" : `${head} records; its end is sound` };
+    } catch (cause) {
+      return failed(asHoldfastError(cause));
+    }
+  }
+};
+
 const proc = (): Check | undefined => {
   if (process.platform !== "linux") return undefined;
   try {
@@ -213,6 +237,7 @@ export const doctor: Handler = async (context) => {
     disk(context.stateDir),
     await spoolRelease(context),
     await daemon(context),
+    await eventLog(context),
     proc(),
     inotify(),
     ...programs(context.env),

@@ -1,0 +1,75 @@
+/** `agent db` and `agent doctor` where no daemon answers: what a person has when the log keeps the daemon from starting. */
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import SQLite from "better-sqlite3";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { DoctorReport } from "../../src/cli/commands/doctor.ts";
+import { type Commands, makeCommands, until } from "./support/commands.ts";
+
+let commands: Commands;
+beforeAll(async () => {
+  commands = makeCommands();
+  await commands.agent("spawn", "--name", "one", "--", "true");
+  await commands.agent("wait", "one");
+  await commands.agent("daemon", "stop");
+  await until(() => !existsSync(join(commands.home, "holdfast.db-wal")));
+});
+afterAll(() => commands.close());
+
+/** A state directory with the log of a daemon that has stopped after one worker's life. */
+const stopped = async (): Promise<{ readonly agent: Commands["agent"]; readonly file: string }> => {
+  const dir = mkdtempSync(join(commands.home, "copy-"));
+  const file = join(dir, "holdfast.db");
+  copyFileSync(join(commands.home, "holdfast.db"), file);
+  return { agent: (...argv) => commands.agent("--state-dir", dir, ...argv), file };
+};
+
+/** Where a check fails, the report is the error's detail. */
+const eventLogOf = ({ data, error }: Awaited<ReturnType<Commands["agent"]>>) => {
+  const { checks } = (error ? JSON.parse(error.detail as string) : data) as DoctorReport;
+  return checks.find(({ name }) => name === "event log");
+};
+
+it("a sound log is checked without a daemon, and none is started for it", async () => {
+  const { agent } = await stopped();
+  expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true, findings: [] } });
+  expect(eventLogOf(await agent("doctor"))).toMatchObject({ result: "ok" });
+  expect(await agent("daemon", "status")).toMatchObject({ error: { code: "SUPERVISOR_DOWN" } });
+});
+
+it("a damaged record is named, the daemon does not start on it, and the file stays as it is", async () => {
+  const { agent, file } = await stopped();
+  const db = new SQLite(file);
+  db.exec(
+    "UPDATE records SET payload = replace(payload, '}', ' }') WHERE seq = (SELECT max(seq) FROM records)",
+  );
+  db.close();
+  const before = readFileSync(file);
+  const checked = await agent("db", "check");
+  expect(checked).toMatchObject({ exit: 1, error: { code: "STORE_CORRUPT" } });
+  expect(checked.error?.message).toMatch(/Record \d+ does not match its checksum/);
+  expect(await agent("daemon", "start")).toMatchObject({ error: { code: "SUPERVISOR_DOWN" } });
+  expect(eventLogOf(await agent("doctor"))).toMatchObject({
+    result: "fail",
+    finding: expect.stringMatching(/^Record \d+ of the event log does not match its checksum/),
+  });
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+it("a file that is no database is told, and kept", async () => {
+  const { agent, file } = await stopped();
+  writeFileSync(file, "somebody's notes\n".repeat(1_000));
+  expect(await agent("db", "check")).toMatchObject({ exit: 1, error: { code: "STORE_CORRUPT" } });
+  expect(eventLogOf(await agent("doctor"))).toMatchObject({ result: "fail" });
+  expect(readFileSync(file, "utf8")).toMatch(/^somebody's notes/);
+});
+
+it("damaged tables are folded anew without a daemon", async () => {
+  const { agent, file } = await stopped();
+  const db = new SQLite(file);
+  db.exec("UPDATE p_workers SET restarts = 7");
+  db.close();
+  expect(await agent("db", "check")).toMatchObject({ exit: 1, error: { code: "STORE_CORRUPT" } });
+  expect(await agent("db", "rebuild")).toMatchObject({ exit: 0 });
+  expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
+});
