@@ -24,6 +24,7 @@ import { ndjsonRenderer } from "./render/ndjson.ts";
 import type { Mode, Printed, Renderer } from "./render/renderer.ts";
 import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 import { textRenderer } from "./render/text-renderer.ts";
+import { sentenceOfStall, stalledNow } from "./silence.ts";
 
 const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
 
@@ -108,6 +109,11 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     // Stopping the daemon is what is advised.
     if (problem !== undefined && command.command !== "daemon/stop") warn(problem);
   };
+  const onConnect = (): void => {
+    compareVersions();
+    const stalled = stalledNow(stateDir);
+    if (stalled !== undefined) context.notice(sentenceOfStall(stalled));
+  };
   const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
     const exit = result.exit ?? exitCodeOf(result);
     const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
@@ -127,7 +133,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     warn,
     cleanups,
     cwd: process.cwd(),
-    connect: connector(stateDir, env, compareVersions, cleanups),
+    connect: connector(stateDir, env, onConnect, cleanups),
     record: (record) => {
       const text = renderer.record(record);
       return text === "" ? undefined : streams.stdout(text);

@@ -195,6 +195,11 @@ const status = z.object({
   connections: z.int(),
   requests_in_flight: z.int(),
   loop_lag_ms: z.object({ p50: z.number(), p99: z.number(), max: z.number() }),
+  health: z.object({
+    ok: z.boolean().describe("false: the supervisor's tick has stopped"),
+    tick_age_ms: z.int(),
+    stalls: z.object({ count: z.int(), longest_ms: z.int() }),
+  }),
   defects: z.object({
     count: z.int(),
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),

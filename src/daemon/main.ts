@@ -20,6 +20,7 @@ import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-direct
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { openSession } from "./session.ts";
 import { listen } from "./socket.ts";
+import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
   /** Absolute path; made if missing, mode 0700. */
@@ -55,13 +56,22 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       command: [process.execPath, ...process.argv.slice(1, 2)],
     };
     const lock = yield* holdLock(stateDir, own);
+    const watchdog = yield* watchLoop(
+      stateDir,
+      () => facts?.() ?? {},
+      (cause) => options.defects.tell("the watchdog", cause),
+    );
+    let facts: Services["facts"] | undefined;
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
       limits: yield* attempt(() => limitsOf(options.env)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
+      onTick: watchdog.ticked,
     });
+    // A boot takes its time, and has no ticks.
+    watchdog.ticked();
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
     const stopped = yield* Deferred.make<string, HoldfastError>();
@@ -75,6 +85,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         requests_in_flight: server.inFlight(),
         loop_lag_ms: health.loopLag(),
         defects: options.defects.counted(),
+        health: watchdog.health(),
       }),
       shutdown: (agents, reason) =>
         Effect.suspend(() => {
@@ -84,6 +95,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         }),
     };
     const server = yield* listen(path, (socket) => openSession(socket, services, run, options.defects));
+    facts = services.facts;
+    watchdog.beat();
     const link = yield* holdLink(options, path);
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),

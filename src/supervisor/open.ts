@@ -27,6 +27,8 @@ export interface OpenRuntimeOptions {
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
+  /** Called when everything has been looked at, once a second. */
+  readonly onTick?: () => void;
   /** Where the defects of the runtime are counted with those of the caller. */
   readonly defects?: Defects;
 }
@@ -83,6 +85,7 @@ export const openRuntime = (
       probe: { fileExists, portAccepts },
       adapterFor,
       defects,
+      onTick: options.onTick,
       report,
       prepare: (adapter, spec, incarnation, session) =>
         Effect.tryPromise({

@@ -214,16 +214,22 @@ export interface Daemon extends Client {
 /** In `stateDir`, where a killed one may have left its agents; otherwise in a directory of its own. */
 export const startDaemon = async (
   stateDir: string = join(temporaryDirectory(), "state"),
+  /** `hook` is loaded before the daemon's program. */
+  { hook, env = {} }: { readonly hook?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<Daemon> => {
   if (!existsSync(DAEMON))
     throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
   const said = `${stateDir}.said`;
   const fd = openSync(said, "a");
-  const daemon = spawn(process.execPath, [DAEMON, "--state-dir", stateDir], {
-    cwd: "/",
-    env: environment(),
-    stdio: ["ignore", fd, fd],
-  });
+  const daemon = spawn(
+    process.execPath,
+    [...(hook === undefined ? [] : ["--import", hook]), DAEMON, "--state-dir", stateDir],
+    {
+      cwd: "/",
+      env: { ...environment(), ...env },
+      stdio: ["ignore", fd, fd],
+    },
+  );
   closeSync(fd);
   const hasEnded = () => daemon.exitCode !== null || daemon.signalCode !== null;
   const kill9 = async () => {
