@@ -106,8 +106,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
   };
   const compareVersions = (): void => {
     const problem = versionProblem(stateDir);
-    // Stopping the daemon is what is advised.
-    if (problem !== undefined && command.command !== "daemon/stop") warn(problem);
+    if (problem !== undefined && !command.command.startsWith("daemon/")) warn(problem);
   };
   const onConnect = (): void => {
     compareVersions();

@@ -35,6 +35,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "daemon/start": daemon.start,
   "daemon/stop": daemon.stop,
   "daemon/status": daemon.status,
+  "daemon/upgrade": async (context) => (await import("./commands/upgrade.ts")).upgrade(context),
   "db/check": daemon.check,
   "db/rebuild": daemon.rebuild,
   "agent/completion": async ({ call }) => ({

@@ -5,6 +5,7 @@
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
+import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
@@ -13,7 +14,7 @@ import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { limitsOf } from "./limits.ts";
-import { acquireLock, type StateLock } from "./lock.ts";
+import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
@@ -30,6 +31,8 @@ export interface DaemonOptions {
   readonly home: string;
   readonly log: Log;
   readonly defects: Defects;
+  /** Waits until the daemon that runs gives its place up; `check` throws where this version could not take it. */
+  readonly takeOver?: { readonly check: () => void } | undefined;
   /** Log, spawner and runtime in one; returns when what the last daemon left is reconciled. */
   readonly openRuntime: (
     options: OpenRuntimeOptions,
@@ -55,7 +58,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       identity: ownIdentity(),
       command: [process.execPath, ...process.argv.slice(1, 2)],
     };
-    const lock = yield* holdLock(stateDir, own);
+    const lock = yield* holdLock(options, own);
     const watchdog = yield* watchLoop(
       stateDir,
       () => facts?.() ?? {},
@@ -128,11 +131,23 @@ const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<voi
   });
 
 const holdLock = (
-  stateDir: string,
+  { stateDir, takeOver, log }: DaemonOptions,
   holder: DaemonFile,
 ): Effect.Effect<StateLock, HoldfastError, Scope.Scope> =>
   Effect.acquireRelease(
-    attempt(() => acquireLock(stateDir, holder)),
+    takeOver === undefined
+      ? attempt(() => acquireLock(stateDir, holder))
+      : Effect.gen(function* () {
+          yield* attempt(takeOver.check);
+          log("info", "ready to take over", { pid: process.pid });
+          const deadline = performance.now() + TAKE_OVER_WAIT_MS;
+          while (performance.now() < deadline) {
+            const lock = yield* attempt(() => tryLock(stateDir, holder, 0));
+            if (lock !== undefined) return lock;
+            yield* Effect.sleep(DAEMON_START_POLL_MS);
+          }
+          return yield* attempt(() => acquireLock(stateDir, holder));
+        }),
     (lock) => Effect.sync(() => lock.release()),
   );
 

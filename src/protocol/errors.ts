@@ -251,6 +251,7 @@ export const ERROR_CATALOGUE = {
     "partial",
     "See why with `agent logs`, mend the cause, then `agent restart` the worker.",
   ),
+  UPGRADE_FAILED: row("ERUNTIME", 1, 500, false, "partial", "See daemon.log in the state directory."),
   DAEMON_UNHEALTHY: row(
     "ESKILLDOWN",
     12,

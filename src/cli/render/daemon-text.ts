@@ -1,5 +1,6 @@
 /** What the commands of the daemon print for people. */
 import type { Replies } from "../../daemon/replies.ts";
+import type { UpgradeReply } from "../commands/upgrade.ts";
 import { age, pairs } from "./pairs.ts";
 import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
@@ -59,3 +60,8 @@ export const stopped: TextOf<Replies["daemon/stop"] & { readonly effect: string 
     ? `The daemon has stopped; ${workers} left running for the next one.`
     : `The daemon has stopped, and ${workers} before it.`;
 };
+
+export const upgraded: TextOf<UpgradeReply> = ({ from, to, pid, workers, gap_ms, effect }) =>
+  effect === "noop"
+    ? `The daemon is version ${to} already, pid ${pid}.`
+    : `Version ${to} has taken over from ${from}, pid ${pid}, with ${count(workers, "worker")}; nobody answered for ${duration(gap_ms)}.`;

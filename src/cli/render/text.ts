@@ -361,6 +361,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
   "daemon/status": daemon.status,
+  "daemon/upgrade": daemon.upgraded,
   "daemon/run": () => "",
   "daemon/start": daemon.started,
   "daemon/stop": daemon.stopped,
