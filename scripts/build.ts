@@ -76,7 +76,7 @@ const buildClient = async (): Promise<void> => {
 const buildDaemon = async (): Promise<void> => {
   await build({
     ...common,
-    entryPoints: { daemon: "src/daemon/entry.ts" },
+    entryPoints: { daemon: "src/daemon/entry.ts", "daemon-watchdog": "src/daemon/watchdog-thread.ts" },
     outdir: dist,
     external: ["better-sqlite3"],
     banner: { js: REQUIRE },

@@ -107,7 +107,7 @@ export const versionProblem = (stateDir: string): string | undefined => {
   const daemon = readDaemonFile(stateDir);
   return daemon === undefined || daemon.version === VERSION
     ? undefined
-    : `The daemon is version ${daemon.version} and this command is version ${VERSION}; restart it with: agent daemon stop --keep-agents && agent daemon start`;
+    : `The daemon is version ${daemon.version} and this command is version ${VERSION}; bring it to this one with: agent daemon upgrade`;
 };
 
 /** One connection at a time; the next one is made when it is asked for after the last one broke. */

@@ -24,6 +24,7 @@ import { ndjsonRenderer } from "./render/ndjson.ts";
 import type { Mode, Printed, Renderer } from "./render/renderer.ts";
 import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 import { textRenderer } from "./render/text-renderer.ts";
+import { sentenceOfStall, stalledNow } from "./silence.ts";
 
 const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
 
@@ -105,8 +106,12 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
   };
   const compareVersions = (): void => {
     const problem = versionProblem(stateDir);
-    // Stopping the daemon is what is advised.
-    if (problem !== undefined && command.command !== "daemon/stop") warn(problem);
+    if (problem !== undefined && !command.command.startsWith("daemon/")) warn(problem);
+  };
+  const onConnect = (): void => {
+    compareVersions();
+    const stalled = stalledNow(stateDir);
+    if (stalled !== undefined) context.notice(sentenceOfStall(stalled));
   };
   const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
     const exit = result.exit ?? exitCodeOf(result);
@@ -127,7 +132,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     warn,
     cleanups,
     cwd: process.cwd(),
-    connect: connector(stateDir, env, compareVersions, cleanups),
+    connect: connector(stateDir, env, onConnect, cleanups),
     record: (record) => {
       const text = renderer.record(record);
       return text === "" ? undefined : streams.stdout(text);

@@ -38,6 +38,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "daemon/start": daemon.start,
   "daemon/stop": daemon.stop,
   "daemon/status": daemon.status,
+  "daemon/upgrade": async (context) => (await import("./commands/upgrade.ts")).upgrade(context),
   "db/check": db.check,
   "db/rebuild": db.rebuild,
   "agent/completion": async ({ call }) => ({

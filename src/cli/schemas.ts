@@ -207,6 +207,11 @@ const status = z.object({
   connections: z.int(),
   requests_in_flight: z.int(),
   loop_lag_ms: z.object({ p50: z.number(), p99: z.number(), max: z.number() }),
+  health: z.object({
+    ok: z.boolean().describe("false: the supervisor's tick has stopped"),
+    tick_age_ms: z.int(),
+    stalls: z.object({ count: z.int(), longest_ms: z.int() }),
+  }),
   defects: z.object({
     count: z.int(),
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
@@ -288,6 +293,14 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     effect,
   }),
   "daemon/status": status,
+  "daemon/upgrade": z.object({
+    from: z.string(),
+    to: z.string(),
+    pid: z.int(),
+    workers: z.int(),
+    gap_ms: z.int().describe("while no daemon answered"),
+    effect,
+  }),
   "db/check": z.object({ ok: z.boolean(), records: z.int(), head: z.int(), findings: z.array(z.string()) }),
   "db/rebuild": z.object({ records: z.int() }),
   "agent/completion": text,

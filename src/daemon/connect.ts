@@ -1,10 +1,16 @@
 /** A client's way to its daemon. Loaded by the light client: no effect, no SQLite here or in what it imports. */
+import { statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
-import { DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS, SOCKET_AGAIN_WAIT_MS } from "../protocol/limits.ts";
+import {
+  DAEMON_START_CLAIM_MS,
+  DAEMON_START_POLL_MS,
+  DAEMON_START_WAIT_MS,
+  SOCKET_AGAIN_WAIT_MS,
+} from "../protocol/limits.ts";
 import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
-import { type Environment, socketPath } from "./paths.ts";
+import { claimPath, type Environment, socketPath } from "./paths.ts";
 import { refuseForeignDirectory } from "./private-directory.ts";
 
 export interface ConnectOptions {
@@ -15,10 +21,11 @@ export interface ConnectOptions {
 }
 
 /** A connection to the daemon of a state directory. Fails with SUPERVISOR_DOWN, LOCK_HELD or PERMISSION_DENIED. */
-export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): Promise<Socket> => {
+export const connectDaemon = async (options: ConnectOptions): Promise<Socket> => {
+  const { stateDir, bundle, env } = options;
   const path = socketPath(stateDir, process.getuid?.() ?? 0);
   if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
-  const socket = await tryExpected(stateDir, path);
+  const socket = await tryExpected(options, path);
   if (socket !== undefined) return socket;
   if (bundle === undefined)
     throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, {
@@ -29,15 +36,21 @@ export const connectDaemon = async ({ stateDir, bundle, env }: ConnectOptions): 
   return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
 };
 
-/** Where a daemon lives whose socket is gone, it is about to stop, or to make the socket again. */
-const tryExpected = async (stateDir: string, path: string): Promise<Socket | undefined> => {
+/** Where a daemon lives whose socket is gone, it is about to stop, or to make the socket again; or the next one takes over. */
+const tryExpected = async (
+  { stateDir, bundle }: ConnectOptions,
+  path: string,
+): Promise<Socket | undefined> => {
   const deadline = performance.now() + SOCKET_AGAIN_WAIT_MS;
   for (;;) {
     const socket = await tryConnect(path);
     if (socket !== undefined || performance.now() > deadline) return socket;
+    const claimed = statSync(claimPath(stateDir), { throwIfNoEntry: false });
+    const isTakenOver = claimed !== undefined && Date.now() - claimed.mtimeMs < DAEMON_START_CLAIM_MS;
     const holder = readDaemonFile(stateDir);
     // A program that embeds the runtime has no socket.
-    if (holder === undefined || holder.socket === "" || !isHolderAlive(holder)) return undefined;
+    const isExpected = holder !== undefined && holder.socket !== "" && isHolderAlive(holder);
+    if (!isExpected && !(isTakenOver && bundle === undefined)) return undefined;
     await new Promise((resolve) => setTimeout(resolve, DAEMON_START_POLL_MS));
   }
 };

@@ -7,6 +7,7 @@ import {
   currentPlace,
   identityOf,
   isAlive as isProcessAlive,
+  livenessOf,
   readStat,
 } from "../adapters/process/identity.ts";
 import type { ProcessIdentity } from "../protocol/records.ts";
@@ -55,6 +56,10 @@ export const ownIdentity = (): ProcessIdentity | undefined => {
 /** Whether the daemon that a file names still lives. */
 export const isHolderAlive = ({ pid, identity }: DaemonFile): boolean =>
   identity === undefined ? isAlive(pid) : isProcessAlive(identity);
+
+/** By SIGSTOP, or by a debugger: it answers nothing and loses nothing. */
+export const isHolderStopped = ({ identity }: DaemonFile): boolean =>
+  identity !== undefined && livenessOf(identity) === "stopped";
 
 /** True also when the process is not ours to signal. */
 export const isAlive = (pid: number): boolean => {

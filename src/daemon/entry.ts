@@ -1,15 +1,25 @@
-/** The daemon's program: `entry --state-dir DIR`, in the foreground. `agent daemon start` runs its bundle in the background. */
+/** The daemon's program: `entry --state-dir DIR [--take-over]`, in the foreground. `agent daemon start` runs its bundle in the background. */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { armCrashPoint, CRASH_VARIABLE } from "../protocol/crash-point.ts";
+import { checkReadable } from "../store/preflight.ts";
 import { openRuntime } from "../supervisor/open.ts";
 import { runDaemonProcess } from "./process.ts";
 
-const { values } = parseArgs({ options: { "state-dir": { type: "string" } } });
+const { values } = parseArgs({
+  options: { "state-dir": { type: "string" }, "take-over": { type: "boolean" } },
+});
 const stateDir = values["state-dir"];
 if (stateDir === undefined || !stateDir.startsWith("/")) {
   process.stderr.write("The daemon needs --state-dir with an absolute path.\n");
   process.exit(3);
 }
 armCrashPoint(process.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
-await runDaemonProcess({ stateDir, version: packageJson.version, openRuntime });
+const takeOver = { check: () => checkReadable(join(stateDir, "holdfast.db")) };
+await runDaemonProcess({
+  stateDir,
+  version: packageJson.version,
+  openRuntime,
+  takeOver: values["take-over"] === true ? takeOver : undefined,
+});

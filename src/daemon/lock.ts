@@ -31,14 +31,20 @@ export interface StateLock {
 
 /** Win the state directory for `holder`, or fail with LOCK_HELD, naming who has it. Blocks at most LOCK_WAIT_MS + LOCK_HOLDER_WAIT_MS. */
 export const acquireLock = (stateDir: string, holder: DaemonFile): StateLock => {
-  const path = join(stateDir, "daemon.lock");
   // Contenders that meet between SQLite's shared and exclusive lock refuse each other; the wait lets one of them win.
-  let db = take(path, stateDir, LOCK_WAIT_MS);
-  if (db === undefined) throw heldError(stateDir, livingHolder(stateDir));
-  const other = otherHolder(stateDir);
-  if (other !== undefined) {
+  const lock = tryLock(stateDir, holder, LOCK_WAIT_MS);
+  if (lock === undefined) throw heldError(stateDir, livingHolder(stateDir));
+  return lock;
+};
+
+/** undefined while another daemon has the state directory. */
+export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): StateLock | undefined => {
+  const path = join(stateDir, "daemon.lock");
+  let db = take(path, stateDir, wait_ms);
+  if (db === undefined) return undefined;
+  if (otherHolder(stateDir) !== undefined) {
     db.close();
-    throw heldError(stateDir, other);
+    return undefined;
   }
   writeDaemonFile(stateDir, holder);
   let held = fileId(path);

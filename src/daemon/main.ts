@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
@@ -14,13 +15,14 @@ import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { limitsOf } from "./limits.ts";
-import { acquireLock, type StateLock } from "./lock.ts";
+import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { openSession } from "./session.ts";
 import { listen } from "./socket.ts";
+import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
   /** Absolute path; made if missing, mode 0700. */
@@ -30,6 +32,8 @@ export interface DaemonOptions {
   readonly home: string;
   readonly log: Log;
   readonly defects: Defects;
+  /** Waits until the daemon that runs gives its place up; `check` throws where this version could not take it. */
+  readonly takeOver?: { readonly check: () => void } | undefined;
   /** Log, spawner and runtime in one; returns when what the last daemon left is reconciled. */
   readonly openRuntime: (
     options: OpenRuntimeOptions,
@@ -55,7 +59,13 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       identity: ownIdentity(),
       command: [process.execPath, ...process.argv.slice(1, 2)],
     };
-    const lock = yield* holdLock(stateDir, own);
+    const lock = yield* holdLock(options, own);
+    const watchdog = yield* watchLoop(
+      stateDir,
+      () => facts?.() ?? {},
+      (cause) => options.defects.tell("the watchdog", cause),
+    );
+    let facts: Services["facts"] | undefined;
     crashPoint("boot-before-log");
     const runtime = yield* options.openRuntime({
       stateDir,
@@ -63,7 +73,10 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       limits: yield* attempt(() => limitsOf(options.env)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
+      onTick: watchdog.ticked,
     });
+    // A boot takes its time, and has no ticks.
+    watchdog.ticked();
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
     const stopped = yield* Deferred.make<string, HoldfastError>();
@@ -77,6 +90,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         requests_in_flight: server.inFlight(),
         loop_lag_ms: health.loopLag(),
         defects: options.defects.counted(),
+        health: watchdog.health(),
       }),
       shutdown: (agents, reason) =>
         Effect.suspend(() => {
@@ -87,6 +101,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     };
     crashPoint("boot-before-socket");
     const server = yield* listen(path, (socket) => openSession(socket, services, run, options.defects));
+    facts = services.facts;
+    watchdog.beat();
     const link = yield* holdLink(options, path);
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
@@ -118,11 +134,23 @@ const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<voi
   });
 
 const holdLock = (
-  stateDir: string,
+  { stateDir, takeOver, log }: DaemonOptions,
   holder: DaemonFile,
 ): Effect.Effect<StateLock, HoldfastError, Scope.Scope> =>
   Effect.acquireRelease(
-    attempt(() => acquireLock(stateDir, holder)),
+    takeOver === undefined
+      ? attempt(() => acquireLock(stateDir, holder))
+      : Effect.gen(function* () {
+          yield* attempt(takeOver.check);
+          log("info", "ready to take over", { pid: process.pid });
+          const deadline = performance.now() + TAKE_OVER_WAIT_MS;
+          while (performance.now() < deadline) {
+            const lock = yield* attempt(() => tryLock(stateDir, holder, 0));
+            if (lock !== undefined) return lock;
+            yield* Effect.sleep(DAEMON_START_POLL_MS);
+          }
+          return yield* attempt(() => acquireLock(stateDir, holder));
+        }),
     (lock) => Effect.sync(() => lock.release()),
   );
 

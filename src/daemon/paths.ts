@@ -39,4 +39,8 @@ export const runtimeLink = (stateDir: string, env: Environment, home: string): s
 };
 
 export const daemonFilePath = (stateDir: string): string => join(stateDir, "daemon.json");
+/** There while the daemon's loop or tick does not run (watchdog.ts). */
+export const stalledFilePath = (stateDir: string): string => join(stateDir, "daemon.stalled");
+/** There while somebody starts a daemon. */
+export const claimPath = (stateDir: string): string => join(stateDir, "daemon.starting");
 export const daemonLogPath = (stateDir: string): string => join(stateDir, "daemon.log");

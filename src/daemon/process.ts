@@ -11,7 +11,7 @@ import { type DaemonOptions, runDaemon } from "./main.ts";
  * stops the daemon and keeps its agents; a second one ends it at once.
  */
 export const runDaemonProcess = async (
-  options: Pick<DaemonOptions, "stateDir" | "version" | "openRuntime">,
+  options: Pick<DaemonOptions, "stateDir" | "version" | "openRuntime" | "takeOver">,
 ): Promise<never> => {
   const log = makeLog(
     (line) => process.stderr.write(line),

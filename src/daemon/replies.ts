@@ -16,6 +16,7 @@ import type {
   WorkerView,
 } from "../supervisor/facade.ts";
 import type { LoopLag } from "./health.ts";
+import type { HealthFacts } from "./watchdog.ts";
 
 type Success<M extends keyof RuntimeApi> = RuntimeApi[M] extends (
   ...args: never[]
@@ -30,6 +31,7 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly loop_lag_ms: LoopLag;
   /** What was thrown where nothing may be, since the daemon started. */
   readonly defects: DefectCount;
+  readonly health: HealthFacts;
 }
 
 export interface Replies extends Record<RequestName, object> {

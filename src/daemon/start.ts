@@ -4,10 +4,9 @@
  * Many clients may do this at once. The daemon's lock decides who wins; the claim file only keeps the others from
  * starting processes that would lose, so nothing breaks where it is stale or stolen.
  */
-import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DAEMON_VARIABLE } from "../protocol/environment.ts";
 import { ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
@@ -17,7 +16,7 @@ import {
   DAEMON_START_POLL_MS,
   DAEMON_START_WAIT_MS,
 } from "../protocol/limits.ts";
-import { daemonLogPath, type Environment } from "./paths.ts";
+import { claimPath, daemonLogPath, type Environment } from "./paths.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
 
 export interface StartOptions {
@@ -35,7 +34,7 @@ export interface StartOptions {
 export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptions): Promise<Socket> => {
   ensurePrivateDirectory(stateDir);
   const deadline = performance.now() + DAEMON_START_WAIT_MS;
-  const claim = join(stateDir, "daemon.starting");
+  const claim = claimPath(stateDir);
   let claimed = false;
   let child: StartedDaemon | undefined;
   try {
@@ -44,7 +43,7 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
       if (socket !== undefined) return socket;
       if (child === undefined && (claimed || takeClaim(claim))) {
         claimed = true;
-        child = launch(stateDir, bundle, env);
+        child = launch(stateDir, [process.execPath, bundle], [], env);
       }
       // It lost to a daemon that does not answer: one that is about to, or one that is just stopping.
       if (child?.lost()) child = undefined;
@@ -61,6 +60,13 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
 const down = (stateDir: string, message: string): HoldfastError =>
   new HoldfastError("SUPERVISOR_DOWN", message, { suggestion: `See ${daemonLogPath(stateDir)}.` });
 
+/** Keeps others from starting a daemon for a moment; they wait for one. Answers the way to give the claim back. */
+export const claimStart = (stateDir: string): (() => void) => {
+  const path = claimPath(stateDir);
+  writeFileSync(path, "", { mode: 0o600 });
+  return () => rmSync(path, { force: true });
+};
+
 const takeClaim = (path: string): boolean => {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -75,24 +81,35 @@ const takeClaim = (path: string): boolean => {
   }
 };
 
-interface StartedDaemon {
+export interface StartedDaemon {
   /** True once it has ended because another daemon has the state directory. */
   lost(): boolean;
   /** What it said last, once it has ended for another reason. */
   failed(): string | undefined;
+  /** All that it has said. */
+  said(): string;
+  /** Ends it, if it still runs. */
+  end(): void;
 }
 
-const launch = (stateDir: string, bundle: string, env: Environment): StartedDaemon => {
+/** A daemon in the background: `command` is Node and the daemon's program. */
+export const launch = (
+  stateDir: string,
+  [node, program]: readonly [string, string],
+  flags: readonly string[],
+  env: Environment,
+): StartedDaemon => {
   const path = daemonLogPath(stateDir);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > DAEMON_LOG_MAX_BYTES) renameSync(path, `${path}.1`);
   const log = openSync(path, "a", 0o600);
+  let child: ChildProcess;
   let lost = false;
   let failure: string | undefined;
   try {
     // Its own session, no marker of a run, and the daemon's mark before all else (process-table.ts): an agent that starts
     // the daemon and is then killed does not take it along.
-    const child = spawn(process.execPath, [bundle, "--state-dir", stateDir], {
+    child = spawn(node, [program, "--state-dir", stateDir, ...flags], {
       cwd: "/",
       detached: true,
       env: { [DAEMON_VARIABLE]: "1", ...daemonEnvironment(env) },
@@ -109,15 +126,22 @@ const launch = (stateDir: string, bundle: string, env: Environment): StartedDaem
   } finally {
     closeSync(log);
   }
-  return { lost: () => lost, failed: () => failure };
+  return {
+    lost: () => lost,
+    failed: () => failure,
+    said: () => textAfter(path, size),
+    end: () => void child.kill("SIGKILL"),
+  };
 };
 
-/** The last line after byte `from`; from the start when the file is shorter (it was put aside). */
-const lastLine = (path: string, from: number): string | undefined => {
+/** What a log has after byte `from`; all of it when the file is shorter (it was put aside). */
+const textAfter = (path: string, from: number): string => {
   const bytes = readFileSync(path);
-  const text = bytes.subarray(from > bytes.length ? 0 : from).toString("utf8");
-  return text.trimEnd().split("\n").at(-1) || undefined;
+  return bytes.subarray(from > bytes.length ? 0 : from).toString("utf8");
 };
+
+const lastLine = (path: string, from: number): string | undefined =>
+  textAfter(path, from).trimEnd().split("\n").at(-1) || undefined;
 
 const KEPT = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|TMPDIR|XDG_.*|HOLDFAST_(?!(RUN|CRASH_AT)$).*)$/;
 

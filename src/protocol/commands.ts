@@ -767,6 +767,18 @@ export const COMMANDS: readonly CommandDef[] = [
     examples: ["agent daemon status"],
   },
   {
+    words: ["daemon", "upgrade"],
+    command: "daemon/upgrade",
+    group: "This machine",
+    danger: "mutating",
+    stream: false,
+    exits: [1, 6, 12],
+    summary: "Let the daemon of this version take over; agents notice nothing",
+    args: [],
+    flags: [{ name: "force", type: "bool", help: "also where the daemon has this version already" }],
+    examples: ["agent daemon upgrade"],
+  },
+  {
     words: ["db", "check"],
     command: "db/check",
     request: "db/check",

@@ -251,6 +251,15 @@ export const ERROR_CATALOGUE = {
     "partial",
     "See why with `agent logs`, mend the cause, then `agent restart` the worker.",
   ),
+  UPGRADE_FAILED: row("ERUNTIME", 1, 500, false, "partial", "See daemon.log in the state directory."),
+  DAEMON_UNHEALTHY: row(
+    "ESKILLDOWN",
+    12,
+    503,
+    true,
+    "none",
+    "See daemon.log in the state directory; a restart of the daemon keeps the agents.",
+  ),
   RESOURCE_EXHAUSTED: row(
     "ERATELIMIT",
     11,

@@ -184,6 +184,18 @@ export const STORE_RETRY_MS = 500;
 /** The text that `agent output` joins from the log. */
 export const OUTPUT_TEXT_MAX_BYTES = 16 * 1024 * 1024;
 
+/** A daemon that is to take over has loaded and read the log's schema within this, or nothing is changed. */
+export const TAKE_OVER_READY_MS = 20_000;
+/** It has the lock and answers within this after that, or the old version is started again. */
+export const TAKE_OVER_WAIT_MS = 30_000;
+/** The daemon's loop beats this often; it is blocked when so many beats are missed, and so is its tick. */
+export const BEAT_PERIOD_MS = 500;
+export const BEATS_MISSED_MAX = 3;
+/** What the watchdog knows of the loop's last beat, and the memory of its thread. */
+export const WATCHDOG_FACTS_MAX_BYTES = 4_096;
+export const WATCHDOG_HEAP_MAX_MIB = 16;
+/** A daemon that has not answered `daemon/status` by now does not answer. */
+export const STATUS_ANSWER_MAX_MS = 3_000;
 /** Defects that are told in full within a period, and that the log takes from one daemon: a timer that throws must not fill the disk. */
 export const DEFECTS_TOLD_MAX = 60;
 export const DEFECTS_TOLD_PERIOD_MS = 60_000;

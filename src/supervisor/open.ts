@@ -29,6 +29,8 @@ export interface OpenRuntimeOptions {
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
+  /** Called when everything has been looked at, once a second. */
+  readonly onTick?: () => void;
   /** Where the defects of the runtime are counted with those of the caller. */
   readonly defects?: Defects;
   /** Stand between the runtime and its ports: for tests of what holds when those fail. */
@@ -94,6 +96,7 @@ export const openRuntime = (
       probe: { fileExists, portAccepts },
       adapterFor,
       defects,
+      onTick: options.onTick,
       report,
       prepare: (adapter, spec, incarnation, session) =>
         Effect.tryPromise({

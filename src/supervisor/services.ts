@@ -53,6 +53,8 @@ export interface Services {
     incarnation: number,
     session: string | undefined,
   ): Effect.Effect<Prepared, HoldfastError>;
+  /** Told that everything has been looked at. */
+  readonly onTick?: (() => void) | undefined;
   /** Told of what was thrown where nothing may be. */
   readonly defects: Defects;
   /** One line for the operator: what went wrong inside, without any agent's text. */

@@ -21,6 +21,7 @@ export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =
       const now = core.monoMs();
       for (const worker of roster.live.values())
         contain(`the tick: worker ${worker.id}`, () => worker.tick(now));
+      core.services.onTick?.();
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
   });

@@ -221,7 +221,13 @@ export interface Launched extends Daemon {
   said(): string;
 }
 
-export const launchDaemon = (stateDir: string, env: Readonly<Record<string, string>> = {}): Launched => {
+export interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Loaded before the daemon's program. */
+  readonly hook?: string;
+}
+
+export const launchDaemon = (stateDir: string, { env = {}, hook }: Surroundings = {}): Launched => {
   if (!existsSync(DAEMON))
     throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
   const said = `${stateDir}.said`;
@@ -231,7 +237,8 @@ export const launchDaemon = (stateDir: string, env: Readonly<Record<string, stri
       env: { ...environment(), HOLDFAST_HOME: stateDir },
       maxBuffer: SAID_MAX_BYTES,
     });
-  const daemon = spawn(process.execPath, [DAEMON, "--state-dir", stateDir], {
+  const imported = hook === undefined ? [] : ["--import", hook];
+  const daemon = spawn(process.execPath, [...imported, DAEMON, "--state-dir", stateDir], {
     cwd: "/",
     env: { ...environment(), ...env },
     stdio: ["ignore", fd, fd],

@@ -59,7 +59,7 @@ describe("a daemon that dies at", () => {
       onTestFinished(() => fleet.close());
 
       const dieAt = async (crash: Crash): Promise<void> => {
-        const daemon = launchedDaemon(stateDir, { [CRASH_VARIABLE]: nameOf(crash) });
+        const daemon = launchedDaemon(stateDir, { env: { [CRASH_VARIABLE]: nameOf(crash) } });
         await drive(daemon, fleet, crash.point);
         expect(daemon.process.signalCode, `${nameOf(crash)} was reached: ${daemon.said()}`).toBe("SIGKILL");
       };

@@ -82,7 +82,7 @@ test("an agent whose stderr nobody reads is ended at its quota, with the error o
 });
 
 test("below the floor of free disk a spawn is refused in a sentence, and the status says why", async () => {
-  const daemon = await startDaemon(undefined, { HOLDFAST_DISK_MIN: "900000000G" });
+  const daemon = await startDaemon(undefined, { env: { HOLDFAST_DISK_MIN: "900000000G" } });
   await expect(daemon.agent("spawn", "--", "true")).rejects.toMatchObject({
     code: 1,
     stdout: expect.stringContaining('"code":"DISK_FULL"'),

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../adapters/process/support.ts";
-import { type Daemon, endMarked, type Launched, launchDaemon } from "./client.ts";
+import { type Daemon, endMarked, type Launched, launchDaemon, type Surroundings } from "./client.ts";
 
 export { child, makeCanary, temporaryDirectory } from "../adapters/process/support.ts";
 export {
@@ -25,8 +25,8 @@ export {
 } from "./client.ts";
 
 /** As `launchDaemon`, and ended with its agents after the test. */
-export const launchedDaemon = (stateDir: string, env: Readonly<Record<string, string>> = {}): Launched => {
-  const daemon = launchDaemon(stateDir, env);
+export const launchedDaemon = (stateDir: string, how: Surroundings = {}): Launched => {
+  const daemon = launchDaemon(stateDir, how);
   onTestFinished(async () => {
     await daemon.kill9();
     const storeId = daemon.storeId();
@@ -38,9 +38,9 @@ export const launchedDaemon = (stateDir: string, env: Readonly<Record<string, st
 /** In `stateDir`, where a killed one may have left its agents; otherwise in a directory of its own. */
 export const startDaemon = async (
   stateDir: string = join(temporaryDirectory(), "state"),
-  env: Readonly<Record<string, string>> = {},
+  how: Surroundings = {},
 ): Promise<Daemon> => {
-  const daemon = launchedDaemon(stateDir, env);
+  const daemon = launchedDaemon(stateDir, how);
   if (!(await daemon.answers())) throw new Error(`the daemon ended: ${daemon.said()}`);
   return daemon;
 };

@@ -5,6 +5,7 @@ import { failure, success } from "../../protocol/outcome.ts";
 import type { Handler, Result } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
+import { statusInTime } from "../silence.ts";
 
 /** This process becomes the daemon: it takes over signals, stderr and exit code, and never returns. */
 export const run: Handler = async (context) => {
@@ -78,5 +79,17 @@ export const stop: Handler = async (context) => {
   }
 };
 
-export const status: Handler = async (context) =>
-  success(await (await context.connect()).request("daemon/status", {}));
+export const status: Handler = async (context) => {
+  const outcome = await statusInTime(await context.connect(), context.stateDir);
+  if (!outcome.ok || outcome.value.health?.ok !== false) return outcome;
+  const { tick_age_ms } = outcome.value.health;
+  return {
+    ok: false,
+    value: outcome.value,
+    error: new HoldfastError(
+      "DAEMON_UNHEALTHY",
+      `The supervisor's tick has stopped for ${Math.round(tick_age_ms / 1000)} s: nobody looks whether agents are stuck.`,
+      { details: { tick_age_ms } },
+    ),
+  };
+};

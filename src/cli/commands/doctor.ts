@@ -128,7 +128,7 @@ const daemon = async (context: Context): Promise<Check> => {
           name,
           result: "warn",
           finding,
-          fix: `This command is ${VERSION}: agent daemon stop --keep-agents && agent daemon start`,
+          fix: `This command is ${VERSION}: agent daemon upgrade`,
         };
   } catch (cause) {
     const error = asHoldfastError(cause);

@@ -6,12 +6,14 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
+import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
+import { age, pairs } from "./pairs.ts";
 import { pauseText, perWorker, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
-import { bytes, count, duration, uniqueChars } from "./units.ts";
+import { count, duration, uniqueChars } from "./units.ts";
 
 export interface TextContext {
   readonly paint: Paint;
@@ -29,7 +31,7 @@ export interface ShownWorker extends WorkerInfo {
   readonly recent: readonly LogRecord[];
 }
 
-type TextOf<T> = (value: T, context: TextContext) => string;
+export type TextOf<T> = (value: T, context: TextContext) => string;
 
 const toneOf = (state: WorkerState | string | undefined): Tone => {
   switch (state) {
@@ -55,9 +57,6 @@ const toneOf = (state: WorkerState | string | undefined): Tone => {
 };
 
 const stateWord = (state: string): string => state.replaceAll("_", " ");
-
-const age = (from: string | null, now: number): string =>
-  from === null ? "–" : duration(Math.max(0, now - Date.parse(from)));
 
 const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, now: number): string => {
   if (worker.ended_at === null) return "";
@@ -183,13 +182,6 @@ const why: TextOf<Replies["agent/why"]> = (
       : [];
   return [head, ...left, ...records.flatMap((record) => line(record) ?? [])].join("\n");
 };
-
-const pairs = (paint: Paint, rows: readonly (readonly [string, string | null | undefined])[]): string =>
-  table(
-    rows
-      .filter((row): row is readonly [string, string] => Boolean(row[1]))
-      .map(([key, value]) => [paint("dim", key), value]),
-  );
 
 const turns = ({ turns: done, usage }: WorkerInfo): string | null => {
   if (done === 0) return null;
@@ -328,60 +320,6 @@ const doctor: TextOf<DoctorReport> = ({ checks }, { paint }) =>
     })
     .join("\n");
 
-const diskWords = (
-  { free_bytes, floor_bytes, low }: Replies["daemon/status"]["disk"],
-  paint: Parameters<TextOf<unknown>>[1]["paint"],
-): string | undefined => {
-  if (free_bytes === null) return undefined;
-  const free = `${bytes(free_bytes)} free`;
-  return low ? paint("bad", `${free}: nothing is started below ${bytes(floor_bytes)}`) : free;
-};
-
-const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
-  pairs(paint, [
-    [
-      "daemon",
-      `${paint("good", "running")}, version ${daemon.version}, pid ${daemon.pid}, up ${age(daemon.started_at, now)}`,
-    ],
-    ["workers", `${daemon.workers.live} running, ${daemon.workers.total} in all`],
-    ["log", count(daemon.head, "record")],
-    ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
-    // A daemon of an earlier version says nothing of it.
-    ["disk", daemon.disk && diskWords(daemon.disk, paint)],
-    ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
-    [
-      "loop lag",
-      daemon.loop_lag_ms &&
-        `p50 ${daemon.loop_lag_ms.p50}ms, p99 ${daemon.loop_lag_ms.p99}ms, max ${daemon.loop_lag_ms.max}ms`,
-    ],
-    [
-      "defects",
-      daemon.defects?.newest &&
-        `${paint("warn", `${daemon.defects.count} contained`)}, the newest ${age(daemon.defects.newest.at, now)} ago: ${oneLine(daemon.defects.newest.where)} (${daemon.defects.newest.error})`,
-    ],
-    ["state", daemon.state_dir],
-    ["socket", daemon.socket],
-    ["node", daemon.node],
-  ]);
-
-const started: TextOf<Replies["daemon/status"] & { readonly effect: string }> = ({
-  effect,
-  pid,
-  state_dir,
-}) =>
-  effect === "noop"
-    ? `The daemon runs already, pid ${pid}.`
-    : `The daemon runs, pid ${pid}, state in ${state_dir}.`;
-
-const stopped: TextOf<Replies["daemon/stop"] & { readonly effect: string }> = ({ agents, live, effect }) => {
-  if (effect === "noop") return "No daemon runs.";
-  if (live === 0) return "The daemon has stopped.";
-  const workers = count(live, "worker");
-  return agents === "keep"
-    ? `The daemon has stopped; ${workers} left running for the next one.`
-    : `The daemon has stopped, and ${workers} before it.`;
-};
-
 const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
   report.ok
     ? `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`
@@ -406,10 +344,11 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/output": output,
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
-  "daemon/status": status,
+  "daemon/status": daemon.status,
+  "daemon/upgrade": daemon.upgraded,
   "daemon/run": () => "",
-  "daemon/start": started,
-  "daemon/stop": stopped,
+  "daemon/start": daemon.started,
+  "daemon/stop": daemon.stopped,
   "agent/completion": ({ text }: { readonly text: string }) => text,
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,

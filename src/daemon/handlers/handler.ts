@@ -12,7 +12,7 @@ export interface Services {
   /** The facts of `daemon/status` that the runtime does not know. */
   readonly facts: () => Pick<
     DaemonStatus,
-    "socket" | "connections" | "requests_in_flight" | "loop_lag_ms" | "defects"
+    "socket" | "connections" | "requests_in_flight" | "loop_lag_ms" | "defects" | "health"
   >;
   /** Shut the runtime down; once the request is answered the daemon exits. */
   readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;

@@ -12,9 +12,8 @@ const APPLICATION_ID = 0x484f4c44;
 
 const isEmpty = (db: Database): boolean => db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
 
-/** Returns the number of the schema. Throws STORE_FAILED for a newer schema and STORE_CORRUPT for another program's file. */
-export const migrate = (db: Database): number => {
-  const found = db.pragma("user_version", { simple: true }) as number;
+/** An older program never touches a log that a newer one has brought forward. Throws STORE_FAILED. */
+export const refuseNewer = (found: number): void => {
   if (found > STEPS.length)
     throw new HoldfastError(
       "STORE_FAILED",
@@ -23,6 +22,12 @@ export const migrate = (db: Database): number => {
         suggestion: "Use the version of Holdfast that wrote it, or a newer one.",
       },
     );
+};
+
+/** Returns the number of the schema. Throws STORE_FAILED for a newer schema and STORE_CORRUPT for another program's file. */
+export const migrate = (db: Database): number => {
+  const found = db.pragma("user_version", { simple: true }) as number;
+  refuseNewer(found);
   if (db.pragma("application_id", { simple: true }) !== APPLICATION_ID && !isEmpty(db))
     throw new HoldfastError("STORE_CORRUPT", "The file is a database, but not an event log of Holdfast.", {
       suggestion: "Choose another HOLDFAST_HOME, or move the file away.",

@@ -1,0 +1,79 @@
+/** What the commands of the daemon print for people. */
+import type { Replies } from "../../daemon/replies.ts";
+import type { UpgradeReply } from "../commands/upgrade.ts";
+import { age, pairs } from "./pairs.ts";
+import { oneLine } from "./terminal.ts";
+import type { TextOf } from "./text.ts";
+import { bytes, count, duration } from "./units.ts";
+
+const diskWords = (
+  { free_bytes, floor_bytes, low }: Replies["daemon/status"]["disk"],
+  paint: Parameters<TextOf<unknown>>[1]["paint"],
+): string | undefined => {
+  if (free_bytes === null) return undefined;
+  const free = `${bytes(free_bytes)} free`;
+  return low ? paint("bad", `${free}: nothing is started below ${bytes(floor_bytes)}`) : free;
+};
+
+export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
+  pairs(paint, [
+    [
+      "daemon",
+      `${paint("good", "running")}, version ${daemon.version}, pid ${daemon.pid}, up ${age(daemon.started_at, now)}`,
+    ],
+    ["workers", `${daemon.workers.live} running, ${daemon.workers.total} in all`],
+    ["log", count(daemon.head, "record")],
+    ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
+    // A daemon of an earlier version says nothing of it.
+    ["disk", daemon.disk && diskWords(daemon.disk, paint)],
+    ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
+    [
+      "loop lag",
+      daemon.loop_lag_ms &&
+        `p50 ${daemon.loop_lag_ms.p50}ms, p99 ${daemon.loop_lag_ms.p99}ms, max ${daemon.loop_lag_ms.max}ms`,
+    ],
+    [
+      "stalls",
+      daemon.health?.stalls.count
+        ? paint(
+            "warn",
+            `${count(daemon.health.stalls.count, "time")}, at most ${duration(daemon.health.stalls.longest_ms)}`,
+          )
+        : undefined,
+    ],
+    [
+      "defects",
+      daemon.defects?.newest &&
+        `${paint("warn", `${daemon.defects.count} contained`)}, the newest ${age(daemon.defects.newest.at, now)} ago: ${oneLine(daemon.defects.newest.where)} (${daemon.defects.newest.error})`,
+    ],
+    ["state", daemon.state_dir],
+    ["socket", daemon.socket],
+    ["node", daemon.node],
+  ]);
+
+export const started: TextOf<Replies["daemon/status"] & { readonly effect: string }> = ({
+  effect,
+  pid,
+  state_dir,
+}) =>
+  effect === "noop"
+    ? `The daemon runs already, pid ${pid}.`
+    : `The daemon runs, pid ${pid}, state in ${state_dir}.`;
+
+export const stopped: TextOf<Replies["daemon/stop"] & { readonly effect: string }> = ({
+  agents,
+  live,
+  effect,
+}) => {
+  if (effect === "noop") return "No daemon runs.";
+  if (live === 0) return "The daemon has stopped.";
+  const workers = count(live, "worker");
+  return agents === "keep"
+    ? `The daemon has stopped; ${workers} left running for the next one.`
+    : `The daemon has stopped, and ${workers} before it.`;
+};
+
+export const upgraded: TextOf<UpgradeReply> = ({ from, to, pid, workers, gap_ms, effect }) =>
+  effect === "noop"
+    ? `The daemon is version ${to} already, pid ${pid}.`
+    : `Version ${to} has taken over from ${from}, pid ${pid}, with ${count(workers, "worker")}; nobody answered for ${duration(gap_ms)}.`;

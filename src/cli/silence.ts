@@ -1,0 +1,60 @@
+/** A daemon that lets clients connect and answers nothing: why, as far as it can be seen from outside, and what to do. */
+import { readFileSync } from "node:fs";
+import { isHolderStopped, readDaemonFile } from "../daemon/daemon-file.ts";
+import { daemonLogPath, stalledFilePath } from "../daemon/paths.ts";
+import type { Replies } from "../daemon/replies.ts";
+import type { Stalled } from "../daemon/watchdog.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { STATUS_ANSWER_MAX_MS } from "../protocol/limits.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+import type { Client } from "./client.ts";
+
+/** `daemon/status`, or DAEMON_UNHEALTHY where it does not come in time. */
+export const statusInTime = async (
+  client: Client,
+  stateDir: string,
+): Promise<Outcome<Replies["daemon/status"]>> => {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(silent(stateDir)), STATUS_ANSWER_MAX_MS);
+  });
+  return Promise.race([client.ask("daemon/status", {}), silence]).finally(() => clearTimeout(timer));
+};
+
+/** What its watchdog says of the daemon that has the state directory now. */
+export const stalledNow = (stateDir: string): Stalled | undefined => {
+  try {
+    const stalled = JSON.parse(readFileSync(stalledFilePath(stateDir), "utf8")) as Stalled;
+    return readDaemonFile(stateDir)?.pid === stalled.pid ? stalled : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export const sentenceOfStall = ({ pid, what, since }: Stalled): string => {
+  const seconds = Math.max(1, Math.round((Date.now() - Date.parse(since)) / 1000));
+  return what === "loop"
+    ? `The daemon (pid ${pid}) does not answer: its event loop has been blocked for ${seconds} s.`
+    : `The supervisor's tick of the daemon (pid ${pid}) has stopped for ${seconds} s: nobody looks whether agents are stuck.`;
+};
+
+const silent = (stateDir: string): HoldfastError => {
+  const holder = readDaemonFile(stateDir);
+  const stalled = stalledNow(stateDir);
+  const pid = holder?.pid;
+  if (holder !== undefined && isHolderStopped(holder))
+    return new HoldfastError("DAEMON_UNHEALTHY", `The daemon (pid ${pid}) does not answer: it is stopped.`, {
+      suggestion: `Its agents go on. Continue it with: kill -CONT ${pid}`,
+      details: { pid },
+    });
+  return new HoldfastError(
+    "DAEMON_UNHEALTHY",
+    stalled === undefined
+      ? `The daemon${pid === undefined ? "" : ` (pid ${pid})`} does not answer within ${STATUS_ANSWER_MAX_MS / 1000} s.`
+      : sentenceOfStall(stalled),
+    {
+      suggestion: `Its agents go on. ${daemonLogPath(stateDir)} says what it did. If it stays so: kill -9 ${pid ?? "PID"} && agent daemon start, which takes the agents over.`,
+      details: { ...stalled },
+    },
+  );
+};

@@ -1,0 +1,132 @@
+/** Promise R38: another version takes over from the daemon that runs, over agents that print numbered lines. */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { figure, full } from "../support/figures.ts";
+import { endMarked, environment, lives, startDaemon, temporaryDirectory, until } from "./support.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const NEXT = "99.0.0";
+
+/** This build, installed elsewhere as version NEXT; `spoil` is put before the daemon's program. */
+const nextVersion = (spoil = ""): string => {
+  const dir = join(temporaryDirectory(), "next");
+  mkdirSync(join(dir, "dist"), { recursive: true });
+  cpSync(join(root, "bin"), join(dir, "bin"), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
+  for (const name of ["cli.cjs", "daemon.js", "daemon-watchdog.js"]) {
+    const text = readFileSync(join(root, "dist", name), "utf8");
+    const other = text.replaceAll(`version: "${packageJson.version}"`, `version: "${NEXT}"`);
+    writeFileSync(
+      join(dir, "dist", name),
+      name === "daemon.js" ? other.replace("\n", `\n${spoil}\n`) : other,
+    );
+  }
+  return join(dir, "bin/agent");
+};
+
+interface Upgraded {
+  readonly exit: number;
+  readonly data: { readonly gap_ms: number; readonly effect: string };
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+const upgrade = (agent: string, stateDir: string): Promise<Upgraded> =>
+  new Promise((done) => {
+    const env = { ...environment(), HOLDFAST_HOME: stateDir };
+    const child = execFile(
+      process.execPath,
+      [agent, "daemon", "upgrade", "-o", "json"],
+      { env },
+      (_, stdout) => done({ exit: child.exitCode ?? -1, ...JSON.parse(stdout) }),
+    );
+  });
+
+/** The one that runs now is no child of this test. */
+const endedLater = (stateDir: string, storeId: string): void =>
+  void onTestFinished(async () => {
+    const pid = readDaemonFile(stateDir)?.pid ?? 0;
+    if (lives(pid)) process.kill(pid, "SIGKILL");
+    await until("it is gone", () => !lives(pid));
+    endMarked(storeId);
+  });
+
+const AGENTS = full ? 100 : 8;
+const COUNTS = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done';
+
+test("no agent is killed, and none of its lines is lost or doubled", async () => {
+  const daemon = await startDaemon();
+  const { store_id } = await daemon.request<{ store_id: string }>("daemon/status", {});
+  endedLater(daemon.stateDir, store_id);
+  const ids = await Promise.all(Array.from({ length: AGENTS }, () => daemon.spawn(["sh", "-c", COUNTS])));
+  await until("they print", async () =>
+    (await Promise.all(ids.map((id) => daemon.output(id).catch(() => "")))).every((text) =>
+      text.includes("line 3\n"),
+    ),
+  );
+  const before = await Promise.all(ids.map((id) => daemon.info(id)));
+
+  const { exit, data } = await upgrade(nextVersion(), daemon.stateDir);
+  expect({ exit, effect: data.effect }).toEqual({ exit: 0, effect: "updated" });
+  const status = await daemon.request<{ version: string; pid: number }>("daemon/status", {});
+  expect(status.version).toBe(NEXT);
+  expect(status.pid).not.toBe(daemon.pid);
+
+  const lines = await Promise.all(ids.map((id) => daemon.output(id).then((text) => text.split("\n").length)));
+  await until("they print on", async () =>
+    (await Promise.all(ids.map((id) => daemon.output(id)))).every(
+      (text, at) => text.split("\n").length > lines[at]! + 3,
+    ),
+  );
+  const after = await Promise.all(ids.map((id) => daemon.info(id)));
+  expect(after.map(({ pid, incarnation, state }) => [pid, incarnation, state])).toEqual(
+    before.map(({ pid }) => [pid, 1, "running"]),
+  );
+  let wrong = 0;
+  for (const id of ids) {
+    const numbers = [...(await daemon.output(id)).matchAll(/line (\d+)\n/g)].map(([, n]) => Number(n));
+    wrong += numbers.filter((n, at) => n !== at + 1).length;
+  }
+  expect(wrong).toBe(0);
+  figure("R38", {
+    rounds: AGENTS,
+    failures: 0,
+    note: `${AGENTS} agents taken over by another version: 0 killed, 0 lines lost or doubled; no daemon answered for ${data.gap_ms} ms`,
+  });
+});
+
+test("a version that cannot start, or cannot read the log, changes nothing", async () => {
+  const daemon = await startDaemon();
+  const worker = await daemon.spawn(["sleep", "1000"]);
+  const broken = await upgrade(nextVersion('throw new Error("this version is broken");'), daemon.stateDir);
+  expect(broken.exit).toBe(1);
+  expect(broken.error.code).toBe("UPGRADE_FAILED");
+  expect(broken.error.message).toContain(`Version ${NEXT} does not start:`);
+
+  // As a later version would leave it.
+  const db = new Database(join(daemon.stateDir, "holdfast.db"));
+  db.pragma("user_version = 999");
+  db.close();
+  const older = await upgrade(nextVersion(), daemon.stateDir);
+  expect(older.error.message).toContain("The event log has schema 999, and this version knows schemas up to");
+  expect(await daemon.info(worker)).toMatchObject({ state: "running", incarnation: 1 });
+});
+
+test("a version that dies when it has taken over is replaced by the old one", async () => {
+  const daemon = await startDaemon();
+  const { store_id } = await daemon.request<{ store_id: string }>("daemon/status", {});
+  endedLater(daemon.stateDir, store_id);
+  const worker = await daemon.spawn(["sleep", "1000"]);
+  await until("it runs", async () => (await daemon.info(worker)).state === "running");
+  const { pid } = await daemon.info(worker);
+  const dies = `setInterval(() => { try { if (JSON.parse(process.getBuiltinModule("node:fs").readFileSync(${JSON.stringify(join(daemon.stateDir, "daemon.json"))}, "utf8")).pid === process.pid) process.exit(1); } catch {} }, 1);`;
+  const { exit, error } = await upgrade(nextVersion(dies), daemon.stateDir);
+  expect(exit).toBe(1);
+  expect(error.message).toContain(`Version ${NEXT} did not come up: `);
+  expect(error.message).toContain(`Version ${packageJson.version} runs again, with all agents.`);
+  expect(await daemon.info(worker)).toMatchObject({ state: "running", incarnation: 1, pid });
+});
