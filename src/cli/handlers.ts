@@ -1,6 +1,7 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
 import * as daemon from "./commands/daemon.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
+import * as messages from "./commands/messages.ts";
 import { spawn } from "./commands/spawn.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tree from "./commands/tree.ts";
@@ -28,7 +29,9 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/output": workers.output,
   "agent/wait": wait,
   "agent/answer": workers.answer,
-  "agent/send": workers.send,
+  "agent/send": messages.send,
+  "agent/ask": messages.ask,
+  "agent/messages": messages.messages,
   "agent/capabilities": workers.capabilities,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "daemon/run": daemon.run,
@@ -49,6 +52,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>> = {
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
+  "agent/send": messages.sendProblems,
   "agent/capabilities": ({ args }) => kindProblem(args[0]),
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,

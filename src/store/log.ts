@@ -14,6 +14,7 @@ import { makeCursor } from "./cursor.ts";
 import { guarded } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import type { Checkpoint, EventLog, OpenOptions } from "./port.ts";
+import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
@@ -42,6 +43,7 @@ const open = (options: OpenOptions): EventLog => {
   };
   const workers = workerRows(db, specAt);
   const turns = turnRows(db);
+  const messages = messageRows(db);
   const checkpoints = db.prepare<[string, number], Checkpoint>(
     "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",
   );
@@ -87,6 +89,8 @@ const open = (options: OpenOptions): EventLog => {
     workers: guarded(workers.all),
     named: guarded(workers.named),
     turns: guarded(turns),
+    messages: guarded(messages.of),
+    openMessages: guarded(messages.open),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       cursor.stream(workerStream(workerId), types),
     ),

@@ -64,9 +64,11 @@ export const makeQueries = (
     const view = viewOf(row);
     if (isEnded(row.state)) return view;
     const queue = core.admission.placeOf(row.id);
-    const ladder = live.get(row.id)?.child().ladder;
+    const worker = live.get(row.id);
+    const ladder = worker?.child().ladder;
     return {
       ...view,
+      ...(worker?.mail?.isWaiting() === true ? { reason: "waits for a message" } : {}),
       ...(queue === undefined ? {} : { reason: queueReason(queue), queue }),
       ...(ladder?.stage !== "asked"
         ? {}

@@ -8,6 +8,7 @@ import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../
 import type { DoctorReport } from "../commands/doctor.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
+import { messagesText, sentText } from "./messages.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
@@ -305,7 +306,7 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
   ].join("\n");
 };
 
-const output: TextOf<Replies["agent/output"]> = ({ text }, { terminal }) =>
+const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
 type Kind = Replies["agent/capabilities"]["kinds"][number] & { readonly path: string | null };
@@ -413,7 +414,9 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
   "agent/answer": (_: unknown, { paint }: TextContext) => paint("dim", "answered"),
-  "agent/send": (_: unknown, { paint }: TextContext) => paint("dim", "delivered"),
+  "agent/send": sentText,
+  "agent/ask": output,
+  "agent/messages": messagesText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,
   // Streams have printed their records; there is nothing to add.
