@@ -13,6 +13,8 @@ export interface MemoryRun {
   readonly request: LaunchRequest;
   /** Signals that reached it, in order; `kill` counts as SIGKILL. */
   readonly signals: readonly string[];
+  /** Its next write stops after so many bytes and is never answered: the daemon died in it. */
+  tearNext: number | undefined;
   /** All that was written to it. */
   readonly stdin: string;
   print(stream: SpoolName, text: string): void;
@@ -144,6 +146,7 @@ const makeRun = (
   const handle: MemoryRun = {
     request,
     signals,
+    tearNext: undefined,
     get stdin() {
       return stdin.toString();
     },
@@ -179,6 +182,12 @@ const makeRun = (
     stdin_start: stdin.length,
     stdinBytes: () => stdin.length,
     write: async (bytes) => {
+      const { tearNext } = handle;
+      handle.tearNext = undefined;
+      if (tearNext !== undefined) {
+        stdin = Buffer.concat([stdin, Buffer.from(bytes).subarray(0, tearNext)]);
+        return new Promise<never>(() => undefined);
+      }
       stdin = Buffer.concat([stdin, Buffer.from(bytes)]);
       onInput(handle);
     },
