@@ -138,6 +138,8 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     stream: () => [],
     treeStream: () => [],
     turns: () => [],
+    messages: () => [],
+    openMessages: () => [],
     seqAt: notKept,
     // Nothing of an earlier daemon is there.
     read: () => ({ records: [], scanned: head }),

@@ -64,6 +64,13 @@ class ObjectRun implements Run {
   async sweep() {
     return SWEPT;
   }
+  readonly stdin_start = 0;
+  stdinBytes(): number {
+    return 0;
+  }
+  isStdinClosed(): boolean {
+    return false;
+  }
   async write(): Promise<void> {}
   async closeStdin(): Promise<void> {}
   async tail(): Promise<string> {
@@ -123,6 +130,9 @@ await measure(async (count) => {
     files: {
       save: async () => undefined,
       load: () => Promise.reject(new Error("The bench keeps no specs.")),
+      saveMessage: async () => undefined,
+      loadMessage: async () => undefined,
+      dropMessage: async () => undefined,
     },
     boot_id: "bench",
     probe: { fileExists: async () => false, portAccepts: async () => false },

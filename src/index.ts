@@ -20,7 +20,10 @@ import { type TreeSpecInput, withClientEnvironment } from "./protocol/tree.ts";
 import { isEnded, type WorkerSpecInput } from "./protocol/worker.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
+  AnswerReply,
   AppliedReply,
+  MessageReply,
+  MessageRow,
   PerWorker,
   SpawnReply,
   TreeNode,
@@ -72,7 +75,7 @@ export interface SpawnOptions {
   readonly session?: string;
   /** Go on with `session` in a copy of it. Default: false. */
   readonly fork?: boolean;
-  /** Keep stdin open for `send` (kind `command`). Default: false. */
+  /** Keep stdin open for `send` and `ask` (kinds `claude_code` and `command`). Default: false. */
   readonly interactive?: boolean;
   /** What the agent may do without asking. Default: `deny`. */
   readonly permission?: "ask" | "deny" | "allow";
@@ -282,13 +285,36 @@ export class Runtime {
     });
   }
 
-  /** Writes to the stdin of an `interactive` worker, as it is: add the line end. Resolves when the text is in its stdin. */
-  async send(id: string, text: string): Promise<{ readonly message_id: string }> {
-    const { message_id } = await this.#call(() => {
-      const asked = checked("agent/send", { id, text });
-      return this.#api.send(asked.id, asked.text);
+  /**
+   * A message for an `interactive` worker; a command reads it as it is, so add the line end. Resolves once it is durable: it
+   * waits where no agent runs. A repeat with the same key does nothing. With `close` the agent's input ends after it.
+   */
+  send(
+    id: string,
+    text: string | undefined,
+    options: { readonly idempotency_key?: string; readonly close?: boolean } = {},
+  ): Promise<MessageReply> {
+    return this.#call(() => {
+      const asked = checked("agent/send", { id, text, ...options });
+      return this.#api.send(asked.id, asked.text, asked);
     });
-    return { message_id };
+  }
+
+  /** A message, and the turn that answers it (kind `claude_code`). Rejects with TIMEOUT when the time is up; the agent has the question. */
+  ask(
+    id: string,
+    text: string,
+    options: { readonly idempotency_key?: string; readonly timeout_ms?: number } = {},
+  ): Promise<AnswerReply> {
+    return this.#call(() => {
+      const asked = checked("agent/ask", { id, text, ...options });
+      return this.#api.ask(asked.id, asked.text, asked);
+    });
+  }
+
+  /** The messages to a worker, in the order in which they were accepted, and how far each has come. */
+  messages(id: string): Promise<readonly MessageRow[]> {
+    return this.#call(() => this.#api.messages(checked("agent/messages", { id }).id));
   }
 
   /** Workers that have not ended, oldest first; with `all` also those that have. */
@@ -412,7 +438,10 @@ export type { LogRecord, RecordPayloads, RecordType, Usage, WorkerError } from "
 export type { TreeSpecInput } from "./protocol/tree.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts";
 export type {
+  AnswerReply,
   AppliedReply,
+  MessageReply,
+  MessageRow,
   PerWorker,
   SpawnReply,
   TreeChange,

@@ -17,6 +17,8 @@ export interface WorkerClocks {
   readonly since_ms: number;
   readonly beat_ms: number;
   readonly process: ProcessState;
+  /** It is between two turns of a conversation: it owes nobody any progress. */
+  readonly waits: boolean;
   /** Calls without an answer: by key, the monotonic milliseconds of each one's start. */
   readonly tools: ReadonlyMap<string, number>;
 }
@@ -38,6 +40,7 @@ export const clocksAt = (incarnation: number, now: number, progress_ms = now): W
   since_ms: now,
   beat_ms: now,
   process: "running",
+  waits: false,
   tools: NO_TOOLS,
 });
 

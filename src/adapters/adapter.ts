@@ -37,7 +37,7 @@ export type DecodedRecord = {
     readonly type: T;
     readonly payload: Extract<RecordDraft, { type: T }>["payload"];
   };
-}["agent.event" | "session_started" | "turn_started" | "turn_completed"];
+}["agent.event" | "session_started" | "turn_started" | "turn_completed" | "worker_message"];
 
 /** One framed line: its text without the line end, or what is known of a line over the limit. */
 export type Line =
@@ -59,6 +59,8 @@ export interface ExitFacts {
   readonly status: ProcessStatus;
   /** Signals that we sent to it, in order. */
   readonly signals_sent: readonly string[];
+  /** Its open stdin was given its end: it has ended because it was asked to, not in the middle of something. */
+  readonly input_ended?: boolean;
   /** The last bytes of stderr, for classification only: never put its text into a message. */
   readonly stderr_tail: string;
   /** Name of the program without its directory, for sentences; undefined where nobody knows it any more. */
@@ -70,6 +72,17 @@ export interface IncarnationOutcome {
   readonly status: "completed" | "failed";
   readonly completion: AgentCompletion;
   readonly error?: WorkerError;
+}
+
+/** How an agent with an open stdin is talked to. */
+export interface MessageProtocol {
+  /** What is written for a message, whole lines. The same for the same message, always: a torn write is completed by it. */
+  frame(message_id: string, text: string): string;
+  /**
+   * The agent tells which message it has taken in (a `worker_message` of the decoder), and takes none of them twice within
+   * its session: what it has not acknowledged is handed to its next incarnation again. The prompt is then the first message.
+   */
+  readonly acknowledges: boolean;
 }
 
 export interface AgentAdapter<S = unknown> {
@@ -86,6 +99,8 @@ export interface AgentAdapter<S = unknown> {
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
   readonly default_restart: WorkerSpec["restart"];
+  /** Of an interactive worker; absent where the kind takes none. */
+  readonly messages?: MessageProtocol;
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;

@@ -3,15 +3,21 @@ import { ARG_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { agentOptions, extensionProblems } from "./extensions.ts";
 
-/** One sentence a mistake, each with what to do. `capabilities` are the kind's own. */
-export const agentProblems = (spec: WorkerSpec, capabilities: readonly string[]): readonly string[] => {
+/** One sentence a mistake, each with what to do. `capabilities` are the kind's own; `converses`: it takes messages. */
+export const agentProblems = (
+  spec: WorkerSpec,
+  capabilities: readonly string[],
+  converses = false,
+): readonly string[] => {
   const problems = [...extensionProblems(spec, capabilities)];
-  if (spec.prompt === undefined || spec.prompt.trim() === "") {
+  // Without a prompt, the first message begins a conversation.
+  const mayWait = converses && spec.interactive && spec.prompt === undefined;
+  if (!mayWait && (spec.prompt ?? "").trim() === "") {
     problems.push(
       "The prompt must not be empty: give it as an argument, with --prompt-file, or as `-` on stdin.",
     );
   }
-  if (spec.interactive)
+  if (spec.interactive && !converses)
     problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
   if (spec.permission === "ask") {
     problems.push(

@@ -13,6 +13,10 @@ export interface MemoryRun {
   readonly request: LaunchRequest;
   /** Signals that reached it, in order; `kill` counts as SIGKILL. */
   readonly signals: readonly string[];
+  /** Its next write stops after so many bytes and is never answered: the daemon died in it. */
+  tearNext: number | undefined;
+  /** All that was written to it. */
+  readonly stdin: string;
   print(stream: SpoolName, text: string): void;
   /** What its process table says while it has not ended. */
   process: Exclude<ReturnType<Run["process"]>, "dead">;
@@ -31,6 +35,8 @@ export interface MemorySpawner {
   hold(): () => void;
   /** Called for each signal: a fixture's manners. The default ends the run by that signal. */
   onSignal: (run: MemoryRun, signal: NodeJS.Signals) => void;
+  /** Called after each write to a stdin, and when it is closed. The default reads nothing. */
+  onInput: (run: MemoryRun) => void;
 }
 
 interface Made {
@@ -62,8 +68,12 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
         await held;
-        const one = makeRun(dir, request, runs.length + 1, (handle, signal) =>
-          memory.onSignal(handle, signal),
+        const one = makeRun(
+          dir,
+          request,
+          runs.length + 1,
+          (handle, signal) => memory.onSignal(handle, signal),
+          (handle) => memory.onInput(handle),
         );
         made.set(keyOf(request.worker_id, request.incarnation), one);
         runs.push(one.handle);
@@ -94,6 +104,7 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
       };
     },
     onSignal: (run, signal) => run.exit(signal),
+    onInput: () => undefined,
   };
   return memory;
 };
@@ -121,6 +132,7 @@ const makeRun = (
   request: LaunchRequest,
   pid: number,
   onSignal: (run: MemoryRun, signal: NodeJS.Signals) => void,
+  onInput: (run: MemoryRun) => void,
 ): Made => {
   const home = join(dir, request.worker_id, String(request.incarnation));
   mkdirSync(home, { recursive: true });
@@ -130,6 +142,8 @@ const makeRun = (
   let listener: (() => void) | undefined;
   let ended: RunExit | undefined;
   const signals: string[] = [];
+  let stdin = Buffer.from(request.stdin.kind === "empty" ? "" : request.stdin.text);
+  let isClosed = false;
   const exited = Promise.withResolvers<RunExit>();
   const end = (exit: RunExit): void => {
     if (ended !== undefined) return;
@@ -140,6 +154,10 @@ const makeRun = (
   const handle: MemoryRun = {
     request,
     signals,
+    tearNext: undefined,
+    get stdin() {
+      return stdin.toString();
+    },
     process: "running",
     print: (stream, text) => {
       appendFileSync(spool(stream), text);
@@ -180,8 +198,23 @@ const makeRun = (
     unpause: async () => standing("running", "SIGCONT"),
     kill: () => deliver("SIGKILL"),
     sweep: async () => ({ method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 }),
-    write: async (text) => handle.print("stdout", text),
-    closeStdin: async () => undefined,
+    stdin_start: stdin.length,
+    stdinBytes: () => stdin.length,
+    write: async (bytes) => {
+      const { tearNext } = handle;
+      handle.tearNext = undefined;
+      if (tearNext !== undefined) {
+        stdin = Buffer.concat([stdin, Buffer.from(bytes).subarray(0, tearNext)]);
+        return new Promise<never>(() => undefined);
+      }
+      stdin = Buffer.concat([stdin, Buffer.from(bytes)]);
+      onInput(handle);
+    },
+    closeStdin: async () => {
+      isClosed = true;
+      onInput(handle);
+    },
+    isStdinClosed: () => isClosed,
     tail: async (stream, bytes) => readFileSync(spool(stream)).subarray(-bytes).toString("utf8"),
     spool,
     release: async () => false,

@@ -51,10 +51,14 @@ export interface Run extends RunId {
   kill(): Promise<readonly number[]>;
   /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. */
   sweep(): Promise<SweepReport>;
+  /** Bytes of an open stdin that were there when the agent was launched, and that are there now: a torn write shows. */
+  readonly stdin_start: number;
+  stdinBytes(): number;
   /** Append to an open stdin; resolves when the bytes are in the file. */
-  write(text: string): Promise<void>;
-  /** EOF on an open stdin. */
+  write(bytes: string | Uint8Array): Promise<void>;
+  /** EOF on an open stdin, once the agent has read all of it; from the call on it stands, over daemons too. */
   closeStdin(): Promise<void>;
+  isStdinClosed(): boolean;
   /** The last bytes of a spool, decoded leniently. */
   tail(stream: SpoolName, bytes: number): Promise<string>;
   /** Absolute path of a spool file. */

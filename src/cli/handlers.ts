@@ -2,6 +2,7 @@
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
+import * as messages from "./commands/messages.ts";
 import { spawn } from "./commands/spawn.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tree from "./commands/tree.ts";
@@ -31,7 +32,9 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/output": workers.output,
   "agent/wait": wait,
   "agent/answer": workers.answer,
-  "agent/send": workers.send,
+  "agent/send": messages.send,
+  "agent/ask": messages.ask,
+  "agent/messages": messages.messages,
   "agent/capabilities": workers.capabilities,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "daemon/run": daemon.run,
@@ -53,6 +56,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>> = {
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
+  "agent/send": messages.sendProblems,
   "agent/capabilities": ({ args }) => kindProblem(args[0]),
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,

@@ -236,6 +236,26 @@ export const record = z.object({
 
 const text = z.object({ text: z.string() });
 
+const messageState = z.enum(["accepted", "delivered", "acknowledged", "undeliverable", "unknown"]);
+
+const message = z.object({
+  worker_id: id,
+  message_id: id,
+  seq: z.int(),
+  bytes: z.int(),
+  masked: z.boolean().describe("what it says is shown nowhere as it is: it holds a secret"),
+  closes: z.boolean().describe("it is the end of the agent's input"),
+  state: messageState,
+  open: z.boolean().describe("more is to come"),
+  deliveries: z.int(),
+  incarnation: z.int().nullable(),
+  end: z.int().nullable().describe("bytes of the agent's stdin, up to the end of this message"),
+  turn: z.int().nullable(),
+  reason: z.string().nullable(),
+  accepted_at: time,
+  changed_at: time,
+});
+
 /** By Protocol v1 command. */
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
@@ -282,7 +302,17 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
   "agent/wait": z.object({ results: z.array(waited) }),
   "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(["wait", "restart", "kill"]) }),
-  "agent/send": z.object({ message_id: z.string(), state: z.literal("delivered") }),
+  "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),
+  "agent/ask": z.object({
+    id,
+    message_id: id,
+    turn: z.int(),
+    text: z.string(),
+    truncated: z.boolean(),
+    usage,
+    duration_ms: z.number().nullable(),
+  }),
+  "agent/messages": z.array(message),
   "agent/capabilities": kinds,
   "agent/doctor": doctor,
   "daemon/run": z.null(),

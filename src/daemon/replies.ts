@@ -45,6 +45,8 @@ export interface Replies extends Record<RequestName, object> {
   "tree/down": AppliedReply;
   "agent/answer": Success<"answer">;
   "agent/send": Success<"send">;
+  "agent/ask": Success<"ask">;
+  "agent/messages": { readonly messages: Success<"messages"> };
   "agent/list": { readonly workers: readonly WorkerView[] };
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;

@@ -93,6 +93,8 @@ export interface KindDef {
   readonly variable: string | null;
   /** It works on a prompt, and so needs one. */
   readonly needsPrompt: boolean;
+  /** With --interactive it takes messages and answers each in a turn: the first one may come later than its start. */
+  readonly converses: boolean;
   /** Flags of spawn that mean nothing to it. */
   readonly refuses: readonly string[];
 }
@@ -105,7 +107,8 @@ export const KINDS: readonly KindDef[] = [
     binary: "claude",
     variable: "CLAUDE_BINARY",
     needsPrompt: true,
-    refuses: ["interactive"],
+    converses: true,
+    refuses: [],
   },
   {
     kind: "codex",
@@ -113,6 +116,7 @@ export const KINDS: readonly KindDef[] = [
     binary: "codex",
     variable: "CODEX_BINARY",
     needsPrompt: true,
+    converses: false,
     refuses: ["interactive", "fork"],
   },
   {
@@ -121,12 +125,20 @@ export const KINDS: readonly KindDef[] = [
     binary: null,
     variable: null,
     needsPrompt: false,
+    converses: false,
     refuses: ["model", "session", "fork"],
   },
 ];
 
 const seconds = (ms: number): string =>
   ms % 60_000 === 0 && ms > 60_000 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+
+const idempotencyKey: FlagDef = {
+  name: "idempotency-key",
+  type: "string",
+  value: "K",
+  help: "a repeat with the same key does nothing, and tells what became of the first",
+};
 
 export const GLOBAL_FLAGS: readonly FlagDef[] = [
   {
@@ -246,7 +258,12 @@ export const COMMANDS: readonly CommandDef[] = [
         repeatable: true,
         help: "pass this variable of yours on",
       },
-      { name: "interactive", short: "i", type: "bool", help: "keep stdin open for `agent send`" },
+      {
+        name: "interactive",
+        short: "i",
+        type: "bool",
+        help: "keep stdin open for `agent send` and `ask` (claude, command)",
+      },
       {
         name: "restart",
         type: "enum",
@@ -680,13 +697,59 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [5, 6, 11],
     summary: "Send a message to an agent that reads its input",
-    details: "TEXT is sent as a line. What - reads from stdin is sent as it is.",
+    details:
+      "The worker was spawned with --interactive. The message is durable once this returns; it waits where no agent runs. TEXT is sent as a line. What - reads from stdin is sent as it is.",
     args: [
       { ...id, complete: "living" },
-      { name: "TEXT", help: "the message; - reads stdin", required: true },
+      { name: "TEXT", help: "the message; - reads stdin" },
     ],
+    flags: [
+      { name: "close", type: "bool", help: "nothing comes after it: the agent's input ends" },
+      idempotencyKey,
+    ],
+    examples: ["agent send fixer 'also run the linter'", "agent send fixer --close"],
+  },
+  {
+    words: ["ask"],
+    command: "agent/ask",
+    request: "agent/ask",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [2, 5, 6, 10, 11],
+    summary: "Send a message, wait for the turn that answers it, and print the answer",
+    details:
+      "Of kinds that tell their turns: claude. The agent has the question also where --timeout is over.",
+    args: [
+      { ...id, complete: "living" },
+      { name: "TEXT", help: "the question; - reads stdin", required: true },
+    ],
+    flags: [
+      {
+        name: "timeout",
+        type: "duration",
+        value: "10m",
+        help: "wait no longer than this",
+        default: "for ever",
+      },
+      idempotencyKey,
+    ],
+    examples: ["agent ask fixer 'which tests fail?' --timeout 10m"],
+  },
+  {
+    words: ["messages"],
+    command: "agent/messages",
+    request: "agent/messages",
+    group: "Talk",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "The messages to an agent, and how far each has come",
+    details:
+      "accepted: it waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it has it. undeliverable: the worker ended before. unknown: the agent ended before it acknowledged it.",
+    args: [id],
     flags: [],
-    examples: ["agent send fixer 'also run the linter'"],
+    examples: ["agent messages fixer"],
   },
   {
     words: ["capabilities"],

@@ -15,9 +15,17 @@ export const kindOf = (typed: string): KindDef | undefined =>
 export const unknownKind = (typed: string): string =>
   `there is no kind "${typed}"${didYouMean(typed, KIND_NAMES) || `; there are ${KINDS.map(({ short }) => short).join(", ")}`}`;
 
-/** cli.md, Flags of spawn. A program of one's own may be a server, which runs for months and says nothing for days. */
-export const kindDefaults = (kind: string): Pick<WorkerSpecInput, "restart" | "timeout_ms" | "stall_ms"> =>
-  kind === "command" ? { restart: "temporary", timeout_ms: 0, stall_ms: 0 } : { restart: "transient" };
+/**
+ * cli.md, Flags of spawn. A program of one's own may be a server, which runs for months and says nothing for days; a
+ * conversation lasts until somebody ends it.
+ */
+export const kindDefaults = (
+  kind: string,
+  interactive = false,
+): Pick<WorkerSpecInput, "restart" | "timeout_ms" | "stall_ms"> => {
+  if (kind === "command") return { restart: "temporary", timeout_ms: 0, stall_ms: 0 };
+  return interactive ? { restart: "transient", timeout_ms: 0 } : { restart: "transient" };
+};
 
 /** What a shell passes on to its child: it drops variables with other names. */
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -55,6 +55,8 @@ export const EXITS_PER_TURN_MAX = 64;
 
 export const PROMPT_MAX_BYTES = 1024 * 1024;
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
+/** Messages to one agent that it has not got or not acknowledged: a queue that nobody reads is not filled for ever. */
+export const MESSAGES_OPEN_MAX = 256;
 export const NAME_MAX_BYTES = 64;
 /** Names joined by "/", from the top of a tree down. */
 export const PATH_MAX_BYTES = 512;

@@ -98,6 +98,29 @@ export interface TreeSupervisorRef {
 /** A tree as it is on record: its workers by id, their specs in their own streams. */
 export type TreeRef = TreeSupervisorRef | TreeWorkerRef;
 
+export type MessageStep =
+  /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
+  | {
+      readonly state: "accepted";
+      readonly bytes: number;
+      readonly text?: string;
+      /** What the agent reads is in the run directory, because `text` is masked. */
+      readonly masked?: true;
+      /** The end of the agent's input, after all that was sent before. */
+      readonly closes?: true;
+    }
+  /** Its bytes are wholly in the agent's stdin file, which is `end` bytes long with them. */
+  | {
+      readonly state: "delivered";
+      readonly end: number;
+      /** Whether the agent's protocol will tell that it has it; if not, no more is ever known. */
+      readonly acknowledges: boolean;
+    }
+  /** The agent's own protocol has shown it; `turn` is the one that was open then. */
+  | { readonly state: "acknowledged"; readonly turn: number | null }
+  /** Undeliverable: it never reached an agent. Unknown: the agent ended before it acknowledged it. */
+  | { readonly state: "undeliverable" | "unknown"; readonly reason: string };
+
 export interface RecordPayloads {
   /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
   worker_spawn_requested: { readonly spec: WorkerSpec; readonly clock: ClockStamp };
@@ -272,11 +295,8 @@ export interface RecordPayloads {
     readonly bytes: number;
     readonly limit_bytes: number;
   };
-  worker_message: {
-    readonly message_id: string;
-    readonly bytes: number;
-    readonly state: "accepted" | "delivered" | "undeliverable";
-  };
+  /** A message to the agent and how far it has come. The prompt of a kind that acknowledges is one, with its worker's id. */
+  worker_message: { readonly message_id: string } & MessageStep;
   session_started: { readonly session_id: string };
   turn_started: { readonly turn: number };
   turn_completed: {

@@ -17,11 +17,16 @@ const ref = z.string().min(1).max(PATH_MAX_BYTES);
 const refs = z.array(ref).min(1).max(1_000);
 const ms = z.int().min(0).max(DURATION_MAX_MS);
 
+const idempotencyKey = z.string().min(1).max(256);
+const message = z
+  .string()
+  .refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB");
+
 export const Requests = {
   "agent/spawn": z.strictObject({
     spec: WorkerSpec,
     dry_run: z.boolean().default(false),
-    idempotency_key: z.string().min(1).max(256).optional(),
+    idempotency_key: idempotencyKey.optional(),
   }),
   "agent/kill": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
@@ -50,12 +55,23 @@ export const Requests = {
     question_id: z.string().max(64).optional(),
     by: z.string().min(1).max(256).optional(),
   }),
-  "agent/send": z.strictObject({
+  /** With `close` nothing comes after it; it needs no text then. */
+  "agent/send": z
+    .strictObject({
+      id: ref,
+      text: message.optional(),
+      close: z.boolean().default(false),
+      idempotency_key: idempotencyKey.optional(),
+    })
+    .refine(({ text, close }) => text !== undefined || close, "there is neither a text nor close"),
+  /** Answers with the turn that answers it. A client that comes again asks with the same key. */
+  "agent/ask": z.strictObject({
     id: ref,
-    text: z
-      .string()
-      .refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB"),
+    text: message,
+    timeout_ms: ms.optional(),
+    idempotency_key: idempotencyKey.optional(),
   }),
+  "agent/messages": z.strictObject({ id: ref }),
   "agent/list": z.strictObject({ all: z.boolean().default(false) }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),

@@ -7,6 +7,7 @@ import { type Connection, connect } from "./connection.ts";
 import { makeCursor } from "./cursor.ts";
 import type { Checkpoint, OpenOptions } from "./port.ts";
 import { type Presence, presenceOf } from "./presence.ts";
+import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
@@ -20,6 +21,7 @@ export interface Attached extends Connection {
   readonly cursor: ReturnType<typeof makeCursor>;
   readonly workers: ReturnType<typeof workerRows>;
   readonly turns: ReturnType<typeof turnRows>;
+  readonly messages: ReturnType<typeof messageRows>;
   readonly trees: ReturnType<typeof treeRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
 }
@@ -54,6 +56,7 @@ export const attach = (
       cursor,
       workers: workerRows(db, specAt),
       turns: turnRows(db),
+      messages: messageRows(db),
       trees: treeRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
         "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",

@@ -89,6 +89,8 @@ const open = (options: OpenOptions): EventLog => {
     workers: guarded(() => at().workers.all()),
     named: guarded((name: string) => at().workers.named(name)),
     turns: guarded((workerId: string) => at().turns(workerId)),
+    messages: guarded((workerId: string) => at().messages.of(workerId)),
+    openMessages: guarded(() => at().messages.open()),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),
     ),

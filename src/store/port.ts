@@ -2,7 +2,14 @@
 import type { Database } from "better-sqlite3";
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { LogRecord, RecordDraft, RecordType, Usage, WorkerError } from "../protocol/records.ts";
+import type {
+  LogRecord,
+  MessageStep,
+  RecordDraft,
+  RecordType,
+  Usage,
+  WorkerError,
+} from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
@@ -81,6 +88,30 @@ export interface TurnRow {
   readonly error: WorkerError | null;
 }
 
+export type MessageState = MessageStep["state"];
+
+/** A message to an agent, as its records tell it. */
+export interface MessageRow {
+  readonly worker_id: string;
+  readonly message_id: string;
+  /** Of the record that accepted it. */
+  readonly seq: number;
+  readonly bytes: number;
+  readonly masked: boolean;
+  readonly closes: boolean;
+  readonly state: MessageState;
+  /** More is to come: it waits, or its acknowledgement does. */
+  readonly open: boolean;
+  /** How often it was handed over, and the newest time: to which incarnation, up to which byte of its stdin. */
+  readonly deliveries: number;
+  readonly incarnation: number | null;
+  readonly end: number | null;
+  readonly turn: number | null;
+  readonly reason: string | null;
+  readonly accepted_at: string;
+  readonly changed_at: string;
+}
+
 /** One file's tree that was not taken down. */
 export interface TreeRow {
   readonly name: string;
@@ -133,6 +164,10 @@ export interface EventLog {
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
   turns(workerId: string): readonly TurnRow[];
+  /** Of one worker, in the order in which they were accepted. */
+  messages(workerId: string): readonly MessageRow[];
+  /** Those of which more is to come: of one worker, or of all. */
+  openMessages(workerId?: string): readonly MessageRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
   /** The trees that were applied and not taken down, oldest first. */

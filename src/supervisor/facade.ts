@@ -7,10 +7,12 @@ import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
-import type { CheckReport, RecordFilter } from "../store/port.ts";
+import type { CheckReport, MessageRow, RecordFilter } from "../store/port.ts";
 import type { Answer } from "./ladder.ts";
 import type {
+  AnswerReply,
   AppliedReply,
+  MessageReply,
   PerWorker,
   RuntimeStatus,
   SpawnReply,
@@ -22,8 +24,10 @@ import type {
 } from "./replies.ts";
 
 export type {
+  AnswerReply,
   AppliedReply,
   Effected,
+  MessageReply,
   PerWorker,
   RuntimeStatus,
   SpawnReply,
@@ -101,10 +105,26 @@ export interface RuntimeApi {
     { readonly id: string; readonly question_id: string; readonly answer: Answer },
     HoldfastError
   >;
+  /**
+   * A message for an interactive agent. Answers once it is durable, and delivered where its agent runs; a repeat with the same
+   * key is a noop. With `close` nothing comes after it: the agent's input ends, which needs no text.
+   */
   send(
     id: string,
+    text: string | undefined,
+    options?: { readonly idempotency_key?: string | undefined; readonly close?: boolean | undefined },
+  ): Effect.Effect<MessageReply, HoldfastError>;
+  /** A message, and the turn that answers it. Fails with TIMEOUT when its own time is up; the agent has the question all the same. */
+  ask(
+    id: string,
     text: string,
-  ): Effect.Effect<{ readonly message_id: string; readonly state: "delivered" }, HoldfastError>;
+    options?: {
+      readonly idempotency_key?: string | undefined;
+      readonly timeout_ms?: number | undefined;
+    },
+  ): Effect.Effect<AnswerReply, HoldfastError>;
+  /** In the order in which they were accepted. */
+  messages(id: string): Effect.Effect<readonly MessageRow[], HoldfastError>;
   /** Accepts an id, a unique prefix of one, or the name of a living worker (else of the newest with it). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(options?: { readonly all?: boolean }): Effect.Effect<readonly WorkerView[], HoldfastError>;

@@ -47,7 +47,7 @@ export const askTime = (stall_ms: number): number => Math.min(stall_ms, STALL_AS
 
 /**
  * The next step, if one is due. While a tool is in flight only the tool's own limit applies. A process that is stopped
- * cannot make progress: it is not stalled, it is stopped.
+ * cannot make progress: it is not stalled, it is stopped. Neither is one that waits for a message.
  */
 export const climb = (
   ladder: Ladder,
@@ -76,7 +76,7 @@ const nextStep = (ladder: Ladder, clocks: WorkerClocks, bounds: ClockBounds): Du
   // A record of the tick in which it was asked is no answer, a later one is.
   const moved = clocks.progress_ms > ladder.at_ms;
   if (ladder.stage === "asked" && moved) return { at_ms: 0, step: () => ({ type: "withdraw" }) };
-  if (clocks.process !== "running") return undefined;
+  if (clocks.process !== "running" || clocks.waits) return undefined;
   const tool = oldestTool(clocks);
   if (tool !== undefined) {
     if (tool_timeout_ms === 0) return undefined;

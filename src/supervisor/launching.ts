@@ -44,6 +44,7 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   const timeout_ms = timeoutOf(shell);
   // Before the machine is told: it may be waiting to stop what runs.
   shell.attach(run, redact);
+  if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
   shell.starting = undefined;
   shell.tell({ type: "LAUNCHED", timeout_ms });
   shell.pauseAgain();

@@ -1,6 +1,6 @@
 /** Puts the real parts together: the log, the process spawner and the adapters of a state directory, under one runtime. */
 import { chmodSync, mkdirSync } from "node:fs";
-import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
@@ -161,15 +161,26 @@ const portAccepts = (port: number): Promise<boolean> =>
     socket.setTimeout(PORT_PROBE_MAX_MS, answer(false));
   });
 
-/** `runs/<worker>/spec.json`, 0600, written whole or not at all. */
+const messageFile = (messageId: string): string => `message-${messageId}`;
+
+/** Written whole or not at all, and on the disk then. */
+const writeWhole = async (dir: string, name: string, text: string): Promise<void> => {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const temporary = join(dir, `${name}.tmp`);
+  await writeFile(temporary, text, { mode: 0o600, flush: true });
+  await rename(temporary, join(dir, name));
+};
+
+/** `runs/<worker>/spec.json` and `runs/<worker>/message-<id>`, 0600. */
 const specFiles = (dirOf: (workerId: string) => string): SpecFiles => ({
-  save: async (workerId, spec) => {
-    const dir = dirOf(workerId);
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    const temporary = join(dir, "spec.json.tmp");
-    await writeFile(temporary, JSON.stringify(spec), { mode: 0o600 });
-    await rename(temporary, join(dir, "spec.json"));
-  },
+  save: (workerId, spec) => writeWhole(dirOf(workerId), "spec.json", JSON.stringify(spec)),
+  saveMessage: (workerId, messageId, text) => writeWhole(dirOf(workerId), messageFile(messageId), text),
+  loadMessage: (workerId, messageId) =>
+    readFile(join(dirOf(workerId), messageFile(messageId)), "utf8").catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === "ENOENT") return undefined;
+      throw cause;
+    }),
+  dropMessage: (workerId, messageId) => rm(join(dirOf(workerId), messageFile(messageId)), { force: true }),
   load: async (workerId) => {
     try {
       return WorkerSpec.parse(JSON.parse(await readFile(join(dirOf(workerId), "spec.json"), "utf8")));

@@ -15,7 +15,17 @@ export const finalText = (log: EventLog, workerId: string): FinalText | undefine
   const starts = log
     .stream(workerId, ["worker_state_changed"])
     .filter((record) => record.type === "worker_state_changed" && record.payload.to === "starting");
-  let cursor = (starts.at(-1)?.seq ?? 1) - 1;
+  return textBetween(log, workerId, (starts.at(-1)?.seq ?? 1) - 1, Number.POSITIVE_INFINITY);
+};
+
+/** The same of the records after `from`, up to `to`. */
+export const textBetween = (
+  log: EventLog,
+  workerId: string,
+  from: number,
+  to: number,
+): FinalText | undefined => {
+  let cursor = from;
   let parts: string[] = [];
   let bytes = 0;
   let message: unknown;
@@ -27,7 +37,7 @@ export const finalText = (log: EventLog, workerId: string): FinalText | undefine
       kinds: ["TextOutput"],
     });
     for (const record of page.records) {
-      if (record.type !== "agent.event" || record.payload.text === undefined) continue;
+      if (record.type !== "agent.event" || record.payload.text === undefined || record.seq > to) continue;
       const { channel, text } = record.payload;
       if (channel !== "assistant" && channel !== "stdout") continue;
       const data = record.payload.data as { message_id?: unknown; parent_tool_use_id?: unknown } | undefined;
@@ -42,7 +52,7 @@ export const finalText = (log: EventLog, workerId: string): FinalText | undefine
       bytes += Buffer.byteLength(text);
       if (bytes <= OUTPUT_TEXT_MAX_BYTES) parts.push(text);
     }
-    if (page.scanned <= cursor || page.scanned >= log.head()) break;
+    if (page.scanned <= cursor || page.scanned >= Math.min(to, log.head())) break;
     cursor = page.scanned;
   }
   return said ? { text: parts.join(""), truncated: bytes > OUTPUT_TEXT_MAX_BYTES } : undefined;

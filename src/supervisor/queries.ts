@@ -65,7 +65,8 @@ export const makeQueries = (
     const view = viewOf(row);
     if (isEnded(row.state)) return view;
     const queue = core.admission.placeOf(row.id);
-    const ladder = live.get(row.id)?.child().ladder;
+    const worker = live.get(row.id);
+    const ladder = worker?.child().ladder;
     return {
       ...view,
       reason: reasonOf(row),
@@ -79,8 +80,10 @@ export const makeQueries = (
   const reasonOf = ({ id, reason }: WorkerRow): string => {
     const queue = core.admission.placeOf(id);
     if (queue !== undefined) return queueReason(queue);
-    const pause = live.get(id)?.child().pause;
-    return pause === undefined || pause.causes.length === 0 ? reason : pauseSentence(pause);
+    const worker = live.get(id);
+    const pause = worker?.child().pause;
+    if (pause !== undefined && pause.causes.length > 0) return pauseSentence(pause);
+    return worker?.mail?.isWaiting() === true ? "waits for a message" : reason;
   };
   const pausedOf = (id: string): { readonly paused?: readonly PauseView[] } => {
     const causes = live.get(id)?.child().pause.causes ?? [];

@@ -6,7 +6,7 @@ import type { AgentCompletion } from "../protocol/completion.ts";
 import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
-import type { TurnRow, WorkerRow } from "../store/port.ts";
+import type { MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
 import type { DiskView } from "./disk.ts";
 import type { QueuePlace } from "./seats.ts";
 
@@ -175,4 +175,24 @@ export interface RuntimeStatus {
   readonly disk: DiskView;
   readonly rss_bytes: number;
   readonly heap_bytes: number;
+}
+
+export type { MessageRow };
+
+export interface MessageReply {
+  readonly message_id: string;
+  /** How far it has come by now: accepted (no agent runs), delivered, or further where it was sent before. */
+  readonly state: MessageState;
+  readonly effect: "created" | "noop";
+}
+
+/** The turn that answered a message. */
+export interface AnswerReply {
+  readonly id: string;
+  readonly message_id: string;
+  readonly turn: number;
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly usage: Usage;
+  readonly duration_ms: number | null;
 }

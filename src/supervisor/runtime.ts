@@ -7,9 +7,8 @@ import { Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
 import { WORKERS_LIVE_MAX } from "../protocol/limits.ts";
-import { DAEMON_STREAM, type RecordDraft, workerStream } from "../protocol/records.ts";
+import { DAEMON_STREAM } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
@@ -18,6 +17,7 @@ import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
+import { makeMessaging, tellingLost } from "./messaging.ts";
 import { watchOrphans } from "./orphans.ts";
 import { makePausing } from "./pausing-by-name.ts";
 import { makeQueries } from "./queries.ts";
@@ -315,32 +315,6 @@ export const makeRuntime = (
         return { id: row.id, question_id: ladder.question_id, answer: said };
       });
 
-    const send: RuntimeApi["send"] = (ref, text) =>
-      Effect.gen(function* () {
-        const row = yield* find(ref);
-        const worker = live.get(row.id);
-        if (worker === undefined)
-          return yield* Effect.fail(
-            new HoldfastError("INVALID_STATE", `Worker ${row.id} has ended; there is nobody to send to.`),
-          );
-        if (!worker.spec.interactive)
-          return yield* Effect.fail(
-            new HoldfastError("STDIN_CLOSED", `The stdin of worker ${row.id} was closed after its prompt.`),
-          );
-        const message_id = newId(core.wallMs());
-        const message = (state: "accepted" | "delivered" | "undeliverable"): RecordDraft => ({
-          type: "worker_message",
-          stream: workerStream(row.id),
-          worker_id: row.id,
-          incarnation: row.incarnation,
-          payload: { message_id, bytes: Buffer.byteLength(text), state },
-        });
-        yield* commit([message("accepted")]);
-        yield* Effect.tapError(worker.send(text), () => commit([message("undeliverable")]));
-        yield* commit([message("delivered")]);
-        return { message_id, state: "delivered" as const };
-      });
-
     /** What cannot be stopped or recorded does not keep the others from it; the first failure is told at the end. */
     const shutdown: RuntimeApi["shutdown"] = (agents, reason) =>
       Effect.gen(function* () {
@@ -384,8 +358,14 @@ export const makeRuntime = (
     yield* Effect.forkScoped(watchOrphans(core));
 
     const queries = makeQueries(core, forest, options, () => over);
+    const { tellLost, ...messaging } = makeMessaging(core, queries.watch);
+    yield* tellLost;
+    yield* Effect.forkScoped(
+      containing(services.defects, "telling of lost messages", tellingLost(tellLost, services)),
+    );
     return {
       ...queries,
+      ...messaging,
       spawn,
       applyTree,
       downTree,
@@ -395,7 +375,6 @@ export const makeRuntime = (
       unpause,
       answer,
       wait,
-      send,
       shutdown,
     };
   });

@@ -9,10 +9,14 @@ import type { EventLog } from "../store/port.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
 
-/** Where a spec is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
+/** Where a spec, or a message, is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
 export interface SpecFiles {
   save(workerId: string, spec: WorkerSpec): Promise<void>;
   load(workerId: string): Promise<WorkerSpec>;
+  /** A message that the log has masked, as it is to be read by the agent; undefined where it is not kept (any more). */
+  saveMessage(workerId: string, messageId: string, text: string): Promise<void>;
+  loadMessage(workerId: string, messageId: string): Promise<string | undefined>;
+  dropMessage(workerId: string, messageId: string): Promise<void>;
 }
 
 /** A launch, fully decided: what `spawn --dry-run` shows and what `launch` does. */

@@ -27,6 +27,7 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
     shell.fork(checkBudget(shell));
   }
+  if (shell.mail !== undefined) await shell.mail.attach(found);
   if (!journal.isClosed()) shell.attach(found, redact);
 };
 

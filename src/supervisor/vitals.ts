@@ -47,6 +47,11 @@ export class Vitals {
     this.clocks = rebased(this.clocks, now);
   }
 
+  /** It waits for a message, and need not make any progress until it has one. */
+  waits(waits: boolean, now: number): void {
+    if (waits !== this.clocks.waits) this.clocks = { ...rebased(this.clocks, now), waits };
+  }
+
   /** When there is something to look at. */
   dueAt(ladder: Ladder): number {
     if (this.isLooking) return Number.POSITIVE_INFINITY;

@@ -6,7 +6,7 @@
  * What fails outside (a launch, a signal, the store) is an input or is tried again. What may not fail and does (a throw in
  * an adapter, in a decision) ends this worker: it is abandoned as failed, its processes are ended, its siblings live.
  */
-import { Effect } from "effect";
+import type { Effect } from "effect";
 import { Actor, type Host } from "../actors/actor.ts";
 import type { Paced } from "../actors/pace.ts";
 import { makeStepper, type Position } from "../actors/stepper.ts";
@@ -18,7 +18,7 @@ import {
 } from "../actors/worker-machine.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { Run, RunExit } from "../adapters/spawner.ts";
-import { HoldfastError } from "../protocol/errors.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
 import { MAILBOX_USER_MAX } from "../protocol/limits.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
@@ -33,6 +33,7 @@ import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch } from "./launching.ts";
 import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { Mailing } from "./mailing.ts";
 import { isPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
@@ -75,8 +76,10 @@ export interface Worker extends Told {
   child(): ChildState;
   /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
   input(input: Input): Effect.Effect<void, HoldfastError>;
-  /** Append to the agent's open stdin. */
-  send(text: string): Effect.Effect<void, HoldfastError>;
+  /** Of an interactive worker. */
+  readonly mail: Mailing | undefined;
+  /** Masks what its agent knows and nobody else may; undefined before its first agent. */
+  readonly redact: Redactor | undefined;
   /** Called on the runtime's tick: heartbeat and stall. What the store refuses, the next tick finds again. */
   tick(now: number): void;
   /** Time has passed in which nobody could look: it counts for nothing. */
@@ -94,6 +97,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   readonly beginning: Beginning;
   readonly turn: Enlisted["turn"];
   readonly vitals: Vitals;
+  readonly mail: Mailing | undefined;
   journal: Journal;
 
   run: Run | undefined;
@@ -104,6 +108,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   starting: Promise<Run> | undefined;
   /** Signals sent to this incarnation, in order. */
   signals: readonly string[] = NO_SIGNALS;
+  redact: Redactor | undefined;
   /** Name of the agent's program, for sentences. */
   program: string | undefined;
 
@@ -132,6 +137,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.decider = enlisted.decider?.(this) ?? new SoloDecider(services, bridge.alarms, enlisted.child, this);
     this.journal = new Journal(services, bridge.alarms, this.decider);
     this.vitals = new Vitals(enlisted.spec);
+    const { messages } = enlisted.adapter;
+    this.mail = enlisted.spec.interactive && messages !== undefined ? new Mailing(this, messages) : undefined;
     this.actor = new Actor(stepper, bridge.alarms, this);
   }
 
@@ -165,6 +172,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     if (last.value === "broken") this.fail(this.defect);
     else {
       this.journal.close();
+      this.mail?.ended();
       this.onEnd(this);
     }
   }
@@ -178,7 +186,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.letGo();
     this.journal = new Journal(this.services, this.bridge.alarms, this.decider);
     abandon(this, cause).then(
-      () => this.onEnd(this),
+      () => {
+        this.mail?.ended();
+        this.onEnd(this);
+      },
       (failure) => this.onEnd(this, failure),
     );
   }
@@ -204,20 +215,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     return attemptAsync(() => this.decider.input(input));
   }
 
-  send(text: string): Effect.Effect<void, HoldfastError> {
-    return Effect.suspend(() => {
-      const { run } = this;
-      if (run !== undefined) return attemptAsync(() => run.write(text));
-      return Effect.fail(
-        new HoldfastError("INVALID_STATE", `Worker ${this.id} has no running agent to send to.`),
-      );
-    });
-  }
-
   tick(now: number): void {
-    const { run } = this;
+    const { run, mail } = this;
     if (run === undefined) return;
     try {
+      mail?.tick();
       const child = this.child();
       const { state, ladder } = child;
       if (state !== "running") return;
@@ -296,6 +298,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   attach(started: Run, redact: Redactor): void {
     const intake = new Intake(this.journal, this.adapter, started, redact, this);
     this.run = started;
+    this.redact = redact;
     this.intake = intake;
     const wrote = (): void => this.fork(intake.wrote());
     started.onOutput(wrote);
@@ -313,12 +316,14 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   }
 
   detach(): void {
+    this.mail?.detach();
     this.run = undefined;
     this.intake = undefined;
   }
 
   onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined {
     this.vitals.progress(drafts, this.journal.now());
+    this.mail?.onRecords(drafts);
     return completesTurn(drafts) ? checkBudget(this) : undefined;
   }
 

@@ -105,7 +105,8 @@ const kindNameOf = (
       `${path} is a command and needs a program, as in argv: [sleep, 60]`,
       path,
     );
-  if (kind.needsPrompt && !isKey("prompt") && !isKey("prompt_file"))
+  const needsPrompt = kind.needsPrompt && !(kind.converses && keys.interactive === true);
+  if (needsPrompt && !isKey("prompt") && !isKey("prompt_file"))
     problems.add(node.place, `${path} is of kind ${kind.short} and needs a prompt or a prompt_file`, path);
   for (const key of kind.refuses)
     if (isSet(keys, key))

@@ -118,7 +118,7 @@ describe("agent spawn refuses", () => {
       ["--prompt-file /nonexistent/prompt does not exist"],
     ],
     [["claude", "--prompt-file", "/"], ["--prompt-file / is a directory"]],
-    [["claude", "hi", "--interactive"], ["--interactive means nothing to kind claude"]],
+    [["codex", "hi", "--interactive"], ["--interactive means nothing to kind codex"]],
     [["codex", "hi", "--fork"], ["--fork means nothing to kind codex"]],
     [["--env", "1X=y", "--", "true"], ["--env has letters, digits and _"]],
     [["--env", "X", "--", "true"], ["--env needs KEY=VALUE"]],

@@ -35,6 +35,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/output", ["output", "done"]],
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
+  ["agent/messages", ["messages", "reader"]],
   ["agent/capabilities", ["capabilities"]],
   ["agent/capabilities", ["capabilities", "claude"]],
   ["agent/doctor", ["doctor"]],
@@ -58,8 +59,8 @@ const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   word === "watch" || (word === "logs" && !rest.includes("--raw")) || rest.includes("--watch");
 
 it("covers every command", () => {
-  // An answer needs a worker that asks, which takes its time.
-  const elsewhere = ["agent/demo", "daemon/run", "agent/answer"];
+  // An answer needs a worker that asks, or one that is asked: both are told elsewhere.
+  const elsewhere = ["agent/demo", "daemon/run", "agent/answer", "agent/ask"];
   expect(new Set([...CALLS.map(([command]) => command), ...elsewhere])).toEqual(
     new Set(COMMANDS.map(({ command }) => command)),
   );

@@ -117,7 +117,7 @@ describe("parse", () => {
 
   it.each([
     [["info"], "info needs ID"],
-    [["send", "a"], "send needs TEXT"],
+    [["ask", "a"], "ask needs TEXT"],
     [["send", "a", "two", "words"], 'does not take "words"; put the whole TEXT in quotes'],
     [["logs", "a", "--tail"], "--tail needs a value: --tail N"],
     [["logs", "a", "--tail", "many"], "--tail needs a whole number"],

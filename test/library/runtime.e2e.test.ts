@@ -269,7 +269,16 @@ test("send reaches an open stdin as it is, and nobody else's", async () => {
     interactive: true,
   });
   await first(runtime.watch(id), "worker_spawned");
-  expect(await runtime.send(id, "salut\n")).toEqual({ message_id: expect.stringMatching(/^[0-9A-Z]{26}$/) });
+  const sent = await runtime.send(id, "salut\n", { idempotency_key: "k" });
+  expect(sent).toEqual({
+    message_id: expect.stringMatching(/^[0-9A-Z]{26}$/),
+    state: "delivered",
+    effect: "created",
+  });
+  // What is said of it may come after its program has ended; what it is, does not change.
+  expect(await runtime.send(id, "other\n", { idempotency_key: "k" })).toEqual({ ...sent, effect: "noop" });
+  expect(await runtime.messages(id)).toMatchObject([{ state: "delivered", open: false, bytes: 6 }]);
+  await expect(runtime.ask(id, "x")).rejects.toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
   await runtime.wait(id);
   expect(await runtime.output(id)).toBe("got salut\n");
   const closed = await runtime.spawn(sleeper);

@@ -33,5 +33,5 @@ it("AgentEvent has exactly its six fields, two of them required", () => {
 
 it("what has a default may be left out of a request", () => {
   expect(requestSchema("agent/kill").required ?? []).toEqual([]);
-  expect(requestSchema("agent/send").required).toEqual(["id", "text"]);
+  expect(requestSchema("agent/ask").required).toEqual(["id", "text"]);
 });

@@ -39,6 +39,7 @@ export const memoryMachine = Effect.gen(function* () {
     (opened) => Effect.sync(() => opened.close()),
   );
   const specs = new Map<string, WorkerSpec>();
+  const messages = new Map<string, string>();
   const reports: string[] = [];
   const services: Services = {
     log,
@@ -50,6 +51,9 @@ export const memoryMachine = Effect.gen(function* () {
         if (found === undefined) throw new HoldfastError("INVALID_STATE", "The launch spec is not kept.");
         return found;
       },
+      saveMessage: async (_, id, text) => void messages.set(id, text),
+      loadMessage: async (_, id) => messages.get(id),
+      dropMessage: async (_, id) => void messages.delete(id),
     },
     machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     boot_id: "boot",

@@ -6,6 +6,7 @@ import type { Decoded, DecodedRecord, Line } from "../adapter.ts";
 import { classifyName, classifyStatus } from "../classify.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, type ToolFacts, voiceOf } from "../events.ts";
 import { asList, asName, asNumber, asObject, asString, type JsonObject, parseLine } from "../json.ts";
+import { messageIdOf } from "./messages.ts";
 import { onStreamEvent, saidIn } from "./partial.ts";
 import { onResult } from "./result.ts";
 import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
@@ -37,6 +38,9 @@ const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): C
       return onResult(state, event, out);
     case "system":
       return onSystem(state, event, out);
+    // Where a message stands in the CLI's own queue: that it was taken in, its replay says.
+    case "command_lifecycle":
+      return state;
   }
   const notice = typeof event.type === "string" ? NOTICES.get(event.type) : undefined;
   if (notice === undefined) out.push(voice.unknown({ type: asName(event.type) }));
@@ -162,6 +166,12 @@ const onToolUse = (
 };
 
 const onUser = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+  const message_id = event.isReplay === true ? messageIdOf(event.uuid) : undefined;
+  if (message_id !== undefined) {
+    const turn = state.turns_started > state.turns_ended ? state.turns_started : null;
+    out.push({ type: "worker_message", payload: { message_id, state: "acknowledged", turn } });
+    return state;
+  }
   const content = asObject(event.message)?.content;
   const parent = asName(event.parent_tool_use_id);
   if (!Array.isArray(content)) {

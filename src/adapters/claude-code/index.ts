@@ -1,6 +1,7 @@
 /** Kind `claude_code`: Anthropic's Claude Code, headless. Read against 2.1.4, 2.1.197 and 2.1.329. */
 import type { AgentAdapter } from "../adapter.ts";
 import { decode } from "./decode.ts";
+import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
 import { capabilities, credentials, plan, validate } from "./plan.ts";
 import { type ClaudeState, initial } from "./state.ts";
@@ -8,12 +9,13 @@ import { type ClaudeState, initial } from "./state.ts";
 export const claudeCode: AgentAdapter<ClaudeState> = {
   kind: "claude_code",
   aliases: ["claude"],
-  summary: "Claude Code, headless: one prompt, its answer, its tools, its session.",
+  summary: "Claude Code, headless: one prompt or a conversation, its answers, its tools, its session.",
   capabilities,
   binary: { name: "claude", variable: "CLAUDE_BINARY" },
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  messages,
   validate,
   plan,
   decoder_version: 1,

@@ -9,7 +9,9 @@ const voice = voiceOf("claude_code");
 
 export const finish = (state: ClaudeState, exit: ExitFacts): Verdict => {
   const { result, reported, skipped } = state;
-  const settled = result !== null && state.turns_ended >= state.turns_started;
+  // A conversation that was ended between two turns needs none at all.
+  const wasEnded = exit.input_ended === true && exit.status.code === 0;
+  const settled = (result !== null || wasEnded) && state.turns_ended >= state.turns_started;
   return byTurnEnd(
     voice,
     { settled, failed: result?.error ?? null, reported, skipped },

@@ -1,6 +1,7 @@
 /**
  * How Claude Code runs headless: `claude -p` with stream-json on stdout (`--verbose` is mandatory with it) and the prompt
  * on stdin, which ends. A prompt never becomes an argument: it could begin with a dash, or be over the kernel's limit.
+ * An interactive one reads stream-json too, on a stdin that stays open, and shows each message again once it has it.
  */
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
@@ -42,11 +43,12 @@ const ENVIRONMENT = {
   CLAUDE_CODE_MAX_RETRIES: "10",
 } as const;
 
-export const validate = (spec: WorkerSpec): readonly string[] => agentProblems(spec, capabilities);
+export const validate = (spec: WorkerSpec): readonly string[] => agentProblems(spec, capabilities, true);
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
   const { model, session, fork } = agentOptions(spec);
   const argv = [binary, "-p", "--output-format", "stream-json", "--verbose"];
+  if (spec.interactive) argv.push("--input-format", "stream-json", "--replay-user-messages");
   if (model !== undefined) argv.push("--model", model);
   if (known !== undefined) {
     argv.push("--resume", known);
@@ -57,8 +59,13 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
   }
   // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
   if (spec.permission === "allow") argv.push("--permission-mode", "bypassPermissions");
-  if (spec.budget.turns !== undefined) argv.push("--max-turns", String(spec.budget.turns));
+  // It counts the steps of one answer, which are the turns of a single prompt and not those of a conversation.
+  if (spec.budget.turns !== undefined && !spec.interactive)
+    argv.push("--max-turns", String(spec.budget.turns));
   if (spec.budget.usd !== undefined) argv.push("--max-budget-usd", String(spec.budget.usd));
   argv.push(...spec.argv);
-  return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };
+  const stdin = spec.interactive
+    ? ({ kind: "open", text: "" } as const)
+    : ({ kind: "text", text: spec.prompt ?? "" } as const);
+  return { argv, env: ENVIRONMENT, stdin };
 };

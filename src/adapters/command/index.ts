@@ -13,6 +13,8 @@ export const command: AgentAdapter<CommandState> = {
   credentials: [],
   streams: ["stdout", "stderr"],
   default_restart: "temporary",
+  // Its stdin is its own: what is sent is written as it is, and nobody can tell whether it was read.
+  messages: { frame: (_, text) => text, acknowledges: false },
   validate,
   plan,
   decoder_version: 1,

@@ -37,11 +37,12 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   preflight(request);
   const { worker_id, incarnation } = request;
   const stdin = request.stdin.kind;
+  const stdin_bytes = request.stdin.kind === "empty" ? 0 : Buffer.byteLength(request.stdin.text);
   const dir = runDirectory(host.runsDir, request);
   const place = currentPlace();
   prepare(() => {
     makeRunDirectory(dir);
-    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, ...place });
+    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, stdin_bytes, ...place });
   });
   const notices = new Notices(dir);
   try {
@@ -49,7 +50,8 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
     const launcher = await spawnLauncher(host, request, dir, notices);
     crashPoint("launch-before-pid");
     const agent = await agentOf(request, dir, notices, launcher);
-    return new ProcessRun(host, { worker_id, incarnation, dir, agent, launcher, stdin, notices });
+    const facts = { worker_id, incarnation, dir, agent, launcher, stdin, stdin_start: stdin_bytes, notices };
+    return new ProcessRun(host, facts);
   } catch (cause) {
     notices.close();
     throw cause;

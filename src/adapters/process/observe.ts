@@ -18,7 +18,7 @@ import {
   readRunFile,
   runDirectory,
 } from "./run-directory.ts";
-import { isEofAsked } from "./stdin.ts";
+import { isEofAsked, stdinBytes } from "./stdin.ts";
 
 /** Without a readable run.json (power loss) the boot is not known: its pids are nobody's here. */
 const UNKNOWN_PLACE: Place = { boot_id: "", pid_ns: "" };
@@ -33,7 +33,10 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
   // After the look at the processes: an exit written since then is seen.
   const hasExit = readExitStatus(dir) !== undefined;
   const stdin = file?.stdin ?? "empty";
-  const run = new ProcessRun(host, { ...id, dir, agent, launcher, stdin, notices: new Notices(dir) });
+  // A run of an older version has not noted it: all that is there counts as there from the start.
+  const stdin_start = file?.stdin_bytes ?? stdinBytes(dir);
+  const facts = { ...id, dir, agent, launcher, stdin, stdin_start, notices: new Notices(dir) };
+  const run = new ProcessRun(host, facts);
   if (hasExit) return { kind: "finished", exit: await run.exited, run };
   if (!lives) return { kind: "lost", run };
   if (stdin === "open" && isEofAsked(dir)) void run.closeStdin().catch(() => undefined);

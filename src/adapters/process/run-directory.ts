@@ -18,6 +18,8 @@ const DIRECTORY_MODE = 0o700;
 export interface RunFile extends RunId, Place {
   readonly version: 1;
   readonly stdin: StdinPlan["kind"];
+  /** Of what was put into it before the launch. */
+  readonly stdin_bytes: number;
 }
 
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>

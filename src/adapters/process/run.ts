@@ -26,7 +26,7 @@ import {
 } from "./run-directory.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { readTail } from "./spool.ts";
-import { appendStdin, askEof, endPump } from "./stdin.ts";
+import { appendStdin, askEof, endPump, isEofAsked, stdinBytes } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import { markerOf, type Sweeper } from "./sweep.ts";
 
@@ -48,6 +48,7 @@ export interface RunFacts {
   readonly agent: ProcessIdentity;
   readonly launcher: ProcessIdentity;
   readonly stdin: StdinPlan["kind"];
+  readonly stdin_start: number;
   readonly notices: Notices;
 }
 
@@ -60,6 +61,7 @@ export class ProcessRun implements Run, Polled {
   readonly agent: ProcessIdentity;
   readonly launcher: ProcessIdentity;
   readonly exited: Promise<RunExit>;
+  readonly stdin_start: number;
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
@@ -79,6 +81,7 @@ export class ProcessRun implements Run, Polled {
     this.incarnation = facts.incarnation;
     this.agent = facts.agent;
     this.launcher = facts.launcher;
+    this.stdin_start = facts.stdin_start;
     this.#dir = facts.dir;
     this.#stdin = facts.stdin;
     this.#host = host;
@@ -151,8 +154,16 @@ export class ProcessRun implements Run, Polled {
     return report;
   }
 
-  async write(text: string): Promise<void> {
-    appendStdin(this.#dir, this.#stdin, text);
+  stdinBytes(): number {
+    return stdinBytes(this.#dir);
+  }
+
+  async write(bytes: string | Uint8Array): Promise<void> {
+    appendStdin(this.#dir, this.#stdin, bytes);
+  }
+
+  isStdinClosed(): boolean {
+    return isEofAsked(this.#dir);
   }
 
   async closeStdin(): Promise<void> {

@@ -30,12 +30,15 @@ const assertOpen = (dir: string, kind: StdinPlan["kind"]): void => {
     throw new HoldfastError("STDIN_CLOSED", "The agent's stdin is not open.");
 };
 
-/** One append: a whole message, or an error. */
-export const appendStdin = (dir: string, kind: StdinPlan["kind"], text: string): void => {
+/** How far the file is written. */
+export const stdinBytes = (dir: string): number => sizeOf(inputFile(dir));
+
+/** One append: all of it, or an error, after which a part may be there. */
+export const appendStdin = (dir: string, kind: StdinPlan["kind"], bytes: string | Uint8Array): void => {
   assertOpen(dir, kind);
   const fd = openSync(inputFile(dir), "a", FILE_MODE);
   try {
-    appendFileSync(fd, text);
+    appendFileSync(fd, bytes);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     throw new HoldfastError(

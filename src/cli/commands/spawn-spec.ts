@@ -37,7 +37,8 @@ const kindProblems = ({ args, argv, flags }: Call): readonly string[] => {
   const kind = kindOf(typed ?? "command");
   if (kind === undefined) return kindProblem(typed);
   const problems = kind.binary === null ? [...programProblems(typed, argv)] : [];
-  if (kind.needsPrompt && prompt === undefined && flags["prompt-file"] === undefined)
+  const needsPrompt = kind.needsPrompt && !(kind.converses && flags.interactive === true);
+  if (needsPrompt && prompt === undefined && flags["prompt-file"] === undefined)
     problems.push(`kind ${kind.short} needs a PROMPT: an argument, --prompt-file F, or - to read stdin`);
   for (const flag of kind.refuses)
     if (flags[flag] !== undefined) problems.push(`--${flag} means nothing to kind ${kind.short}`);
@@ -92,7 +93,7 @@ export const specOf = (
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
 ): WorkerSpecInput => {
   const { kind } = kindOf(args[0] ?? "command")!;
-  const defaults = kindDefaults(kind);
+  const defaults = kindDefaults(kind, flags.interactive === true);
   const own = Object.fromEntries(pairs(flags.env));
   const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), ALWAYS_INHERITED];
   const restarts = flags["max-restarts"] as Restarts | undefined;

@@ -1,16 +1,14 @@
 /** The short commands about workers: one request, one answer. */
 import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { MESSAGE_TO_AGENT_MAX_BYTES } from "../../protocol/limits.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../supervisor/facade.ts";
 import type { Context, Handler, Result } from "../context.ts";
-import { type Call, invalid } from "../parse.ts";
+import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
 import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
-import { readStdin } from "./spawn.ts";
 
 /** Per id; all failing is the first one's error, some failing is PARTIAL_FAILURE (cli.md). `effect` is what was done at all. */
 export const perWorker = (results: readonly PerWorker[]): Result => {
@@ -96,17 +94,6 @@ export const unpause: Handler = async (context) => {
   return withResults(context, `letting ${context.call.args.join(", ")} go on`, () =>
     client.ask("agent/unpause", { ids: [...context.call.args] }),
   );
-};
-
-/** Who reads an open stdin reads lines. */
-const asLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
-
-export const send: Handler = async (context) => {
-  const [id, text] = context.call.args;
-  const message = text === "-" ? await readStdin(context, MESSAGE_TO_AGENT_MAX_BYTES) : asLine(text!);
-  if (Buffer.byteLength(message) > MESSAGE_TO_AGENT_MAX_BYTES)
-    throw invalid([`the message is over ${MESSAGE_TO_AGENT_MAX_BYTES} bytes`], "send");
-  return success(await (await context.connect()).request("agent/send", { id: id!, text: message }));
 };
 
 export const answer: Handler = async ({ call, connect }) => {

@@ -5,6 +5,7 @@ import type { Renderer } from "./renderer.ts";
 /** Protocol v1 data are objects; here a list is the array itself (cli.md, One record). */
 const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/list": "workers",
+  "agent/messages": "messages",
   "agent/capabilities": "kinds",
 };
 

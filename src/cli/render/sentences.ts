@@ -99,6 +99,31 @@ const turnDone = (turn: Payload<"turn_completed">): Sentence => {
     : dim(`turn ${turn.turn} done${took}${tokens}${cost}`);
 };
 
+const messageSentence = (message: Payload<"worker_message">): Sentence => {
+  switch (message.state) {
+    case "accepted":
+      return quiet(
+        dim(
+          message.closes
+            ? "the end of its input is asked for"
+            : `message of ${bytes(message.bytes)} accepted`,
+        ),
+      );
+    case "delivered":
+      return dim(
+        message.acknowledges ? "message delivered" : "message delivered; it will tell no more of it",
+      );
+    case "acknowledged":
+      return dim(
+        message.turn === null ? "message acknowledged" : `message acknowledged in turn ${message.turn}`,
+      );
+    case "undeliverable":
+      return bad(`message undeliverable: ${oneLine(message.reason)}`);
+    case "unknown":
+      return bad(`nobody knows whether a message was read: ${oneLine(message.reason)}`);
+  }
+};
+
 const limitReached = (limit: Payload<"worker_limit_reached">): Sentence => {
   const show = (value: number): string =>
     limit.limit === "usd"
@@ -217,11 +242,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_limit_reached: limitReached,
   worker_log_chunk: ({ stream, bytes: size, limit_bytes }) =>
     warn(`a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`),
-  worker_message: ({ state, bytes: size }) => {
-    const sentence = `message of ${bytes(size)} ${state}`;
-    if (state === "undeliverable") return bad(sentence);
-    return state === "accepted" ? quiet(dim(sentence)) : dim(sentence);
-  },
+  worker_message: (message) => messageSentence(message),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,

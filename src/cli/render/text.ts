@@ -9,6 +9,7 @@ import type { DoctorReport } from "../commands/doctor.ts";
 import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
+import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { pauseText, perWorker, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
@@ -279,7 +280,7 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
   ].join("\n");
 };
 
-const output: TextOf<Replies["agent/output"]> = ({ text }, { terminal }) =>
+const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
 type Kind = Replies["agent/capabilities"]["kinds"][number] & { readonly path: string | null };
@@ -353,7 +354,9 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
   "agent/answer": (_: unknown, { paint }: TextContext) => paint("dim", "answered"),
-  "agent/send": (_: unknown, { paint }: TextContext) => paint("dim", "delivered"),
+  "agent/send": sentText,
+  "agent/ask": output,
+  "agent/messages": messagesText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,
   // Streams have printed their records; there is nothing to add.

@@ -6,10 +6,12 @@ import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
 import {
   answer,
+  ask,
   capabilities,
   info,
   kill,
   list,
+  messages,
   output,
   pause,
   raw,
@@ -32,6 +34,8 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "tree/down": down,
   "agent/answer": answer,
   "agent/send": send,
+  "agent/ask": ask,
+  "agent/messages": messages,
   "agent/list": list,
   "agent/info": info,
   "agent/tree": tree,

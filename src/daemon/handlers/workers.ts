@@ -50,7 +50,20 @@ export const answer: Handler<"agent/answer"> = {
 
 export const send: Handler<"agent/send"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, text }) => Effect.map(runtime.send(id, text), (reply) => success(reply)),
+  run: ({ runtime }, { id, text, ...options }) =>
+    Effect.map(runtime.send(id, text, options), (reply) => success(reply)),
+};
+
+/** The message is a command and is delivered all the same when its client goes away; only the wait for the answer ends. */
+export const ask: Handler<"agent/ask"> = {
+  lifetime: "open",
+  run: ({ runtime }, { id, text, ...options }) =>
+    Effect.map(runtime.ask(id, text, options), (reply) => success(reply)),
+};
+
+export const messages: Handler<"agent/messages"> = {
+  lifetime: "read",
+  run: ({ runtime }, { id }) => Effect.map(runtime.messages(id), (rows) => success({ messages: rows })),
 };
 
 export const list: Handler<"agent/list"> = {

@@ -4,14 +4,15 @@
  */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../protocol/records.ts";
+import { MESSAGES_SCHEMA, messages } from "./messages.ts";
 import { TREES_SCHEMA, trees } from "./trees.ts";
 import { TURNS_SCHEMA, turns } from "./turns.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 2;
+export const PROJECTION_VERSION = 3;
 
-const TABLES = ["p_workers", "p_turns", "p_trees"] as const;
+const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages"] as const;
 
 export interface Projection {
   fold(record: LogRecord): void;
@@ -23,11 +24,11 @@ export interface Projection {
 /** Makes the tables anew, empty. */
 export const resetProjections = (db: Database): void => {
   for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS ${table}`);
-  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA);
+  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA);
 };
 
 export const projections = (db: Database): Projection => {
-  const all = [workers(db), turns(db), trees(db)];
+  const all = [workers(db), turns(db), trees(db), messages(db)];
   return {
     fold: (record) => {
       for (const projection of all) projection.fold(record);

@@ -32,10 +32,16 @@ test.each<[Partial<WorkerSpecInput>, string]>([
   [{ permission: "deny" }, ""],
   [{ permission: "allow" }, "--permission-mode bypassPermissions"],
   [{ budget: { turns: 7, usd: 1.5 } }, "--max-turns 7 --max-budget-usd 1.5"],
+  [{ interactive: true, budget: { turns: 7 } }, "--input-format stream-json --replay-user-messages"],
   [{ argv: ["--allowedTools", "Bash"] }, "--allowedTools Bash"],
 ])("%o becomes `%s`", (fields, flags) => {
   expect(claudeCode.validate(specOf(fields))).toEqual([]);
   expect(flagsOf(fields)).toBe(flags);
+});
+
+test("a conversation has an open stdin, to which its prompt comes as a message, if it has one", () => {
+  expect(planOf({ interactive: true }).stdin).toEqual({ kind: "open", text: "" });
+  expect(claudeCode.validate(specOf({ interactive: true, prompt: undefined }))).toEqual([]);
 });
 
 test("a later incarnation goes on in the session that is known, and never forks again", () => {
@@ -47,7 +53,7 @@ describe("mistakes are told before anything starts", () => {
     ["no prompt", { prompt: undefined }, /prompt must not be empty/],
     ["a blank prompt", { prompt: " \n" }, /prompt must not be empty/],
     ["asking for permission", { permission: "ask" }, /cannot ask for permission yet: use --permission deny/],
-    ["an open stdin", { interactive: true }, /no --interactive/],
+    ["a blank prompt of a conversation", { prompt: " ", interactive: true }, /prompt must not be empty/],
     ["a fork of nothing", { fork: true }, /nothing to fork/],
     ["a session that is a flag", { session: "--help" }, /does not begin with a dash/],
     [
@@ -72,6 +78,6 @@ describe("mistakes are told before anything starts", () => {
   });
 
   test("all of them at once", () => {
-    expect(claudeCode.validate(specOf({ prompt: "", permission: "ask", interactive: true }))).toHaveLength(3);
+    expect(claudeCode.validate(specOf({ prompt: "", permission: "ask", session: "-s" }))).toHaveLength(3);
   });
 });

@@ -90,7 +90,10 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     pause: (ids) => Effect.sync(() => ids.map(per)),
     unpause: (ids) => Effect.sync(() => ids.map(per)),
     answer: (id, answer) => Effect.as(resolve(id), { id, question_id: "q1", answer }),
-    send: (id) => Effect.as(resolve(id), { message_id: "m1", state: "delivered" as const }),
+    send: (id) =>
+      Effect.as(resolve(id), { message_id: "m1", state: "delivered" as const, effect: "created" as const }),
+    ask: unused("ask"),
+    messages: unused("messages"),
     resolve,
     list: () => Effect.sync(() => [...live].map((id) => ({ id }) as never)),
     info: (id) => Effect.map(resolve(id), () => ({ id }) as never),

@@ -1,0 +1,34 @@
+/**
+ * A message to Claude Code is one line of stream-json. Its `uuid` is our message id: the CLI shows the line again under it
+ * (`--replay-user-messages`) once it is in the conversation, and a uuid that its session has already it takes no second
+ * time, also after `--resume` (tried on 2.1.329, after SIGKILL too).
+ */
+import { bitsOf, ulidOfBits } from "../../protocol/ids.ts";
+import type { MessageProtocol } from "../adapter.ts";
+
+export const messages: MessageProtocol = {
+  acknowledges: true,
+  frame: (message_id, text) => {
+    // A command line sends lines; the model is given the text.
+    const content = [{ type: "text", text: text.replace(/\n$/, "") }];
+    const line = { type: "user", uuid: uuidOf(message_id), message: { role: "user", content } };
+    return `${JSON.stringify({ ...line, parent_tool_use_id: null, session_id: "" })}\n`;
+  },
+};
+
+const UUID_HEX = 32;
+
+/** A ULID and a UUID are both 128 bits. */
+const uuidOf = (ulid: string): string =>
+  bitsOf(ulid)
+    .toString(16)
+    .padStart(UUID_HEX, "0")
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Undefined for what is no uuid. One that the CLI has made itself is the id of no message of ours. */
+export const messageIdOf = (uuid: unknown): string | undefined =>
+  typeof uuid === "string" && UUID.test(uuid)
+    ? ulidOfBits(BigInt(`0x${uuid.replaceAll("-", "")}`))
+    : undefined;

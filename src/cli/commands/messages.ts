@@ -1,0 +1,71 @@
+/** agent send, ask and messages: what is said to agents that read their input. */
+import { randomUUID } from "node:crypto";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { MESSAGE_TO_AGENT_MAX_BYTES } from "../../protocol/limits.ts";
+import { success } from "../../protocol/outcome.ts";
+import type { Context, Handler } from "../context.ts";
+import { outlasting } from "../outlast.ts";
+import { type Call, invalid } from "../parse.ts";
+import { duration } from "../render/units.ts";
+import { readStdin } from "./spawn.ts";
+
+/** Who reads an open stdin reads lines. */
+const asLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+
+const messageOf = async (context: Context, text: string, command: string): Promise<string> => {
+  const message = text === "-" ? await readStdin(context, MESSAGE_TO_AGENT_MAX_BYTES) : asLine(text);
+  if (Buffer.byteLength(message) > MESSAGE_TO_AGENT_MAX_BYTES)
+    throw invalid([`the message is over ${MESSAGE_TO_AGENT_MAX_BYTES} bytes`], command);
+  return message;
+};
+
+export const sendProblems = ({ args, flags }: Call): readonly string[] =>
+  args.length < 2 && !flags.close ? ["agent send needs TEXT, or --close"] : [];
+
+export const send: Handler = async (context) => {
+  const { call, flags } = context;
+  const [id, text] = call.args;
+  return success(
+    await (await context.connect()).request("agent/send", {
+      id: id!,
+      text: text === undefined ? undefined : await messageOf(context, text, "send"),
+      close: flags.close === true,
+      idempotency_key: flags["idempotency-key"] as string | undefined,
+    }),
+  );
+};
+
+/** Over a crash of the daemon it asks again with the same key: the question is not put twice. */
+export const ask: Handler = async (context) => {
+  const { call, flags } = context;
+  const [id, text] = call.args;
+  const message = await messageOf(context, text!, "ask");
+  const idempotency_key = (flags["idempotency-key"] as string | undefined) ?? randomUUID();
+  const timeout = flags.timeout as number | undefined;
+  const deadline = timeout === undefined ? undefined : performance.now() + timeout;
+  const left = () =>
+    deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
+  const done = context.progress(`waiting for the answer of ${id}`);
+  const resume = () => `agent messages ${id}`;
+  context.onInterrupt = { sentence: `The agent has the question. See: ${resume()}` };
+  try {
+    const answer = await outlasting(context, { deadline, resume }, (client) =>
+      client.request("agent/ask", { id: id!, text: message, timeout_ms: left(), idempotency_key }),
+    );
+    if (answer.truncated) context.warn("The answer is cut; the whole output is in: agent logs --raw");
+    return success(answer);
+  } catch (cause) {
+    const error = asHoldfastError(cause);
+    if (error.code !== "TIMEOUT" || timeout === undefined) throw error;
+    throw new HoldfastError(
+      "TIMEOUT",
+      `${id} did not answer within ${duration(timeout)}; it has the question.`,
+      { ...error.info, suggestion: `See how far it is: ${resume()}` },
+    );
+  } finally {
+    done();
+  }
+};
+
+export const messages: Handler = async (context) =>
+  success(await (await context.connect()).request("agent/messages", { id: context.call.args[0]! }));

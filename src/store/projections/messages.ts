@@ -1,0 +1,84 @@
+/** Messages to agents: one row each, which its records move on (`MessageStep`). A row without `open` changes no more. */
+import type { Database } from "better-sqlite3";
+import type { LogRecord } from "../../protocol/records.ts";
+import type { MessageRow } from "../port.ts";
+import type { Projection } from "./projection.ts";
+import { workerOf } from "./workers.ts";
+
+export const MESSAGES_SCHEMA = `
+  CREATE TABLE p_messages (
+    worker_id TEXT NOT NULL, message_id TEXT NOT NULL, seq INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    masked INTEGER NOT NULL, closes INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'accepted', open INTEGER NOT NULL DEFAULT 1,
+    deliveries INTEGER NOT NULL DEFAULT 0, incarnation INTEGER, "end" INTEGER, turn INTEGER, reason TEXT,
+    accepted_at TEXT NOT NULL, changed_at TEXT NOT NULL,
+    PRIMARY KEY (worker_id, message_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX p_messages_open ON p_messages (worker_id) WHERE open = 1;
+`;
+
+export const messages = (db: Database): Projection => {
+  const accept = db.prepare(
+    `INSERT INTO p_messages (worker_id, message_id, seq, bytes, masked, closes, accepted_at, changed_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const update = (assignments: string) =>
+    db.prepare(`UPDATE p_messages SET ${assignments}, changed_at = ? WHERE worker_id = ? AND message_id = ?`);
+  // What the agent has acknowledged stays so: the record of the delivery may have had to wait for the store.
+  const deliver = update(
+    `deliveries = deliveries + 1, incarnation = ?, "end" = ?,
+     state = CASE WHEN open THEN 'delivered' ELSE state END, open = open AND ?`,
+  );
+  const acknowledge = update("state = 'acknowledged', open = 0, turn = ?");
+  const giveUp = update("state = ?, open = 0, reason = ?");
+
+  const fold = (record: LogRecord): void => {
+    if (record.type !== "worker_message") return;
+    const worker = workerOf(record.stream);
+    if (worker === undefined) return;
+    const { payload, recorded_at } = record;
+    const where = [recorded_at, worker, payload.message_id] as const;
+    switch (payload.state) {
+      case "accepted": {
+        const { message_id, bytes, masked, closes } = payload;
+        const flags = [masked ? 1 : 0, closes ? 1 : 0];
+        accept.run(worker, message_id, record.seq, bytes, ...flags, recorded_at, recorded_at);
+        return;
+      }
+      case "delivered":
+        deliver.run(record.incarnation ?? 0, payload.end, payload.acknowledges ? 1 : 0, ...where);
+        return;
+      case "acknowledged":
+        acknowledge.run(payload.turn, ...where);
+        return;
+      default:
+        giveUp.run(payload.state, payload.reason, ...where);
+    }
+  };
+  return { fold, flush: () => {}, reset: () => {} };
+};
+
+type Stored = Omit<MessageRow, "masked" | "closes" | "open"> & {
+  readonly masked: number;
+  readonly closes: number;
+  readonly open: number;
+};
+
+const show = (row: Stored): MessageRow => ({
+  ...row,
+  masked: row.masked !== 0,
+  closes: row.closes !== 0,
+  open: row.open !== 0,
+});
+
+export const messageRows = (db: Database) => {
+  const all = db.prepare<[string], Stored>("SELECT * FROM p_messages WHERE worker_id = ? ORDER BY seq");
+  const open = db.prepare<[string], Stored>(
+    "SELECT * FROM p_messages WHERE worker_id = ? AND open = 1 ORDER BY seq",
+  );
+  const everywhere = db.prepare<[], Stored>("SELECT * FROM p_messages WHERE open = 1 ORDER BY seq");
+  return {
+    of: (workerId: string): readonly MessageRow[] => all.all(workerId).map(show),
+    open: (workerId?: string): readonly MessageRow[] =>
+      (workerId === undefined ? everywhere.all() : open.all(workerId)).map(show),
+  };
+};

@@ -1,0 +1,221 @@
+/**
+ * Hands messages to the agent of one worker, one after the other: what `messages.ts` decides is written and recorded. The
+ * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
+ */
+import type { MessageProtocol } from "../adapters/adapter.ts";
+import type { Run } from "../adapters/spawner.ts";
+import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
+import { isEnded } from "../protocol/worker.ts";
+import type { MessageRow } from "../store/port.ts";
+import {
+  accountedFor,
+  handOver,
+  isWaiting,
+  lastWords,
+  messageDraft,
+  nextMessage,
+  promptId,
+} from "./messages.ts";
+import { Turns } from "./turns.ts";
+import type { Shell } from "./worker.ts";
+
+export class Mailing {
+  readonly #shell: Shell;
+  readonly #protocol: MessageProtocol;
+  readonly #turns = new Turns();
+  /** Masked messages of this incarnation: what they say is kept in a file until the agent has them. */
+  readonly #kept = new Set<string>();
+  /** Id of the prompt, which is a message too. */
+  #prompt: string | undefined;
+  #run: Run | undefined;
+  #end = 0;
+  #isInTurn = false;
+  #isWaiting = false;
+  #failed = false;
+
+  constructor(shell: Shell, protocol: MessageProtocol) {
+    this.#shell = shell;
+    this.#protocol = protocol;
+  }
+
+  /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
+  isWaiting(): boolean {
+    return this.#isWaiting && this.#run !== undefined;
+  }
+
+  /**
+   * An agent runs, or a boot has found one. Resolves when all that can be handed over is: what the agent says is read after
+   * that, so that no acknowledgement is on record before its delivery.
+   */
+  async attach(run: Run): Promise<void> {
+    const { journal, id, spec } = this.#shell;
+    await this.#inTurn(async () => {
+      if (this.#protocol.acknowledges && spec.prompt !== undefined) await this.#acceptPrompt(spec.prompt);
+      const rows = await journal.ask((log) => log.messages(id));
+      const turn = (await journal.ask((log) => log.turns(id))).at(-1);
+      this.#end = accountedFor(rows, run.incarnation, run.stdin_start);
+      this.#isInTurn = turn?.incarnation === run.incarnation && turn.ended_at === null;
+      this.#run = run;
+      await this.#forgetClosing(rows, run);
+    });
+    await this.deliver();
+  }
+
+  detach(): void {
+    this.#run = undefined;
+  }
+
+  /** What could not be written is tried again. */
+  tick(): void {
+    if (this.#failed) this.#shell.fork(this.deliver());
+  }
+
+  /** Hands over what waits. */
+  deliver(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#failed = false;
+      for (let run = this.#run; run !== undefined && run === this.#run; )
+        if (!(await this.#deliverNext(run))) return;
+    });
+  }
+
+  /** Its worker has ended: whatever is open will not be answered. Where the store refuses this, it is told on the period. */
+  ended(): void {
+    const { services, journal, id } = this.#shell;
+    if (!isEnded(journal.child().state)) return;
+    const work = async () => {
+      const open = services.log.openMessages(id);
+      if (open.length > 0) await services.log.commit(lastWords(open));
+    };
+    void this.#shell.call("telling the end of its messages", work, undefined);
+  }
+
+  /** Durable records of the agent's output. */
+  onRecords(drafts: readonly RecordDraft[]): void {
+    let isNews = false;
+    for (const { type, payload } of drafts) {
+      if (type === "turn_started") this.#isInTurn = true;
+      else if (type === "turn_completed") this.#isInTurn = false;
+      else if (type === "worker_message") this.#dropKept(payload.message_id);
+      else continue;
+      isNews = true;
+    }
+    if (isNews) this.#shell.fork(this.#inTurn(() => this.#look()).then(() => undefined));
+  }
+
+  /** The prompt is on record with the spec; this is its place among the messages. */
+  async #acceptPrompt(prompt: string): Promise<void> {
+    const { journal, id } = this.#shell;
+    const message_id = promptId(id, prompt);
+    this.#prompt = message_id;
+    const key = `message:${message_id}:prompt`;
+    if ((await journal.ask((log) => log.byId(key))) !== undefined) return;
+    const accepted = messageDraft(id, message_id, { state: "accepted", bytes: Buffer.byteLength(prompt) });
+    await journal.note([{ ...accepted, id: key }]);
+  }
+
+  /** Who restarts a worker by name wants it to run: the end of its input was for the agent before. */
+  async #forgetClosing(rows: readonly MessageRow[], run: Run): Promise<void> {
+    const { journal, id } = this.#shell;
+    const closing = rows.find((row) => row.closes && row.open && row.incarnation !== run.incarnation);
+    if (closing === undefined || closing.state === "accepted") return;
+    const scheduled = (await journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
+    if (scheduled?.type !== "worker_restart_scheduled" || scheduled.payload.reason !== RESTART_BY_USER)
+      return;
+    const reason = "The worker was restarted by name, with an open input.";
+    await journal.note([
+      messageDraft(this.#shell.id, closing.message_id, { state: "undeliverable", reason }),
+    ]);
+  }
+
+  /** False when there is nothing to be done now. */
+  async #deliverNext(run: Run): Promise<boolean> {
+    const open = await this.#look();
+    const row = nextMessage(open, run.incarnation, this.#prompt);
+    if (row === undefined) return false;
+    if (row.closes) return this.#close(run, row);
+    const text = await this.#textOf(row);
+    if (text === undefined) {
+      const reason = "What it said is not kept any more.";
+      await this.#shell.journal.note([
+        messageDraft(this.#shell.id, row.message_id, { state: "undeliverable", reason }),
+      ]);
+      return true;
+    }
+    const bytes = Buffer.from(this.#protocol.frame(row.message_id, text));
+    const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
+    if (next.type === "keep") return false;
+    if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
+    this.#end += bytes.length;
+    await this.#delivered(run, row);
+    return true;
+  }
+
+  async #write(run: Run, bytes: Uint8Array): Promise<boolean> {
+    const isWritten = await this.#shell.call(
+      "writing a message",
+      () => run.write(bytes).then(() => true),
+      false,
+    );
+    this.#failed = !isWritten;
+    return isWritten;
+  }
+
+  async #close(run: Run, row: MessageRow): Promise<boolean> {
+    // It stands at once; that the agent has read everything takes as long as the agent does.
+    if (!run.isStdinClosed()) void this.#shell.call("ending its input", () => run.closeStdin(), undefined);
+    this.#failed = !run.isStdinClosed();
+    if (this.#failed) return false;
+    await this.#delivered(run, row);
+    return true;
+  }
+
+  async #delivered({ incarnation }: Run, { message_id, closes }: MessageRow): Promise<void> {
+    // That the input has ended is told by the worker's end, whatever the kind.
+    const acknowledges = this.#protocol.acknowledges || closes;
+    const step = { state: "delivered", end: this.#end, acknowledges } as const;
+    await this.#shell.journal.note([{ ...messageDraft(this.#shell.id, message_id, step), incarnation }]);
+    if (!acknowledges) this.#dropKept(message_id);
+  }
+
+  /** Undefined where it was kept in the run directory, and is gone. */
+  async #textOf(row: MessageRow): Promise<string | undefined> {
+    const { services, journal, id, spec } = this.#shell;
+    if (row.message_id === this.#prompt) return spec.prompt;
+    if (row.masked) {
+      this.#kept.add(row.message_id);
+      return services.files.loadMessage(id, row.message_id);
+    }
+    const [record] = (
+      await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))
+    ).records;
+    return record?.type === "worker_message" && record.payload.state === "accepted"
+      ? record.payload.text
+      : undefined;
+  }
+
+  #dropKept(message_id: string): void {
+    if (!this.#kept.delete(message_id)) return;
+    const { services, id } = this.#shell;
+    void this.#shell.call("removing a message", () => services.files.dropMessage(id, message_id), undefined);
+  }
+
+  /** What is open; and whether the agent is idle, which stops the clock that finds the stuck. */
+  async #look(): Promise<readonly MessageRow[]> {
+    const { journal, id, vitals } = this.#shell;
+    const open = await journal.ask((log) => log.openMessages(id));
+    this.#isWaiting = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    vitals.waits(this.#isWaiting, journal.now());
+    return open;
+  }
+
+  async #inTurn<A>(work: () => Promise<A>): Promise<A> {
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      this.#turns.give();
+    }
+  }
+}

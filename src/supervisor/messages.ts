@@ -1,0 +1,72 @@
+/**
+ * What is next for the messages to one agent, decided from their rows and from how far its stdin file is written. Pure.
+ *
+ *   accepted ── its bytes are in the file ──▶ delivered ── the agent shows it ──▶ acknowledged
+ *      │                                          └── the worker ended before ──▶ unknown
+ *      └── the worker ended before ──▶ undeliverable
+ *
+ * Only one message is written at a time, and the next one not before its delivery is on record. So the file is never
+ * further than one message ahead of the log: after a crash its length says whether that one is whole, torn, or not there.
+ */
+import { ulidOf } from "../protocol/ids.ts";
+import { type MessageStep, type RecordDraft, workerStream } from "../protocol/records.ts";
+import type { MessageRow } from "../store/port.ts";
+
+/** The prompt of an agent that acknowledges is a message too. The same prompt of the same worker is the same message. */
+export const promptId = (worker_id: string, prompt: string): string => ulidOf(`${worker_id} ${prompt}`);
+
+/** The message that this incarnation is owed: one that waits, or that an earlier one did not acknowledge. The prompt first. */
+export const nextMessage = (
+  open: readonly MessageRow[],
+  incarnation: number,
+  prompt: string | undefined,
+): MessageRow | undefined => {
+  const owed = open.filter((row) => row.state === "accepted" || row.incarnation !== incarnation);
+  return owed.find(({ message_id }) => message_id === prompt) ?? owed[0];
+};
+
+export type HandOver =
+  /** The first `written` bytes of it are in the file: the daemon that wrote them died. */
+  | { readonly type: "write"; readonly written: number }
+  /** All of it is in the file, and only the record is missing. */
+  | { readonly type: "record" }
+  /** Its agent has ended: the next incarnation gets it, if there is one. */
+  | { readonly type: "keep" };
+
+/** `end` is the byte up to which the log accounts for the file, `size` the length of the file. */
+export const handOver = (bytes: number, end: number, size: number, isAlive: boolean): HandOver => {
+  const written = Math.max(0, size - end);
+  if (written >= bytes) return { type: "record" };
+  return isAlive ? { type: "write", written } : { type: "keep" };
+};
+
+/** Up to which byte the log accounts for the stdin of an incarnation that was launched with `start` bytes in it. */
+export const accountedFor = (rows: readonly MessageRow[], incarnation: number, start: number): number =>
+  rows.reduce((end, row) => (row.incarnation === incarnation ? Math.max(end, row.end ?? 0) : end), start);
+
+/** Between two turns, with nothing on its way, an agent is not stuck: it waits for a message. */
+export const isWaiting = (open: readonly MessageRow[], isInTurn: boolean): boolean =>
+  !isInTurn && open.every(({ closes }) => closes);
+
+export type MessageDraft = RecordDraft & { readonly type: "worker_message" };
+
+export const messageDraft = (worker_id: string, message_id: string, step: MessageStep): MessageDraft => ({
+  type: "worker_message",
+  stream: workerStream(worker_id),
+  worker_id,
+  payload: { message_id, ...step },
+});
+
+/** Of messages that are open when their worker has ended. Told twice, it is one record. */
+export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =>
+  open.map((row) => ({
+    ...messageDraft(row.worker_id, row.message_id, lastWord(row)),
+    id: `message:${row.message_id}:ended`,
+  }));
+
+const lastWord = ({ state, closes }: MessageRow): MessageStep =>
+  closes && state === "delivered"
+    ? { state: "acknowledged", turn: null }
+    : state === "accepted"
+      ? { state: "undeliverable", reason: "The worker ended before the message could be delivered." }
+      : { state: "unknown", reason: "The agent ended before it acknowledged the message." };
