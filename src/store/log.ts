@@ -90,7 +90,7 @@ const open = (options: OpenOptions): EventLog => {
     named: guarded((name: string) => at().workers.named(name)),
     turns: guarded((workerId: string) => at().turns(workerId)),
     messages: guarded((workerId: string) => at().messages.of(workerId)),
-    openMessages: guarded(() => at().messages.open()),
+    openMessages: guarded((workerId?: string) => at().messages.open(workerId)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),
     ),

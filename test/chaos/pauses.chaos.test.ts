@@ -32,7 +32,7 @@ test("a paused agent stands still over the death of its daemon, goes on without 
   const before = size();
   await first.kill9();
   // As after a crash between the record and the signal.
-  for (const pid of family) process.kill(pid, "SIGCONT");
+  for (const group of [readStat(agent)!.pgrp, pidOf("session")]) process.kill(-group, "SIGCONT");
   await until("it counts, and nobody supervises it", () => size() > before);
 
   const second = await startDaemon(first.stateDir);

@@ -2,6 +2,7 @@
  * A run that stands still: STOP by pid to the agent, the other members of its group and all that descends from it. Never to
  * the launcher, which has an exit to write, nor to the pump of an open stdin, which ends with it (architecture §5, Bounds).
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { PAUSE_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, signalProcess } from "./identity.ts";
@@ -27,13 +28,15 @@ export const stopMembers = async (
       const state = kinship.table.get(pid)?.state;
       if (state === "T" || state === "t") told.add(pid);
       else if (state === "D" && told.has(pid)) {
-        if (wakeBorn(kinship, pid)) isQuiet = false;
+        if (pass < PAUSE_PASSES_MAX && wakeBorn(kinship, pid)) isQuiet = false;
       } else if (signalProcess(identityOf(pid, start_time), "SIGSTOP")) {
         told.add(pid);
         isQuiet = false;
       }
     }
-    if (isQuiet || pass === PAUSE_PASSES_MAX) return [...members.keys()].filter((pid) => told.has(pid));
+    // The busier the machine, the longer until who was signalled has come to it.
+    if (!isQuiet && pass < PAUSE_PASSES_MAX) await sleep(pass);
+    else return [...members.keys()].filter((pid) => told.has(pid));
   }
 };
 
