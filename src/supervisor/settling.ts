@@ -20,6 +20,7 @@ export const settle = async (shell: Shell): Promise<void> => {
     );
     return;
   }
+  if (journal.child().stop !== null) intake.cut();
   const sweep = await shell.call("the sweep", () => run.sweep(), undefined);
   const reading = intake.drain();
   if (reading !== undefined) await reading;

@@ -6,7 +6,7 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
-import { limitsOf } from "./limits.ts";
+import { diskWords, limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
@@ -346,15 +346,6 @@ const doctor: TextOf<DoctorReport> = ({ checks }, { paint }) =>
     })
     .join("\n");
 
-const diskWords = (
-  { free_bytes, floor_bytes, low }: Replies["daemon/status"]["disk"],
-  paint: Parameters<TextOf<unknown>>[1]["paint"],
-): string | undefined => {
-  if (free_bytes === null) return undefined;
-  const free = `${bytes(free_bytes)} free`;
-  return low ? paint("bad", `${free}: nothing is started below ${bytes(floor_bytes)}`) : free;
-};
-
 const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
   pairs(paint, [
     [
@@ -364,7 +355,7 @@ const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
     ["workers", `${daemon.workers.live} running, ${daemon.workers.total} in all`],
     ["log", count(daemon.head, "record")],
     // A daemon of an earlier version says nothing of it.
-    ["disk", daemon.disk && diskWords(daemon.disk, paint)],
+    ["disk", daemon.disk && diskWords(daemon.disk)],
     ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
     [
       "loop lag",
