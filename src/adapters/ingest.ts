@@ -6,8 +6,8 @@
 import type { AgentEvent } from "../protocol/agent-event.ts";
 import { boundCompletion, boundEvent } from "../protocol/bounds.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
-import { DECODER_STATE_MAX_BYTES, SPOOL_READ_BYTES } from "../protocol/limits.ts";
-import { type RecordDraft, workerStream } from "../protocol/records.ts";
+import { DECODER_STATE_MAX_BYTES, OUTPUT_DRAIN_MAX_BYTES, SPOOL_READ_BYTES } from "../protocol/limits.ts";
+import { type RecordDraft, type RecordPayloads, workerStream } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
 import type {
@@ -23,11 +23,15 @@ import { type LineReader, makeLineReader, type SpoolPlace } from "./process/spoo
 export interface Pulled {
   readonly drafts: readonly RecordDraft[];
   readonly checkpoint: Checkpoint;
+  /** There was more than one read's worth. */
+  readonly more: boolean;
 }
 
 export interface Ingest {
   /** Next batch of any stream that has one; undefined when all that is written has been read. */
   pull(): Pulled | undefined;
+  /** In place of a pull, of a worker that was stopped: what it wrote beyond OUTPUT_DRAIN_MAX_BYTES is left out, but for the end of it. */
+  cut(): Pulled | undefined;
   /** After the exit and the last pull: unfinished last lines, then the adapter's verdict. */
   finish(exit: ExitFacts): { readonly drafts: readonly RecordDraft[]; readonly outcome: IncarnationOutcome };
   close(): void;
@@ -62,8 +66,18 @@ export const openIngest = (options: IngestOptions): Ingest => {
     };
   });
 
+  /** Streams take turns: a flood on one does not hold up what is said on the other. */
+  let first = 0;
+
   const draft = (type: RecordDraft["type"], payload: unknown): RecordDraft =>
     ({ type, stream, worker_id, incarnation, payload }) as RecordDraft;
+
+  const chunk = (
+    name: SpoolName,
+    reason: RecordPayloads["worker_log_chunk"]["reason"],
+    bytes: number,
+    limit_bytes: number,
+  ): RecordDraft => draft("worker_log_chunk", { stream: name, truncated: true, reason, bytes, limit_bytes });
 
   const push = (drafts: RecordDraft[], record: DecodedRecord): void => {
     if (record.type !== "agent.event") {
@@ -78,15 +92,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
     const before = state;
     for (const line of lines) {
       if (line.kind === "truncated") {
-        drafts.push(
-          draft("worker_log_chunk", {
-            stream: name,
-            truncated: true,
-            reason: "line_too_long",
-            bytes: line.bytes,
-            limit_bytes: line.limit_bytes,
-          }),
-        );
+        drafts.push(chunk(name, "line_too_long", line.bytes, line.limit_bytes));
       }
       const decoded = adapter.decode(state, line, name);
       state = decoded.state;
@@ -117,25 +123,27 @@ export const openIngest = (options: IngestOptions): Ingest => {
 
   return {
     pull: () => {
-      for (const { name, reader } of readers) {
+      for (let n = 0; n < readers.length; n += 1) {
+        const { name, reader } = readers[(first + n) % readers.length]!;
         const before = reader.place().offset;
         const batch = reader.read(SPOOL_READ_BYTES);
         if (batch.lines.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
+        first = (first + n + 1) % readers.length;
         const drafts: RecordDraft[] = [];
         if (batch.shrunk_to !== undefined) {
-          const bytes = before - batch.shrunk_to;
-          drafts.push(
-            draft("worker_log_chunk", {
-              stream: name,
-              truncated: true,
-              reason: "spool_shrunk",
-              bytes,
-              limit_bytes: 0,
-            }),
-          );
+          drafts.push(chunk(name, "spool_shrunk", before - batch.shrunk_to, 0));
         }
         fold(drafts, batch.lines, name);
-        return { drafts, checkpoint: checkpoint(name, batch.checkpoint) };
+        return { drafts, checkpoint: checkpoint(name, batch.checkpoint), more: batch.more };
+      }
+      return undefined;
+    },
+    cut: () => {
+      for (const { name, reader } of readers) {
+        const bytes = reader.skip(OUTPUT_DRAIN_MAX_BYTES);
+        if (bytes === 0) continue;
+        const drafts = [chunk(name, "stopped", bytes, OUTPUT_DRAIN_MAX_BYTES)];
+        return { drafts, checkpoint: checkpoint(name, reader.place()), more: false };
       }
       return undefined;
     },

@@ -17,14 +17,16 @@ export const SESSION_ID_MAX_BYTES = 1_024;
 export const LINE_MAX_BYTES = 1024 * 1024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
-/** Lines of one read of a spool, however short they are: its records are one transaction. */
-export const BATCH_MAX_LINES = 500;
+/** Lines of one read of a spool, however short they are: its records are one transaction, with room for those of others. */
+export const BATCH_MAX_LINES = 400;
 /** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
 export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
 /** Holes begin and end at multiples of this, which is one of every file system's block. */
 export const RELEASE_BLOCK_BYTES = 65_536;
 /** The newest ingested output of a stream stays: for `agent logs --raw`, and for the classifiers that look at a tail. */
 export const SPOOL_KEPT_BYTES = 1024 * 1024;
+/** Unread output of a worker that was stopped: where it is more, only its end is read, so that a flood does not put off the end for an hour. */
+export const OUTPUT_DRAIN_MAX_BYTES = 2 * 1024 * 1024;
 /** Of one run on the disk, beyond what is ingested and can be let go of: enough for an ingest that falls behind for a while. */
 export const OUTPUT_QUOTA_DEFAULT_BYTES = 1024 ** 3;
 /** The largest quota that may be asked for: 1 PiB. */

@@ -287,11 +287,14 @@ export interface RecordPayloads {
     readonly value: number;
     readonly bound: number;
   };
-  /** Output that is not in the log: a line over the limit (`bytes` long), or a spool that lost its last bytes (power loss). */
+  /**
+   * Output that is not in the log: a line over the limit (`bytes` long), a spool that lost its last bytes (power loss), or what a
+   * worker that was stopped had written and nobody had read, but for the end of it.
+   */
   worker_log_chunk: {
     readonly stream: "stdout" | "stderr";
     readonly truncated: true;
-    readonly reason: "line_too_long" | "spool_shrunk";
+    readonly reason: "line_too_long" | "spool_shrunk" | "stopped";
     readonly bytes: number;
     readonly limit_bytes: number;
   };

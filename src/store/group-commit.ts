@@ -3,6 +3,9 @@
  * company would be the watcher's latency, and a busy spool brings its own (docs/decisions/0005). One caller's mistake
  * fails that caller alone: a transaction that fails is tried again for each caller by itself, unless that would only mean
  * to wait for another process once for each.
+ *
+ * Two lanes: what is part of a flood (`AppendOptions.flood`) lets all others go first, and among its like keeps its order. Each
+ * transaction has room for both, and a flood that was left out goes first in the next one.
  */
 import { HoldfastError } from "../protocol/errors.ts";
 import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../protocol/limits.ts";
@@ -16,6 +19,12 @@ interface Waiting extends Draft {
   readonly reject: (cause: unknown) => void;
 }
 
+/** Who waits, in order. Of floods each worker has one batch in it at most, and waits for it before it reads on: that is their bound. */
+interface Lane {
+  waiting: Waiting[];
+  records: number;
+}
+
 export interface GroupCommit {
   commit(draft: Draft): Promise<Records>;
   /** Write all that waits, now: what comes after it must not overtake it. */
@@ -26,24 +35,36 @@ export interface GroupCommit {
 const weight = (draft: Draft): number => Math.max(1, draft.drafts.length);
 
 export const groupCommit = (write: (callers: readonly Draft[]) => readonly Records[]): GroupCommit => {
-  let queue: Waiting[] = [];
-  let queued = 0;
+  const ordinary: Lane = { waiting: [], records: 0 };
+  const floods: Lane = { waiting: [], records: 0 };
+  let floodsWereLeftOut = false;
   let immediate: NodeJS.Immediate | undefined;
 
   /** As many callers as fit one transaction, at least one. */
   const takeGroup = (): Waiting[] => {
-    let records = 0;
-    let count = 0;
-    for (const waiting of queue) {
-      if (count > 0 && records + weight(waiting) > TRANSACTION_MAX_RECORDS) break;
-      records += weight(waiting);
-      count++;
-    }
-    queued -= records;
-    const group = queue.slice(0, count);
-    queue = queue.slice(count);
+    const group: Waiting[] = [];
+    let room = TRANSACTION_MAX_RECORDS;
+    const take = (lane: Lane, most = lane.waiting.length): void => {
+      let count = 0;
+      for (const waiting of lane.waiting) {
+        const records = weight(waiting);
+        if (count === most || (records > room && group.length > 0)) break;
+        group.push(waiting);
+        count += 1;
+        room -= records;
+        lane.records -= records;
+      }
+      lane.waiting = lane.waiting.slice(count);
+    };
+    if (floodsWereLeftOut) take(floods, 1);
+    take(ordinary);
+    const before = group.length;
+    take(floods);
+    floodsWereLeftOut = floods.waiting.length > 0 && group.length === before && !floodsWereLeftOut;
     return group;
   };
+
+  const isIdle = (): boolean => ordinary.waiting.length === 0 && floods.waiting.length === 0;
 
   const writeAlone = (waiting: Waiting): void => {
     try {
@@ -85,28 +106,29 @@ export const groupCommit = (write: (callers: readonly Draft[]) => readonly Recor
   const flush = (): void => {
     unschedule();
     writeGroup(takeGroup());
-    if (queue.length > 0) soon();
+    if (!isIdle()) soon();
   };
 
   return {
     commit: (draft) => {
       const records = weight(draft);
-      if (queued + records > COMMIT_QUEUE_MAX_RECORDS)
+      const lane = draft.options?.flood === true ? floods : ordinary;
+      if (lane === ordinary && lane.records + records > COMMIT_QUEUE_MAX_RECORDS)
         return Promise.reject(
           new HoldfastError(
             "QUEUE_FULL",
-            `${queued} records wait to be written, and ${COMMIT_QUEUE_MAX_RECORDS} is the bound.`,
+            `${lane.records} records wait to be written, and ${COMMIT_QUEUE_MAX_RECORDS} is the bound.`,
           ),
         );
       const { promise, resolve, reject } = Promise.withResolvers<Records>();
-      queue.push({ ...draft, resolve, reject });
-      queued += records;
+      lane.waiting.push({ ...draft, resolve, reject });
+      lane.records += records;
       soon();
       return promise;
     },
     drain: () => {
       unschedule();
-      while (queue.length > 0) writeGroup(takeGroup());
+      while (!isIdle()) writeGroup(takeGroup());
     },
   };
 };

@@ -28,6 +28,8 @@ export interface Checkpoint {
 
 export interface AppendOptions {
   readonly checkpoint?: Checkpoint;
+  /** More of the same waits behind it: all others go first. Whoever says so waits for it before handing over more. */
+  readonly flood?: boolean;
   /** Durable although it holds output alone: what the checkpoint is past will be let go of. */
   readonly durable?: boolean;
   /** Forget the checkpoints of an incarnation that has ended, in the same transaction. */

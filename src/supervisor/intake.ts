@@ -35,6 +35,7 @@ export class Intake {
   /** A read waits for its turn: what is written by then is read by it. */
   private wanted = false;
   private finished = false;
+  private isCut = false;
   /** What it holds on the disk, and whether something was written or read since that was asked. */
   private heldBytes = 0;
   private hasChanged = true;
@@ -64,10 +65,15 @@ export class Intake {
     return this.inTurn(async () => {
       this.wanted = false;
       const source = await this.open();
-      for (let batch = source.pull(); batch !== undefined; batch = source.pull()) {
+      const next = () => (this.isCut ? source.cut() : undefined) ?? source.pull();
+      for (let batch = next(); batch !== undefined; batch = next()) {
         const { checkpoint } = batch;
         const below = this.releasing.due(checkpoint.stream, checkpoint.offset);
-        await this.journal.note(batch.drafts, { checkpoint, durable: below !== undefined });
+        await this.journal.note(batch.drafts, {
+          checkpoint,
+          durable: below !== undefined,
+          flood: batch.more,
+        });
         crashPoint("intake-between-batches");
         this.ingested[checkpoint.stream] = checkpoint.offset;
         this.hasChanged = true;
@@ -75,6 +81,11 @@ export class Intake {
         if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
       }
     });
+  }
+
+  /** It was stopped: of much that nobody has read yet, only the end is. */
+  cut(): void {
+    this.isCut = true;
   }
 
   /** Bytes of its output that lie on the disk and will not go as it is read. */

@@ -21,6 +21,7 @@ export const settle = async (shell: Shell): Promise<void> => {
     );
     return;
   }
+  if (journal.child().stop !== null) intake.cut();
   crashPoint("exit-before-sweep");
   const sweep = await shell.call("the sweep", () => run.sweep(), undefined);
   const reading = intake.drain();

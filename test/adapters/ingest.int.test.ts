@@ -20,6 +20,7 @@ import { type Ingest, openIngest } from "../../src/adapters/ingest.ts";
 import {
   DECODER_STATE_MAX_BYTES,
   LINE_MAX_BYTES,
+  OUTPUT_DRAIN_MAX_BYTES,
   SPOOL_READ_BYTES,
   TEXT_MAX_BYTES,
 } from "../../src/protocol/limits.ts";
@@ -67,6 +68,13 @@ const makeRun = (adapter: AgentAdapter) => {
     checkpoints,
     write: (bytes: Uint8Array | string, stream: SpoolName = "stdout") => appendFileSync(spool(stream), bytes),
     pull,
+    cut: (): boolean => {
+      const batch = ingest.cut();
+      if (batch === undefined) return false;
+      drafts.push(...batch.drafts);
+      checkpoints.set(batch.checkpoint.stream, batch.checkpoint);
+      return true;
+    },
     restart: () => {
       ingest.close();
       ingest = reopen();
@@ -183,6 +191,60 @@ describe("a long run", () => {
         bytes: LINE_MAX_BYTES + 5,
         limit_bytes: LINE_MAX_BYTES,
       },
+    ]);
+  });
+});
+
+it("a flood on one stream does not hold up what is said on the other", () => {
+  const run = makeRun(command as AgentAdapter);
+  run.write("flood\n".repeat(200_000));
+  run.write("help\n", "stderr");
+  run.pull(2);
+  expect(run.drafts.at(-1)).toMatchObject({ payload: { channel: "stderr", text: "help\n" } });
+  run.pull(1);
+  expect(run.drafts.at(-1)).toMatchObject({ payload: { channel: "stdout" } });
+});
+
+describe("what a stopped worker has left unread", () => {
+  const textsOf = (drafts: readonly RecordDraft[]) =>
+    drafts.map((draft) => (draft.type === "agent.event" ? draft.payload.text : draft.payload));
+
+  it("is left out but for its end, which begins with a whole line, and is counted", () => {
+    const run = makeRun(command as AgentAdapter);
+    run.write("first\n");
+    run.pull();
+    const line = `${"x".repeat(99_999)}\n`;
+    run.write(line.repeat(100));
+    run.write("last\n");
+    expect(run.cut()).toBe(true);
+    expect(run.cut()).toBe(false);
+    run.restart();
+    const said = textsOf(run.finish().drafts);
+    const kept = 2;
+    expect(said[1]).toEqual({
+      stream: "stdout",
+      truncated: true,
+      reason: "stopped",
+      bytes: (100 - kept) * 100_000,
+      limit_bytes: OUTPUT_DRAIN_MAX_BYTES,
+    });
+    expect([said[0], ...said.slice(2)].join("")).toBe(`first\n${line.repeat(kept)}last\n`);
+  });
+
+  it("is read whole where it is little", () => {
+    const run = makeRun(command as AgentAdapter);
+    run.write("little\n".repeat(1000));
+    expect(run.cut()).toBe(false);
+    expect(textsOf(run.finish().drafts)).toHaveLength(1000);
+  });
+
+  it("may have no line end at all", () => {
+    const run = makeRun(command as AgentAdapter);
+    run.write("x".repeat(OUTPUT_DRAIN_MAX_BYTES + 1));
+    run.pull(1);
+    expect(run.cut()).toBe(true);
+    expect(textsOf(run.finish().drafts)).toEqual([
+      expect.objectContaining({ reason: "stopped", bytes: OUTPUT_DRAIN_MAX_BYTES + 1 }),
     ]);
   });
 });

@@ -81,6 +81,25 @@ test("an agent whose stderr nobody reads is ended at its quota, with the error o
   expect(ends.at(-1)?.payload).toMatchObject({ sweep: { survivors: [] } });
 });
 
+test("an agent that prints without end is ended at its quota, and what nobody had read is told and not read for an hour", {
+  timeout: 240_000,
+}, async () => {
+  const daemon = await startDaemon();
+  const quota = 16 * 1024 * 1024;
+  const id = await daemon.spawn(["yes"], { output_quota_bytes: quota, restart: "permanent" });
+  await daemon.wait([id]);
+  expect(await daemon.info(id)).toMatchObject({ state: "failed", error: { code: "OUTPUT_TOO_LARGE" } });
+  const [left, ...others] = await daemon.history(["worker_log_chunk"], [id]);
+  expect(others).toEqual([]);
+  expect(left?.payload).toMatchObject({ stream: "stdout", reason: "stopped" });
+  // All that it wrote is in the log, or counted, or both ends of what is counted are in it.
+  const spool = statSync(join(daemon.stateDir, "runs", id, "1", "stdout"));
+  const events = (await daemon.history(["agent.event"], [id])).filter(
+    ({ payload }) => payload.text === "y\n",
+  );
+  expect(events.length * 2 + Number(left?.payload.bytes)).toBe(spool.size - (spool.size % 2));
+});
+
 test("below the floor of free disk a spawn is refused in a sentence, and the status says why", async () => {
   const daemon = await startDaemon(undefined, { env: { HOLDFAST_DISK_MIN: "900000000G" } });
   await expect(daemon.agent("spawn", "--", "true")).rejects.toMatchObject({

@@ -35,12 +35,9 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/output", ["output", "done"]],
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
-<<<<<<< ours
   ["agent/messages", ["messages", "reader"]],
-=======
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
   ["agent/unpause", ["unpause", "reader"]],
->>>>>>> theirs
   ["agent/capabilities", ["capabilities"]],
   ["agent/capabilities", ["capabilities", "claude"]],
   ["agent/doctor", ["doctor"]],

@@ -81,6 +81,37 @@ describe("group commit", () => {
     await expect(again).resolves.toHaveLength(1);
   });
 
+  const many = (count: number, word: string) => Array.from({ length: count }, () => text(word));
+
+  it("lets all others go before a flood, and each flood in its turn", async () => {
+    const { transactions, group, commit } = fixture();
+    for (const word of ["flood-1", "flood-2"])
+      void group.commit({ drafts: many(TRANSACTION_MAX_RECORDS - 1, word), options: { flood: true } });
+    void commit(text("a"));
+    void commit(text("b"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(transactions.map((words) => [...new Set(words)])).toEqual([["a", "b"]]);
+    void commit(text("c"));
+    void commit(text("d"));
+    await vi.runAllTimersAsync();
+    expect(transactions.map((words) => [...new Set(words)])).toEqual([
+      ["a", "b"],
+      ["flood-1", "c"],
+      ["d", "flood-2"],
+    ]);
+  });
+
+  it("never refuses a flood its one place, nor others theirs because of floods", async () => {
+    const { group, commit } = fixture();
+    const floods = Array.from({ length: 50 }, () =>
+      group.commit({ drafts: many(500, "f"), options: { flood: true } }),
+    );
+    const other = commit(text("a"));
+    await vi.runAllTimersAsync();
+    await expect(other).resolves.toHaveLength(1);
+    expect(await Promise.all(floods)).toHaveLength(50);
+  });
+
   it("counts a checkpoint without records, so that those are bounded too", async () => {
     const { transactions, group } = fixture();
     const done = group.commit({ drafts: [], options: {} });

@@ -28,6 +28,8 @@ export interface SpoolBatch {
 export interface LineReader {
   /** At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes, and BATCH_MAX_LINES; a missing file is an empty one. */
   read(maxBytes: number): SpoolBatch;
+  /** Where more than `max` bytes are unread: go on at the first line that begins in the last SPOOL_READ_BYTES. Answers how many were left out. */
+  skip(max: number): number;
   /** After the last read: the last line, where no LF ended it. */
   finish(): Line | undefined;
   /** Where it is now: what the last batch's checkpoint said. */
@@ -129,6 +131,23 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
         return batch(lines, offset + seen < size);
       } finally {
         if (fd !== undefined) closeSync(fd);
+      }
+    },
+    skip: (max) => {
+      const fd = openSpool(path);
+      if (fd === undefined) return 0;
+      try {
+        const { size } = fstatSync(fd);
+        if (size - offset <= max) return 0;
+        const from = Math.max(offset, size - shared.length);
+        const lf = readSpool(fd, from, shared.subarray(0, size - from)).indexOf(0x0a);
+        const before = offset;
+        offset = lf === -1 ? size : from + lf + 1;
+        skipped_bytes = 0;
+        seen = 0;
+        return offset - before;
+      } finally {
+        closeSync(fd);
       }
     },
     finish: () => {

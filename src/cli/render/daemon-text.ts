@@ -1,19 +1,11 @@
 /** What the commands of the daemon print for people. */
 import type { Replies } from "../../daemon/replies.ts";
 import type { UpgradeReply } from "../commands/upgrade.ts";
+import { diskWords } from "./limits.ts";
 import { age, pairs } from "./pairs.ts";
 import { oneLine } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count, duration } from "./units.ts";
-
-const diskWords = (
-  { free_bytes, floor_bytes, low }: Replies["daemon/status"]["disk"],
-  paint: Parameters<TextOf<unknown>>[1]["paint"],
-): string | undefined => {
-  if (free_bytes === null) return undefined;
-  const free = `${bytes(free_bytes)} free`;
-  return low ? paint("bad", `${free}: nothing is started below ${bytes(floor_bytes)}`) : free;
-};
 
 export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now }) =>
   pairs(paint, [
@@ -25,7 +17,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
     ["log", count(daemon.head, "record")],
     ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
     // A daemon of an earlier version says nothing of it.
-    ["disk", daemon.disk && diskWords(daemon.disk, paint)],
+    ["disk", daemon.disk && diskWords(daemon.disk)],
     ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
     [
       "loop lag",

@@ -1,5 +1,6 @@
-/** The limits of a worker in words, as `agent info` shows them. */
+/** Limits in words: of a worker, as `agent info` shows them, and of the disk. */
 import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { DiskView } from "../../supervisor/disk.ts";
 import { bytes, count, duration } from "./units.ts";
 
 export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", ");
@@ -28,3 +29,10 @@ const limitWords = ({
   ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),
   ...(budget.wall_ms === undefined ? [] : [`wall ${duration(budget.wall_ms)}`]),
 ];
+
+/** Undefined where nobody can say how much is free. */
+export const diskWords = ({ free_bytes, floor_bytes, low }: DiskView): string | undefined => {
+  if (free_bytes === null) return undefined;
+  const free = `${bytes(free_bytes)} free`;
+  return low ? `${free}: nothing is started below ${bytes(floor_bytes)}` : free;
+};

@@ -240,8 +240,14 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),
   worker_question_withdrawn: () => good("goes on by itself; the question is withdrawn"),
   worker_limit_reached: limitReached,
-  worker_log_chunk: ({ stream, bytes: size, limit_bytes }) =>
-    warn(`a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`),
+  worker_log_chunk: ({ stream, reason, bytes: size, limit_bytes }) =>
+    warn(
+      reason === "line_too_long"
+        ? `a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`
+        : reason === "stopped"
+          ? `${bytes(size)} of ${stream} that nobody had read yet are left out, because it was stopped; agent logs --raw has them`
+          : `${stream} has lost its last ${bytes(size)}, which were read already: the machine went down`,
+    ),
   worker_message: (message) => messageSentence(message),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
