@@ -54,6 +54,12 @@ class ObjectRun implements Run {
   async kill(): Promise<readonly number[]> {
     return [];
   }
+  async pause(): Promise<readonly number[]> {
+    return [];
+  }
+  async unpause(): Promise<readonly number[]> {
+    return [];
+  }
   async sweep() {
     return SWEPT;
   }

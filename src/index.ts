@@ -219,6 +219,35 @@ export class Runtime {
     return typeof ids === "string" ? only(results) : results;
   }
 
+  /**
+   * Its processes stand still, and no clock of it counts, until `unpause`, a stop, or the end of this incarnation. Resolves
+   * when that is recorded.
+   */
+  pause(id: string, options?: { readonly reason?: string }): Promise<PerWorker>;
+  /** One result each, in order. */
+  pause(ids: readonly string[], options?: { readonly reason?: string }): Promise<readonly PerWorker[]>;
+  async pause(
+    ids: string | readonly string[],
+    options: { readonly reason?: string } = {},
+  ): Promise<PerWorker | readonly PerWorker[]> {
+    const results = await this.#call(() => {
+      const { ids: all, reason } = checked("agent/pause", { ...options, ids: listOf(ids) });
+      return this.#api.pause(all, { reason });
+    });
+    return typeof ids === "string" ? only(results) : results;
+  }
+
+  /** It goes on, whatever it was paused for; the effect is `noop` if it was not. */
+  unpause(id: string): Promise<PerWorker>;
+  /** One result each, in order. */
+  unpause(ids: readonly string[]): Promise<readonly PerWorker[]>;
+  async unpause(ids: string | readonly string[]): Promise<PerWorker | readonly PerWorker[]> {
+    const results = await this.#call(() =>
+      this.#api.unpause(checked("agent/unpause", { ids: listOf(ids) }).ids),
+    );
+    return typeof ids === "string" ? only(results) : results;
+  }
+
   /** Resolves when it has ended, restarts included; rejects with TIMEOUT after `timeoutMs` (default: never), and it goes on. */
   wait(id: string, timeoutMs?: number): Promise<WaitReply>;
   /** Resolves when all have ended, with how, in order. */

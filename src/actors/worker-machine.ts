@@ -39,6 +39,8 @@ export type WorkerEvent =
   | { readonly type: "TIME_LEFT"; readonly timeout_ms: number }
   /** The process has ended, or could not be made. */
   | { readonly type: "EXITED" }
+  /** Its processes shall stand still, or go on: as its records say. */
+  | { readonly type: "PAUSE" | "UNPAUSE" }
   | { readonly type: "STOP"; readonly grace_ms: number; readonly signal: string }
   | { readonly type: "RESTART_AFTER"; readonly delay_ms: number }
   | { readonly type: "END"; readonly state: WorkerEnd }
@@ -50,7 +52,7 @@ export interface WorkerInput {
 }
 
 /** Everything a machine asks of its shell. */
-export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout";
+export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout" | "applyPause";
 
 const unbound = (): void => undefined;
 
@@ -62,6 +64,7 @@ export const workerMachine = setup({
     killTree: unbound,
     settle: unbound,
     reportTimeout: unbound,
+    applyPause: unbound,
     beginIncarnation: assign({ incarnation: ({ context }) => context.incarnation + 1, stop_pending: false }),
     rememberStop: assign({
       stop_pending: true,
@@ -128,6 +131,9 @@ export const workerMachine = setup({
       on: {
         EXITED: "settling",
         STOP: { target: "stopping", actions: "rememberStop" },
+        // No time counts while it is paused; its shell tells what is left when it goes on.
+        PAUSE: { target: ".unbounded", actions: "applyPause" },
+        UNPAUSE: { actions: "applyPause" },
         TIME_LEFT: { target: ".timed", actions: "rememberTimeout" },
       },
       initial: "timed",

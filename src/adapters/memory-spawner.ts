@@ -146,6 +146,12 @@ const makeRun = (
     onSignal(handle, signal);
     return [pid];
   };
+  const standing = (process: "running" | "stopped", signal: NodeJS.Signals): readonly number[] => {
+    if (ended !== undefined || handle.process === process) return [];
+    handle.process = process;
+    signals.push(signal);
+    return [pid];
+  };
   const identity = { pid, start_time: String(pid), boot_id: "memory", pid_ns: "memory" };
   const run: Run = {
     worker_id: request.worker_id,
@@ -158,7 +164,12 @@ const makeRun = (
       listener = given;
     },
     process: () => (ended === undefined ? handle.process : "dead"),
-    signal: deliver,
+    signal: async (signal) => {
+      standing("running", "SIGCONT");
+      return deliver(signal);
+    },
+    pause: async () => standing("stopped", "SIGSTOP"),
+    unpause: async () => standing("running", "SIGCONT"),
     kill: () => deliver("SIGKILL"),
     sweep: async () => ({ method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 }),
     write: async (text) => handle.print("stdout", text),

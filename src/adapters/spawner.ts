@@ -40,6 +40,10 @@ export interface Run extends RunId {
   process(): "running" | "stopped" | "zombie" | "dead";
   /** To the group, after the identity was read again; TERM and INT are followed by CONT. Returns the pids signalled. */
   signal(signal: NodeJS.Signals): Promise<readonly number[]>;
+  /** STOP by pid to the agent, its group and what descends from it, never to the launcher. Twice is once. Returns who stands still. */
+  pause(): Promise<readonly number[]>;
+  /** CONT to all of them. Who is paused acts on `signal` too: it is told to go on. */
+  unpause(): Promise<readonly number[]>;
   /** KILL by pid to the agent and every other member of the group and every known descendant, never to the launcher. */
   kill(): Promise<readonly number[]>;
   /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. */

@@ -16,6 +16,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/spawn": spawn,
   "agent/kill": workers.kill,
   "agent/restart": workers.restart,
+  "agent/pause": workers.pause,
+  "agent/unpause": workers.unpause,
   "agent/up": tree.up,
   "agent/diff": tree.diff,
   "agent/down": tree.down,

@@ -38,6 +38,14 @@ const usage: z.ZodType<Usage> = z.object({
 });
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
+const paused = z.array(
+  z.object({
+    reason: z.enum(["operator", "budget", "output", "disk"]),
+    detail: z.string(),
+    question_id: z.string().optional(),
+  }),
+);
+
 const viewShape = {
   id,
   name: z.string().nullable(),
@@ -70,6 +78,7 @@ const viewShape = {
     .object({ question_id: z.string(), about: z.literal("stall") })
     .optional()
     .describe("what it asks; agent answer"),
+  paused: paused.optional().describe("it stands still for these reasons; agent unpause"),
 };
 const view: z.ZodType<WorkerView> = z.object(viewShape);
 const turn: z.ZodType<TurnRow> = z.object({
@@ -127,6 +136,7 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     pid: z.int().nullable().optional(),
     incarnation: z.int().optional(),
     restarts: z.int().optional(),
+    paused: paused.optional(),
     window: window.optional(),
     children: z.array(node),
   }),
@@ -228,6 +238,8 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/spawn": spawned,
   "agent/kill": perWorkers,
   "agent/restart": perWorkers,
+  "agent/pause": perWorkers,
+  "agent/unpause": perWorkers,
   "agent/up": applied,
   "agent/diff": applied,
   "agent/down": applied,

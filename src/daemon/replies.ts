@@ -34,6 +34,8 @@ export interface Replies extends Record<RequestName, object> {
   /** Also the data of a PARTIAL_FAILURE. */
   "agent/kill": { readonly results: readonly PerWorker[] };
   "agent/restart": { readonly results: readonly PerWorker[] };
+  "agent/pause": { readonly results: readonly PerWorker[] };
+  "agent/unpause": { readonly results: readonly PerWorker[] };
   "tree/apply": AppliedReply;
   "tree/down": AppliedReply;
   "agent/answer": Success<"answer">;

@@ -124,6 +124,8 @@ export const BOOT_LOOKS_MAX = 64;
 export const BOOT_TRIES_MAX = 4;
 /** Passes of the marker sweep before it says that something survives. */
 export const SWEEP_PASSES_MAX = 20;
+/** Passes of a pause over what an agent forks while it is being stopped; the n-th waits n ms for the signals to be heard. */
+export const PAUSE_PASSES_MAX = 20;
 /** Raw spools are kept this long after the end of an incarnation. */
 export const RUNS_KEPT_MS = 24 * 3_600_000;
 export const CLEAN_PERIOD_MS = 3_600_000;

@@ -39,6 +39,9 @@ export interface Usage {
   readonly cost_usd: number | null;
 }
 
+/** Who wants it to stand still: a person, its budget, the quota of its output, the floor of free disk. */
+export type PauseReason = "operator" | "budget" | "output" | "disk";
+
 export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
 
 export interface SweepReport {
@@ -144,6 +147,8 @@ export interface RecordPayloads {
     readonly reason: ExitReason;
     readonly error?: WorkerError;
     readonly duration_ms: number;
+    /** How much of it it was paused: no budget of time counts that. */
+    readonly paused_ms?: number;
     readonly sweep?: SweepReport;
     readonly clock: ClockStamp;
   };
@@ -240,6 +245,17 @@ export interface RecordPayloads {
     readonly reason: "progress";
     readonly clock: ClockStamp;
   };
+  /** It shall stand still, from now or from its start on; its processes are stopped after this. No clock counts meanwhile. */
+  worker_paused: {
+    readonly reason: PauseReason;
+    readonly detail: string;
+    readonly question_id?: string;
+    /** Its agent, where it runs already; what descends from it is stopped with it. */
+    readonly pids: readonly number[];
+    readonly clock: ClockStamp;
+  };
+  /** One reason less: it goes on once none is left. A stop, and the end of its incarnation, lift all of them without a word. */
+  worker_unpaused: { readonly by: string; readonly reason: PauseReason; readonly clock: ClockStamp };
   worker_limit_reached: {
     readonly limit: "timeout" | "stall" | "tool" | "ready" | "turns" | "tokens" | "usd" | "wall";
     readonly value: number;

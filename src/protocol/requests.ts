@@ -33,6 +33,8 @@ export const Requests = {
     dry_run: z.boolean().default(false),
   }),
   "agent/restart": z.strictObject({ ids: refs }),
+  "agent/pause": z.strictObject({ ids: refs, reason: z.string().max(1_024).optional() }),
+  "agent/unpause": z.strictObject({ ids: refs }),
   "tree/apply": z.strictObject({
     tree: TreeSpec,
     /** Of the client, once for all workers: a thousand copies would not fit into a request. */

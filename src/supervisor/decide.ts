@@ -21,6 +21,7 @@ import { isEnded, type RestartPolicy } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
 import { decideLadder } from "./ladder.ts";
+import { decidePause, isForgiven, pausedMs } from "./pause.ts";
 import { limitError, stopError } from "./stop-errors.ts";
 import { addRestart } from "./window.ts";
 
@@ -58,7 +59,7 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
   // What has ended is begun again by name and by nothing else: not by a timer that rang, not by a start on its way.
   if (isEnded(child.state) && input.type !== "restart") return nothing;
   // What is told twice, or too late, changes nothing: there is one end for each beginning.
-  if (isOutOfTurn(child, input)) return nothing;
+  if (isOutOfTurn(child, input) || isForgiven(child, input)) return nothing;
   switch (input.type) {
     case "begin":
       return {
@@ -133,6 +134,9 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
     case "withdraw":
       if (child.stop !== null || !child.open) return nothing;
       return { events: decideLadder(child, input, now.clock), commands: [] };
+    case "pause":
+    case "unpause":
+      return decidePause(child, input, now.clock);
     case "answer":
       return decideAnswer(child, input, record, now);
     case "exited":
@@ -298,7 +302,7 @@ export const uncounted = (
 
 const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now): Step => {
   const { outcome } = input;
-  const exited = exitRecord(input, record, now);
+  const exited = exitRecord(child, input, record, now);
   const completion = outcome.completion;
   const failure = stopError(child.stop) ?? outcome.error ?? input.error;
   const terminal =
@@ -337,15 +341,18 @@ const verdictOf = (
 };
 
 const exitRecord = (
+  { pause }: ChildState,
   input: Pick<Exited, "exit" | "error" | "duration_ms" | "sweep">,
   record: Recorder,
   now: Now,
 ): RecordDraft => {
   const { exit, error, duration_ms, sweep } = input;
+  const paused_ms = pausedMs(pause, now.mono_ms);
   return record("worker_exited", {
     ...exit,
     ...(error === undefined ? {} : { error }),
     duration_ms,
+    ...(paused_ms === 0 ? {} : { paused_ms }),
     ...(sweep === undefined ? {} : { sweep }),
     clock: now.clock,
   });
@@ -368,7 +375,11 @@ const decideAbandoned = (
     killed === undefined
       ? record("worker_failed", { error: input.error })
       : record("worker_cancelled", { error: killed });
-  return { events: child.open ? [exitRecord(input, record, now), terminal] : [], commands: [], verdict };
+  return {
+    events: child.open ? [exitRecord(child, input, record, now), terminal] : [],
+    commands: [],
+    verdict,
+  };
 };
 
 const noError: WorkerError = { code: "AGENT_FAILED", message: "The agent failed and did not say why." };

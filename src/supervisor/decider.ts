@@ -118,6 +118,10 @@ export const eventOf = (command: Command): WorkerEvent => {
       return { type: "START" };
     case "stop":
       return { type: "STOP", grace_ms: command.grace_ms, signal: command.signal };
+    case "pause":
+      return { type: "PAUSE" };
+    case "unpause":
+      return { type: "UNPAUSE" };
     case "restart_after":
       return { type: "RESTART_AFTER", delay_ms: command.delay_ms };
     case "end":

@@ -3,6 +3,7 @@ import { isCountedRestart, type LogRecord, type RecordDraft, type RecordType } f
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "./ladder.ts";
+import { foldPause, NO_PAUSE, PAUSE_RECORDS } from "./pause.ts";
 import { inWindow } from "./window.ts";
 
 export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
@@ -24,6 +25,7 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   due_ms: null,
   spent_ms: 0,
   ladder: FOOT,
+  pause: NO_PAUSE,
 });
 
 /** The records that are folded. */
@@ -38,12 +40,15 @@ export const LIFECYCLE: readonly RecordType[] = [
   "worker_restart_scheduled",
   "worker_ended",
   ...LADDER_RECORDS,
+  ...PAUSE_RECORDS,
 ];
 
 /** `at` is the record's instant in monotonic milliseconds of this boot (see `monotonicOf`). */
 export const evolve = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   const ladder = foldLadder(child.ladder, record, at);
-  return evolveLife(ladder === child.ladder ? child : { ...child, ladder }, record, at);
+  const pause = foldPause(child.pause, record, at);
+  const same = ladder === child.ladder && pause === child.pause;
+  return evolveLife(same ? child : { ...child, ladder, pause }, record, at);
 };
 
 const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildState => {
@@ -84,8 +89,10 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
     }
     case "worker_limit_reached":
       return { ...child, stop: { kind: "limit", limit: record.payload.limit, bound: record.payload.bound } };
-    case "worker_exited":
-      return { ...child, open: false, spent_ms: child.spent_ms + record.payload.duration_ms };
+    case "worker_exited": {
+      const { duration_ms, paused_ms = 0 } = record.payload;
+      return { ...child, open: false, spent_ms: child.spent_ms + Math.max(0, duration_ms - paused_ms) };
+    }
     case "worker_restart_scheduled": {
       const counted = isCountedRestart(record.payload.reason) ? [...child.restarts, at] : child.restarts;
       return {

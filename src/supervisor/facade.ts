@@ -79,6 +79,19 @@ export interface RuntimeApi {
   kill(options: KillOptions): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /** A new incarnation, also of what has ended or was tombstoned. */
   restart(ids: readonly string[]): Effect.Effect<readonly PerWorker[], HoldfastError>;
+  /**
+   * Its processes stand still until `unpause`, a stop, or the end of this incarnation, and no clock of it counts; a supervisor:
+   * all that run below it now. Fails with INVALID_STATE where no agent runs. `noop`: it is paused already.
+   */
+  pause(
+    ids: readonly string[],
+    options?: { readonly reason?: string | undefined },
+  ): Effect.Effect<readonly PerWorker[], HoldfastError>;
+  /** Whatever it was paused for. `noop` where it was not. */
+  unpause(
+    ids: readonly string[],
+    options?: { readonly by?: string | undefined },
+  ): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /** Answers the question that the worker stands at (`worker_question`). Fails with INVALID_STATE where it asks nothing, or another one. */
   answer(
     id: string,

@@ -12,6 +12,7 @@ import { observe, specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
 import { type Decider, eventOf } from "./decider.ts";
 import { errorOf, NOT_STARTED } from "./exits.ts";
+import { isPaused } from "./pause.ts";
 import { watchReadiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
 import type { AppliedReply } from "./replies.ts";
@@ -169,15 +170,15 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       }
     };
 
-    /** From the launch to its readiness or its end somebody looks whether it is ready. */
+    /** From the launch to its readiness or its end somebody looks whether it is ready, but while it is paused. */
     const attend = (tree: Tree, id: string, what: string): void => {
       const child = tree.state().members.get(id)?.child;
       const key = `ready ${id}`;
-      if (!child?.open || !child.awaits_ready || child.ready || child.stop !== null) {
+      if (!child?.open || !child.awaits_ready || child.ready || child.stop !== null || isPaused(child)) {
         run(key, Effect.void);
         return;
       }
-      if (what !== "launched" && what !== "adopted") return;
+      if (what !== "launched" && what !== "adopted" && what !== "unpause") return;
       const tell = (input: Parameters<Decider["input"]>[0]) =>
         Effect.ignore(tree.input({ type: "worker", worker_id: id, input }));
       run(

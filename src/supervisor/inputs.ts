@@ -12,6 +12,7 @@ import type {
 } from "../protocol/records.ts";
 import type { Ready, RestartPolicy, WorkerState } from "../protocol/worker.ts";
 import type { Answer, Ladder, LadderInput } from "./ladder.ts";
+import type { Pause, PauseInput } from "./pause.ts";
 
 /** What the supervisor remembers of a child: folded from its records by `evolve`, never stored. */
 export interface ChildState {
@@ -43,6 +44,7 @@ export interface ChildState {
   readonly spent_ms: number;
   /** How far it has been found stuck. */
   readonly ladder: Ladder;
+  readonly pause: Pause;
 }
 
 export type StopReason =
@@ -101,6 +103,7 @@ export type Input =
       readonly grace_ms: number;
     }
   | LadderInput
+  | PauseInput
   /** To the question that it was asked about. */
   | {
       readonly type: "answer";
@@ -123,6 +126,8 @@ export type Spawned = Omit<RecordPayloads["worker_spawned"], "clock">;
 export type Command =
   | { readonly type: "start" }
   | { readonly type: "stop"; readonly grace_ms: number; readonly signal: string }
+  /** Its processes shall be as its records say: stopped, or going on. */
+  | { readonly type: "pause" | "unpause" }
   | { readonly type: "restart_after"; readonly delay_ms: number }
   | { readonly type: "end"; readonly state: WorkerEnd };
 

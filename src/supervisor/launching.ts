@@ -43,6 +43,7 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   shell.attach(run, redact);
   shell.starting = undefined;
   shell.tell({ type: "LAUNCHED", timeout_ms });
+  shell.pauseAgain();
 };
 
 const start = async (shell: Shell, incarnation: number): Promise<Started> => {

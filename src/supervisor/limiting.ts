@@ -1,6 +1,7 @@
 /** What a worker may use: its time, which the machine keeps, and its budget, which is asked after each completed turn. */
 import type { RecordDraft } from "../protocol/records.ts";
 import { breachOf, type TimeLeft, timeLeft } from "./budgets.ts";
+import { isPaused, pausedMs } from "./pause.ts";
 import type { Shell } from "./worker.ts";
 
 export const durationOf = ({ journal }: Shell): number => {
@@ -10,9 +11,9 @@ export const durationOf = ({ journal }: Shell): number => {
 
 const timeLeftOf = ({ journal, spec, bridge }: Shell): TimeLeft | undefined => {
   const now = journal.now();
-  const { started_ms, spent_ms } = journal.child();
+  const { started_ms, spent_ms, pause } = journal.child();
   const since = started_ms ?? now;
-  return timeLeft(spec, now - since - bridge.gaps.forgiven(since), spent_ms);
+  return timeLeft(spec, now - since - bridge.gaps.forgiven(since) - pausedMs(pause, now), spent_ms);
 };
 
 /** For the machine: 0 is no limit. */
@@ -24,6 +25,7 @@ export const timeoutOf = (shell: Shell): number => {
 export const reportTimeout = async (shell: Shell): Promise<void> => {
   // The alarm may ring before the tick sees why it rings so early.
   shell.bridge.gaps.look();
+  if (isPaused(shell.journal.child())) return;
   const left = timeLeftOf(shell);
   if (left === undefined) return;
   if (left.left_ms > 0) return shell.tell({ type: "TIME_LEFT", timeout_ms: left.left_ms });

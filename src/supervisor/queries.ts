@@ -12,7 +12,8 @@ import type { Core } from "./core.ts";
 import type { RuntimeApi } from "./facade.ts";
 import type { Forest } from "./forest.ts";
 import { finalText } from "./output.ts";
-import type { WorkerView } from "./replies.ts";
+import { pauseSentence } from "./pause.ts";
+import type { PauseView, WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { followLines, tailOf } from "./watch.ts";
@@ -59,7 +60,7 @@ export const makeQueries = (
     return above === undefined ? ofItsOwn(row) : supervisorWindow(above, monoMs());
   };
   const ofItsOwn = (row: WorkerRow) => windowOf(row, live.get(row.id)?.child().restarts ?? [], monoMs());
-  /** With what is not in its records: its place in the queue as it is now, and the question that it stands at. */
+  /** With what its row has not: its place in the queue as it is now, the question that it stands at, why it stands still. */
   const shown = (row: WorkerRow): WorkerView => {
     const view = viewOf(row);
     if (isEnded(row.state)) return view;
@@ -67,7 +68,9 @@ export const makeQueries = (
     const ladder = live.get(row.id)?.child().ladder;
     return {
       ...view,
-      ...(queue === undefined ? {} : { reason: queueReason(queue), queue }),
+      reason: reasonOf(row),
+      ...(queue === undefined ? {} : { queue }),
+      ...pausedOf(row.id),
       ...(ladder?.stage !== "asked"
         ? {}
         : { question: { question_id: ladder.question_id, about: "stall" as const } }),
@@ -75,7 +78,13 @@ export const makeQueries = (
   };
   const reasonOf = ({ id, reason }: WorkerRow): string => {
     const queue = core.admission.placeOf(id);
-    return queue === undefined ? reason : queueReason(queue);
+    if (queue !== undefined) return queueReason(queue);
+    const pause = live.get(id)?.child().pause;
+    return pause === undefined || pause.causes.length === 0 ? reason : pauseSentence(pause);
+  };
+  const pausedOf = (id: string): { readonly paused?: readonly PauseView[] } => {
+    const causes = live.get(id)?.child().pause.causes ?? [];
+    return causes.length === 0 ? {} : { paused: causes };
   };
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
@@ -134,7 +143,7 @@ export const makeQueries = (
           log
             .workers()
             .filter((row) => !isEnded(row.state) || live.has(row.parent ?? "") || row.supervisor !== "root")
-            .map((row) => ({ ...row, reason: reasonOf(row) })),
+            .map((row) => ({ ...row, reason: reasonOf(row), ...pausedOf(row.id) })),
           forest.trees().map((tree) => tree.state()),
           windowNow,
           monoMs(),

@@ -6,13 +6,14 @@ import type { Ready, WorkerSpec } from "../protocol/worker.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { ChildState, Input } from "./inputs.ts";
+import { pausedMs } from "./pause.ts";
 import { newRecords } from "./watch.ts";
 
 type Condition = Exclude<keyof Ready, "within_ms">;
 
 export const watchReadiness = (
   core: Core,
-  { worker_id, started_ms }: ChildState,
+  { worker_id, started_ms, pause }: ChildState,
   tell: (input: Input) => Effect.Effect<void>,
 ): Effect.Effect<void, HoldfastError> =>
   Effect.gen(function* () {
@@ -21,7 +22,7 @@ export const watchReadiness = (
     if (ready === undefined) return;
     const condition = conditionOf(ready);
     const begun = started_ms ?? core.monoMs();
-    const ran = core.monoMs() - begun;
+    const ran = core.monoMs() - begun - pausedMs(pause, core.monoMs());
     const holds = Effect.as(until(core, spec, ready, worker_id, ran), true);
     const within = Effect.timeoutOrElse(holds, {
       duration: Math.max(0, ready.within_ms - ran),

@@ -3,11 +3,18 @@
  * so that who imports the library needs none of its types.
  */
 import type { AgentCompletion } from "../protocol/completion.ts";
-import type { LogRecord, Usage, WorkerError } from "../protocol/records.ts";
+import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow, WorkerRow } from "../store/port.ts";
 import type { QueuePlace } from "./seats.ts";
+
+/** Why a worker stands still; lifted by `agent unpause`. */
+export interface PauseView {
+  readonly reason: PauseReason;
+  readonly detail: string;
+  readonly question_id?: string;
+}
 
 /** A row of `agent list`, with the field names of cli.md. */
 export interface WorkerView {
@@ -39,6 +46,8 @@ export interface WorkerView {
   readonly queue?: QueuePlace;
   /** What it asks; answered by `agent answer`. */
   readonly question?: { readonly question_id: string; readonly about: "stall" };
+  /** It stands still for these reasons, oldest first. */
+  readonly paused?: readonly PauseView[];
 }
 
 export interface WorkerInfo extends WorkerView {
@@ -105,6 +114,7 @@ export interface TreeNode {
   readonly pid?: number | null;
   readonly incarnation?: number;
   readonly restarts?: number;
+  readonly paused?: readonly PauseView[];
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
   readonly children: readonly TreeNode[];
 }

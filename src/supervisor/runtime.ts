@@ -16,6 +16,7 @@ import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
+import { makePausing } from "./pausing-by-name.ts";
 import { makeQueries } from "./queries.ts";
 import type { PerWorker } from "./replies.ts";
 import { LIMITS, type Limits } from "./seats.ts";
@@ -223,6 +224,8 @@ export const makeRuntime = (
         return Effect.succeed({ type: "worker", worker_id: row.id, input } as const);
       });
 
+    const { pause, unpause } = makePausing(core, each);
+
     const applyTree: RuntimeApi["applyTree"] = (spec, { dry_run = false, by = "user" } = {}) =>
       Effect.suspend(() =>
         admission.isClosed()
@@ -372,5 +375,18 @@ export const makeRuntime = (
     yield* Effect.forkScoped(forest.reconciling);
 
     const queries = makeQueries(core, forest, options, () => over);
-    return { ...queries, spawn, applyTree, downTree, kill, restart, answer, wait, send, shutdown };
+    return {
+      ...queries,
+      spawn,
+      applyTree,
+      downTree,
+      kill,
+      restart,
+      pause,
+      unpause,
+      answer,
+      wait,
+      send,
+      shutdown,
+    };
   });

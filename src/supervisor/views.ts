@@ -5,6 +5,7 @@ import { commandLine } from "../protocol/shell.ts";
 import { statusOf } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import type { PerWorker, SpawnReply, TreeNode, WaitReply, WorkerView } from "./facade.ts";
+import type { PauseView } from "./replies.ts";
 import { type SupervisorState, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
 import { decayedWindow, inWindow } from "./window.ts";
 
@@ -106,9 +107,12 @@ export const windowOf = (row: WorkerRow, restarts: readonly number[], nowMs: num
   period_ms: row.spec.restart_period_ms,
 });
 
+/** With what its records do not say. */
+type RowNow = WorkerRow & { readonly paused?: readonly PauseView[] };
+
 /** The root supervisor, its trees and its workers; a worker whose agent spawned others shows them below itself. */
 export const treeOf = (
-  rows: readonly WorkerRow[],
+  rows: readonly RowNow[],
   trees: readonly TreeState[],
   windows: (row: WorkerRow) => WindowView,
   nowMs: number,
@@ -116,7 +120,7 @@ export const treeOf = (
   const known = new Map(rows.map((row) => [row.id, row]));
   const rest = rows.filter((row) => row.supervisor === "root");
   const below = Map.groupBy(rest, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
-  const worker = (row: WorkerRow, inTree?: { readonly name: string | null }): TreeNode => ({
+  const worker = (row: RowNow, inTree?: { readonly name: string | null }): TreeNode => ({
     id: row.id,
     name: (inTree ?? row).name,
     type: "worker",
@@ -128,6 +132,7 @@ export const treeOf = (
     pid: row.pid,
     incarnation: row.incarnation,
     restarts: row.restarts,
+    ...(row.paused === undefined ? {} : { paused: row.paused }),
     ...(inTree === undefined ? { window: windows(row) } : { tombstone: row.tombstone }),
     children: (below.get(row.id) ?? []).map((one) => worker(one)),
   });

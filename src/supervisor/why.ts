@@ -14,6 +14,8 @@ const OF_A_WORKER: readonly RecordType[] = [
   "worker_queued",
   "worker_state_changed",
   "worker_ready",
+  "worker_paused",
+  "worker_unpaused",
   "worker_adopted",
   "worker_cancel_requested",
   "worker_signal_sent",

@@ -33,6 +33,8 @@ import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch } from "./launching.ts";
 import { checkBudget, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { isPaused } from "./pause.ts";
+import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
 import { settle } from "./settling.ts";
@@ -142,7 +144,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const { stop } = this.child();
     if (stop?.kind === "kill") this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
     else if (stop !== null) this.tell({ type: "STOP", grace_ms: this.spec.grace_ms, signal: "SIGTERM" });
-    const first = (): void => this.actor.start(firstStep(this));
+    const first = (): void => {
+      this.actor.start(firstStep(this));
+      this.pauseAgain();
+    };
     if (run === undefined) first();
     else
       takeOver(this, run)
@@ -181,6 +186,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.actor.tell(event);
   }
 
+  /** It runs from now on, and was paused before: while it started, or by an earlier daemon. */
+  pauseAgain(): void {
+    if (isPaused(this.child())) this.tell({ type: "PAUSE" });
+  }
+
   child(): ChildState {
     return this.decider.child();
   }
@@ -202,8 +212,9 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   tick(now: number): void {
     const { run } = this;
     if (run === undefined) return;
-    const { state, ladder } = this.child();
-    if (state === "running" && this.vitals.dueAt(ladder) <= now)
+    const child = this.child();
+    const { state, ladder } = child;
+    if (state === "running" && !isPaused(child) && this.vitals.dueAt(ladder) <= now)
       this.fork(this.vitals.tick(this.journal, run, now));
   }
 
@@ -229,6 +240,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
         return settle(this);
       case "reportTimeout":
         return reportTimeout(this);
+      case "applyPause":
+        return applyPause(this);
     }
   }
 

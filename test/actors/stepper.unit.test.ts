@@ -20,6 +20,8 @@ const EVENTS: readonly WorkerEvent[] = [
   { type: "LAUNCHED", timeout_ms: 7_000 },
   { type: "TIME_LEFT", timeout_ms: 3_000 },
   { type: "EXITED" },
+  { type: "PAUSE" },
+  { type: "UNPAUSE" },
   { type: "STOP", grace_ms: 500, signal: "SIGTERM" },
   { type: "STOP", grace_ms: 0, signal: "SIGINT" },
   { type: "RESTART_AFTER", delay_ms: 0 },

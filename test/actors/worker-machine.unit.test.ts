@@ -93,6 +93,24 @@ describe("a worker's life", () => {
     expect(run(start, launched).timers).toEqual([]);
   });
 
+  it("lets no wall clock run while it is paused, and as much as is left afterwards", () => {
+    const bounded = { type: "LAUNCHED", timeout_ms: 5_000 } as const;
+    const pause = { type: "PAUSE" } as const;
+    const paused = run(start, bounded, pause);
+    expect(paused).toMatchObject({ value: { running: "unbounded" }, acts: ["launch", "applyPause"] });
+    const on = run(start, bounded, pause, { type: "UNPAUSE" }, { type: "TIME_LEFT", timeout_ms: 3_000 });
+    expect(on).toMatchObject({ value: { running: "bounded" }, acts: ["launch", "applyPause", "applyPause"] });
+    expect(on.timers).toEqual(["timeout 5000", "timeout 3000"]);
+  });
+
+  it.each([[start], [start, launched, stop], [start, launched, exited]])(
+    "is not paused where no agent runs that could be",
+    (...events) => {
+      const { value, acts } = run(...events);
+      expect(run(...events, { type: "PAUSE" }, { type: "UNPAUSE" })).toMatchObject({ value, acts });
+    },
+  );
+
   it("ends from backing off without a process", () => {
     expect(
       run(

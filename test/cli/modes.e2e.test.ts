@@ -35,6 +35,8 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/output", ["output", "done"]],
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
+  ["agent/pause", ["pause", "reader", "--reason", "a look"]],
+  ["agent/unpause", ["unpause", "reader"]],
   ["agent/capabilities", ["capabilities"]],
   ["agent/capabilities", ["capabilities", "claude"]],
   ["agent/doctor", ["doctor"]],

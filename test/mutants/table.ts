@@ -15,6 +15,7 @@ export interface Mutant {
 const sup = (name: string): string => `test/supervisor/${name}.unit.test.ts`;
 const SIM = "test/sim/simulator.unit.test.ts";
 
+const PAUSE = "src/supervisor/pause.ts";
 const WINDOW = "src/supervisor/window.ts";
 const DECIDE = "src/supervisor/decide.ts";
 const EVOLVE = "src/supervisor/evolve.ts";
@@ -263,5 +264,19 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "child.incarnation > 0",
     why: "what ended before it began is never started",
     by: SIM,
+  },
+  {
+    file: PAUSE,
+    find: 'return record.payload.to === "stopping" ? lifted(pause, at) : pause;',
+    replace: "return pause;",
+    why: "what is being stopped is still paused",
+    by: sup("pause"),
+  },
+  {
+    file: PAUSE,
+    find: "events.length > 0 && left === 0",
+    replace: "events.length > 0",
+    why: "one reason less lets go on what another one holds",
+    by: sup("pause"),
   },
 ];

@@ -3,6 +3,7 @@ import { DURATION_MAX_MS } from "../../src/protocol/limits.ts";
 import { isEnded } from "../../src/protocol/worker.ts";
 import { NOT_STARTED } from "../../src/supervisor/exits.ts";
 import type { ChildState, Input } from "../../src/supervisor/inputs.ts";
+import { isPaused } from "../../src/supervisor/pause.ts";
 import type { Member, SupervisorState } from "../../src/supervisor/tree/state.ts";
 import type { Daemon } from "./daemon.ts";
 import { randomEdit, randomSpec } from "./generate.ts";
@@ -25,6 +26,8 @@ const WEIGHTS = {
   refuse: 3,
   wall_jump: 1,
   limit: 3,
+  pause: 4,
+  unpause: 6,
   abandon: 0.5,
   stray: 10,
 };
@@ -40,6 +43,8 @@ const QUICK: readonly Act[] = [
   "spawn",
   "spawn",
   "limit",
+  "pause",
+  "unpause",
   "abandon",
   "stray",
   "stray",
@@ -191,6 +196,20 @@ const acts: Readonly<Record<Act, (daemon: Daemon) => void>> = {
     daemon.faults++;
     const limit = daemon.random.pick(["stall", "stall", "usd", "turns", "wall"] as const);
     tell(daemon, member, { type: "limit", limit, value: 2, bound: 1, grace_ms: 1_000 });
+  },
+  pause: (daemon) => {
+    const member = aMember(daemon);
+    if (member === undefined) return;
+    const reason = daemon.random.pick(["operator", "operator", "disk"] as const);
+    tell(daemon, member, { type: "pause", reason, detail: "", pids: [] });
+  },
+  unpause: (daemon) => {
+    const paused = membersOf(daemon).filter(({ child }) => isPaused(child));
+    const member =
+      paused.length > 0 && daemon.random.chance(0.8) ? daemon.random.pick(paused) : aMember(daemon);
+    if (member === undefined) return;
+    const reason = daemon.random.pick([undefined, undefined, "disk"] as const);
+    tell(daemon, member, { type: "unpause", by: "user", ...(reason === undefined ? {} : { reason }) });
   },
   /** Holdfast itself fails at a worker: its agent is killed before that is told. */
   abandon: (daemon) => {

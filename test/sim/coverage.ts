@@ -17,6 +17,8 @@ const INPUTS: readonly Input["type"][] = [
   "restart",
   "shutdown",
   "ready",
+  "pause",
+  "unpause",
   "limit",
   "abandoned",
 ];

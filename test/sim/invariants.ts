@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
 import { isEnded, type WorkerSpec } from "../../src/protocol/worker.ts";
+import { isPaused } from "../../src/supervisor/pause.ts";
 import { evolveTree } from "../../src/supervisor/tree/evolve.ts";
 import { plan } from "../../src/supervisor/tree/plan.ts";
 import { isRunning, type SupervisorState, type TreeState } from "../../src/supervisor/tree/state.ts";
@@ -145,7 +146,7 @@ const projected: Invariant = ({ tree, before, committed, rebuilt, mono_ms, specO
   );
 };
 
-const INSTANTS = ["started_ms", "due_ms", "restarts"];
+const INSTANTS = ["started_ms", "due_ms", "restarts", "since_ms", "before_ms"];
 
 const different = <T>(
   what: string,
@@ -240,7 +241,20 @@ const planned: Invariant = ({ tree, rebuilt, mono_ms }) => {
   return action === undefined ? undefined : `left to do: ${JSON.stringify(action)}`;
 };
 
-/** By their names in promises.md; the last two say of trees what those do not. */
+/** Who is paused stands still, and who is not does not. */
+const still: Invariant = ({ tree, processes, mono_ms, now_ms, well_since_ms }) =>
+  first(tree.members.values(), ({ child }) => {
+    const process = processes.of.get(child.worker_id);
+    if (!child.spawned || child.stop !== null || process?.alive !== true) return undefined;
+    if (process.incarnation !== child.incarnation || now_ms - well_since_ms < NOTICED_WITHIN_MS)
+      return undefined;
+    const shall = isPaused(child);
+    const since = Math.max(child.pause.since_ms, child.started_ms ?? 0);
+    if (process.paused === shall || mono_ms - since < NOTICED_WITHIN_MS) return undefined;
+    return `${child.worker_id} ${shall ? "is paused, and goes on" : "is not paused, and stands still"}`;
+  });
+
+/** By their names in promises.md; the last three say of trees what those do not. */
 export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I1 one life": oneLife,
   "I2 running is alive": runningIsAlive,
@@ -255,6 +269,7 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I12 punctual": punctual,
   "I13 no orphan": noOrphan,
   "I14 planned": planned,
+  "I15 still": still,
 };
 
 export const violationIn = (view: View): string | undefined =>

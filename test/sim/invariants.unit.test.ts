@@ -109,6 +109,10 @@ const gone = (given: View): View => {
   if (process !== undefined) given.processes.end(process, exitOf(0));
   return given;
 };
+const stopped = (given: View): View => {
+  (given.processes.of.get("W") as { paused: boolean }).paused = true;
+  return given;
+};
 const twice = (): View => {
   const given = view();
   given.processes.make("W", 2, LIFE);
@@ -152,6 +156,16 @@ const broken: Readonly<Record<string, readonly [string, () => View][]>> = {
   ],
   "I14 planned": [
     ["a child left to start", () => gone(same(tree({ ...ended, state: "pending" }, starting), endedOnce))],
+  ],
+  "I15 still": [
+    [
+      "a paused one that goes on",
+      () =>
+        view({
+          tree: tree({ pause: { causes: [{ reason: "disk", detail: "" }], since_ms: 0, before_ms: 0 } }),
+        }),
+    ],
+    ["one that was never told to go on", () => stopped(view())],
   ],
 };
 const ref = (name: string): ChildRef => ({

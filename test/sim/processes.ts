@@ -6,6 +6,7 @@ import type { Random } from "./random.ts";
 
 const STUBBORN_MS = 600_000;
 const SLOW_KILL_MS = 3_000;
+const PAUSED_LOOK_MS = 60_000;
 
 export interface Temper {
   /** Mean of its life. */
@@ -18,6 +19,8 @@ export class Process {
   readonly id: string;
   readonly incarnation: number;
   alive = true;
+  /** It stands still. */
+  paused = false;
   ended_ms = 0;
   /** What its exit file says; undefined: nobody saw its end. */
   exit: RunExit | undefined;
@@ -60,19 +63,24 @@ export class ProcessTable {
     const process = new Process(id, incarnation);
     this.of.set(id, process);
     const random = this.#random;
-    this.#timeline.after(
-      random.about(temper.life_ms),
-      () => process.alive && !this.calm,
-      () => {
-        const good = temper.works && random.chance(0.7);
-        if (!good) this.faults++;
-        this.end(
-          process,
-          good ? exitOf(0) : random.chance(0.5) ? exitOf(1 + random.below(3)) : exitOf(null, "SIGSEGV"),
-        );
-      },
-    );
+    this.#live(process, random.about(temper.life_ms), () => {
+      const good = temper.works && random.chance(0.7);
+      if (!good) this.faults++;
+      this.end(
+        process,
+        good ? exitOf(0) : random.chance(0.5) ? exitOf(1 + random.below(3)) : exitOf(null, "SIGSEGV"),
+      );
+    });
     return process;
+  }
+
+  /** It ends by itself after so long, but not while it stands still. */
+  #live(process: Process, life_ms: number, end: () => void): void {
+    this.#timeline.after(
+      life_ms,
+      () => process.alive && !this.calm,
+      () => (process.paused ? this.#live(process, PAUSED_LOOK_MS, end) : end()),
+    );
   }
 
   end(process: Process, exit: RunExit) {
@@ -92,6 +100,7 @@ export class ProcessTable {
 
   signal(process: Process, signal: string) {
     if (!process.alive) return;
+    process.paused = false;
     const random = this.#random;
     const after = (delay: number, exit: RunExit) =>
       this.#timeline.after(

@@ -9,6 +9,7 @@ import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
 import type { WorkerError } from "../../src/protocol/records.ts";
 import { failedToStart, NOT_STARTED } from "../../src/supervisor/exits.ts";
 import type { Command, Input } from "../../src/supervisor/inputs.ts";
+import { isPaused } from "../../src/supervisor/pause.ts";
 import type { BootAction } from "../../src/supervisor/reconcile.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Process } from "./processes.ts";
@@ -17,6 +18,8 @@ const stepper = makeStepper(workerMachine, { incarnation: 0 });
 
 const IDENTITY = { pid: 1, start_time: "1", boot_id: "sim", pid_ns: "1" };
 export const SPAWNED = { pid: 1, pgid: 1, agent: IDENTITY, launcher: IDENTITY, argv: [] };
+/** A pause takes a look at the process table; it is through before any signal that comes after it. */
+const PAUSE_MS = 0;
 const LOST: WorkerError = { code: "WORKER_LOST", message: "The agent was never started." };
 const UNSTARTABLE: WorkerError = { code: "AGENT_FAILED", message: "There is no such program." };
 
@@ -72,6 +75,7 @@ export class Shell {
         this.#fact({ type: "adopted", spawned: SPAWNED }, () => {
           this.#attach(found);
           begin("starting", { type: "LAUNCHED", timeout_ms: 0 });
+          this.#pauseAgain();
         });
       this.#soon(adopt, 0);
     }
@@ -97,6 +101,10 @@ export class Shell {
         return this.tell({ type: "RESTART_AFTER", delay_ms: command.delay_ms });
       case "end":
         return this.tell({ type: "END", state: command.state });
+      case "pause":
+        return this.tell({ type: "PAUSE" });
+      case "unpause":
+        return this.tell({ type: "UNPAUSE" });
     }
   }
 
@@ -155,11 +163,26 @@ export class Shell {
         return this.#soon(() => process !== undefined && this.#daemon.processes.signal(process, "SIGKILL"));
       case "settle":
         return this.#soon(() => this.#settle());
+      case "applyPause":
+        return process !== undefined && this.#applyPause(process);
       case "reportTimeout":
         return this.#soon(() =>
           this.#fact({ type: "limit", limit: "timeout", value: 1, bound: 1, grace_ms: 1_000 }),
         );
     }
+  }
+
+  #pauseAgain(): void {
+    if (isPaused(this.#daemon.childOf(this.id))) this.tell({ type: "PAUSE" });
+  }
+
+  /** The process does as the newest record says, after those before it. */
+  #applyPause(process: Process): void {
+    const paused = isPaused(this.#daemon.childOf(this.id));
+    if (!paused) this.#watchReady(process);
+    this.#soon(() => {
+      process.paused = paused;
+    }, PAUSE_MS);
   }
 
   #fact(input: Input, done: () => void = () => undefined): void {
@@ -183,6 +206,7 @@ export class Shell {
           this.#fact({ type: "launched", spawned: SPAWNED }, () => {
             this.#attach(process);
             this.tell({ type: "LAUNCHED", timeout_ms: daemon.timeoutOf(this.id) });
+            this.#pauseAgain();
           }),
         );
       });

@@ -58,14 +58,22 @@ const settle = (daemon: Daemon): void => {
   daemon.calm = true;
   daemon.dies_in = undefined;
   daemon.processes.calm = true;
-  const until = daemon.timeline.now_ms + PEACE_MS;
-  while (daemon.timeline.step(until)) {
-    // Until then.
-  }
+  rest(daemon);
+  // A person who has paused somebody comes back: who stands still for ever is not at peace.
+  for (const id of daemon.tree.members.keys())
+    daemon.input({ type: "worker", worker_id: id, input: { type: "unpause", by: "user" } });
+  rest(daemon);
   const stuck = unsettled(daemon.tree);
   if (stuck !== undefined) throw new Violation(`L1 settled: ${stuck}`);
   const { events } = decideTree(daemon.tree, { type: "plan" }, daemon.now(), daemon.specOf);
   if (events.length > 0) throw new Violation(`L2 idempotent: a steady tree makes ${events[0]?.type}`);
+};
+
+const rest = (daemon: Daemon): void => {
+  const until = daemon.timeline.now_ms + PEACE_MS;
+  while (daemon.timeline.step(until)) {
+    // Until then.
+  }
 };
 
 /** FNV-1a over the records. */

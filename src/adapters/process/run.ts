@@ -10,6 +10,7 @@ import type { Run, RunExit } from "../spawner.ts";
 import { decideExit } from "./exit.ts";
 import { currentPlace, isAlive, knownHere, type Liveness, livenessOf, signalProcess } from "./identity.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
+import { continueMembers, stopMembers } from "./pause.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
 import {
@@ -45,6 +46,7 @@ export interface RunFacts {
   readonly notices: Notices;
 }
 
+const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
 const NOBODY: Recorded = new Map();
 
 export class ProcessRun implements Run, Polled {
@@ -62,6 +64,8 @@ export class ProcessRun implements Run, Polled {
   readonly #resolve: (exit: RunExit) => void;
   #listener: (() => void) | undefined;
   #hasExited = false;
+  /** The newest pause or its end: they are carried out one after the other. */
+  #pausing: Promise<unknown> | undefined;
   /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
   #dyingSince = 0;
 
@@ -96,10 +100,30 @@ export class ProcessRun implements Run, Polled {
 
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
     if (signal === "SIGKILL") return this.kill();
+    // What is about to be stopped would be stopped after it was told to go on.
+    await this.#pausing;
     const kinship = await this.#host.snapshots.refresh();
     if (this.#hasExited) return [];
     noteSignal(this.#dir, signal);
-    return signalGroup(this, kinship, signal);
+    const signalled = signalGroup(this, kinship, signal);
+    // Paused, by us or by an earlier daemon: it acts on no signal before it goes on.
+    if (!STOPPING.has(signal)) continueMembers(this, kinship);
+    return signalled;
+  }
+
+  pause(): Promise<readonly number[]> {
+    const pump = readIdentity(this.#dir, "pump", currentPlace());
+    return this.#afterwards(() => stopMembers(this, pump, () => this.#host.snapshots.refresh()));
+  }
+
+  unpause(): Promise<readonly number[]> {
+    return this.#afterwards(async () => continueMembers(this, await this.#host.snapshots.refresh()));
+  }
+
+  #afterwards(work: () => Promise<readonly number[]>): Promise<readonly number[]> {
+    const mine = (this.#pausing ?? Promise.resolve()).then(() => (this.#hasExited ? [] : work()));
+    this.#pausing = mine.catch(() => undefined);
+    return mine;
   }
 
   async kill(): Promise<readonly number[]> {

@@ -48,11 +48,15 @@ export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signa
   return pairs.map(([pid]) => pid);
 };
 
-/** KILL to the agent, the group and every known descendant, never to the launcher. */
-export const killMembers = (run: Members, kinship: Kinship): readonly number[] => {
-  const victims = knownOf(run);
-  for (const { pid, start_time } of groupMembers(kinship.table, run.launcher.pid, victims))
-    victims.set(pid, start_time);
-  victims.delete(run.launcher.pid);
-  return byPid(victims, "SIGKILL");
+/** The agent, the group and every known descendant, but the launcher; parents before their children, as far as is known. */
+export const membersOf = (run: Members, kinship: Kinship): Map<number, string> => {
+  const members = knownOf(run);
+  for (const { pid, start_time } of groupMembers(kinship.table, run.launcher.pid, members))
+    members.set(pid, start_time);
+  members.delete(run.launcher.pid);
+  return members;
 };
+
+/** KILL to all of them. */
+export const killMembers = (run: Members, kinship: Kinship): readonly number[] =>
+  byPid(membersOf(run, kinship), "SIGKILL");

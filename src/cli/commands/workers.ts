@@ -81,6 +81,23 @@ export const restart: Handler = async (context) => {
   );
 };
 
+export const pause: Handler = async (context) => {
+  const client = await context.connect();
+  return withResults(context, `pausing ${context.call.args.join(", ")}`, () =>
+    client.ask("agent/pause", {
+      ids: [...context.call.args],
+      reason: context.flags.reason as string | undefined,
+    }),
+  );
+};
+
+export const unpause: Handler = async (context) => {
+  const client = await context.connect();
+  return withResults(context, `letting ${context.call.args.join(", ")} go on`, () =>
+    client.ask("agent/unpause", { ids: [...context.call.args] }),
+  );
+};
+
 /** Who reads an open stdin reads lines. */
 const asLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 

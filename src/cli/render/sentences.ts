@@ -195,6 +195,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     warn(
       `stuck? silent for ${duration(idle_ms)}. Answer within ${duration(answer_within_ms)}: agent answer ID ${answers.join("|")}`,
     ),
+  worker_paused: ({ reason, detail }) => warn(`paused${because(detail || reason)}`),
+  worker_unpaused: ({ by, reason }) => good(`goes on, by ${oneLine(by)}${because(reason)}`),
   worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),
   worker_question_withdrawn: () => good("goes on by itself; the question is withdrawn"),
   worker_limit_reached: limitReached,

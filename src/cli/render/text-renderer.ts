@@ -15,7 +15,14 @@ export interface TextOptions {
 }
 
 /** Commands whose failure has a result worth seeing: a table per id, what was changed, the doctor's checks. */
-const SHOWN_ON_FAILURE = new Set(["agent/kill", "agent/restart", "agent/up", "agent/doctor"]);
+const SHOWN_ON_FAILURE = new Set([
+  "agent/kill",
+  "agent/restart",
+  "agent/pause",
+  "agent/unpause",
+  "agent/up",
+  "agent/doctor",
+]);
 
 /** The error says it all. */
 const isOneResult = (value: unknown): boolean => (value as { results?: unknown[] }).results?.length === 1;

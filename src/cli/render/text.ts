@@ -4,10 +4,11 @@ import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
-import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
+import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
+import { pauseText, perWorker, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
@@ -67,9 +68,12 @@ const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, no
 /** Of a task, where no terminal bounds it. */
 const TASK_COLUMNS = 60;
 
+/** Of the reason of a pause, in a table. */
+const PAUSE_COLUMNS = 40;
+
 /** In a table: with its place where it waits, with its question where it asks. */
-const stateCell = ({ state, queue, question }: WorkerView): string =>
-  `${stateWord(state)}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question ? " (stuck?)" : ""}`;
+const stateCell = ({ state, queue, question, paused, reason }: WorkerView): string =>
+  `${stateWord(state)}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question ? " (stuck?)" : ""}`;
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
@@ -92,7 +96,7 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     worker.id.slice(0, chars),
     worker.name ?? "–",
     worker.kind,
-    paint(worker.question ? "warn" : toneOf(worker.state), stateCell(worker)),
+    paint(worker.question || worker.paused ? "warn" : toneOf(worker.state), stateCell(worker)),
     String(worker.incarnation),
     String(worker.restarts),
     worker.pid === null ? "–" : String(worker.pid),
@@ -142,7 +146,7 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
   const task = node.task ? `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}` : "";
   const { reason = "" } = node;
   const why =
-    reason === "" || state === "running" || PLAIN_REASONS.includes(reason)
+    reason === "" || (state === "running" && !node.paused) || PLAIN_REASONS.includes(reason)
       ? ""
       : `  ${paint("dim", oneLine(stateWord(reason)))}`;
   const dead = node.tombstone ? paint("dim", "  killed by name") : "";
@@ -204,7 +208,7 @@ const restartRule = ({ spec, window }: WorkerInfo): string =>
 /** The words of the state, and the reason where it is more than the state itself. */
 const condition = (worker: WorkerInfo, now: number): string => {
   const since = worker.ended_at === null && worker.started_at ? `, for ${age(worker.started_at, now)}` : "";
-  const reason = worker.state === "running" ? "" : oneLine(stateWord(worker.reason));
+  const reason = worker.state === "running" && !worker.paused ? "" : oneLine(stateWord(worker.reason));
   return `${stateWord(worker.state)}${reason ? ` (${reason})` : ""}${worker.state === "running" ? since : ""}`;
 };
 
@@ -216,7 +220,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["id", worker.id],
     ["name", worker.name],
     ["kind", worker.kind],
-    ["state", paint(toneOf(worker.state), condition(worker, now))],
+    ["state", paint(worker.paused ? "warn" : toneOf(worker.state), condition(worker, now))],
     [
       "asks",
       worker.question &&
@@ -257,28 +261,6 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
   const recent = worker.recent.flatMap((record) => lines.line(record) ?? []);
   return recent.length === 0 ? facts : `${facts}\n\n${recent.join("\n")}`;
 };
-
-const EFFECT_WORDS: Readonly<Record<string, string>> = {
-  created: "started",
-  updated: "restarting",
-  deleted: "stopped",
-  noop: "had already ended",
-  would_create: "would be started",
-  would_update: "would be restarted",
-  would_delete: "would be stopped",
-};
-
-const perWorker: TextOf<{ readonly results: readonly PerWorker[] }> = ({ results }, { paint }) =>
-  results.length === 0
-    ? "Nothing to do: no workers are running."
-    : results
-        .map((result) => {
-          const who = result.name ?? result.id;
-          return result.error
-            ? `${who}  ${paint("bad", oneLine(result.error.message, 300))}`
-            : `${who}  ${EFFECT_WORDS[result.effect] ?? result.effect}`;
-        })
-        .join("\n");
 
 const wait: TextOf<{ readonly results: readonly WaitReply[] }> = ({ results }, { paint }) =>
   results
@@ -398,6 +380,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/info": info,
   "agent/kill": perWorker,
   "agent/restart": perWorker,
+  "agent/pause": pauseText,
+  "agent/unpause": unpauseText,
   "agent/up": upText,
   "agent/diff": diffText,
   "agent/down": downText,

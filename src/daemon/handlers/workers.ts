@@ -30,6 +30,18 @@ export const restart: Handler<"agent/restart"> = {
     Effect.map(runtime.restart(ids), (results) => perWorker("restarted", results)),
 };
 
+export const pause: Handler<"agent/pause"> = {
+  lifetime: "command",
+  run: ({ runtime }, { ids, ...how }) =>
+    Effect.map(runtime.pause(ids, how), (results) => perWorker("paused", results)),
+};
+
+export const unpause: Handler<"agent/unpause"> = {
+  lifetime: "command",
+  run: ({ runtime }, { ids }) =>
+    Effect.map(runtime.unpause(ids), (results) => perWorker("unpaused", results)),
+};
+
 export const answer: Handler<"agent/answer"> = {
   lifetime: "command",
   run: ({ runtime }, { id, answer: said, ...options }) =>

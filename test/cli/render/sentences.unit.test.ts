@@ -73,6 +73,12 @@ describe("a record as a sentence", () => {
       "stuck? silent for 10m. Answer within 2m: agent answer ID wait|restart|kill",
     ],
     [
+      record("worker_paused", { reason: "operator", detail: "too hot", pids: [7], clock }),
+      "paused (too hot)",
+    ],
+    [record("worker_paused", { reason: "disk", detail: "", pids: [], clock }), "paused (disk)"],
+    [record("worker_unpaused", { by: "user", reason: "operator", clock }), "goes on, by user (operator)"],
+    [
       record("worker_queued", { place: 2, priority: "low", waits_for: "memory" }),
       "waits for memory: place 2, priority low",
     ],

@@ -87,6 +87,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         return targets.map(per);
       }),
     restart: (ids) => Effect.sync(() => ids.map(per)),
+    pause: (ids) => Effect.sync(() => ids.map(per)),
+    unpause: (ids) => Effect.sync(() => ids.map(per)),
     answer: (id, answer) => Effect.as(resolve(id), { id, question_id: "q1", answer }),
     send: (id) => Effect.as(resolve(id), { message_id: "m1", state: "delivered" as const }),
     resolve,

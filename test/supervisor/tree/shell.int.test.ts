@@ -12,7 +12,7 @@ import {
 } from "../../../src/protocol/tree.ts";
 import type { RuntimeApi } from "../../../src/supervisor/facade.ts";
 import type { TreeNode } from "../../../src/supervisor/replies.ts";
-import { memoryMachine, settled, spec, until } from "../memory-runtime.ts";
+import { elapse, memoryMachine, settled, spec, until } from "../memory-runtime.ts";
 
 const leaf = (name: string, over: object = {}): WorkerNode =>
   WorkerNode.parse({ type: "worker", name, spec: spec(over) });
@@ -316,6 +316,27 @@ describe("a tree", () => {
       expect(memory.runs.length).toBe(1);
       memory.runs[0]?.print("stdout", "now listening\n");
       yield* until("the next", () => memory.runs.length === 2);
+    }),
+  );
+
+  it.effect("a worker that is paused before it is ready has the rest of its time afterwards", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      const ready = { log: "listening", within_ms: 30_000 };
+      yield* runtime.applyTree(tree(group("shop", {}, leaf("store", { ready }), leaf("web"))));
+      yield* until("a launch", () => memory.runs.length === 1);
+      yield* settled;
+      yield* elapse(20);
+      expect(yield* runtime.pause(["shop"])).toMatchObject([{ ok: true, effect: "updated" }]);
+      yield* settled;
+      expect(memory.runs[0]?.signals).toEqual(["SIGSTOP"]);
+      yield* elapse(60);
+      expect(yield* runtime.unpause(["shop"])).toMatchObject([{ ok: true, effect: "updated" }]);
+      yield* elapse(8);
+      memory.runs[0]?.print("stdout", "now listening\n");
+      yield* until("the next", () => memory.runs.length === 2);
+      expect(memory.runs[0]?.signals).toEqual(["SIGSTOP", "SIGCONT"]);
     }),
   );
 });
