@@ -129,6 +129,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     commit: async (drafts) => drafts.map(append),
     worker: (id) => rows.get(id),
     workers: () => [...rows.values()],
+    workerCount: () => rows.size,
     trees: () => [],
     named: () => [],
     byId: () => undefined,

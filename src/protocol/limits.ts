@@ -184,15 +184,22 @@ export const DATA_MAX_DEPTH = 100;
 /** A known secret shorter than this is not looked for in output. */
 export const KNOWN_SECRET_MIN_CHARS = 6;
 
-/** Runs are looked at so often where no file event tells; each tick looks at this many of the quiet ones in turn. */
+/** Runs are looked at so often where no file event tells. */
 export const RUN_POLL_MS = 250;
+/** Quiet runs that each look takes in turn: idle, and as long as events may have been lost because a look came this late. */
+export const RUN_POLL_QUIET_RUNS = 16;
 export const RUN_POLL_SLICE_RUNS = 64;
+export const RUN_POLL_LATE_MS = 100;
+/** The launcher of an adopted agent is nobody's child here: so often somebody looks whether it is there. */
+export const LAUNCHER_LOOK_MS = 1_000;
 /** Between the agent's pid and its exec: how often the start is looked at. */
 export const EXEC_POLL_MS = 1;
 /** A launcher writes `exit` within this after its agent's death, or is ended. */
 export const LAUNCHER_END_MS = 5_000;
-/** Descendants of all runs are recorded this often, and before each signal. */
+/** Descendants of all runs are recorded this often, and before each signal; where that would read more processes a second than this, more rarely. */
 export const SNAPSHOT_PERIOD_MS = 5_000;
+export const SNAPSHOT_PERIOD_MAX_MS = 30_000;
+export const SNAPSHOT_READS_PER_S = 250;
 /** A scan of the process table yields after this. */
 export const SCAN_SLICE_MS = 5;
 /** What the sweep has killed must be gone within this, or is reported as a survivor. */

@@ -85,6 +85,7 @@ const open = (options: OpenOptions): EventLog => {
     checkpoints: guarded((workerId: string, incarnation: number) => checkpoints.all(workerId, incarnation)),
     worker: guarded(workers.one),
     workers: guarded(workers.all),
+    workerCount: guarded(workers.count),
     named: guarded(workers.named),
     turns: guarded(turns),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>

@@ -3,33 +3,56 @@
  * not our child, a directory that could not be watched, an event that the kernel dropped) and the period of the
  * snapshots. It costs the same however many runs are quiet.
  */
-import { RUN_POLL_MS, RUN_POLL_SLICE_RUNS, SNAPSHOT_PERIOD_MS } from "../../protocol/limits.ts";
+import {
+  LAUNCHER_LOOK_MS,
+  RUN_POLL_LATE_MS,
+  RUN_POLL_MS,
+  RUN_POLL_QUIET_RUNS,
+  RUN_POLL_SLICE_RUNS,
+  SNAPSHOT_PERIOD_MAX_MS,
+  SNAPSHOT_PERIOD_MS,
+  SNAPSHOT_READS_PER_S,
+} from "../../protocol/limits.ts";
 import type { Recorder } from "./snapshots.ts";
 
 export interface Polled extends Recorder {
   /** Looked at on every tick, not in turn. */
   isUrgent(): boolean;
+  /** Asked now and then, with one call to the kernel: whether the launcher that would tell of the end is there. */
+  lookForLauncher(): void;
   look(): void;
   dispose(): void;
 }
 
-const SNAPSHOT_TICKS = SNAPSHOT_PERIOD_MS / RUN_POLL_MS;
+const LAUNCHER_LOOK_TICKS = LAUNCHER_LOOK_MS / RUN_POLL_MS;
+
+/** A scan reads every process of the machine: the more there are, the rarer. */
+export const snapshotPeriod = (processes: number): number =>
+  Math.min(SNAPSHOT_PERIOD_MAX_MS, Math.max(SNAPSHOT_PERIOD_MS, (processes / SNAPSHOT_READS_PER_S) * 1_000));
 
 export class Poller {
   readonly runs = new Set<Polled>();
-  readonly #snapshot: () => void;
+  /** Resolves to how many processes there are. */
+  readonly #snapshot: () => Promise<number>;
   #timer: NodeJS.Timeout | undefined;
   #turn = this.runs.values();
   #ticks = 0;
+  #tickedAt = 0;
+  #snapshotAt = 0;
+  /** Runs that may have changed without an event. */
+  #unsure = 0;
 
-  constructor(snapshot: () => void) {
+  constructor(snapshot: () => Promise<number>) {
     this.#snapshot = snapshot;
   }
 
   /** While a run is followed the timer keeps this process alive, as a child process would. */
   add(run: Polled): void {
     this.runs.add(run);
-    this.#timer ??= setInterval(() => this.#tick(), RUN_POLL_MS);
+    if (this.#timer !== undefined) return;
+    this.#tickedAt = performance.now();
+    this.#snapshotAt = this.#tickedAt + SNAPSHOT_PERIOD_MS;
+    this.#timer = setInterval(() => this.#tick(), RUN_POLL_MS);
   }
 
   remove(run: Polled): void {
@@ -40,10 +63,27 @@ export class Poller {
   }
 
   #tick(): void {
-    for (const run of this.runs) if (run.isUrgent()) run.look();
-    for (let n = Math.min(RUN_POLL_SLICE_RUNS, this.runs.size); n > 0; n -= 1) this.#nextInTurn()?.look();
+    const now = performance.now();
     this.#ticks += 1;
-    if (this.#ticks % SNAPSHOT_TICKS === 0) this.#snapshot();
+    if (this.#ticks % LAUNCHER_LOOK_TICKS === 0) for (const run of this.runs) run.lookForLauncher();
+    for (const run of this.runs) if (run.isUrgent()) run.look();
+    for (let looks = this.#looks(now); looks > 0; looks -= 1) this.#nextInTurn()?.look();
+    if (now >= this.#snapshotAt) void this.#takeSnapshot();
+  }
+
+  /** An event loop that is late reads the file events late, and the kernel keeps only so many. */
+  #looks(now: number): number {
+    if (now - this.#tickedAt > RUN_POLL_MS + RUN_POLL_LATE_MS) this.#unsure = this.runs.size;
+    this.#tickedAt = now;
+    const slice = this.#unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
+    this.#unsure = Math.max(0, this.#unsure - slice);
+    return Math.min(slice, this.runs.size);
+  }
+
+  async #takeSnapshot(): Promise<void> {
+    this.#snapshotAt = Number.POSITIVE_INFINITY;
+    const processes = await this.#snapshot();
+    this.#snapshotAt = performance.now() + snapshotPeriod(processes);
   }
 
   #nextInTurn(): Polled | undefined {

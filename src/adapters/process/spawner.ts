@@ -17,7 +17,7 @@ export interface ProcessSpawnerOptions {
 }
 
 export const makeProcessSpawner = ({ runsDir, storeId }: ProcessSpawnerOptions): RuntimeSpawner => {
-  const poller: Poller = new Poller(() => void snapshots.refresh());
+  const poller: Poller = new Poller(async () => (await snapshots.refresh()).table.size);
   const snapshots = new Snapshots(poller.runs);
   const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper() };
   return {
