@@ -2,6 +2,7 @@
  * The daemon's life: lock, runtime (log, spawner, boot reconcile), socket, and an orderly end. Its agents outlive it
  * (architecture §5): a signal stops the daemon and keeps them; only `daemon/stop` with `kill` ends them.
  */
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -10,7 +11,7 @@ import type { OpenRuntimeOptions } from "../supervisor/open.ts";
 import type { DaemonFile } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
-import { limitsOf } from "./limits.ts";
+import { connectionsOf, descriptorsOf, limitsOf } from "./limits.ts";
 import { acquireLock } from "./lock.ts";
 import type { Log } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
@@ -56,6 +57,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       report: (message, cause) =>
         log("error", message, { cause: cause instanceof Error ? cause.stack : cause }),
     });
+    const connectionsMax = yield* attempt(() => connectionsOf(options.env, descriptorsHere()));
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
     const stopped = yield* Deferred.make<string>();
@@ -76,7 +78,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
           return Effect.ensuring(runtime.shutdown(agents, reason), Deferred.succeed(stopped, reason));
         }),
     };
-    const server = yield* listen(path, (socket) => openSession(socket, services, run, log));
+    const server = yield* listen(path, connectionsMax, (socket) => openSession(socket, services, run, log));
     yield* holdLink(options, path);
     yield* options.signalled.pipe(
       Effect.flatMap((signal) => services.shutdown("keep", signal)),
@@ -91,6 +93,14 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     yield* server.drain(stopping);
     log("info", "stopped", { reason });
   });
+
+const descriptorsHere = (): number => {
+  try {
+    return descriptorsOf(readFileSync("/proc/self/limits", "latin1"));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+};
 
 const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<void, HoldfastError> =>
   attempt(() => {

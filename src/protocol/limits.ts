@@ -87,7 +87,13 @@ export const MEM_AVAILABLE_MIN_BYTES = 256 * 1024 * 1024;
 export const MEMORY_READ_MS = 50;
 
 export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;
-export const CONNECTIONS_MAX = 1_024;
+/** Unless HOLDFAST_MAX_CONNECTIONS says otherwise: of each a watcher costs about 20 KB; and the most that may be asked for. */
+export const CONNECTIONS_DEFAULT = 12_000;
+export const CONNECTIONS_MAX = 100_000;
+/** Descriptors that connections leave for the log, spools and starts. */
+export const DESCRIPTORS_KEPT = 256;
+/** Clients that the kernel lets wait to be accepted. */
+export const BACKLOG_MAX = 4_096;
 export const REQUESTS_IN_FLIGHT_MAX = 256;
 export const WATCHER_BUFFER_MAX_BYTES = 1024 * 1024;
 
@@ -153,6 +159,8 @@ export const DAEMON_LOG_MAX_BYTES = 8 * 1024 * 1024;
 /** A daemon that stops lets requests in flight finish for at most this long. */
 export const DAEMON_DRAIN_MS = 5_000;
 export const REQUEST_ID_MAX_CHARS = 128;
+/** Watchers are woken for so long in one turn of the event loop. */
+export const WAKE_SLICE_MS = 10;
 /** Text joined for one write to a watcher. */
 export const WATCHER_CHUNK_CHARS = 128 * 1024;
 /** The event loop's delay is measured this finely, over windows of this length. */
