@@ -104,7 +104,7 @@ export const makeQueries = (
         };
       });
     });
-  const tail = new Tail(log);
+  const tail = new Tail(log, monoMs);
   const follow: RuntimeApi["follow"] = (query, take) =>
     Effect.flatMap(followOf(query), (what) =>
       Effect.callback<number, HoldfastError>((resume) => {

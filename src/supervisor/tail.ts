@@ -12,14 +12,16 @@ export interface Waiter {
 
 export class Tail {
   readonly #log: EventLog;
+  readonly #monoMs: () => number;
   #waiting = new Set<Waiter>();
   /** To be woken: what was committed after they began to wait they read with the rest. */
   #due = new Set<Waiter>();
   #isScheduled = false;
   #unlisten: (() => void) | undefined;
 
-  constructor(log: EventLog) {
+  constructor(log: EventLog, monoMs: () => number) {
     this.#log = log;
+    this.#monoMs = monoMs;
   }
 
   /** For what is committed from now on. */
@@ -53,11 +55,11 @@ export class Tail {
 
   #wakeSlice(): void {
     this.#isScheduled = false;
-    const until = performance.now() + WAKE_SLICE_MS;
+    const until = this.#monoMs() + WAKE_SLICE_MS;
     for (const waiter of this.#due) {
       this.#due.delete(waiter);
       waiter.wake();
-      if (performance.now() >= until) break;
+      if (this.#monoMs() >= until) break;
     }
     if (this.#due.size > 0) this.#schedule();
   }

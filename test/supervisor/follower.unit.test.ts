@@ -31,6 +31,8 @@ const makeLog = (count: number) => {
   };
 };
 
+const monoMs = () => performance.now();
+
 const always: Follow = { from: 0, filter: {}, isOver: () => false, isCut: () => false };
 
 const follow = (log: EventLog, tail: Tail, take: Take, over: Partial<Follow> = {}) => {
@@ -46,7 +48,7 @@ const follow = (log: EventLog, tail: Tail, take: Take, over: Partial<Follow> = {
 test("a follower is handed the log and then each commit, every line once and in order", async () => {
   const { log, append } = makeLog(3 * READ_PAGE_RECORDS + 1);
   const heard: string[] = [];
-  follow(log, new Tail(log), ({ lines }) => void heard.push(...lines));
+  follow(log, new Tail(log, monoMs), ({ lines }) => void heard.push(...lines));
   for (let n = 0; n < 10; n += 1) {
     append();
     await nextTurn();
@@ -57,7 +59,7 @@ test("a follower is handed the log and then each commit, every line once and in 
 
 test("for one that cannot take its page nothing is read, and the others do not wait for it", async () => {
   const { log, append } = makeLog(0);
-  const tail = new Tail(log);
+  const tail = new Tail(log, monoMs);
   const room = Promise.withResolvers<void>();
   const stalled: string[] = [];
   const heard: string[] = [];
@@ -78,7 +80,7 @@ test("for one that cannot take its page nothing is read, and the others do not w
 
 test("it ends at its last seq, when it is over, and when the runtime is shut down", async () => {
   const { log } = makeLog(10);
-  const tail = new Tail(log);
+  const tail = new Tail(log, monoMs);
   const heard: string[] = [];
   const ended = follow(log, tail, ({ lines }) => void heard.push(...lines), { from: 2, until: 4 });
   await nextTurn();
@@ -89,7 +91,7 @@ test("it ends at its last seq, when it is over, and when the runtime is shut dow
 
 test("what its reader throws ends it alone; who has left is told nothing, and at last nobody listens", async () => {
   const { log, append, listeners } = makeLog(0);
-  const tail = new Tail(log);
+  const tail = new Tail(log, monoMs);
   const heard: string[] = [];
   const broken = follow(log, tail, () => {
     throw new TypeError("a reader broke");
@@ -107,7 +109,7 @@ test("what its reader throws ends it alone; who has left is told nothing, and at
 
 test("many who wait are woken a slice at a time, and what is committed meanwhile reaches all of them", async () => {
   const { log, append } = makeLog(0);
-  const tail = new Tail(log);
+  const tail = new Tail(log, monoMs);
   const heard = new Map<number, string[]>();
   let turns = 0;
   for (let n = 0; n < 3; n += 1)
