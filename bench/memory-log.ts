@@ -131,6 +131,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     workers: () => [...rows.values()],
     look: () => undefined,
     trouble: () => undefined,
+    workerCount: () => rows.size,
     trees: () => [],
     named: () => [],
     byId: () => undefined,

@@ -9,6 +9,7 @@ import { sleepers } from "./sleepers.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
+import { watchers } from "./watchers.ts";
 
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
   ingest,
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   supervisor,
   "boot-adopt": bootAdopt,
   sleepers,
+  watchers,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

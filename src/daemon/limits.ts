@@ -1,8 +1,30 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
 import { HoldfastError } from "../protocol/errors.ts";
-import { DEPTH_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import {
+  CONNECTIONS_DEFAULT,
+  CONNECTIONS_MAX,
+  DEPTH_MAX,
+  DESCRIPTORS_KEPT,
+  WORKERS_LIVE_MAX,
+} from "../protocol/limits.ts";
 import type { Limits } from "../supervisor/seats.ts";
 import type { Environment } from "./paths.ts";
+
+/** HOLDFAST_MAX_CONNECTIONS, and never so many that no descriptor is left for anything else. */
+export const connectionsOf = (env: Environment, descriptors: number): number =>
+  Math.max(
+    1,
+    Math.min(
+      whole(env, "HOLDFAST_MAX_CONNECTIONS", 1, CONNECTIONS_MAX) ?? CONNECTIONS_DEFAULT,
+      descriptors - DESCRIPTORS_KEPT,
+    ),
+  );
+
+/** How many files this process may have open; Node has raised its soft limit to the hard one. */
+export const descriptorsOf = (limits: string): number => {
+  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(limits) ?? [];
+  return soft === undefined || soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
+};
 
 /** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). What is not set, or empty, has its default. */
 export const limitsOf = (env: Environment): Partial<Limits> => {

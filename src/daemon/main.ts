@@ -2,6 +2,7 @@
  * The daemon's life: lock, runtime (log, spawner, boot reconcile), socket, and an orderly end. Its agents outlive it
  * (architecture §5): a signal stops the daemon and keeps them; only `daemon/stop` with `kill` ends them.
  */
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { crashPoint } from "../protocol/crash-point.ts";
@@ -14,7 +15,7 @@ import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
-import { limitsOf } from "./limits.ts";
+import { connectionsOf, descriptorsOf, limitsOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
@@ -77,6 +78,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     });
     // A boot takes its time, and has no ticks.
     watchdog.ticked();
+    const connectionsMax = yield* attempt(() => connectionsOf(options.env, descriptorsHere()));
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
     const stopped = yield* Deferred.make<string, HoldfastError>();
@@ -100,7 +102,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         }),
     };
     crashPoint("boot-before-socket");
-    const server = yield* listen(path, (socket) => openSession(socket, services, run, options.defects));
+    const server = yield* listen(path, connectionsMax, (socket) =>
+      openSession(socket, services, run, options.defects),
+    );
     facts = services.facts;
     watchdog.beat();
     const link = yield* holdLink(options, path);
@@ -124,6 +128,14 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     yield* server.drain(stopping);
     log("info", "stopped", { reason });
   });
+
+const descriptorsHere = (): number => {
+  try {
+    return descriptorsOf(readFileSync("/proc/self/limits", "latin1"));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+};
 
 const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<void, HoldfastError> =>
   attempt(() => {

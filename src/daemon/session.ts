@@ -53,6 +53,8 @@ interface InFlight {
 }
 
 interface Chunk {
+  /** Of its request. */
+  readonly id: string;
   readonly text: string;
   readonly taken: () => void;
 }
@@ -102,34 +104,37 @@ export const openSession = (socket: Socket, services: Services, run: Run, defect
     }
   };
 
-  /** Completes once the chunk is written, which is when the socket wants more. */
-  const stream = (text: string): Effect.Effect<void> =>
-    Effect.callback((resume) => {
-      const chunk = { text, taken: () => resume(Effect.void) };
-      waiting.push(chunk);
-      writeWaiting();
-      return Effect.sync(() => {
-        const at = waiting.indexOf(chunk);
-        if (at !== -1) waiting.splice(at, 1);
-      });
-    });
+  /** Undefined where the socket takes it at once; otherwise it resolves once the chunk is written, which is when the socket wants more. */
+  const stream = (id: string, text: string): Promise<void> | undefined => {
+    if (waiting.length === 0 && socket.writable && !socket.writableNeedDrain) {
+      socket.write(text);
+      return undefined;
+    }
+    return new Promise((taken) => waiting.push({ id, text, taken }));
+  };
 
-  const emitterOf = (head: EnvelopeHead, startedAt: number): Emit => {
+  /** After its terminal line a request says nothing more. */
+  const silence = (id: string): void => {
+    for (let at = waiting.length - 1; at >= 0; at -= 1) if (waiting[at]?.id === id) waiting.splice(at, 1);
+  };
+
+  const emitterOf = (id: string, head: EnvelopeHead, startedAt: number): Emit => {
     let seq = 0;
-    return (records) =>
-      Effect.gen(function* () {
-        const frame = progressFrame(head, timeSince(startedAt));
-        let text = "";
-        for (const record of records) {
-          text += progressLine(frame, seq++, record);
-          if (text.length < WATCHER_CHUNK_CHARS) continue;
-          yield* stream(text);
-          text = "";
+    return (records) => {
+      const frame = progressFrame(head, timeSince(startedAt));
+      let at = 0;
+      const goOn = (): Promise<void> | undefined => {
+        while (at < records.length && inFlight.get(id)?.head === head) {
+          let text = "";
+          while (at < records.length && text.length < WATCHER_CHUNK_CHARS)
+            text += progressLine(frame, seq++, records[at++] as string);
+          const taken = stream(id, text);
+          if (taken !== undefined) return taken.then(goOn);
         }
-        if (text !== "") yield* stream(text);
-        // A client as fast as we are never makes a write wait: without this its stream would keep the loop to itself.
-        yield* Effect.yieldNow;
-      });
+        return undefined;
+      };
+      return goOn();
+    };
   };
 
   const interrupt = (request: InFlight, reason: HoldfastError): void => {
@@ -187,7 +192,7 @@ export const openSession = (socket: Socket, services: Services, run: Run, defect
     // It yields first, so that it is in flight before it does anything: `daemon/stop` drains this very session.
     const fiber = run(
       Effect.andThen(Effect.yieldNow, () =>
-        handler.run(services, request.data as never, emitterOf(head, startedAt)),
+        handler.run(services, request.data as never, emitterOf(id, head, startedAt)),
       ),
     );
     const entry: InFlight = { id, head, lifetime: handler.lifetime, fiber, startedAt };
@@ -195,6 +200,7 @@ export const openSession = (socket: Socket, services: Services, run: Run, defect
     fiber.addObserver((exit) => {
       if (inFlight.get(id) !== entry) return;
       inFlight.delete(id);
+      silence(id);
       answer(head, outcomeOf(entry, exit), startedAt);
       closeWhenDone();
     });

@@ -7,7 +7,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { Effect, type Scope } from "effect";
 import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { CONNECTIONS_MAX, DAEMON_DRAIN_MS } from "../protocol/limits.ts";
+import { BACKLOG_MAX, DAEMON_DRAIN_MS } from "../protocol/limits.ts";
 import { UNREADABLE } from "./request.ts";
 import type { Session } from "./session.ts";
 
@@ -25,13 +25,14 @@ export interface SocketServer {
 /** Listen at `path`, giving each connection to `open`. Fails with STORE_FAILED or PERMISSION_DENIED. */
 export const listen = (
   path: string,
+  connectionsMax: number,
   open: (socket: Socket) => Session,
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const sessions = new Map<Socket, Session>();
     const newServer = (): Server =>
       createServer({ allowHalfOpen: true }, (socket) => {
-        if (sessions.size >= CONNECTIONS_MAX) return turnAway(socket);
+        if (sessions.size >= connectionsMax) return turnAway(socket, sessions.size);
         socket.once("close", () => {
           sessions.delete(socket);
           if (sessions.size === 0) onEmpty?.();
@@ -86,9 +87,9 @@ const fileId = (path: string): string | undefined => {
   return stats?.isSocket() ? `${stats.dev}:${stats.ino}` : undefined;
 };
 
-const turnAway = (socket: Socket): void => {
+const turnAway = (socket: Socket, open: number): void => {
   socket.on("error", () => {});
-  const error = new HoldfastError("QUEUE_FULL", `${CONNECTIONS_MAX} connections are open.`);
+  const error = new HoldfastError("QUEUE_FULL", `${open} connections are open, and no more are taken.`);
   socket.write(encodeEnvelope(errorEnvelope(UNREADABLE, { now_ms: Date.now(), duration_ms: 0 }, error)));
   socket.destroySoon();
 };
@@ -107,7 +108,7 @@ const bind = (server: Server, path: string): Effect.Effect<string | undefined, H
     try {
       rmSync(path, { force: true });
       server.once("error", fail);
-      server.listen(path, () => {
+      server.listen({ path, backlog: BACKLOG_MAX }, () => {
         server.off("error", fail);
         // Until here the directory alone keeps others out.
         chmodSync(path, 0o600);

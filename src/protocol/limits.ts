@@ -106,7 +106,13 @@ export const MEM_AVAILABLE_MIN_BYTES = 256 * 1024 * 1024;
 export const MEMORY_READ_MS = 50;
 
 export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;
-export const CONNECTIONS_MAX = 1_024;
+/** Unless HOLDFAST_MAX_CONNECTIONS says otherwise: of each a watcher costs about 20 KB; and the most that may be asked for. */
+export const CONNECTIONS_DEFAULT = 12_000;
+export const CONNECTIONS_MAX = 100_000;
+/** Descriptors that connections leave for the log, spools and starts. */
+export const DESCRIPTORS_KEPT = 256;
+/** Clients that the kernel lets wait to be accepted. */
+export const BACKLOG_MAX = 4_096;
 export const REQUESTS_IN_FLIGHT_MAX = 256;
 export const WATCHER_BUFFER_MAX_BYTES = 1024 * 1024;
 
@@ -178,6 +184,8 @@ export const DAEMON_LOG_MAX_BYTES = 8 * 1024 * 1024;
 /** A daemon that stops lets requests in flight finish for at most this long. */
 export const DAEMON_DRAIN_MS = 5_000;
 export const REQUEST_ID_MAX_CHARS = 128;
+/** Watchers are woken for so long in one turn of the event loop. */
+export const WAKE_SLICE_MS = 10;
 /** Text joined for one write to a watcher. */
 export const WATCHER_CHUNK_CHARS = 128 * 1024;
 /** The event loop's delay is measured this finely, over windows of this length. */
@@ -234,9 +242,14 @@ export const DATA_MAX_DEPTH = 100;
 /** A known secret shorter than this is not looked for in output. */
 export const KNOWN_SECRET_MIN_CHARS = 6;
 
-/** Runs are looked at so often where no file event tells; each tick looks at this many of the quiet ones in turn. */
+/** Runs are looked at so often where no file event tells. */
 export const RUN_POLL_MS = 250;
+/** Quiet runs that each look takes in turn: idle, and as long as events may have been lost because a look came this late. */
+export const RUN_POLL_QUIET_RUNS = 16;
 export const RUN_POLL_SLICE_RUNS = 64;
+export const RUN_POLL_LATE_MS = 100;
+/** The launcher of an adopted agent is nobody's child here: so often somebody looks whether it is there. */
+export const LAUNCHER_LOOK_MS = 1_000;
 /** Between the agent's pid and its exec: how often the start is looked at. */
 export const EXEC_POLL_MS = 1;
 /** A run that dies with its daemon waits so long for the next one; whole seconds, because its helper is a shell. */
@@ -247,8 +260,10 @@ export const ORPHAN_PERIOD_MS = 60_000;
 export const ORPHAN_CONFIRM_MS = 5_000;
 /** A launcher writes `exit` within this after its agent's death, or is ended. */
 export const LAUNCHER_END_MS = 5_000;
-/** Descendants of all runs are recorded this often, and before each signal. */
+/** Descendants of all runs are recorded this often, and before each signal; where that would read more processes a second than this, more rarely. */
 export const SNAPSHOT_PERIOD_MS = 5_000;
+export const SNAPSHOT_PERIOD_MAX_MS = 30_000;
+export const SNAPSHOT_READS_PER_S = 250;
 /** A scan of the process table yields after this. */
 export const SCAN_SLICE_MS = 5;
 /** What the sweep has killed must be gone within this, or is reported as a survivor. */

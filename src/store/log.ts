@@ -87,6 +87,7 @@ const open = (options: OpenOptions): EventLog => {
     ),
     worker: guarded((id: string) => at().workers.one(id)),
     workers: guarded(() => at().workers.all()),
+    workerCount: guarded(() => at().workers.count()),
     named: guarded((name: string) => at().workers.named(name)),
     turns: guarded((workerId: string) => at().turns(workerId)),
     messages: guarded((workerId: string) => at().messages.of(workerId)),

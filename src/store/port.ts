@@ -163,6 +163,8 @@ export interface EventLog {
   checkpoints(workerId: string, incarnation: number): readonly Checkpoint[];
   worker(id: string): WorkerRow | undefined;
   workers(): readonly WorkerRow[];
+  /** How many `workers` would answer, without reading them. */
+  workerCount(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
   turns(workerId: string): readonly TurnRow[];

@@ -8,6 +8,7 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, MessageRow, RecordFilter } from "../store/port.ts";
+import type { Take } from "./follower.ts";
 import type { Answer } from "./ladder.ts";
 import type {
   AnswerReply,
@@ -132,10 +133,8 @@ export interface RuntimeApi {
   tree(): Effect.Effect<TreeNode, HoldfastError>;
   /** Of a worker, or of a supervisor by its path. */
   why(ref: string): Effect.Effect<WhyReply, HoldfastError>;
-  /** Pages of records as JSON lines with their seqs: the log from the cursor, then the live tail; no gap, no repeat. */
-  watchLines(
-    query: WatchQuery,
-  ): Stream.Stream<{ readonly lines: readonly string[]; readonly head: number }, HoldfastError>;
+  /** Hands over pages of records as JSON lines: the log from the cursor, then the live tail; no gap, no repeat. Answers the cursor to go on from. */
+  follow(query: WatchQuery, take: Take): Effect.Effect<number, HoldfastError>;
   watch(query: WatchQuery): Stream.Stream<LogRecord, HoldfastError>;
   /** Fails with TIMEOUT when its own time is up. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;

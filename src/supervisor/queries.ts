@@ -9,14 +9,16 @@ import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
-import type { RuntimeApi } from "./facade.ts";
+import type { RuntimeApi, WatchQuery } from "./facade.ts";
+import { Follower } from "./follower.ts";
 import type { Forest } from "./forest.ts";
 import { finalText } from "./output.ts";
 import { pauseSentence } from "./pause.ts";
 import type { PauseView, WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
+import { Tail } from "./tail.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
-import { followLines, tailOf } from "./watch.ts";
+import { type Follow, followLines, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
 
 export interface QueryOptions {
@@ -32,7 +34,7 @@ export type Queries = Pick<
   | "info"
   | "tree"
   | "why"
-  | "watchLines"
+  | "follow"
   | "watch"
   | "output"
   | "raw"
@@ -92,29 +94,38 @@ export const makeQueries = (
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
 
-  const watchLines: RuntimeApi["watchLines"] = (query) =>
-    Stream.unwrap(
-      Effect.gen(function* () {
-        const ids =
-          query.ids === undefined
-            ? undefined
-            : yield* Effect.forEach(query.ids, (ref) => Effect.map(find(ref), (row) => row.id));
-        return yield* attempt(() => {
-          const since =
-            query.from ??
-            (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
-          const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
-          const from =
-            query.tail === undefined ? (since ?? log.head()) : tailOf(log, filter, since ?? 0, query.tail);
-          const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
-          return followLines(log, {
-            from,
-            filter,
-            until: query.until,
-            isOver: () => !query.follow && haveEnded(),
-            isCut: isOver,
-          });
+  const followOf = (query: WatchQuery): Effect.Effect<Follow, HoldfastError> =>
+    Effect.gen(function* () {
+      const ids =
+        query.ids === undefined
+          ? undefined
+          : yield* Effect.forEach(query.ids, (ref) => Effect.map(find(ref), (row) => row.id));
+      return yield* attempt(() => {
+        const since =
+          query.from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
+        const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
+        const from =
+          query.tail === undefined ? (since ?? log.head()) : tailOf(log, filter, since ?? 0, query.tail);
+        const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
+        return {
+          from,
+          filter,
+          until: query.until,
+          isOver: () => !query.follow && haveEnded(),
+          isCut: isOver,
+        };
+      });
+    });
+  const tail = new Tail(log, monoMs);
+  const follow: RuntimeApi["follow"] = (query, take) =>
+    Effect.flatMap(followOf(query), (what) =>
+      Effect.callback<number, HoldfastError>((resume) => {
+        const follower = new Follower(log, tail, what, take, {
+          onOver: (next) => resume(Effect.succeed(next)),
+          onFailure: (error) => resume(Effect.fail(error)),
         });
+        follower.wake();
+        return Effect.sync(() => follower.stop());
       }),
     );
 
@@ -181,10 +192,12 @@ export const makeQueries = (
           names: row.name === null ? {} : { [row.id]: row.name },
         };
       }),
-    watchLines,
+    follow,
     watch: (query) =>
       Stream.flattenIterable(
-        Stream.map(watchLines(query), (page) => page.lines.map((line) => JSON.parse(line) as LogRecord)),
+        Stream.map(Stream.unwrap(Effect.map(followOf(query), (what) => followLines(log, what))), (page) =>
+          page.lines.map((line) => JSON.parse(line) as LogRecord),
+        ),
       ),
     output: (ref) =>
       Effect.gen(function* () {
@@ -237,7 +250,7 @@ export const makeQueries = (
         started_at: startedAt,
         head: log.head(),
         store_error: errorOf(log.trouble()),
-        workers: { live: live.size, total: log.workers().length },
+        workers: { live: live.size, total: log.workerCount() },
         disk: core.disk.view(),
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,

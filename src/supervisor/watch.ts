@@ -28,28 +28,44 @@ export interface Follow {
 export const followLines = (log: EventLog, follow: Follow): Stream.Stream<Page, HoldfastError> =>
   Stream.unfold(follow.from, (cursor: number) => nextPage(log, follow, cursor));
 
+/** What there is after a cursor; `next` is the cursor after it. */
+export type Look =
+  | { readonly type: "page"; readonly page: Page; readonly next: number }
+  /** Nothing so far that is wanted, and there is more to look at. */
+  | { readonly type: "more"; readonly next: number }
+  /** The next commit may bring something. */
+  | { readonly type: "wait"; readonly next: number }
+  | { readonly type: "over"; readonly next: number }
+  | { readonly type: "cut"; readonly next: number };
+
+export const lookFrom = (log: EventLog, follow: Follow, from: number): Look => {
+  const until = follow.until ?? Number.POSITIVE_INFINITY;
+  if (from >= until) return { type: "over", next: from };
+  // Asked before reading: what is written after the answer is read by the next page.
+  const over = follow.isOver();
+  const cut = follow.isCut();
+  const { lines: read, seqs, scanned } = log.readLines(from, READ_PAGE_RECORDS, follow.filter);
+  const lines = scanned <= until ? read : read.filter((_, at) => (seqs[at] as number) <= until);
+  const next = Math.min(scanned, until);
+  if (lines.length > 0) return { type: "page", page: { lines, head: next }, next };
+  if (next > from && next < log.head()) return { type: "more", next };
+  return { type: over ? "over" : cut ? "cut" : "wait", next };
+};
+
 const nextPage = (
   log: EventLog,
   follow: Follow,
   from: number,
 ): Effect.Effect<readonly [Page, number] | undefined, HoldfastError> =>
   Effect.gen(function* () {
-    let cursor = from;
-    const until = follow.until ?? Number.POSITIVE_INFINITY;
-    for (;;) {
-      if (cursor >= until) return undefined;
-      // Asked before reading: what is written after the answer is read by the next page.
-      const { over, cut } = yield* attempt(() => ({ over: follow.isOver(), cut: follow.isCut() }));
-      const page = yield* attempt(() => log.readLines(cursor, READ_PAGE_RECORDS, follow.filter));
-      const lines =
-        page.scanned <= until ? page.lines : page.lines.filter((_, at) => (page.seqs[at] as number) <= until);
-      if (lines.length > 0) return [{ lines, head: Math.min(page.scanned, until) }, page.scanned] as const;
-      const advanced = page.scanned > cursor;
-      cursor = page.scanned;
-      if (advanced && cursor < log.head()) continue;
-      if (over) return undefined;
-      if (cut) return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime was shut down."));
-      yield* newRecords(log, cursor);
+    for (let cursor = from; ; ) {
+      const found = yield* attempt(() => lookFrom(log, follow, cursor));
+      cursor = found.next;
+      if (found.type === "page") return [found.page, cursor] as const;
+      if (found.type === "over") return undefined;
+      if (found.type === "cut")
+        return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime was shut down."));
+      if (found.type === "wait") yield* newRecords(log, cursor);
     }
   });
 

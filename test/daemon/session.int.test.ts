@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  CONNECTIONS_MAX,
   REQUEST_MAX_BYTES,
   REQUESTS_IN_FLIGHT_MAX,
   WATCHER_BUFFER_MAX_BYTES,
@@ -70,13 +69,20 @@ describe("a connection", () => {
   });
 
   test("over the bound of connections is told so and closed", async () => {
-    const others: Client[] = [];
-    while (others.length < CONNECTIONS_MAX - 1) others.push(await connect(daemon.socket));
-    const tooMany = await connect(daemon.socket);
+    const small = await startTestDaemon(makeFakeRuntime(), { HOLDFAST_MAX_CONNECTIONS: "3" });
+    const taken = await Promise.all(Array.from({ length: 3 }, () => connect(small.socket)));
+    const tooMany = await connect(small.socket);
     await until("it is turned away", () => tooMany.closed());
     expect(tooMany.received.map((one) => one.error.code)).toEqual(["ERATELIMIT"]);
+    const [first, ...others] = taken as [Client, ...Client[]];
     for (const other of others) other.socket.destroy();
-    await until("the others are gone", async () => (await statusOf()).connections === 1);
+    const connections = async (id: string) => {
+      first.send("daemon/status", {}, id);
+      return (await first.answer(id)).data.connections;
+    };
+    let asked = 0;
+    await until("the others are gone", async () => (await connections(`status-${asked++}`)) === 1);
+    await small.stop();
   });
 
   test("refuses an id that is in flight", async () => {

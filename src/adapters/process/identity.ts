@@ -133,7 +133,8 @@ export const livenessOf = (identity: ProcessIdentity): Liveness => {
   return stat.state === "T" || stat.state === "t" ? "stopped" : "running";
 };
 
-const exists = (pid: number): boolean => {
+/** Somebody has this pid, dead or alive: without a descriptor, and without knowing who. */
+export const exists = (pid: number): boolean => {
   try {
     return pid > NO_PROCESS && process.kill(pid, 0);
   } catch (cause) {

@@ -3,27 +3,47 @@
  * not our child, a directory that could not be watched, an event that the kernel dropped) and the period of the
  * snapshots. It costs the same however many runs are quiet.
  */
-import { RUN_POLL_MS, RUN_POLL_SLICE_RUNS, SNAPSHOT_PERIOD_MS } from "../../protocol/limits.ts";
+import {
+  LAUNCHER_LOOK_MS,
+  RUN_POLL_LATE_MS,
+  RUN_POLL_MS,
+  RUN_POLL_QUIET_RUNS,
+  RUN_POLL_SLICE_RUNS,
+  SNAPSHOT_PERIOD_MAX_MS,
+  SNAPSHOT_PERIOD_MS,
+  SNAPSHOT_READS_PER_S,
+} from "../../protocol/limits.ts";
 import type { Recorder } from "./snapshots.ts";
 
 export interface Polled extends Recorder {
   /** Looked at on every tick, not in turn. */
   isUrgent(): boolean;
+  /** Asked now and then, with one call to the kernel: whether the launcher that would tell of the end is there. */
+  lookForLauncher(): void;
   look(): void;
   dispose(): void;
 }
 
-const SNAPSHOT_TICKS = SNAPSHOT_PERIOD_MS / RUN_POLL_MS;
+const LAUNCHER_LOOK_TICKS = LAUNCHER_LOOK_MS / RUN_POLL_MS;
+
+/** A scan reads every process of the machine: the more there are, the rarer. */
+export const snapshotPeriod = (processes: number): number =>
+  Math.min(SNAPSHOT_PERIOD_MAX_MS, Math.max(SNAPSHOT_PERIOD_MS, (processes / SNAPSHOT_READS_PER_S) * 1_000));
 
 export class Poller {
   readonly runs = new Set<Polled>();
-  readonly #snapshot: () => void;
+  /** Resolves to how many processes there are. */
+  readonly #snapshot: () => Promise<number>;
   readonly #onDefect: (cause: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #turn = this.runs.values();
   #ticks = 0;
+  #tickedAt = 0;
+  #snapshotAt = 0;
+  /** Runs that may have changed without an event. */
+  #unsure = 0;
 
-  constructor(snapshot: () => void, onDefect: (cause: unknown) => void) {
+  constructor(snapshot: () => Promise<number>, onDefect: (cause: unknown) => void) {
     this.#snapshot = snapshot;
     this.#onDefect = onDefect;
   }
@@ -31,7 +51,10 @@ export class Poller {
   /** While a run is followed the timer keeps this process alive, as a child process would. */
   add(run: Polled): void {
     this.runs.add(run);
-    this.#timer ??= setInterval(() => this.#tick(), RUN_POLL_MS);
+    if (this.#timer !== undefined) return;
+    this.#tickedAt = performance.now();
+    this.#snapshotAt = this.#tickedAt + SNAPSHOT_PERIOD_MS;
+    this.#timer = setInterval(() => this.#tick(), RUN_POLL_MS);
   }
 
   remove(run: Polled): void {
@@ -42,19 +65,39 @@ export class Poller {
   }
 
   #tick(): void {
-    for (const run of this.runs) this.#look(run, run.isUrgent());
-    for (let n = Math.min(RUN_POLL_SLICE_RUNS, this.runs.size); n > 0; n -= 1) {
-      const run = this.#nextInTurn();
-      if (run !== undefined) this.#look(run, true);
-    }
+    const now = performance.now();
     this.#ticks += 1;
-    if (this.#ticks % SNAPSHOT_TICKS === 0) this.#snapshot();
+    if (this.#ticks % LAUNCHER_LOOK_TICKS === 0)
+      for (const run of this.runs) this.#contain(() => run.lookForLauncher());
+    for (const run of this.runs) this.#contain(() => run.isUrgent() && run.look());
+    for (let looks = this.#looks(now); looks > 0; looks -= 1) this.#contain(() => this.#nextInTurn()?.look());
+    if (now >= this.#snapshotAt) void this.#takeSnapshot();
+  }
+
+  /** An event loop that is late reads the file events late, and the kernel keeps only so many. */
+  #looks(now: number): number {
+    if (now - this.#tickedAt > RUN_POLL_MS + RUN_POLL_LATE_MS) this.#unsure = this.runs.size;
+    this.#tickedAt = now;
+    const slice = this.#unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
+    this.#unsure = Math.max(0, this.#unsure - slice);
+    return Math.min(slice, this.runs.size);
+  }
+
+  async #takeSnapshot(): Promise<void> {
+    this.#snapshotAt = Number.POSITIVE_INFINITY;
+    let processes = 0;
+    try {
+      processes = await this.#snapshot();
+    } catch (cause) {
+      this.#onDefect(cause);
+    }
+    this.#snapshotAt = performance.now() + snapshotPeriod(processes);
   }
 
   /** One that cannot be looked at keeps no other from it. The system's own errors pass: it is looked at again. */
-  #look(run: Polled, isDue: boolean): void {
+  #contain(look: () => unknown): void {
     try {
-      if (isDue) run.look();
+      look();
     } catch (cause) {
       if (!(cause instanceof Error && "code" in cause)) this.#onDefect(cause);
     }

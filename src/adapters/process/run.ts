@@ -8,7 +8,15 @@ import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
 import type { Run, RunExit } from "../spawner.ts";
 import { decideExit } from "./exit.ts";
-import { currentPlace, isAlive, knownHere, type Liveness, livenessOf, signalProcess } from "./identity.ts";
+import {
+  currentPlace,
+  exists,
+  isAlive,
+  knownHere,
+  type Liveness,
+  livenessOf,
+  signalProcess,
+} from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
@@ -73,6 +81,8 @@ export class ProcessRun implements Run, Polled {
   #hasExited = false;
   /** The newest pause or its end: they are carried out one after the other. */
   #pausing: Promise<unknown> | undefined;
+  /** Its launcher is gone: nobody writes its exit. */
+  #isForsaken = false;
   /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
   #dyingSince = 0;
 
@@ -194,9 +204,13 @@ export class ProcessRun implements Run, Polled {
     this.#host.poller.remove(this);
   }
 
-  /** Nothing will tell of this run's next change: not our child, no watch, or about to end. */
+  /** Nothing will tell of this run's next change: no launcher, no watch, or about to end. */
   isUrgent(): boolean {
-    return !this.#notices.launcherRuns || !this.#notices.isWatching || this.#dyingSince > 0;
+    return this.#isForsaken || !this.#notices.isWatching || this.#dyingSince > 0;
+  }
+
+  lookForLauncher(): void {
+    this.#isForsaken = !this.#notices.launcherRuns && !exists(this.launcher.pid);
   }
 
   look(): void {
@@ -205,11 +219,23 @@ export class ProcessRun implements Run, Polled {
   }
 
   record(kinship: Kinship): void {
+    if (this.recorded.size === 0 && this.#isAlone(kinship)) return;
     const known = new Map([...this.recorded, ...knownHere(this.launcher, this.agent)]);
     const found = descendantsOf(kinship, this.pgid, known);
     found.delete(this.launcher.pid);
     found.delete(this.agent.pid);
     this.recorded = found.size === 0 ? NOBODY : found;
+  }
+
+  /** Nobody but agent and launcher: so it is with most runs at most times, and costs three look-ups to see. */
+  #isAlone({ children, sessions }: Kinship): boolean {
+    const { agent, launcher } = this;
+    const isOurs = ({ pid }: { readonly pid: number }) => pid === agent.pid || pid === launcher.pid;
+    return (
+      !children.has(agent.pid) &&
+      (children.get(launcher.pid) ?? []).every(isOurs) &&
+      (sessions.get(launcher.pid) ?? []).every(isOurs)
+    );
   }
 
   #notice(notice: Notice): void {

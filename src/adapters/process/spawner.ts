@@ -33,7 +33,7 @@ export const makeProcessSpawner = ({
   onDefect = () => undefined,
   report = () => undefined,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
-  const poller: Poller = new Poller(() => void snapshots.refresh(), onDefect);
+  const poller: Poller = new Poller(async () => (await snapshots.refresh()).table.size, onDefect);
   const snapshots = new Snapshots(poller.runs);
   const lifeline = new Lifeline(runsDir, lifelineRenewMs);
   lifeline.renew();

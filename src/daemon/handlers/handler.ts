@@ -18,8 +18,8 @@ export interface Services {
   readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;
 }
 
-/** Send records, as JSON texts, as one progress envelope each. Completes when the client has taken enough to send more. */
-export type Emit = (records: readonly string[]) => Effect.Effect<void>;
+/** Send records, as JSON texts, as one progress envelope each. Where the client is behind it resolves when it has taken enough to send more. */
+export type Emit = (records: readonly string[]) => Promise<void> | undefined;
 
 export interface Handler<N extends RequestName> {
   /**

@@ -1,5 +1,5 @@
 /** agent/watch: records from a cursor as progress envelopes, then where to go on (architecture §4, Readers follow a cursor). */
-import { Effect, Stream } from "effect";
+import { Effect } from "effect";
 import { success } from "../../protocol/outcome.ts";
 import type { RecordType } from "../../protocol/records.ts";
 import type { RequestData } from "../../protocol/requests.ts";
@@ -14,11 +14,8 @@ export const watch: Handler<"agent/watch"> = {
       const problems = contradictions(data);
       if (problems.length > 0) return yield* Effect.fail(invalidRequest(problems));
       const ids = yield* Effect.forEach(data.ids, (ref) => runtime.resolve(ref));
-      // A watch that sees no record goes on from where it began to look.
-      let next = data.from ?? (yield* runtime.status()).head;
       let records = 0;
-      yield* Stream.runForEach(runtime.watchLines(queryOf(data, ids)), ({ lines, head }) => {
-        next = head;
+      const next = yield* runtime.follow(queryOf(data, ids), ({ lines }) => {
         records += lines.length;
         return emit(lines);
       });

@@ -179,6 +179,7 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     "SELECT * FROM p_workers WHERE name = ? ORDER BY requested_seq DESC",
   );
   const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
+  const count = db.prepare<[], number>("SELECT count(*) FROM p_workers").pluck();
   const show = (row: Stored): WorkerRow => {
     const {
       requested_seq: _,
@@ -206,5 +207,6 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     },
     named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
     all: (): readonly WorkerRow[] => all.all().map(show),
+    count: (): number => count.get() as number,
   };
 };

@@ -43,14 +43,6 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
           status: null,
           error: { code: "WORKER_NOT_FOUND", message: notFound(id).message },
         };
-  const committed = Effect.callback<void>((resume) => {
-    const listener = () => {
-      listeners.delete(listener);
-      resume(Effect.void);
-    };
-    listeners.add(listener);
-    return Effect.sync(() => listeners.delete(listener));
-  });
   const unused = (name: string) => () => Effect.die(new Error(`the fake has no ${name}`));
 
   return {
@@ -98,28 +90,33 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     list: () => Effect.sync(() => [...live].map((id) => ({ id }) as never)),
     info: (id) => Effect.map(resolve(id), () => ({ id }) as never),
     tree: () => Effect.succeed({ id: "root", name: "root", type: "supervisor" as const, children: [] }),
-    watchLines: ({ from, follow }) => {
-      const next = (
-        cursor: number,
-      ): Effect.Effect<readonly [{ lines: string[]; head: number }, number] | undefined> =>
-        Effect.suspend(() => {
-          const page = lines.slice(cursor, cursor + PAGE);
-          if (page.length > 0) {
+    follow: ({ from, follow }, take) =>
+      Effect.callback<number>((resume) => {
+        let cursor = from ?? lines.length;
+        const goOn = (): void => {
+          for (;;) {
+            const page = lines.slice(cursor, cursor + PAGE);
+            if (page.length === 0) break;
             pages++;
-            return Effect.succeed([
-              { lines: page, head: cursor + page.length },
-              cursor + page.length,
-            ] as const);
+            cursor += page.length;
+            const taken = take({ lines: page, head: cursor });
+            if (taken === undefined) continue;
+            listeners.delete(goOn);
+            return void taken.then(() => {
+              listeners.add(goOn);
+              goOn();
+            });
           }
-          return follow ? Effect.andThen(committed, next(cursor)) : Effect.succeed(undefined);
+          if (!follow) resume(Effect.succeed(cursor));
+        };
+        watchers++;
+        listeners.add(goOn);
+        goOn();
+        return Effect.sync(() => {
+          watchers--;
+          listeners.delete(goOn);
         });
-      return Stream.unwrap(
-        Effect.acquireRelease(
-          Effect.sync(() => void watchers++),
-          () => Effect.sync(() => void watchers--),
-        ).pipe(Effect.map(() => Stream.unfold(from ?? lines.length, next))),
-      );
-    },
+      }),
     watch: () => Stream.empty,
     wait: () =>
       Effect.acquireUseRelease(

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Polled, Poller, snapshotPeriod } from "../../../src/adapters/process/poll.ts";
+import {
+  LAUNCHER_LOOK_MS,
+  RUN_POLL_MS,
+  RUN_POLL_QUIET_RUNS,
+  RUN_POLL_SLICE_RUNS,
+  SNAPSHOT_PERIOD_MAX_MS,
+  SNAPSHOT_PERIOD_MS,
+} from "../../../src/protocol/limits.ts";
+
+const neverThrows = (cause: unknown): never => {
+  throw cause;
+};
+
+const RUNS = 200;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const makeRuns = (poller: Poller) => {
+  let looks: number[] = [];
+  const urgent = new Set<number>();
+  let launchersLookedFor = 0;
+  const runs = Array.from({ length: RUNS }, (_, n): Polled => {
+    const run: Polled = {
+      isUrgent: () => urgent.has(n),
+      lookForLauncher: () => {
+        launchersLookedFor += 1;
+      },
+      look: () => {
+        looks.push(n);
+      },
+      record: () => undefined,
+      dispose: () => poller.remove(run),
+    };
+    poller.add(run);
+    return run;
+  });
+  return {
+    urgent,
+    launchersLookedFor: () => launchersLookedFor,
+    looks: () => {
+      const seen = looks;
+      looks = [];
+      return seen;
+    },
+    dispose: () => {
+      for (const run of runs) run.dispose();
+    },
+  };
+};
+
+test("quiet runs are looked at in turn, a few a tick, and who is urgent on every one", () => {
+  const poller = new Poller(async () => 0, neverThrows);
+  const runs = makeRuns(poller);
+  const everybody = Array.from({ length: RUNS }, (_, n) => n);
+  const seen: number[] = [];
+  while (seen.length < RUNS) {
+    vi.advanceTimersByTime(RUN_POLL_MS);
+    const looks = runs.looks();
+    expect(looks).toHaveLength(RUN_POLL_QUIET_RUNS);
+    seen.push(...looks);
+  }
+  expect(seen.slice(0, RUNS)).toEqual(everybody);
+  runs.urgent.add(7);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  expect(runs.looks()).toContain(7);
+  runs.dispose();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("after a tick that came late all of them are looked at faster, once: events may have been lost", () => {
+  const poller = new Poller(async () => 0, neverThrows);
+  const runs = makeRuns(poller);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  runs.looks();
+  const now = performance.now();
+  const late = vi.spyOn(performance, "now").mockReturnValue(now + 10 * RUN_POLL_MS);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  late.mockRestore();
+  expect(runs.looks()).toHaveLength(RUN_POLL_SLICE_RUNS);
+  vi.advanceTimersByTime(3 * RUN_POLL_MS);
+  expect(runs.looks()).toHaveLength(3 * RUN_POLL_SLICE_RUNS);
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS);
+  runs.dispose();
+});
+
+test("launchers are looked for once a second, whatever the turn", () => {
+  const poller = new Poller(async () => 0, neverThrows);
+  const runs = makeRuns(poller);
+  vi.advanceTimersByTime(LAUNCHER_LOOK_MS);
+  expect(runs.launchersLookedFor()).toBe(RUNS);
+  runs.dispose();
+});
+
+test("a snapshot is taken on its period, never a second one meanwhile, and the rarer the more processes there are", async () => {
+  const taken: ((processes: number) => void)[] = [];
+  const poller = new Poller(() => new Promise((done) => taken.push(done)), neverThrows);
+  const runs = makeRuns(poller);
+  vi.advanceTimersByTime(3 * SNAPSHOT_PERIOD_MS);
+  expect(taken).toHaveLength(1);
+  taken[0]?.(100);
+  await vi.advanceTimersByTimeAsync(SNAPSHOT_PERIOD_MS + RUN_POLL_MS);
+  expect(taken).toHaveLength(2);
+  runs.dispose();
+  expect(snapshotPeriod(100)).toBe(SNAPSHOT_PERIOD_MS);
+  expect(snapshotPeriod(2_500)).toBe(10_000);
+  expect(snapshotPeriod(1_000_000)).toBe(SNAPSHOT_PERIOD_MAX_MS);
+});

@@ -1,0 +1,30 @@
+/** Nothing stays of what has ended: the short form of `npm run soak` (R39). */
+import { expect, onTestFinished, test } from "vitest";
+import { startDaemon } from "../../bench/support.ts";
+import { runRound, takeSample, WORKERS_A_ROUND } from "../soak/round.ts";
+import { figure } from "../support/figures.ts";
+import { endMarked, lives } from "./support.ts";
+
+const ROUNDS = 12;
+const PORT = 10_000 + (process.pid % 1_000);
+
+test(`after ${ROUNDS * WORKERS_A_ROUND} workers that ended, were restarted, stopped and killed, the daemon holds what it held before`, async () => {
+  const daemon = await startDaemon({}, [`--inspect=127.0.0.1:${PORT}`]);
+  const { store_id } = await daemon.request<{ store_id: string }>("daemon/status", {});
+  onTestFinished(() => {
+    if (lives(daemon.pid)) process.kill(daemon.pid, "SIGKILL");
+    endMarked(store_id);
+  });
+  await runRound(daemon);
+  const before = await takeSample(daemon, PORT);
+  for (let round = 0; round < ROUNDS; round += 1) await runRound(daemon);
+  const after = await takeSample(daemon, PORT);
+  expect(after.files).toBeLessThanOrEqual(before.files);
+  expect(after.resources).toBeLessThanOrEqual(before.resources);
+  figure("R39", {
+    rounds: ROUNDS * WORKERS_A_ROUND,
+    failures: 0,
+    note: `workers: ${before.files} descriptors before, ${after.files} after; ${before.resources} resources, ${after.resources}`,
+  });
+  await daemon.stop();
+});
