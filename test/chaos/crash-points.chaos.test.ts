@@ -12,8 +12,15 @@ import { Fleet } from "./fleet.ts";
 import { checkHistory } from "./history.ts";
 import { launchedDaemon, startDaemon, temporaryDirectory, until } from "./support.ts";
 
-/** Passed once in the life of a daemon. */
-const ONCE: readonly CrashPoint[] = ["migration", "boot-before-log", "boot-before-socket", "shutdown"];
+/** Passed so often at most in the life of a daemon: once, or once for each worker that the last one left. */
+const PASSAGES_MAX: Partial<Record<CrashPoint, number>> = {
+  migration: 1,
+  "boot-before-log": 1,
+  "boot-worker": 3,
+  "boot-adoption": 3,
+  "boot-before-socket": 1,
+  shutdown: 1,
+};
 const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1, 3];
 /** Points of one chain: few enough to tell by which one a finding comes. */
 const CHAIN = full ? 1 : 11;
@@ -24,7 +31,9 @@ interface Crash {
 }
 
 const crashes: readonly Crash[] = PASSAGES.flatMap((passage) =>
-  CRASH_POINTS.filter((point) => passage === 1 || !ONCE.includes(point)).map((point) => ({ point, passage })),
+  CRASH_POINTS.filter((point) => passage <= (PASSAGES_MAX[point] ?? Number.POSITIVE_INFINITY)).map(
+    (point) => ({ point, passage }),
+  ),
 );
 const chains = Array.from({ length: Math.ceil(crashes.length / CHAIN) }, (_, n) =>
   crashes.slice(n * CHAIN, (n + 1) * CHAIN),

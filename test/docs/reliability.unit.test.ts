@@ -42,6 +42,13 @@ describe("figures", () => {
     ).toEqual([{ ...told, rounds: 20, failures: 1, p50_ms: undefined, p99_ms: 5 }]);
   });
 
+  it("of one measure are told by its words, whatever numbers are in them", () => {
+    const old = [{ ...told, note: "0 of 500 lost", date: "2026-01-01", commit: "a" }];
+    expect(merged(old, [{ ...told, note: "0 of 1,234.5 lost" }], today)).toMatchObject([
+      { note: "0 of 1,234.5 lost", commit: "b" },
+    ]);
+  });
+
   it("that are newer stand, but a full one is not replaced by a scaled one", () => {
     const old = [
       { ...told, date: "2026-01-01", commit: "a" },

@@ -1,6 +1,6 @@
 /**
  * `npm run chaos:faults`: the e2e tests of the command and of the daemon again, over a store and a spawner that fail at a
- * modest rate (`-- --rate 0.05`). In a copy, whose daemon is another program; the product knows nothing of it.
+ * modest rate (`-- --rate 0.1`). In a copy, whose daemon is another program; the product knows nothing of it.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { figure } from "../figures.ts";
 
-const { values } = parseArgs({ options: { rate: { type: "string", default: "0.05" } } });
+const { values } = parseArgs({ options: { rate: { type: "string", default: "0.1" } } });
 
 const root = resolve(import.meta.dirname, "../../..");
 const COPIED = [
