@@ -1,7 +1,7 @@
 /** Write in the child → record at a watcher on the socket, at 250 events a second; the floor is the same bytes over a bare pipe. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { ascending, command, ms, percentile, type Result, startDaemon } from "./support.ts";
+import { ascending, type BenchDaemon, command, ms, percentile, type Result, startDaemon } from "./support.ts";
 
 const EVENTS = 2_000;
 const writer = `
@@ -29,8 +29,12 @@ const overPipe = async (): Promise<number[]> => {
   return delays;
 };
 
-const overHoldfast = async (): Promise<number[]> => {
+/** `disturb` is what goes on beside it, begun before the agent. */
+export const overHoldfast = async (
+  disturb: (daemon: BenchDaemon) => Promise<() => void> = async () => () => undefined,
+): Promise<number[]> => {
   const daemon = await startDaemon();
+  const undisturb = await disturb(daemon);
   const delays: number[] = [];
   const { id } = await daemon.request<{ id: string }>(
     "agent/spawn",
@@ -40,6 +44,7 @@ const overHoldfast = async (): Promise<number[]> => {
     const at = sentAt(line);
     if (at !== undefined) delays.push(since(at));
   });
+  undisturb();
   await daemon.stop();
   return delays;
 };

@@ -6,6 +6,7 @@ import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { restart } from "./restart.ts";
 import { sleepers } from "./sleepers.ts";
+import { stalled } from "./stalled.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   "boot-adopt": bootAdopt,
   sleepers,
   watchers,
+  stalled,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

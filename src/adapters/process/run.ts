@@ -239,6 +239,7 @@ export class ProcessRun implements Run, Polled {
   }
 
   #notice(notice: Notice): void {
+    if (notice === LAUNCHER_ENDED) this.#isForsaken = true;
     if (notice === "exit" || notice === LAUNCHER_ENDED || notice === null) this.#check();
     if (notice === "stdout" || notice === "stderr" || notice === null) this.#listener?.();
   }
