@@ -81,7 +81,9 @@ test(`${MESSAGES} messages to each of ${AGENTS} agents over ${KILLS} kills of th
     expect(new Set(ledger.all().map(([, incarnation]) => incarnation))).toEqual(new Set(["1"]));
     const rows = await messagesOf(daemon, id);
     expect(rows.map(({ deliveries }) => deliveries)).toEqual(Array(MESSAGES).fill(1));
-    const steps = await daemon.history(["worker_message", "turn_completed"], [id]);
+    const steps = (await daemon.history(["worker_message", "turn_completed"])).filter(
+      ({ worker_id }) => worker_id === id,
+    );
     for (const { message_id } of rows) {
       const ofOne = steps.flatMap((record) =>
         record.type === "worker_message" && record.payload.message_id === message_id
