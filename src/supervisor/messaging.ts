@@ -115,9 +115,18 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
         ...(closes ? { closes } : { text: shown }),
         ...(masked ? { masked } : {}),
       });
-      const [kept] = yield* commit([key === undefined ? draft : { ...draft, id: keyOf(row, key) }]);
-      // Somebody else with the same key was faster.
-      return kept?.type === "worker_message" ? kept.payload.message_id : message_id;
+      if (key === undefined) {
+        yield* commit([draft]);
+        return message_id;
+      }
+      return yield* Effect.catch(
+        Effect.as(commit([{ ...draft, id: keyOf(row, key) }]), message_id),
+        (error) =>
+          // Somebody else with the same key was faster.
+          Effect.flatMap(earlier(row, key), (first) =>
+            first === undefined ? Effect.fail(error) : Effect.succeed(first),
+          ),
+      );
     });
 
   const keyOf = (row: WorkerRow, key: string): string => `message:${row.id}:${key}`;
@@ -145,9 +154,15 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
 
   /** Whoever asked may go away in the middle: what is accepted is handed over all the same. */
   const hand = (ref: string, text: string | undefined, close: boolean, key: string | undefined) =>
-    Effect.uninterruptible(handOn(ref, text, close, key));
+    Effect.uninterruptibleMask((restore) => handOn(ref, text, close, key, restore));
 
-  const handOn = (ref: string, text: string | undefined, close: boolean, key: string | undefined) =>
+  const handOn = (
+    ref: string,
+    text: string | undefined,
+    close: boolean,
+    key: string | undefined,
+    restore: <A>(waiting: Effect.Effect<A, HoldfastError>) => Effect.Effect<A, HoldfastError>,
+  ) =>
     Effect.gen(function* () {
       const row = yield* find(ref);
       const repeated = yield* earlier(row, key);
@@ -165,7 +180,8 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       // What ended meanwhile takes it no more, and nobody may wait for it.
       if (isEnded((yield* rowOf(row.id)).state)) yield* tellLost;
       const mail = roster.live.get(row.id)?.mail;
-      if (mail !== undefined) yield* attemptAsync(() => mail.deliver());
+      const delivering = mail?.deliver();
+      if (delivering !== undefined) yield* restore(attemptAsync(() => delivering));
       return yield* reply(row, ids[0] as string, "created");
     });
 

@@ -45,6 +45,11 @@ const scenarios = {
   shellfail: () => [shell("echo about-to-fail; exit 3"), say("The command failed with status 3.")],
   /** Sleeps only when it is asked for the first time, so that a resumed session can end. */
   shellsleep: (asked) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
+  /** Works until there is a file `go` in the working directory. */
+  shellwait: () => [
+    shell("exec 9>canary; until [ -e go ]; do sleep 0.05; done; exec 9>&-; echo went"),
+    say("Waited."),
+  ],
   /** More rounds than anybody should allow. */
   maxturns: () => [...Array<Turn>(ROUNDS_MAX).fill(shell("echo again")), say("Enough.")],
   long: () => [say(longText())],
