@@ -9,7 +9,7 @@ import type { Shell } from "./worker.ts";
 
 export const abandon = async (shell: Shell, cause: unknown): Promise<void> => {
   const { services, run, id } = shell;
-  services.report(`worker ${id} is abandoned: its supervision failed`, cause);
+  shell.report(`worker ${id} is abandoned: its supervision failed`, cause);
   const duration_ms = durationOf(shell);
   shell.detach();
   if (shell.starting !== undefined) discard(services, shell.starting);

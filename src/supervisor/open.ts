@@ -12,6 +12,7 @@ import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
+import { secretArguments } from "../protocol/redact.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
 import type { RuntimeApi } from "./facade.ts";
@@ -95,7 +96,8 @@ export const openRuntime = (
               ...adapter.credentials,
               ...(adapter.binary === null ? [] : [adapter.binary.variable]),
             ];
-            return { plan, ...built, client_env: keptEnvironment(spec, variables) };
+            const secrets = [...built.secrets, ...secretArguments(plan.argv)];
+            return { plan, env: built.env, secrets, client_env: keptEnvironment(spec, variables) };
           },
           catch: asHoldfastError,
         }),

@@ -17,15 +17,15 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   } catch {
     secrets = secretsOf(spec, adapter);
   }
-  const redact = redactorOf(secrets);
+  shell.redact = redactorOf(secrets);
   shell.program = programOf(argv);
   const sent = await journal.ask((log) => log.stream(id, ["worker_signal_sent"]));
   shell.signals = sent.flatMap((record) =>
     record.type === "worker_signal_sent" && record.incarnation === incarnation ? [record.payload.signal] : [],
   );
   if (shell.beginning.action.type === "adopt") {
-    await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
+    await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, shell.redact) });
     shell.fork(checkBudget(shell));
   }
-  if (!journal.isClosed()) shell.attach(found, redact);
+  if (!journal.isClosed()) shell.attach(found);
 };

@@ -31,7 +31,7 @@ import { type Decider, SoloDecider, type Told } from "./decider.ts";
 import type { ChildState, Input } from "./inputs.ts";
 import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
-import { launch } from "./launching.ts";
+import { launch, withoutSecrets } from "./launching.ts";
 import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
@@ -104,6 +104,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   signals: readonly string[] = NO_SIGNALS;
   /** Name of the agent's program, for sentences. */
   program: string | undefined;
+  /** Of this incarnation: it knows the secrets that were given to it. */
+  redact: Redactor = withoutSecrets;
 
   private readonly decider: Decider;
   private readonly actor: Actor<Machine>;
@@ -247,10 +249,16 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.tell({ type: "BROKEN" });
   }
 
+  /** For the operator. What was thrown may quote the agent, and the daemon's log is no place for its secrets. */
+  report(message: string, cause: unknown): void {
+    const said = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    this.services.report(this.redact.text(message), this.redact.text(said));
+  }
+
   /** A call to a run that fails is told, and changes nothing: the machine asks again, or its answer is done without. */
   call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Promise<A | B> {
     const failed = (cause: unknown): B => {
-      this.services.report(`worker ${this.id}: ${what} failed`, cause);
+      this.report(`worker ${this.id}: ${what} failed`, cause);
       return otherwise;
     };
     try {
@@ -270,8 +278,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.program = undefined;
   }
 
-  attach(started: Run, redact: Redactor): void {
-    const intake = new Intake(this.journal, this.adapter, started, redact, this);
+  attach(started: Run): void {
+    const intake = new Intake(this.journal, this.adapter, started, this.redact, this);
     this.run = started;
     this.intake = intake;
     const wrote = (): void => this.fork(intake.wrote());
