@@ -99,7 +99,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
       for (const record of decoded.records) push(drafts, record);
     }
     if (state === before) return;
-    const json = JSON.stringify(state);
+    const json = JSON.stringify(redact.value(state));
     // An adapter that remembers too much loses its memory, never its records.
     if (Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES) stateJson = json;
     else {
