@@ -81,7 +81,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
 
   const push = (drafts: RecordDraft[], record: DecodedRecord): void => {
     if (record.type !== "agent.event") {
-      drafts.push(draft(record.type, record.payload));
+      drafts.push(draft(record.type, redact.value(record.payload)));
       return;
     }
     const event = redactEvent(record.payload, redact);
@@ -94,12 +94,12 @@ export const openIngest = (options: IngestOptions): Ingest => {
       if (line.kind === "truncated") {
         drafts.push(chunk(name, "line_too_long", line.bytes, line.limit_bytes));
       }
-      const decoded = adapter.decode(state, line, name);
+      const decoded = adapter.decode(state, masked(line, redact), name);
       state = decoded.state;
       for (const record of decoded.records) push(drafts, record);
     }
     if (state === before) return;
-    const json = JSON.stringify(state);
+    const json = JSON.stringify(redact.value(state));
     // An adapter that remembers too much loses its memory, never its records.
     if (Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES) stateJson = json;
     else {
@@ -153,11 +153,18 @@ export const openIngest = (options: IngestOptions): Ingest => {
         const last = reader.finish();
         if (last !== undefined) fold(drafts, [last], name);
       }
-      const { outcome, records } = adapter.finish(state, exit);
+      const { outcome, records } = adapter.finish(state, {
+        ...exit,
+        stderr_tail: redact.line(exit.stderr_tail),
+      });
       for (const record of records) push(drafts, record);
       return {
         drafts,
-        outcome: { ...outcome, completion: boundCompletion(redactCompletion(outcome.completion, redact)) },
+        outcome: {
+          ...outcome,
+          ...(outcome.error === undefined ? {} : { error: redact.value(outcome.error) }),
+          completion: boundCompletion(redactCompletion(outcome.completion, redact)),
+        } as IncarnationOutcome,
       };
     },
     close: () => {
@@ -177,6 +184,10 @@ const newestMemory = (checkpoints: readonly Checkpoint[], decoderVersion: number
     .filter((c) => c.decoder_version === decoderVersion)
     .map((c) => JSON.parse(c.decoder_state) as Memory)
     .sort((a, b) => b.batches - a.batches)[0];
+
+/** Before anything is cut or remembered: a decoder's state is in the log, too. */
+const masked = (line: Line, redact: Redactor): Line =>
+  line.kind === "text" ? { ...line, text: redact.line(line.text) } : line;
 
 /** Secrets never reach the log (protocol-v1.txt, Security invariants); the spool is the declared exception. */
 const redactEvent = (event: AgentEvent, redact: Redactor): AgentEvent => {

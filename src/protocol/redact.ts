@@ -3,6 +3,7 @@
  * of keys and tokens, by the names of fields and variables, and by value where the value is known. What is unchanged is returned as
  * the same object. Not seen: a secret that an agent prints in pieces, over several events.
  */
+import { HoldfastError } from "./errors.ts";
 import { DATA_MAX_DEPTH, KNOWN_SECRET_MIN_CHARS } from "./limits.ts";
 
 const MASK = "***";
@@ -122,7 +123,21 @@ const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "");
 
+/** `--api-key VALUE` and `--token=VALUE`: what a command line says is a secret. */
+export const secretArguments = (argv: readonly string[]): readonly string[] =>
+  argv.flatMap((word, at) => {
+    const [, flag, value = argv[at + 1]] = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
+    return flag === undefined || value === undefined || value.startsWith("-") || !isSecretName(flag)
+      ? []
+      : [value];
+  });
+
 export interface Redactor {
+  /**
+   * A line of output before it is decoded: known values alone, of which nothing that is cut or remembered later keeps a part. A
+   * secret that may be a word or a number of the agent's own protocol is left to the others.
+   */
+  readonly line: (line: string) => string;
   readonly text: (text: string) => string;
   /** JSON, deep: strings by shape, and all strings below a secret's name. Below DATA_MAX_DEPTH nothing is let through. */
   readonly value: <T>(value: T) => T;
@@ -131,14 +146,17 @@ export interface Redactor {
 }
 
 /**
- * A redactor that also masks these values wherever they stand, as they are or escaped in JSON, and each long line of theirs. Values
+ * A redactor that also masks these values wherever they stand, as they are or escaped (in JSON, in JSON inside JSON, in a URL), and
+ * each long line of theirs. Values
  * shorter than KNOWN_SECRET_MIN_CHARS are not looked for: they would mask ordinary words.
  */
 export const makeRedactor = (knownSecrets: readonly string[] = []): Redactor => {
   const known = knownPattern(knownSecrets);
+  const unmistakable = knownPattern(knownSecrets.filter((secret) => !MAY_BE_PROTOCOL.test(secret)));
   const text = (input: string): string =>
     redactText(known === undefined ? input : input.replace(known, MASK));
   return {
+    line: (line) => (unmistakable === undefined ? line : line.replace(unmistakable, MASK)),
     text,
     value: <T>(value: T): T => redactDeep(value, text, DATA_MAX_DEPTH) as T,
     env: (env) =>
@@ -151,16 +169,42 @@ export const makeRedactor = (knownSecrets: readonly string[] = []): Redactor => 
   };
 };
 
+/** The same error without what may not be said; what caused it stays unsaid, too. */
+export const redactError = (error: HoldfastError, redact: Redactor): HoldfastError => {
+  const { cause: _, problems, suggestion, details, ...info } = error.info;
+  return new HoldfastError(error.code, redact.text(error.message), {
+    ...info,
+    ...(problems === undefined ? {} : { problems: problems.map(redact.text) }),
+    ...(suggestion === undefined ? {} : { suggestion: redact.text(suggestion) }),
+    ...(details === undefined ? {} : { details: redact.value(details) }),
+  });
+};
+
 const isReference = (value: string): boolean =>
   value === "" || value.startsWith("@env:") || value.startsWith("@file:");
+
+const MAY_BE_PROTOCOL = /^(?:[a-z_]+|[\d.]+)$/;
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+/** As encoders write it that keep to ASCII. */
+const inAscii = (json: string): string =>
+  json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const spellingsOf = (secret: string): readonly string[] => [
+  secret,
+  inJson(secret),
+  inAscii(inJson(secret)),
+  inJson(inJson(secret)),
+  inJson(inAscii(inJson(secret))),
+  encodeURIComponent(secret.toWellFormed()),
+];
 
 const knownPattern = (secrets: readonly string[]): RegExp | undefined => {
   const parts = new Set<string>();
   for (const secret of secrets) {
     for (const part of [secret, ...secret.split(/\r?\n/)]) {
       if (part.length < KNOWN_SECRET_MIN_CHARS) continue;
-      parts.add(part);
-      parts.add(JSON.stringify(part).slice(1, -1));
+      for (const spelling of spellingsOf(part)) parts.add(spelling);
     }
   }
   if (parts.size === 0) return undefined;

@@ -9,7 +9,7 @@ import type { Shell } from "./worker.ts";
 
 export const abandon = async (shell: Shell, cause: unknown): Promise<void> => {
   const { services, run, id } = shell;
-  services.defects.tell(`worker ${id} is abandoned: its supervision failed`, cause);
+  services.defects.tell(`worker ${id} is abandoned: its supervision failed`, shell.masked(cause));
   const duration_ms = durationOf(shell);
   shell.detach();
   if (shell.starting !== undefined) discard(services, shell.starting);

@@ -5,7 +5,13 @@ import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { LAUNCH_MAX_MS } from "../protocol/limits.ts";
-import { isSecretName, makeRedactor, type Redactor } from "../protocol/redact.ts";
+import {
+  isSecretName,
+  makeRedactor,
+  type Redactor,
+  redactError,
+  secretArguments,
+} from "../protocol/redact.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { Spawned } from "./inputs.ts";
 import { forEver } from "./journal.ts";
@@ -16,7 +22,6 @@ import type { Shell } from "./worker.ts";
 interface Started {
   readonly run: Run;
   readonly argv: readonly string[];
-  readonly redact: Redactor;
 }
 
 export const launch = async (shell: Shell, incarnation: number): Promise<void> => {
@@ -32,18 +37,18 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   try {
     started = await start(shell, incarnation);
   } catch (cause) {
-    shell.startError = asHoldfastError(cause);
+    shell.startError = redactError(asHoldfastError(cause), shell.redact);
     shell.tell({ type: "EXITED" });
     return;
   }
-  const { run, argv, redact } = started;
+  const { run, argv } = started;
   crashPoint("launch-before-record");
-  await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
+  await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, shell.redact) });
   crashPoint("launch-after-record");
   if (journal.isClosed()) return;
   const timeout_ms = timeoutOf(shell);
   // Before the machine is told: it may be waiting to stop what runs.
-  shell.attach(run, redact);
+  shell.attach(run);
   if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
   shell.starting = undefined;
   shell.tell({ type: "LAUNCHED", timeout_ms });
@@ -59,6 +64,7 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
   const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;
+  shell.redact = redactorOf(prepared.secrets);
   shell.program = programOf(argv);
   if (journal.child().stop !== null)
     throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
@@ -75,7 +81,7 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
   });
   const run = await inTime(shell, shell.starting);
-  return { run, argv, redact: redactorOf(prepared.secrets) };
+  return { run, argv };
 };
 
 /** Where nobody is left to wait for as long as it takes, the grace is its bound. */
@@ -111,7 +117,7 @@ export const discard = ({ report }: Services, late: Promise<Run>): void => {
     .catch((cause) => report("an agent that was started too late could not be ended", cause));
 };
 
-const withoutSecrets = makeRedactor();
+export const withoutSecrets = makeRedactor();
 export const redactorOf = (secrets: readonly string[]): Redactor =>
   secrets.length === 0 ? withoutSecrets : makeRedactor(secrets);
 
@@ -129,9 +135,12 @@ export const programOf = (argv: readonly string[]): string | undefined =>
 
 /** What must not be logged, where the environment cannot be built again (a secret's file is gone): all that may be one. */
 export const secretsOf = (
-  { env, client_env }: WorkerSpec,
+  { env, client_env, argv }: WorkerSpec,
   { credentials }: AgentAdapter,
-): readonly string[] =>
-  Object.entries({ ...client_env, ...env }).flatMap(([name, value]) =>
+): readonly string[] => [
+  ...Object.entries({ ...client_env, ...env }).flatMap(([name, value]) =>
     credentials.includes(name) || isSecretName(name) ? [value] : [],
-  );
+  ),
+  ...Object.values(env).flatMap((value) => client_env[/^@env:(.+)$/s.exec(value)?.[1] ?? ""] ?? []),
+  ...secretArguments(argv),
+];

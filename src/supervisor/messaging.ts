@@ -15,7 +15,7 @@ import { attempt, attemptAsync } from "./attempt.ts";
 import { specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
 import type { RuntimeApi } from "./facade.ts";
-import { redactorOf, secretsOf } from "./launching.ts";
+import { redactorOf, secretsOf, withoutSecrets } from "./launching.ts";
 import { lastWords, messageDraft } from "./messages.ts";
 import { textBetween } from "./output.ts";
 import type { MessageReply } from "./replies.ts";
@@ -90,7 +90,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
   /** What the agent may know and the log may not: of one that never ran, all that its next incarnation would be given. */
   const redactorFor = (row: WorkerRow): Effect.Effect<Redactor> => {
     const known = roster.live.get(row.id)?.redact;
-    if (known !== undefined) return Effect.succeed(known);
+    if (known !== undefined && known !== withoutSecrets) return Effect.succeed(known);
     return Effect.gen(function* () {
       const { spec } = yield* specOf(services, row);
       const adapter = services.adapterFor(row.kind);

@@ -13,6 +13,7 @@ import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
+import { secretArguments } from "../protocol/redact.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
 import type { EventLog } from "../store/port.ts";
@@ -118,7 +119,8 @@ export const openRuntime = (
               ...adapter.credentials,
               ...(adapter.binary === null ? [] : [adapter.binary.variable]),
             ];
-            return { plan, ...built, client_env: keptEnvironment(spec, variables) };
+            const secrets = [...built.secrets, ...secretArguments(plan.argv)];
+            return { plan, env: built.env, secrets, client_env: keptEnvironment(spec, variables) };
           },
           catch: asHoldfastError,
         }),

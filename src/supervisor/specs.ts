@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { makeRedactor } from "../protocol/redact.ts";
+import { makeRedactor, redactError } from "../protocol/redact.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
@@ -45,14 +45,20 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
   startable: (spec, adapter) =>
     Effect.gen(function* () {
       const { plan, env, client_env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
-      yield* attemptAsync(() => services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env }));
       const redact = makeRedactor(secrets);
+      yield* Effect.mapError(
+        attemptAsync(() => services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env })),
+        (error) => redactError(error, redact),
+      );
+      const { name, supervisor, parent } = spec;
       const masked = {
-        ...spec,
+        ...redact.value(spec),
+        name,
+        supervisor,
+        parent,
         env: redact.env(spec.env),
         client_env: {},
         argv: spec.argv.map(redact.text),
-        ...(spec.prompt === undefined ? {} : { prompt: redact.text(spec.prompt) }),
       };
       const shown = {
         argv: plan.argv.map(redact.text),

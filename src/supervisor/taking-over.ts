@@ -18,17 +18,17 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   } catch {
     secrets = secretsOf(spec, adapter);
   }
-  const redact = redactorOf(secrets);
+  shell.redact = redactorOf(secrets);
   shell.program = programOf(argv);
   // Signals go only to who is to stop, and that was recorded first.
   if (shell.child().stop !== null) shell.signals = await signalsSent(shell, incarnation);
   if (shell.beginning.action.type === "adopt") {
     crashPoint("boot-adoption");
-    await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, redact) });
+    await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, shell.redact) });
     shell.fork(checkBudget(shell));
   }
   if (shell.mail !== undefined) await shell.mail.attach(found);
-  if (!journal.isClosed()) shell.attach(found, redact);
+  if (!journal.isClosed()) shell.attach(found);
 };
 
 const signalsSent = async ({ journal, id }: Shell, incarnation: number): Promise<readonly string[]> => {

@@ -31,7 +31,7 @@ import { type Decider, SoloDecider, type Told } from "./decider.ts";
 import type { ChildState, Input } from "./inputs.ts";
 import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
-import { launch } from "./launching.ts";
+import { launch, withoutSecrets } from "./launching.ts";
 import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
 import { Mailing } from "./mailing.ts";
 import { isPaused } from "./pause.ts";
@@ -79,7 +79,7 @@ export interface Worker extends Told {
   /** Of an interactive worker. */
   readonly mail: Mailing | undefined;
   /** Masks what its agent knows and nobody else may; undefined before its first agent. */
-  readonly redact: Redactor | undefined;
+  readonly redact: Redactor;
   /** Called on the runtime's tick: heartbeat and stall. What the store refuses, the next tick finds again. */
   tick(now: number): void;
   /** Time has passed in which nobody could look: it counts for nothing. */
@@ -108,9 +108,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   starting: Promise<Run> | undefined;
   /** Signals sent to this incarnation, in order. */
   signals: readonly string[] = NO_SIGNALS;
-  redact: Redactor | undefined;
   /** Name of the agent's program, for sentences. */
   program: string | undefined;
+  /** Of this incarnation: it knows the secrets that were given to it. */
+  redact: Redactor = withoutSecrets;
 
   private readonly decider: Decider;
   private readonly actor: Actor<Machine>;
@@ -272,10 +273,19 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.tell({ type: "BROKEN" });
   }
 
+  /** For the operator: what was thrown may quote the agent, and the daemon's log is no place for its secrets. */
+  masked(cause: unknown): unknown {
+    if (!(cause instanceof Error)) return this.redact.text(String(cause));
+    const said = new Error(this.redact.text(cause.message));
+    said.name = cause.name;
+    said.stack = this.redact.text(cause.stack ?? cause.message);
+    return said;
+  }
+
   /** A call to a run that fails is told, and changes nothing: the machine asks again, or its answer is done without. */
   call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Promise<A | B> {
     const failed = (cause: unknown): B => {
-      this.services.report(`worker ${this.id}: ${what} failed`, cause);
+      this.services.report(`worker ${this.id}: ${what} failed`, this.masked(cause));
       return otherwise;
     };
     try {
@@ -295,10 +305,9 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.program = undefined;
   }
 
-  attach(started: Run, redact: Redactor): void {
-    const intake = new Intake(this.journal, this.adapter, started, redact, this);
+  attach(started: Run): void {
+    const intake = new Intake(this.journal, this.adapter, started, this.redact, this);
     this.run = started;
-    this.redact = redact;
     this.intake = intake;
     const wrote = (): void => this.fork(intake.wrote());
     started.onOutput(wrote);

@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { HoldfastError } from "../../src/protocol/errors.ts";
 import { KNOWN_SECRET_MIN_CHARS } from "../../src/protocol/limits.ts";
-import { isSecretName, makeRedactor, redactEnv, redactText, redactValue } from "../../src/protocol/redact.ts";
+import {
+  isSecretName,
+  makeRedactor,
+  redactEnv,
+  redactError,
+  redactText,
+  redactValue,
+  secretArguments,
+} from "../../src/protocol/redact.ts";
 
 /** Made here, so that no scanner takes this file for a leak. */
 const a = (length: number): string => "aB3dE5gH7j".repeat(10).slice(0, length);
@@ -223,5 +232,60 @@ describe("makeRedactor", () => {
         },
       ),
     );
+  });
+});
+
+describe("known values, however they are spelled", () => {
+  const SECRET = 'a"b\\c-é-0123';
+  const redact = makeRedactor([SECRET]);
+  const ascii = (text: string) =>
+    text.replace(/[\u0080-\uffff]/g, (unit) => `\\u00${unit.charCodeAt(0).toString(16)}`);
+
+  it.each([
+    ["as it is", SECRET],
+    ["in JSON", JSON.stringify(SECRET)],
+    ["in JSON of ASCII", ascii(JSON.stringify(SECRET))],
+    ["in JSON inside JSON", JSON.stringify(JSON.stringify({ key: SECRET }))],
+    ["in a URL", encodeURIComponent(SECRET)],
+  ])("%s", (_how, text) => {
+    for (const mask of [redact.text, redact.line]) {
+      expect(mask(text)).toContain("***");
+      expect(mask(text)).not.toMatch(/0123|a.{1,4}b/);
+    }
+  });
+
+  it("a line that is not decoded yet keeps what may be a word or a number of a protocol, and the shapes", () => {
+    const shared = makeRedactor(["assistant", "1234567"]);
+    const line = '{"type":"assistant","at":12345678,"key":"sk-ant-abcdefgh12345678"}';
+    expect(shared.line(line)).toBe(line);
+    expect(shared.text(line)).not.toMatch(/assistant|1234567|sk-ant/);
+  });
+
+  it("an error keeps its code and says nothing that is secret, nor what caused it", () => {
+    const error = redactError(
+      new HoldfastError("EXEC_FAILED", `${SECRET} is no program`, {
+        problems: [SECRET],
+        suggestion: `Mend ${SECRET}.`,
+        details: { program: SECRET },
+        cause: new Error(SECRET),
+      }),
+      redact,
+    );
+    expect([error.code, error.message, error.cause]).toEqual(["EXEC_FAILED", "*** is no program", undefined]);
+    expect(error.info).toEqual({ problems: ["***"], suggestion: "Mend ***.", details: { program: "***" } });
+  });
+});
+
+describe("what a command line says is secret", () => {
+  it.each([
+    [["run", "--api-key", "abc123", "--verbose"], ["abc123"]],
+    [
+      ["--auth-token=x=y", "-password", "pw"],
+      ["x=y", "pw"],
+    ],
+    [["--token", "--other", "--password-file", "/p", "--author", "me", "--key", "k"], []],
+    [["--token"], []],
+  ])("%j", (argv, secrets) => {
+    expect(secretArguments(argv)).toEqual(secrets);
   });
 });
