@@ -16,11 +16,13 @@ import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { limitsOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
+import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
-import { openSession } from "./session.ts";
+import { type Guard, openSession } from "./session.ts";
 import { listen } from "./socket.ts";
+import { ensureToken, keepToken } from "./token.ts";
 import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
@@ -59,6 +61,12 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       command: [process.execPath, ...process.argv.slice(1, 2)],
     };
     const lock = yield* holdLock(options, own);
+    yield* attempt(() => {
+      for (const { path, mode } of closeToOthers(stateDir))
+        log("warn", "was open to others, and is closed", { path, mode: mode.toString(8) });
+    });
+    const token = yield* attempt(() => ensureToken(stateDir));
+    const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
     const watchdog = yield* watchLoop(
       stateDir,
       () => facts?.() ?? {},
@@ -97,13 +105,16 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
           return Effect.ensuring(runtime.shutdown(agents, reason), Deferred.succeed(stopped, reason));
         }),
     };
-    const server = yield* listen(path, (socket) => openSession(socket, services, run, options.defects));
+    const server = yield* listen(path, (socket) =>
+      openSession(socket, services, run, options.defects, guard),
+    );
     facts = services.facts;
     watchdog.beat();
     const link = yield* holdLink(options, path);
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
+      { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];
     // The log is the other daemon's now: nothing more is written to it.

@@ -45,7 +45,35 @@ WantedBy=default.target
 });
 
 test("the launchd plist", () => {
-  expect(launchdPlist(service)).toMatchInlineSnapshot();
+  expect(launchdPlist(service)).toMatchInlineSnapshot(`
+    "<?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <!-- Written by agent daemon install; its flag force writes it anew. -->
+    <plist version="1.0">
+    <dict>
+      <key>Label</key><string>dev.holdfast.daemon</string>
+      <key>ProgramArguments</key>
+      <array>
+        <string>/opt/node/bin/node</string>
+        <string>/opt/hold$fast/dist/daemon.js</string>
+        <string>--state-dir</string>
+        <string>/home/me/my "state" 100%</string>
+      </array>
+      <key>EnvironmentVariables</key>
+      <dict>
+        <key>HOLDFAST_HOME</key><string>/home/me/my "state" 100%</string>
+        <key>HOLDFAST_MAX_RUNNING</key><string>7</string>
+        <key>HOME</key><string>/home/me</string>
+        <key>PATH</key><string>/usr/bin:/opt/&lt;b&gt;</string>
+      </dict>
+      <key>RunAtLoad</key><true/>
+      <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+      <key>AbandonProcessGroup</key><true/>
+      <key>StandardErrorPath</key><string>/home/me/my "state" 100%/daemon.log</string>
+    </dict>
+    </plist>
+    "
+  `);
 });
 
 interface Answer {
