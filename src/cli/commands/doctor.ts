@@ -1,13 +1,12 @@
 /** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
 import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { KINDS } from "../../protocol/commands.ts";
-import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Env, Handler } from "../context.ts";
-import { VERSION } from "../package.ts";
+import type { Env, Handler } from "../context.ts";
 import { bytes } from "../render/units.ts";
+import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
 import { findProgram } from "./programs.ts";
 
 export interface Check {
@@ -108,33 +107,6 @@ const disk = (stateDir: string): Check => {
     : { name: "disk", result: "ok", finding };
 };
 
-const daemon = async (context: Context): Promise<Check> => {
-  const name = "daemon";
-  try {
-    const status = await (await context.connect()).request("daemon/status", {});
-    const isSame = status.version === VERSION;
-    const finding = `runs, version ${status.version}, pid ${status.pid}, ${status.workers.live} live workers`;
-    return isSame
-      ? { name, result: "ok", finding }
-      : {
-          name,
-          result: "warn",
-          finding,
-          fix: `This command is ${VERSION}: agent daemon upgrade`,
-        };
-  } catch (cause) {
-    const error = asHoldfastError(cause);
-    if (error.code !== "SUPERVISOR_DOWN")
-      return { name, result: "fail", finding: error.message, fix: error.suggestion };
-    const stale = readDaemonFile(context.stateDir);
-    return {
-      name,
-      result: "ok",
-      finding: `does not run${stale ? ` (pid ${stale.pid} is gone)` : ""}; agent spawn starts it`,
-    };
-  }
-};
-
 const proc = (): Check | undefined => {
   if (process.platform !== "linux") return undefined;
   try {
@@ -204,6 +176,9 @@ export const doctor: Handler = async (context) => {
     stateDirectory(context.stateDir),
     disk(context.stateDir),
     await daemon(context),
+    files(context.stateDir),
+    session(context.stateDir),
+    ulimits(context.stateDir),
     proc(),
     inotify(),
     ...programs(context.env),
