@@ -38,7 +38,8 @@ interface Waiting {
   readonly onRecord?: (record: LogRecord) => void | Promise<void>;
 }
 
-export const makeClient = (socket: Socket): Client => {
+/** `token` is presented with the first request. */
+export const makeClient = (socket: Socket, token?: string): Client => {
   const waiting = new Map<string, Waiting>();
   const splitter = makeLineSplitter(REPLY_MAX_BYTES);
   let broken: HoldfastError | undefined;
@@ -99,7 +100,8 @@ export const makeClient = (socket: Socket): Client => {
       if (broken) return reject(broken);
       const request_id = String(++sent);
       waiting.set(request_id, { resolve, reject, onRecord });
-      socket.write(`${JSON.stringify({ version: 1, command, data, meta: { request_id } })}\n`);
+      const meta = sent === 1 && token !== undefined ? { request_id, token } : { request_id };
+      socket.write(`${JSON.stringify({ version: 1, command, data, meta })}\n`);
     });
 
   return {

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { connectDaemon } from "../daemon/connect.ts";
 import { readDaemonFile } from "../daemon/daemon-file.ts";
 import { stateDirectory } from "../daemon/paths.ts";
+import { readToken } from "../daemon/token.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { type Client, makeClient } from "./client.ts";
@@ -121,7 +122,7 @@ export const connector = (
   return async ({ start = false } = {}) => {
     if (client === undefined || client.isBroken()) {
       const socket = await connectDaemon({ stateDir, env, ...(start ? { bundle: DAEMON_PROGRAM } : {}) });
-      const made = makeClient(socket);
+      const made = makeClient(socket, readToken(stateDir));
       cleanups.push(() => made.close());
       onConnect();
       client = made;

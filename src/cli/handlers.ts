@@ -42,6 +42,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "daemon/stop": daemon.stop,
   "daemon/status": daemon.status,
   "daemon/upgrade": async (context) => (await import("./commands/upgrade.ts")).upgrade(context),
+  "daemon/install": async (context) => (await import("./commands/install.ts")).install(context),
+  "daemon/uninstall": async (context) => (await import("./commands/install.ts")).uninstall(context),
   "db/check": db.check,
   "db/rebuild": db.rebuild,
   "agent/completion": async ({ call }) => ({

@@ -235,6 +235,13 @@ export const record = z.object({
 });
 
 const text = z.object({ text: z.string() });
+const installed = z.object({
+  path: z.string(),
+  text: z.string(),
+  commands: z.array(z.string()).describe("what was run, or is to be run by hand"),
+  ran: z.boolean(),
+  effect: z.enum(["created", "updated", "deleted", "noop", "would_create", "would_update", "would_delete"]),
+});
 
 const messageState = z.enum(["accepted", "delivered", "acknowledged", "undeliverable", "unknown"]);
 
@@ -331,6 +338,8 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     gap_ms: z.int().describe("while no daemon answered"),
     effect,
   }),
+  "daemon/install": installed,
+  "daemon/uninstall": installed,
   "db/check": z.object({ ok: z.boolean(), records: z.int(), head: z.int(), findings: z.array(z.string()) }),
   "db/rebuild": z.object({ records: z.int() }),
   "agent/completion": text,

@@ -4,6 +4,8 @@ export type Line = { readonly text: Buffer } | { readonly tooLong: true };
 
 export interface LineSplitter {
   push(chunk: Buffer): Line[];
+  /** A line has begun and not ended. */
+  isInside(): boolean;
 }
 
 /** `maxBytes` bounds a line without its line end. */
@@ -22,6 +24,7 @@ export const makeLineSplitter = (maxBytes: number): LineSplitter => {
   };
 
   return {
+    isInside: () => held > 0 || skipping,
     push(chunk) {
       const lines: Line[] = [];
       let start = 0;

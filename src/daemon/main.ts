@@ -18,11 +18,13 @@ import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { connectionsOf, descriptorsOf, limitsOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
+import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
-import { openSession } from "./session.ts";
+import { type Guard, openSession } from "./session.ts";
 import { listen } from "./socket.ts";
+import { ensureToken, keepToken } from "./token.ts";
 import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
@@ -61,6 +63,12 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       command: [process.execPath, ...process.argv.slice(1, 2)],
     };
     const lock = yield* holdLock(options, own);
+    yield* attempt(() => {
+      for (const { path, mode } of closeToOthers(stateDir))
+        log("warn", "was open to others, and is closed", { path, mode: mode.toString(8) });
+    });
+    const token = yield* attempt(() => ensureToken(stateDir));
+    const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
     const watchdog = yield* watchLoop(
       stateDir,
       () => facts?.() ?? {},
@@ -103,7 +111,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     };
     crashPoint("boot-before-socket");
     const server = yield* listen(path, connectionsMax, (socket) =>
-      openSession(socket, services, run, options.defects),
+      openSession(socket, services, run, options.defects, guard),
     );
     facts = services.facts;
     watchdog.beat();
@@ -111,6 +119,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
+      { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];
     // The log is the other daemon's now: nothing more is written to it.

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
-import { REQUEST_ID_MAX_CHARS } from "../protocol/limits.ts";
+import { REQUEST_ID_MAX_CHARS, REQUEST_MAX_DEPTH, TOKEN_MAX_CHARS } from "../protocol/limits.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
 import { nearest } from "../protocol/suggest.ts";
 
@@ -19,7 +19,11 @@ export interface CancelRequest {
 }
 
 export type Parsed =
-  | { readonly head: EnvelopeHead; readonly request: CommandRequest | CancelRequest }
+  | {
+      readonly head: EnvelopeHead;
+      readonly request: CommandRequest | CancelRequest;
+      readonly token?: string | undefined;
+    }
   | { readonly head: EnvelopeHead; readonly error: HoldfastError };
 
 /** The command of an answer to something that named none. */
@@ -35,13 +39,28 @@ const Frame = z.object({
     .max(128)
     .regex(/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/, "a command is written namespace/verb"),
   data: z.record(z.string(), z.unknown()).default({}),
-  meta: z.object({ request_id: id.optional(), trace_id: id.optional() }).default({}),
+  meta: z
+    .object({
+      request_id: id.optional(),
+      trace_id: id.optional(),
+      token: z.string().max(TOKEN_MAX_CHARS).optional(),
+    })
+    .default({}),
 });
 const Cancel = z.strictObject({ request_id: id });
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 export const parseRequest = (line: Buffer): Parsed => {
+  if (isTooDeep(line))
+    return {
+      head: UNREADABLE,
+      error: new HoldfastError(
+        "REQUEST_TOO_LARGE",
+        `A request nests at most ${REQUEST_MAX_DEPTH} levels deep.`,
+        { phase: "validation" },
+      ),
+    };
   let json: unknown;
   try {
     json = JSON.parse(utf8.decode(line));
@@ -61,14 +80,36 @@ export const parseRequest = (line: Buffer): Parsed => {
       error: invalid("ENVELOPE_INVALID", "The request is not a Protocol v1 request.", frame.error),
     };
   }
-  const { command, data, meta } = frame.data;
+  const { command, data } = frame.data;
+  const { token, ...meta } = frame.data.meta;
   const head: EnvelopeHead = { command, ...meta };
   if (command !== "request/cancel" && !isRequestName(command))
     return { head, error: unknownCommand(command) };
   const checked = (command === "request/cancel" ? Cancel : Requests[command]).safeParse(data);
   if (!checked.success)
     return { head, error: invalid("INVALID_REQUEST", `The data of ${command} is not valid.`, checked.error) };
-  return { head, request: { name: command, data: checked.data } as CommandRequest | CancelRequest };
+  return { head, token, request: { name: command, data: checked.data } as CommandRequest | CancelRequest };
+};
+
+const [QUOTE, ESCAPE, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');
+
+/** Told from the bytes: nothing is built of it. A short line has no room for it. */
+const isTooDeep = (line: Buffer): boolean => {
+  if (line.length <= 2 * REQUEST_MAX_DEPTH) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < line.length; at += 1) {
+    const byte = line[at];
+    if (inString) {
+      if (byte === ESCAPE) at += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > REQUEST_MAX_DEPTH) return true;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+  }
+  return false;
 };
 
 /** INVALID_REQUEST of checks that a schema cannot say. */

@@ -4,6 +4,7 @@
  * which its streams wait and its requests are no longer read (promise R15). A defect of a handler is answered with
  * INTERNAL, logged, and ends nothing else (promise R36).
  */
+import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { Cause, Effect, Exit, type Fiber } from "effect";
 import { crashPoint } from "../protocol/crash-point.ts";
@@ -18,7 +19,10 @@ import {
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import {
+  REQUEST_LINE_MAX_MS,
   REQUEST_MAX_BYTES,
+  REQUEST_MISTAKES_MAX,
+  REQUEST_MISTAKES_PERIOD_MS,
   REQUESTS_IN_FLIGHT_MAX,
   WATCHER_BUFFER_MAX_BYTES,
   WATCHER_CHUNK_CHARS,
@@ -28,7 +32,7 @@ import type { RequestName } from "../protocol/requests.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { Emit, Handler, Services } from "./handlers/handler.ts";
 import { HANDLERS } from "./handlers/index.ts";
-import { makeLineSplitter } from "./line-splitter.ts";
+import { type Line, makeLineSplitter } from "./line-splitter.ts";
 import { type CommandRequest, invalidRequest, parseRequest, UNREADABLE } from "./request.ts";
 
 /** Starts a fiber that lives at most as long as the daemon. */
@@ -40,6 +44,12 @@ export interface Session {
   refuse(reason: HoldfastError): void;
   /** Refuse new requests, end what is open, let the others be answered, then close. */
   drain(reason: HoldfastError): void;
+}
+
+/** What a client must present before anything is done for it; undefined where the socket's modes keep others out. */
+export interface Guard {
+  readonly token: string;
+  readonly isNeeded: () => boolean;
 }
 
 interface InFlight {
@@ -62,22 +72,39 @@ interface Chunk {
 const cancelledByClient = (): HoldfastError =>
   new HoldfastError("CANCELLED", "The client cancelled the request.");
 
+const isSame = (given: string, token: string): boolean => {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};
+
 const timeSince = (startedAt: number): EnvelopeTime => ({
   now_ms: Date.now(),
   duration_ms: performance.now() - startedAt,
 });
 
 /** `socket` must have been made with allowHalfOpen: who closes its sending side still gets its answers. */
-export const openSession = (socket: Socket, services: Services, run: Run, defects: Defects): Session => {
+export const openSession = (
+  socket: Socket,
+  services: Services,
+  run: Run,
+  defects: Defects,
+  guard: Guard,
+): Session => {
   const inFlight = new Map<string, InFlight>();
   const lines = makeLineSplitter(REQUEST_MAX_BYTES);
   /** Chunks of streams that wait until the client has taken what came before. */
   const waiting: Chunk[] = [];
+  /** Lines that wait until a request in flight has ended. */
+  let held: Line[] = [];
+  let authorised = !guard.isNeeded();
+  let mistakes = { since: 0, count: 0 };
+  /** Runs while a line has begun and not ended. */
+  let lineTimer: NodeJS.Timeout | undefined;
   let refusal: HoldfastError | undefined;
   let closing = false;
 
   const closeWhenDone = (): void => {
-    if (closing && inFlight.size === 0) socket.destroySoon();
+    if (closing && inFlight.size === 0 && held.length === 0) socket.destroySoon();
   };
 
   const answer = (head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): void => {
@@ -202,40 +229,111 @@ export const openSession = (socket: Socket, services: Services, run: Run, defect
       inFlight.delete(id);
       silence(id);
       answer(head, outcomeOf(entry, exit), startedAt);
-      closeWhenDone();
+      serve();
     });
+  };
+
+  /** Nothing is said to it any more but why. */
+  const turnOut = (reason: HoldfastError): void => {
+    held = [];
+    answer(UNREADABLE, failure(reason), performance.now());
+    closing = true;
+    socket.destroySoon();
+  };
+
+  const isAuthorised = (token: string | undefined): boolean => {
+    if (token !== undefined) authorised = isSame(token, guard.token);
+    if (!authorised)
+      turnOut(new HoldfastError("NOT_AUTHORISED", "The token of this state directory was not presented."));
+    return authorised;
+  };
+
+  const mistaken = (head: EnvelopeHead, error: HoldfastError, startedAt: number): void => {
+    answer(head, failure(error), startedAt);
+    if (startedAt - mistakes.since > REQUEST_MISTAKES_PERIOD_MS) mistakes = { since: startedAt, count: 0 };
+    mistakes.count += 1;
+    if (mistakes.count > REQUEST_MISTAKES_MAX)
+      turnOut(
+        new HoldfastError(
+          "QUEUE_FULL",
+          `More than ${REQUEST_MISTAKES_MAX} requests of this connection could not be read.`,
+          { retry_after_s: REQUEST_MISTAKES_PERIOD_MS / 1000 },
+        ),
+      );
   };
 
   const accept = (line: Buffer): void => {
     const startedAt = performance.now();
     const parsed = parseRequest(line);
-    if ("error" in parsed) answer(parsed.head, failure(parsed.error), startedAt);
+    if ("error" in parsed) {
+      if (authorised) mistaken(parsed.head, parsed.error, startedAt);
+      else isAuthorised(undefined);
+    } else if (!isAuthorised(parsed.token)) return;
     else if (parsed.request.name === "request/cancel") {
       const { request_id } = parsed.request.data;
       answer(parsed.head, success({ request_id, cancelled: cancel(request_id) }), startedAt);
     } else start(parsed.head, parsed.request, startedAt);
   };
 
+  const take = (line: Line): void => {
+    if ("tooLong" in line)
+      mistaken(
+        UNREADABLE,
+        new HoldfastError("REQUEST_TOO_LARGE", `A request line is at most ${REQUEST_MAX_BYTES} bytes.`, {
+          phase: "validation",
+        }),
+        performance.now(),
+      );
+    else if (line.text.length > 0) defects.contain("reading a request", () => accept(line.text));
+  };
+
+  /** Full, and one of those in flight will end by itself: what comes next waits for it, and is not refused. */
+  const mustWait = (): boolean =>
+    inFlight.size >= REQUESTS_IN_FLIGHT_MAX &&
+    [...inFlight.values()].some(({ lifetime }) => lifetime !== "open");
+
+  const serve = (): void => {
+    let at = 0;
+    while (at < held.length && !mustWait()) take(held[at++]!);
+    held = held.slice(at);
+    if (held.length > 0) socket.pause();
+    else if (socket.writableLength <= WATCHER_BUFFER_MAX_BYTES) socket.resume();
+    closeWhenDone();
+  };
+
+  const watchLine = (): void => {
+    if (!lines.isInside()) {
+      clearTimeout(lineTimer);
+      lineTimer = undefined;
+    } else
+      lineTimer ??= setTimeout(() => {
+        const seconds = REQUEST_LINE_MAX_MS / 1000;
+        turnOut(new HoldfastError("TIMEOUT", `A request line was not ended within ${seconds} s.`));
+      }, REQUEST_LINE_MAX_MS);
+  };
+
   socket.on("data", (bytes: Buffer) => {
-    for (const line of lines.push(bytes)) {
-      if ("tooLong" in line) {
-        const error = new HoldfastError(
-          "REQUEST_TOO_LARGE",
-          `A request line is at most ${REQUEST_MAX_BYTES} bytes.`,
-          { phase: "validation" },
-        );
-        answer(UNREADABLE, failure(error), performance.now());
-      } else if (line.text.length > 0) defects.contain("reading a request", () => accept(line.text));
+    if (closing && refusal === undefined) return;
+    const whole = lines.push(bytes);
+    // A line that ends lets the next one begin anew.
+    if (whole.length > 0) {
+      clearTimeout(lineTimer);
+      lineTimer = undefined;
     }
+    watchLine();
+    held.push(...whole);
+    serve();
   });
   socket.on("drain", () => {
     writeWaiting();
-    socket.resume();
+    serve();
   });
   socket.on("end", () => close(cancelledByClient()));
   // A client that goes away in the middle of a write; 'close' follows.
   socket.on("error", () => {});
   socket.on("close", () => {
+    clearTimeout(lineTimer);
+    held = [];
     const gone = [...inFlight.values()];
     inFlight.clear();
     for (const request of gone) if (request.lifetime !== "command") request.fiber.interruptUnsafe();

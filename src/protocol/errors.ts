@@ -220,6 +220,14 @@ export const ERROR_CATALOGUE = {
     "Do the work in the agent that asks, or spawn the worker that is named with looser limits.",
   ),
   POLICY_VIOLATION: row("EPOLICY", 7, 403, false, "none", "Ask for what the policy that is named allows."),
+  NOT_AUTHORISED: row(
+    "EAUTH",
+    8,
+    401,
+    false,
+    "none",
+    "Present the token of daemon.token in the state directory, in meta.token of the first request.",
+  ),
   TOKEN_MISSING: row(
     "EAUTH",
     8,

@@ -106,6 +106,14 @@ export const MEM_AVAILABLE_MIN_BYTES = 256 * 1024 * 1024;
 export const MEMORY_READ_MS = 50;
 
 export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;
+/** Nesting of a request: beyond it somebody wants to exhaust the stack of whoever walks it. */
+export const REQUEST_MAX_DEPTH = 128;
+/** A request line that has not ended after this is held by nobody who means it. */
+export const REQUEST_LINE_MAX_MS = 30_000;
+/** Requests that cannot even be read, of one connection within a period; then it is closed. Good requests are not counted. */
+export const REQUEST_MISTAKES_MAX = 1_000;
+export const REQUEST_MISTAKES_PERIOD_MS = 10_000;
+export const TOKEN_MAX_CHARS = 128;
 /** Unless HOLDFAST_MAX_CONNECTIONS says otherwise: of each a watcher costs about 20 KB; and the most that may be asked for. */
 export const CONNECTIONS_DEFAULT = 12_000;
 export const CONNECTIONS_MAX = 100_000;

@@ -56,7 +56,7 @@ const endedLater = (stateDir: string, storeId: string): void =>
   });
 
 const AGENTS = full ? 100 : 8;
-const COUNTS = 'i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done';
+const COUNTS = `i=0; while :; do i=$((i+1)); echo "line $i"; sleep ${full ? 0.5 : 0.02}; done`;
 
 test("no agent is killed, and none of its lines is lost or doubled", async () => {
   const daemon = await startDaemon();

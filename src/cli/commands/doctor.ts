@@ -1,14 +1,13 @@
 /** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
 import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { KINDS } from "../../protocol/commands.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
-import { VERSION } from "../package.ts";
 import { bytes } from "../render/units.ts";
+import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
 import { spoolRelease } from "./doctor-release.ts";
 import { findProgram } from "./programs.ts";
 
@@ -109,40 +108,6 @@ const disk = (stateDir: string): Check => {
     : { name: "disk", result: "ok", finding };
 };
 
-const daemon = async (context: Context): Promise<Check> => {
-  const name = "daemon";
-  try {
-    const status = await (await context.connect()).request("daemon/status", {});
-    const isSame = status.version === VERSION;
-    const finding = `runs, version ${status.version}, pid ${status.pid}, ${status.workers.live} live workers`;
-    if (status.disk?.low)
-      return {
-        name,
-        result: "warn",
-        finding: `${finding}; starts nothing: ${bytes(status.disk.free_bytes ?? 0)} of disk are free, its floor is ${bytes(status.disk.floor_bytes)}`,
-        fix: "Free some space: it goes on by itself then.",
-      };
-    return isSame
-      ? { name, result: "ok", finding }
-      : {
-          name,
-          result: "warn",
-          finding,
-          fix: `This command is ${VERSION}: agent daemon upgrade`,
-        };
-  } catch (cause) {
-    const error = asHoldfastError(cause);
-    if (error.code !== "SUPERVISOR_DOWN")
-      return { name, result: "fail", finding: error.message, fix: error.suggestion };
-    const stale = readDaemonFile(context.stateDir);
-    return {
-      name,
-      result: "ok",
-      finding: `does not run${stale ? ` (pid ${stale.pid} is gone)` : ""}; agent spawn starts it`,
-    };
-  }
-};
-
 /** What a boot would look at; `agent db check` looks at everything. */
 const eventLog = async (context: Context): Promise<Check> => {
   const name = "event log";
@@ -238,6 +203,9 @@ export const doctor: Handler = async (context) => {
     await spoolRelease(context),
     await daemon(context),
     await eventLog(context),
+    files(context.stateDir),
+    session(context.stateDir),
+    ulimits(context.stateDir),
     proc(),
     inotify(),
     ...programs(context.env),

@@ -1,5 +1,6 @@
 /** What the commands of the daemon print for people. */
 import type { Replies } from "../../daemon/replies.ts";
+import type { InstallReply } from "../commands/install.ts";
 import type { UpgradeReply } from "../commands/upgrade.ts";
 import { diskWords } from "./limits.ts";
 import { age, pairs } from "./pairs.ts";
@@ -69,3 +70,18 @@ export const upgraded: TextOf<UpgradeReply> = ({ from, to, pid, workers, gap_ms,
   effect === "noop"
     ? `The daemon is version ${to} already, pid ${pid}.`
     : `Version ${to} has taken over from ${from}, pid ${pid}, with ${count(workers, "worker")}; nobody answered for ${duration(gap_ms)}.`;
+
+const DONE = {
+  created: "Written",
+  updated: "Written anew",
+  deleted: "Removed",
+  noop: "Nothing to do",
+} as const;
+
+export const installed: TextOf<InstallReply> = ({ path, text, commands, ran, effect }) => {
+  if (effect === "would_create" || effect === "would_update") return `# ${path}\n${text.trimEnd()}`;
+  if (effect === "would_delete") return `Would remove ${path}.`;
+  const did = `${DONE[effect]}: ${path}`;
+  if (commands.length === 0) return did;
+  return ran ? `${did}\nRan: ${commands.join(" && ")}` : `${did}\nNow run: ${commands.join(" && ")}`;
+};

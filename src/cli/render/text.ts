@@ -347,6 +347,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/doctor": doctor,
   "daemon/status": daemon.status,
   "daemon/upgrade": daemon.upgraded,
+  "daemon/install": daemon.installed,
+  "daemon/uninstall": daemon.installed,
   "daemon/run": () => "",
   "daemon/start": daemon.started,
   "daemon/stop": daemon.stopped,

@@ -1,0 +1,181 @@
+/** What the doctor says of the daemon and of the place it runs in: its health, its files, its session, its limits. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { readDaemonFile } from "../../daemon/daemon-file.ts";
+import { exposedIn } from "../../daemon/modes.ts";
+import type { Replies } from "../../daemon/replies.ts";
+import { asHoldfastError } from "../../protocol/errors.ts";
+import type { Context } from "../context.ts";
+import { VERSION } from "../package.ts";
+import { diskWords } from "../render/limits.ts";
+import { duration } from "../render/units.ts";
+import { statusInTime } from "../silence.ts";
+import type { Check } from "./doctor.ts";
+
+export const daemon = async (context: Context): Promise<Check> => {
+  const name = "daemon";
+  try {
+    const outcome = await statusInTime(await context.connect(), context.stateDir);
+    if (!outcome.ok) throw outcome.error;
+    return { name, ...judged(outcome.value) };
+  } catch (cause) {
+    const error = asHoldfastError(cause);
+    if (error.code !== "SUPERVISOR_DOWN")
+      return { name, result: "fail", finding: error.message, fix: error.suggestion };
+    const stale = readDaemonFile(context.stateDir);
+    return {
+      name,
+      result: "ok",
+      finding: `does not run${stale ? ` (pid ${stale.pid} is gone)` : ""}; agent spawn starts it`,
+    };
+  }
+};
+
+/** The worst that is known of a daemon that answers. */
+export const judged = ({
+  version,
+  pid,
+  workers,
+  health,
+  defects,
+  disk,
+}: Replies["daemon/status"]): Omit<Check, "name"> => {
+  const finding = `runs, version ${version}, pid ${pid}, ${workers.live} live workers`;
+  const anew = "agent daemon upgrade --force starts it anew; its agents go on.";
+  if (health?.ok === false)
+    return {
+      result: "fail",
+      finding: `its supervisor's tick has stopped for ${duration(health.tick_age_ms)}`,
+      fix: anew,
+    };
+  if (disk?.low)
+    return {
+      result: "warn",
+      finding: `${finding}; starts nothing: ${diskWords(disk)}`,
+      fix: "Free some space: it goes on by itself then.",
+    };
+  if (version !== VERSION)
+    return { result: "warn", finding, fix: `This command is ${VERSION}: agent daemon upgrade` };
+  if (defects?.newest)
+    return {
+      result: "warn",
+      finding: `${finding}; it has contained ${defects.count} defects, the newest: ${defects.newest.where} (${defects.newest.error})`,
+      fix: `Please report it with daemon.log. ${anew}`,
+    };
+  if (health && health.stalls.count > 0)
+    return {
+      result: "warn",
+      finding: `${finding}; its loop was blocked ${health.stalls.count} times, at most ${duration(health.stalls.longest_ms)}`,
+      fix: "daemon.log says when; a slow disk or a busy machine does this.",
+    };
+  return { result: "ok", finding };
+};
+
+export const files = (stateDir: string): Check | undefined => {
+  if (!existsSync(stateDir)) return undefined;
+  const name = "private files";
+  const exposed = exposedIn(stateDir).filter(({ path }) => path !== stateDir);
+  const [first] = exposed;
+  if (first === undefined)
+    return { name, result: "ok", finding: "log, socket, spools and token are for you alone" };
+  return first.how === "foreign"
+    ? {
+        name,
+        result: "fail",
+        finding: `${first.path} belongs to another user`,
+        fix: `sudo chown $USER ${first.path}`,
+      }
+    : {
+        name,
+        result: "warn",
+        finding: `${exposed.map(({ path, mode }) => `${path} (mode ${mode.toString(8)})`).join(", ")} can be read by others`,
+        fix: `chmod go= ${exposed.map(({ path }) => path).join(" ")}`,
+      };
+};
+
+const textOf = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+};
+
+const LOGIND = ["/usr/lib/systemd/logind.conf", "/etc/systemd/logind.conf"];
+const DROP_INS = [
+  "/usr/lib/systemd/logind.conf.d",
+  "/run/systemd/logind.conf.d",
+  "/etc/systemd/logind.conf.d",
+];
+
+/** The last one that is set counts (logind.conf(5)); it is off by default. */
+export const killsUserProcesses = (texts: readonly string[]): boolean => {
+  const set = texts.flatMap((text) =>
+    [...text.matchAll(/^\s*KillUserProcesses\s*=\s*(\S+)/gm)].map(([, value]) => value!),
+  );
+  return /^(yes|true|on|1)$/i.test(set.at(-1) ?? "no");
+};
+
+const logindTexts = (): readonly string[] => {
+  const dropIns = DROP_INS.flatMap((dir) => {
+    try {
+      return readdirSync(dir)
+        .filter((file) => file.endsWith(".conf"))
+        .sort()
+        .map((file) => `${dir}/${file}`);
+    } catch {
+      return [];
+    }
+  });
+  return [...LOGIND, ...dropIns].flatMap((path) => textOf(path) ?? []);
+};
+
+/** Whether a logout takes the daemon along: it is in the scope of a session, or no manager of the user stays. */
+export const session = (stateDir: string): Check | undefined => {
+  if (!existsSync("/run/systemd/seats") && !existsSync("/run/systemd/sessions")) return undefined;
+  const name = "logout";
+  const pid = readDaemonFile(stateDir)?.pid;
+  const cgroup = textOf(`/proc/${pid ?? "self"}/cgroup`) ?? "";
+  const kills = killsUserProcesses(logindTexts());
+  const lingers = existsSync(`/var/lib/systemd/linger/${userInfo().username}`);
+  if (/\/session-[^/]+\.scope/.test(cgroup) && kills)
+    return {
+      name,
+      result: "warn",
+      finding: "logind ends the daemon and its agents when you log out (KillUserProcesses=yes)",
+      fix: "agent daemon install --now && loginctl enable-linger",
+    };
+  if (/\/user@\d+\.service\//.test(cgroup) && !lingers)
+    return {
+      name,
+      result: "warn",
+      finding: "your service manager, and the daemon with it, ends when you log out",
+      fix: "loginctl enable-linger",
+    };
+  return { name, result: "ok", finding: "a logout does not end the daemon" };
+};
+
+const OPEN_FILES_LOW = 4_096;
+const PROCESSES_LOW = 1_024;
+
+/** Of the daemon, where it runs: each agent takes some of both. */
+export const ulimits = (stateDir: string): Check | undefined => {
+  const text =
+    textOf(`/proc/${readDaemonFile(stateDir)?.pid ?? "self"}/limits`) ?? textOf("/proc/self/limits");
+  if (text === undefined) return undefined;
+  const softOf = (what: string): number => {
+    const value = new RegExp(`^${what}\\s+(\\S+)`, "m").exec(text)?.[1];
+    return value === undefined || value === "unlimited" ? Number.POSITIVE_INFINITY : Number(value);
+  };
+  const [open, processes] = [softOf("Max open files"), softOf("Max processes")];
+  const name = "limits";
+  const finding = `${open === Number.POSITIVE_INFINITY ? "any number of" : open} open files, ${processes === Number.POSITIVE_INFINITY ? "any number of" : processes} processes`;
+  return open < OPEN_FILES_LOW || processes < PROCESSES_LOW
+    ? {
+        name,
+        result: "warn",
+        finding,
+        fix: `ulimit -n ${OPEN_FILES_LOW} -u ${PROCESSES_LOW} before the daemon starts, for more than some dozen agents.`,
+      }
+    : { name, result: "ok", finding };
+};

@@ -1,0 +1,39 @@
+/** Who may read what lies in a state directory: nobody but its owner (architecture §5). Used at a start and by the doctor. */
+import { chmodSync, lstatSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export interface Exposed {
+  readonly path: string;
+  /** `open`: its mode lets others in, and can be mended. `foreign`: it belongs to another user. */
+  readonly how: "open" | "foreign";
+  readonly mode: number;
+}
+
+/** The directory itself and what lies directly in it; what a daemon makes below `runs` is behind that. */
+export const exposedIn = (stateDir: string): readonly Exposed[] => {
+  const uid = process.getuid?.();
+  const names = readdirSync(stateDir).filter((name) =>
+    /^(holdfast\.db|daemon\.|agent\.sock|runs$|archive)/.test(name),
+  );
+  return [stateDir, ...names.map((name) => join(stateDir, name))].flatMap((path): Exposed[] => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || stats.isSymbolicLink()) return [];
+    const mode = stats.mode & 0o777;
+    if (uid !== undefined && stats.uid !== uid) return [{ path, how: "foreign", mode }];
+    return (mode & 0o077) === 0 ? [] : [{ path, how: "open", mode }];
+  });
+};
+
+/** Closes to others what is ours; answers what was open. Where a file system knows no modes, it stays so. */
+export const closeToOthers = (stateDir: string): readonly Exposed[] => {
+  const exposed = exposedIn(stateDir).filter(({ how }) => how === "open");
+  for (const { path, mode } of exposed) chmodSync(path, mode & 0o700);
+  return exposed;
+};
+
+/** Somebody else can come to the socket: neither its directory nor itself keeps them out. */
+export const isOpenToOthers = (socket: string): boolean =>
+  [dirname(socket), socket].every((path) => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats !== undefined && (stats.mode & 0o077) !== 0;
+  });
