@@ -3,6 +3,7 @@
  * One connection writes, every transaction is one synchronous function, and nothing is told to a caller or a watcher
  * before it is committed.
  */
+import { rmSync } from "node:fs";
 import type { ErrorCode } from "../protocol/errors.ts";
 import { newId as newUlid } from "../protocol/ids.ts";
 import { isOutput, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
@@ -12,9 +13,11 @@ import { check } from "./check.ts";
 import { guarded, storeError } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import { makeKeeper } from "./keeper.ts";
+import { makeOffload } from "./offload.ts";
 import type { EventLog, OpenOptions } from "./port.ts";
-import { rebuild } from "./rebuild.ts";
+import { rebuild, swapIn } from "./rebuild.ts";
 import { makeRecent } from "./recent.ts";
+import { collectGarbage } from "./retention/gc.ts";
 import { putBack } from "./write-back.ts";
 
 /** What is wrong with the store itself, and not with what one caller handed over. */
@@ -64,6 +67,22 @@ const open = (options: OpenOptions): EventLog => {
     }
   };
   const group = groupCommit(write);
+  const offload = makeOffload();
+  const writable = () => {
+    keeper.allow(false);
+    return at().db;
+  };
+
+  const refuse = (cause: unknown): never => {
+    throw storeError(cause);
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  /** What goes over the whole log goes over it one after the other. */
+  const alone = <A>(work: () => Promise<A>): Promise<A> => {
+    const done = last.then(work, work).catch(refuse);
+    last = done;
+    return done;
+  };
 
   return {
     store_id,
@@ -104,11 +123,25 @@ const open = (options: OpenOptions): EventLog => {
       group.drain();
       return check(at().db);
     }),
+    checkAside: () => offload.run("check", { file: options.file }).catch(refuse),
+    rebuildAside: () =>
+      alone(async () => {
+        const into = `${options.file}.folded`;
+        try {
+          const { records, up_to } = await offload.run("fold", { file: options.file, into });
+          group.drain();
+          return { records: records + swapIn(at().db, into, up_to) };
+        } finally {
+          rmSync(into, { force: true });
+        }
+      }),
+    gc: (how) => alone(() => collectGarbage({ file: options.file, newId, db: writable }, offload, how)),
     look: keeper.look,
     trouble: keeper.trouble,
     close: () => {
       group.drain();
       listeners.clear();
+      offload.close();
       keeper.close();
     },
   };

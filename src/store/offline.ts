@@ -13,7 +13,8 @@ export const checkFile = guarded((file: string): CheckReport => {
   if (!existsSync(file)) return EMPTY;
   const db = new SQLite(file, { readonly: true });
   try {
-    return check(db);
+    // One state of it, whatever is written meanwhile.
+    return db.transaction(() => check(db))();
   } finally {
     db.close();
   }

@@ -4,6 +4,7 @@ import type { AgentCompletion } from "../protocol/completion.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft, RecordType, Usage, WorkerError } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
+import type { GcOptions, GcReport } from "./retention/gc.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
 export interface Checkpoint {
@@ -140,6 +141,11 @@ export interface EventLog {
   /** Throw all projections away and fold them again from the log. */
   rebuild(): { readonly records: number };
   check(): CheckReport;
+  /** The same in a worker thread: nothing else waits for it. */
+  checkAside(): Promise<CheckReport>;
+  rebuildAside(): Promise<{ readonly records: number }>;
+  /** Moves old output to archives, and its space back to the disk, in small steps. */
+  gc(options: GcOptions): Promise<GcReport>;
   /** On the tick: are the files still in their places, and has the write-ahead log its size? What can be put right is. */
   look(): void;
   /** Why nothing is acknowledged now, or why the last write was refused. */

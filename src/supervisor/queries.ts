@@ -229,8 +229,8 @@ export const makeQueries = (
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
       })),
-    check: () => attempt(() => log.check()),
-    rebuild: () => attempt(() => log.rebuild()),
+    check: () => attemptAsync(() => log.checkAside()),
+    rebuild: () => attemptAsync(() => log.rebuildAside()),
   };
 };
 

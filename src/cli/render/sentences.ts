@@ -210,6 +210,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   turn_completed: turnDone,
   "agent.event": spoke,
   daemon_started: ({ version, pid }) => dim(`started, version ${version}, pid ${pid}`),
+  log_gap: ({ records, archive }) =>
+    dim(
+      `${count(records, "record")} of output ${records === 1 ? "was" : "were"} removed by retention${archive === null ? "" : `; archive/${archive} has ${records === 1 ? "it" : "them"}`}`,
+    ),
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(
       kind === "suspended"

@@ -34,6 +34,16 @@ interface Touch {
   eventAt: string | null;
 }
 
+/** A gap says what the records in whose place it stands have said. */
+const touchOf = (record: LogRecord): Touch => {
+  if (record.type === "log_gap") {
+    const { to_seq, to_version, last_event_at } = record.payload;
+    return { seq: to_seq, version: to_version, eventAt: last_event_at };
+  }
+  const { seq, version, type, recorded_at } = record;
+  return { seq, version, eventAt: type === "agent.event" ? recorded_at : null };
+};
+
 export const workers = (db: Database): Projection => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
   const create = db.prepare(
@@ -64,18 +74,14 @@ export const workers = (db: Database): Projection => {
 
   const touch = (record: LogRecord): void => {
     const known = touches.get(record.stream);
+    const { seq, version, eventAt } = touchOf(record);
     if (known === undefined) {
-      if (workerOf(record.stream) === undefined) return;
-      touches.set(record.stream, {
-        seq: record.seq,
-        version: record.version,
-        eventAt: record.type === "agent.event" ? record.recorded_at : null,
-      });
+      if (workerOf(record.stream) !== undefined) touches.set(record.stream, { seq, version, eventAt });
       return;
     }
-    known.seq = record.seq;
-    known.version = record.version;
-    if (record.type === "agent.event") known.eventAt = record.recorded_at;
+    known.seq = seq;
+    known.version = version;
+    if (eventAt !== null) known.eventAt = eventAt;
   };
 
   const foldLifecycle = (id: string, record: LogRecord): void => {
