@@ -1,4 +1,5 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
+import { parseDuration } from "../protocol/durations.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { DEPTH_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import type { Limits } from "../supervisor/seats.ts";
@@ -14,6 +15,16 @@ export const limitsOf = (env: Environment): Partial<Limits> => {
     ...(depth_max === undefined ? {} : { depth_max }),
     ...(mem_min_bytes === undefined ? {} : { mem_min_bytes }),
   };
+};
+
+/** HOLDFAST_RETENTION (`30d`, or `forever`). */
+export const retentionOf = (env: Environment): number | undefined => {
+  const text = env.HOLDFAST_RETENTION;
+  if (text === undefined || text === "") return undefined;
+  if (text === "forever") return Number.POSITIVE_INFINITY;
+  const value = parseDuration(text);
+  if (value !== undefined) return value;
+  throw wrong("HOLDFAST_RETENTION", text, "a duration such as 30d, or forever");
 };
 
 const wrong = (name: string, text: string, rule: string): HoldfastError =>

@@ -10,7 +10,7 @@ import type { OpenRuntimeOptions } from "../supervisor/open.ts";
 import type { DaemonFile } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
-import { limitsOf } from "./limits.ts";
+import { limitsOf, retentionOf } from "./limits.ts";
 import { acquireLock } from "./lock.ts";
 import type { Log } from "./log.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
@@ -53,6 +53,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       stateDir,
       version,
       limits: yield* attempt(() => limitsOf(options.env)),
+      retentionMs: yield* attempt(() => retentionOf(options.env)),
       report: (message, cause) =>
         log("error", message, { cause: cause instanceof Error ? cause.stack : cause }),
     });

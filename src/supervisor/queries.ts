@@ -22,6 +22,8 @@ export interface QueryOptions {
   readonly version: string;
   readonly state_dir: string;
   readonly adapters: readonly AgentAdapter[];
+  /** Output of ended incarnations leaves the log after this; Infinity keeps it for ever. */
+  readonly retention_ms: number;
 }
 
 export type Queries = Pick<
@@ -39,6 +41,7 @@ export type Queries = Pick<
   | "status"
   | "check"
   | "rebuild"
+  | "gc"
 >;
 
 /** `isOver`: the runtime has ended, and readers of the live tail have nothing to wait for. */
@@ -230,6 +233,8 @@ export const makeQueries = (
         heap_bytes: process.memoryUsage().heapUsed,
       })),
     check: () => attemptAsync(() => log.checkAside()),
+    gc: ({ older_than_ms = options.retention_ms, ...how } = {}) =>
+      attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms })),
     rebuild: () => attemptAsync(() => log.rebuildAside()),
   };
 };

@@ -7,7 +7,7 @@ import { Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
-import { WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import { RETENTION_DEFAULT_MS, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { DAEMON_STREAM, type RecordDraft, workerStream } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -35,6 +35,7 @@ export interface RuntimeOptions {
   readonly suggestKind: (kind: string) => string | undefined;
   /** What is not given has its default. */
   readonly limits?: Partial<Limits>;
+  readonly retention_ms?: number;
 }
 
 /** What is not given has its default. */
@@ -371,6 +372,6 @@ export const makeRuntime = (
     yield* Effect.forkScoped(retryRecovery(core, missing));
     yield* Effect.forkScoped(forest.reconciling);
 
-    const queries = makeQueries(core, forest, options, () => over);
+    const queries = makeQueries(core, forest, { retention_ms: RETENTION_DEFAULT_MS, ...options }, () => over);
     return { ...queries, spawn, applyTree, downTree, kill, restart, answer, wait, send, shutdown };
   });
