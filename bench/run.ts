@@ -1,5 +1,6 @@
 /** `npm run bench [-- name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold. */
 
+import { boot } from "./boot.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
@@ -9,6 +10,7 @@ import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
 
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
+  boot,
   ingest,
   latency,
   restart,

@@ -135,8 +135,6 @@ export const CLOCK_TICK_MS = 1_000;
 export const STOPPED_MIN_MS = 5_000;
 /** Between two ticks: so much more time since boot than on the monotonic clock means that the machine slept. /proc/uptime has steps of 10 ms. */
 export const SUSPENDED_MIN_MS = 2_000;
-/** A boot looks so far back for times that do not count in a timeout. */
-export const GAPS_LOOKBACK_RECORDS = 100_000;
 
 /** `sun_path` without its NUL on the strictest platform: macOS has 104 bytes, Linux 108. */
 export const SOCKET_PATH_MAX_BYTES = 103;

@@ -8,7 +8,7 @@ import { storeError } from "./failure.ts";
 import { allRows } from "./pages.ts";
 import type { CheckReport } from "./port.ts";
 import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
-import { makeRemoved, type Removed } from "./retention/removed.ts";
+import { hasRetention, makeRemoved, type Removed } from "./retention/removed.ts";
 
 export const check = (db: Database): CheckReport => {
   const findings: string[] = [];
@@ -29,7 +29,7 @@ export const check = (db: Database): CheckReport => {
     resetProjections(folded);
     const projection = projections(folded);
     const versions = new Map<string, number>();
-    const removed = makeRemoved(db);
+    const removed = hasRetention(db) ? makeRemoved(db) : NOTHING_REMOVED;
     let [holes, told] = [0, 0];
     for (const row of allRows(db)) {
       const [seq, , stream, version] = row;
@@ -72,8 +72,14 @@ export const check = (db: Database): CheckReport => {
   return { ok: findings.length === 0, records, head, findings };
 };
 
+const NOTHING_REMOVED: Pick<Removed, "firstNotRemoved"> = { firstNotRemoved: (from) => from };
+
 /** The seqs from `from` to `to` that are missing and that nobody removed, as runs. */
-function* notRemoved(removed: Removed, from: number, to: number): Generator<readonly [number, number]> {
+function* notRemoved(
+  removed: Pick<Removed, "firstNotRemoved">,
+  from: number,
+  to: number,
+): Generator<readonly [number, number]> {
   for (let at = from; at <= to; ) {
     const lost = removed.firstNotRemoved(at, to);
     if (lost === undefined) return;

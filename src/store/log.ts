@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import type { ErrorCode } from "../protocol/errors.ts";
 import { newId as newUlid } from "../protocol/ids.ts";
-import { isOutput, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
+import { DAEMON_STREAM, isOutput, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
 import type { Draft } from "./append.ts";
 import { attach } from "./attached.ts";
 import { check } from "./check.ts";
@@ -106,8 +106,12 @@ const open = (options: OpenOptions): EventLog => {
     ),
     worker: guarded((id: string) => at().workers.one(id)),
     workers: guarded(() => at().workers.all()),
+    living: guarded(() => at().workers.living()),
+    workersOfTree: guarded((tree: string) => at().workers.ofTree(tree)),
+    countWorkers: guarded(() => at().workers.count()),
     named: guarded((name: string) => at().workers.named(name)),
     turns: guarded((workerId: string) => at().turns(workerId)),
+    daemonStream: guarded((types: readonly RecordType[]) => at().cursor.stream(DAEMON_STREAM, types)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),
     ),

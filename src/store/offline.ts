@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import SQLite from "better-sqlite3";
 import { check } from "./check.ts";
 import { checkTail, headInMeta } from "./connection.ts";
-import { guarded } from "./failure.ts";
+import { guarded, storeError } from "./failure.ts";
 import type { CheckReport } from "./port.ts";
 
 const EMPTY: CheckReport = { ok: true, records: 0, head: 0, findings: [] };
@@ -15,6 +15,8 @@ export const checkFile = guarded((file: string): CheckReport => {
   try {
     // One state of it, whatever is written meanwhile.
     return db.transaction(() => check(db))();
+  } catch (cause) {
+    return { ok: false, records: 0, head: 0, findings: [storeError(cause).message] };
   } finally {
     db.close();
   }

@@ -129,11 +129,18 @@ export interface EventLog {
   checkpoints(workerId: string, incarnation: number): readonly Checkpoint[];
   worker(id: string): WorkerRow | undefined;
   workers(): readonly WorkerRow[];
+  /** Those that have not ended: what a boot takes over, however many there were. */
+  living(): readonly WorkerRow[];
+  /** Under the supervisors of one tree, living or ended. */
+  workersOfTree(tree: string): readonly WorkerRow[];
+  countWorkers(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
   turns(workerId: string): readonly TurnRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
+  /** The daemon's own records of the given types, in order. */
+  daemonStream(types: readonly RecordType[]): readonly LogRecord[];
   /** The trees that were applied and not taken down, oldest first. */
   trees(): readonly TreeRow[];
   /** Every record of one tree's own stream of the given types, in order. */

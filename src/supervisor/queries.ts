@@ -111,13 +111,7 @@ export const makeQueries = (
 
   return {
     resolve: (ref) => Effect.map(find(ref), (row) => row.id),
-    list: (how = {}) =>
-      attempt(() =>
-        log
-          .workers()
-          .filter((row) => how.all === true || !isEnded(row.state))
-          .map(shown),
-      ),
+    list: (how = {}) => attempt(() => (how.all === true ? log.workers() : log.living()).map(shown)),
     info: (ref) =>
       Effect.flatMap(find(ref), (row) =>
         attempt(() => ({
@@ -228,7 +222,7 @@ export const makeQueries = (
         started_at: startedAt,
         head: log.head(),
         store_error: errorOf(log.trouble()),
-        workers: { live: live.size, total: log.workers().length },
+        workers: { live: live.size, total: log.countWorkers() },
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
       })),

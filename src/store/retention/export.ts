@@ -8,6 +8,7 @@ import SQLite, { type Database } from "better-sqlite3";
 import { verifiedLine } from "../checksum.ts";
 import { allRows } from "../pages.ts";
 import { type Archive, readArchive } from "./collect.ts";
+import { hasRetention } from "./removed.ts";
 
 interface Line {
   readonly seq: number;
@@ -46,12 +47,14 @@ function* archived(db: Database, directory: string, from: number, to: number): G
   }
 }
 
+function* none(): Generator<Line> {}
+
 /** Records `from` to `to`, both included. Throws STORE_CORRUPT at the first that is damaged. */
 export function* exportLines(file: string, directory: string, from: number, to: number): Generator<string> {
   if (!existsSync(file)) return;
   const db = new SQLite(file, { readonly: true });
   try {
-    const old = archived(db, directory, from, to);
+    const old = hasRetention(db) ? archived(db, directory, from, to) : none();
     let next = old.next();
     for (const row of allRows(db, from - 1)) {
       const [seq] = row;

@@ -7,6 +7,10 @@ export interface Removed {
   add(from: number, to: number): void;
 }
 
+/** A log that an earlier version wrote, looked at without changing it, has none of this. */
+export const hasRetention = (db: Database): boolean =>
+  (db.pragma("user_version", { simple: true }) as number) >= 2;
+
 export const makeRemoved = (db: Database): Removed => {
   const before = db.prepare<[number], { from_seq: number; to_seq: number }>(
     "SELECT from_seq, to_seq FROM removed WHERE from_seq <= ? ORDER BY from_seq DESC LIMIT 1",
