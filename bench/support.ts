@@ -50,7 +50,7 @@ export const startDaemon = async (
     env: { ...environment(), ...env },
   });
   const deadline = Date.now() + 10_000;
-  while (!existsSync(socketPath)) {
+  while (!(await accepts(socketPath))) {
     if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
     await new Promise((done) => setTimeout(done, 10));
   }
@@ -86,6 +86,16 @@ export const startDaemon = async (
     },
   };
 };
+
+/** A socket's file may be there before anybody listens, or still be there from before. */
+const accepts = (path: string): Promise<boolean> =>
+  new Promise((told) => {
+    const socket = createConnection(path, () => {
+      socket.destroy();
+      told(true);
+    });
+    socket.once("error", () => told(false));
+  });
 
 export const environment = (): Record<string, string> => ({
   PATH: process.env.PATH ?? "/usr/bin:/bin",
