@@ -1,5 +1,6 @@
 /** `npm run bench [-- name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold. */
 
+import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
@@ -13,6 +14,7 @@ import type { Result } from "./support.ts";
 import { watchers } from "./watchers.ts";
 
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
+  boot,
   ingest,
   latency,
   restart,

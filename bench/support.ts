@@ -42,8 +42,10 @@ export interface BenchDaemon {
 export const startDaemon = async (
   env: Record<string, string> = {},
   nodeArgs: readonly string[] = [],
-  dir: string = mkdtempSync(join(tmpdir(), "holdfast-bench-")),
+  /** One that is kept; otherwise it has its own, which goes with it. */
+  kept?: string,
 ): Promise<BenchDaemon> => {
+  const dir = kept ?? mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const socketPath = join(dir, "agent.sock");
   const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], {
     stdio: "ignore",
@@ -87,7 +89,7 @@ export const startDaemon = async (
     stop: async () => {
       await exchange("daemon/stop", { agents: "kill" });
       if (child.exitCode === null) await new Promise((done) => child.once("exit", done));
-      rmSync(dir, { recursive: true, force: true });
+      if (kept === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
 };

@@ -76,7 +76,11 @@ const buildClient = async (): Promise<void> => {
 const buildDaemon = async (): Promise<void> => {
   await build({
     ...common,
-    entryPoints: { daemon: "src/daemon/entry.ts", "daemon-watchdog": "src/daemon/watchdog-thread.ts" },
+    entryPoints: {
+      daemon: "src/daemon/entry.ts",
+      "daemon-watchdog": "src/daemon/watchdog-thread.ts",
+      "store-thread": "src/store/thread.ts",
+    },
     outdir: dist,
     external: ["better-sqlite3"],
     banner: { js: REQUIRE },
@@ -84,7 +88,8 @@ const buildDaemon = async (): Promise<void> => {
 };
 
 const buildLibrary = (): void => {
-  const entries = ["index", "effect", "testing"]
+  // The worker thread is a program of its own: nobody imports it.
+  const entries = ["index", "effect", "testing", "store/thread"]
     .map((name) => join(root, "src", `${name}.ts`))
     .filter(existsSync);
   if (entries.length === 0) return;

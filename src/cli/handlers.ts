@@ -46,6 +46,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "daemon/uninstall": async (context) => (await import("./commands/install.ts")).uninstall(context),
   "db/check": db.check,
   "db/rebuild": db.rebuild,
+  "db/gc": db.gc,
+  "db/export": db.exportLog,
   "agent/completion": async ({ call }) => ({
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },

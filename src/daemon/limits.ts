@@ -1,4 +1,5 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
+import { parseDuration } from "../protocol/durations.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import {
   CONNECTIONS_DEFAULT,
@@ -38,6 +39,16 @@ export const limitsOf = (env: Environment): Partial<Limits> => {
     ...(mem_min_bytes === undefined ? {} : { mem_min_bytes }),
     ...(disk_min_bytes === undefined ? {} : { disk_min_bytes }),
   };
+};
+
+/** HOLDFAST_RETENTION (`30d`, or `forever`). */
+export const retentionOf = (env: Environment): number | undefined => {
+  const text = env.HOLDFAST_RETENTION;
+  if (text === undefined || text === "") return undefined;
+  if (text === "forever") return Number.POSITIVE_INFINITY;
+  const value = parseDuration(text);
+  if (value !== undefined) return value;
+  throw wrong("HOLDFAST_RETENTION", text, "a duration such as 30d, or forever");
 };
 
 const wrong = (name: string, text: string, rule: string): HoldfastError =>

@@ -15,7 +15,7 @@ import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
-import { connectionsOf, descriptorsOf, limitsOf } from "./limits.ts";
+import { connectionsOf, descriptorsOf, limitsOf, retentionOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
@@ -80,6 +80,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       stateDir,
       version,
       limits: yield* attempt(() => limitsOf(options.env)),
+      retentionMs: yield* attempt(() => retentionOf(options.env)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick: watchdog.ticked,

@@ -2,16 +2,19 @@
 import { join } from "node:path";
 import { openLog } from "../store/log.ts";
 import { checkFile, lookAtFile } from "../store/offline.ts";
-import type { CheckReport } from "../store/port.ts";
+import type { CheckReport, EventLog } from "../store/port.ts";
+import { exportLines } from "../store/retention/export.ts";
+import type { GcOptions } from "../store/retention/gc.ts";
 import { acquireLock } from "./lock.ts";
 
 const fileOf = (stateDir: string): string => join(stateDir, "holdfast.db");
 
-export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
-export const look = (stateDir: string): number => lookAtFile(fileOf(stateDir));
-
-/** Under the lock of the directory, so that no daemon starts on half of it. */
-export const rebuild = (stateDir: string, version: string): { readonly records: number } => {
+/** So that no daemon starts on half of the work. */
+const underLock = async <A>(
+  stateDir: string,
+  version: string,
+  work: (log: EventLog) => A | Promise<A>,
+): Promise<A> => {
   const lock = acquireLock(stateDir, {
     pid: process.pid,
     version,
@@ -21,7 +24,7 @@ export const rebuild = (stateDir: string, version: string): { readonly records: 
   try {
     const log = openLog({ file: fileOf(stateDir), inspect: true });
     try {
-      return log.rebuild();
+      return await work(log);
     } finally {
       log.close();
     }
@@ -29,3 +32,16 @@ export const rebuild = (stateDir: string, version: string): { readonly records: 
     lock.release();
   }
 };
+
+export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
+export const look = (stateDir: string): number => lookAtFile(fileOf(stateDir));
+
+export const rebuild = (stateDir: string, version: string) =>
+  underLock(stateDir, version, (log) => log.rebuild());
+
+export const gc = (stateDir: string, version: string, options: GcOptions) =>
+  underLock(stateDir, version, (log) => log.gc(options));
+
+/** Beside a daemon, too: it reads, a page at a time. */
+export const exported = (stateDir: string, from: number, to: number): Generator<string> =>
+  exportLines(fileOf(stateDir), join(stateDir, "archive"), from, to);

@@ -61,4 +61,5 @@ export interface Replies extends Record<RequestName, object> {
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };
   "db/check": Success<"check">;
   "db/rebuild": Success<"rebuild">;
+  "db/gc": Success<"gc">;
 }

@@ -170,8 +170,6 @@ export const CLOCK_TICK_MS = 1_000;
 export const STOPPED_MIN_MS = 5_000;
 /** Between two ticks: so much more time since boot than on the monotonic clock means that the machine slept. /proc/uptime has steps of 10 ms. */
 export const SUSPENDED_MIN_MS = 2_000;
-/** A boot looks so far back for times that do not count in a timeout. */
-export const GAPS_LOOKBACK_RECORDS = 100_000;
 
 /** `sun_path` without its NUL on the strictest platform: macOS has 104 bytes, Linux 108. */
 export const SOCKET_PATH_MAX_BYTES = 103;
@@ -243,6 +241,20 @@ export const STORE_BUSY_OPEN_MS = 50;
 export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 /** A reader of another process may hold it up to this; then output waits in its spools, and only lifecycle records are written. */
 export const WAL_MAX_BYTES = 512 * 1024 * 1024;
+/** Output of ended incarnations is kept in the log for so long, then in archives; lifecycle, usage and budgets stay. */
+export const RETENTION_DEFAULT_MS = 30 * 24 * 3_600_000;
+/** The daemon looks for output that is old enough this often. */
+export const GC_PERIOD_MS = 3_600_000;
+/** Records removed in one transaction, and pages given back in one; a few milliseconds each, so that the tick is not late. */
+export const GC_SLICE_RECORDS = 200;
+export const GC_SLICE_PAGES = 64;
+/** Between two of them whoever else has something to write comes first. */
+export const GC_PAUSE_MS = 5;
+/** One archive: so many records, and so much text before it is compressed, at most. */
+export const ARCHIVE_MAX_RECORDS = 100_000;
+export const ARCHIVE_MAX_BYTES = 64 * 1024 * 1024;
+/** Text that is compressed at once. */
+export const ARCHIVE_CHUNK_CHARS = 1024 * 1024;
 /** Pages of a deleted database that are written back in one turn of the event loop. */
 export const WRITE_BACK_STEP_PAGES = 256;
 /** Nesting of `data`. serde_json, with which the contract counts its bytes, reads 127 levels; a record and its envelope need some of them. */

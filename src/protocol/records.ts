@@ -309,6 +309,17 @@ export interface RecordPayloads {
     readonly error?: WorkerError;
   };
   "agent.event": AgentEvent;
+  /** In the place of output records that retention has removed: `records` of this stream, from this seq and version on. Never appended. */
+  log_gap: {
+    readonly from_seq: number;
+    readonly to_seq: number;
+    readonly to_version: number;
+    readonly records: number;
+    /** When the newest agent.event among them was recorded. */
+    readonly last_event_at: string | null;
+    /** The file in `archive/` that has them; null where they were removed without one. */
+    readonly archive: string | null;
+  };
   daemon_started: {
     readonly version: string;
     readonly pid: number;

@@ -104,6 +104,12 @@ export const Requests = {
   "daemon/stop": z.strictObject({ agents: z.enum(["refuse", "kill", "keep"]).default("refuse") }),
   "db/check": z.strictObject({}),
   "db/rebuild": z.strictObject({}),
+  /** Without `older_than_ms`: what the daemon's own retention is. */
+  "db/gc": z.strictObject({
+    older_than_ms: ms.optional(),
+    dry_run: z.boolean().default(false),
+    archive: z.boolean().default(true),
+  }),
 } as const;
 
 export type RequestName = keyof typeof Requests;

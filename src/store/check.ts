@@ -1,12 +1,14 @@
 /** `agent db check`: everything that the log promises of itself, one sentence for each thing that is not so. */
 import SQLite, { type Database } from "better-sqlite3";
 import { CHECK_FINDINGS_MAX } from "../protocol/limits.ts";
+import type { LogRecord } from "../protocol/records.ts";
 import { intactLine } from "./checksum.ts";
 import { headInMeta } from "./connection.ts";
 import { storeError } from "./failure.ts";
 import { allRows } from "./pages.ts";
 import type { CheckReport } from "./port.ts";
 import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
+import { hasRetention, makeRemoved, type Removed } from "./retention/removed.ts";
 
 export const check = (db: Database): CheckReport => {
   const findings: string[] = [];
@@ -27,24 +29,35 @@ export const check = (db: Database): CheckReport => {
     resetProjections(folded);
     const projection = projections(folded);
     const versions = new Map<string, number>();
+    const removed = hasRetention(db) ? makeRemoved(db) : NOTHING_REMOVED;
+    let [holes, told] = [0, 0];
     for (const row of allRows(db)) {
       const [seq, , stream, version] = row;
       records++;
-      if (seq !== head + 1)
-        find(
-          seq === head + 2
-            ? `Record ${head + 1} is missing.`
-            : `Records ${head + 1} to ${seq - 1} are missing.`,
-        );
+      for (const [from, to] of notRemoved(removed, head + 1, seq - 1))
+        find(from === to ? `Record ${from} is missing.` : `Records ${from} to ${to} are missing.`);
+      holes += seq - head - 1;
       head = seq;
       const expected = (versions.get(stream) ?? 0) + 1;
       if (version !== expected)
         find(`Record ${seq} is version ${version} of stream ${stream}, and ${expected} was due.`);
       versions.set(stream, version);
       const line = intactLine(row);
-      if (line === undefined) find(`Record ${seq} does not match its checksum.`);
-      else projection.fold(JSON.parse(line));
+      if (line === undefined) {
+        find(`Record ${seq} does not match its checksum.`);
+        continue;
+      }
+      const record: LogRecord = JSON.parse(line);
+      if (record.type === "log_gap") {
+        versions.set(stream, record.payload.to_version);
+        told += record.payload.records - 1; // its own place is none of the holes
+        if (record.payload.records !== record.payload.to_version - version + 1)
+          find(`The gap at record ${seq} does not tell how many records were removed.`);
+      }
+      projection.fold(record);
     }
+    if (findings.length === 0 && told !== holes)
+      find(`The gaps of the log tell of ${told} removed records, and ${holes} are not there.`);
     projection.flush();
     const written = headInMeta(db);
     if (head !== written) find(`The log ends at record ${head}, but it was written up to ${written}.`);
@@ -58,6 +71,24 @@ export const check = (db: Database): CheckReport => {
   if (left > 0) findings.push(`${left} more findings are not listed.`);
   return { ok: findings.length === 0, records, head, findings };
 };
+
+const NOTHING_REMOVED: Pick<Removed, "firstNotRemoved"> = { firstNotRemoved: (from) => from };
+
+/** The seqs from `from` to `to` that are missing and that nobody removed, as runs. */
+function* notRemoved(
+  removed: Pick<Removed, "firstNotRemoved">,
+  from: number,
+  to: number,
+): Generator<readonly [number, number]> {
+  for (let at = from; at <= to; ) {
+    const lost = removed.firstNotRemoved(at, to);
+    if (lost === undefined) return;
+    let end = lost;
+    while (end < to && removed.firstNotRemoved(end + 1, end + 1) !== undefined) end++;
+    yield [lost, end];
+    at = end + 1;
+  }
+}
 
 const shorten = (row: string): string => (row.length > 300 ? `${row.slice(0, 300)}…` : row);
 

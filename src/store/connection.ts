@@ -41,6 +41,8 @@ export const connect = ({ file, database, inspect }: OpenOptions, newId: () => s
   const opened = new SQLite(file, { timeout: STORE_BUSY_MAX_MS });
   const db = database?.(opened) ?? opened;
   try {
+    // Of an empty file only: an older one goes on using its free pages, and a damaged one is not written to.
+    if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
     db.pragma("journal_mode = WAL");
     migrate(db);
     const addMeta = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING");

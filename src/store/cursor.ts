@@ -9,6 +9,7 @@ import { isOutput, type LogRecord, type RecordType, workerStream } from "../prot
 import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
 import type { RecordFilter } from "./port.ts";
 import type { Recent, RecentLine } from "./recent.ts";
+import { makeRemoved } from "./retention/removed.ts";
 
 export interface Page {
   readonly lines: readonly string[];
@@ -37,6 +38,12 @@ const condition = (filter: RecordFilter): string => {
 const lifecycleOnly = (types: readonly RecordType[]): string =>
   types.some(isOutput) ? "" : "type NOT IN ('agent.event', 'worker_log_chunk') AND ";
 
+/** Who asks for output is told where some of it was removed. */
+const withGaps = (filter: RecordFilter): RecordFilter =>
+  filter.kinds || filter.types?.some(isOutput)
+    ? { ...filter, types: [...(filter.types ?? []), "log_gap"] }
+    : filter;
+
 const missing = (seq: number): HoldfastError =>
   new HoldfastError("STORE_CORRUPT", `Record ${seq} of the event log is missing.`, { details: { seq } });
 
@@ -51,20 +58,32 @@ const firstWhere = (below: number, above: number, holds: (n: number) => boolean)
   return yes;
 };
 
+interface Place {
+  readonly seq: number;
+  readonly version: number;
+}
+
 export const makeCursor = (db: Database, head: () => number, recent: Recent) => {
   const select = (where: string) =>
     db.prepare<unknown[], Row>(`SELECT ${COLUMNS} FROM records WHERE ${where}`).raw();
-  const ofRange = select("seq > ? AND seq <= ? ORDER BY seq");
+  const ofRange = select("seq > ? ORDER BY seq LIMIT ?");
+  const removed = makeRemoved(db);
   const at = select("seq = ?");
   const ofId = select("id = ?");
   const ofStream = select("stream = ? ORDER BY version");
   const newestVersion = db
     .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
     .pluck();
-  const seqOf = db
-    .prepare<[string, number], number>("SELECT seq FROM records WHERE stream = ? AND version = ?")
+  // Where retention has removed records, the next one that is there stands for them.
+  const fromVersion = db.prepare<[string, number], Place>(
+    "SELECT seq, version FROM records WHERE stream = ? AND version >= ? ORDER BY version LIMIT 1",
+  );
+  const upToVersion = db.prepare<[string, number], Place>(
+    "SELECT seq, version FROM records WHERE stream = ? AND version <= ? ORDER BY version DESC LIMIT 1",
+  );
+  const timeFrom = db
+    .prepare<[number], number>("SELECT recorded_at FROM records WHERE seq >= ? ORDER BY seq LIMIT 1")
     .pluck();
-  const timeOf = db.prepare<[number], number>("SELECT recorded_at FROM records WHERE seq = ?").pluck();
 
   /** Statements by their SQL; there are few, because a filter's lists are bound as JSON. */
   const filtered = new Map<string, ReturnType<typeof select>>();
@@ -115,13 +134,14 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
   /** Versions and seqs of a stream rise together: the place of the cursor is found by halving, in the index alone. */
   const ofOneStream = (after: number, limit: number, filter: RecordFilter, stream: string): Page => {
     const newest = newestVersion.get(stream) ?? 0;
-    const first = firstWhere(0, newest + 1, (version) => seqOf.get(stream, version)! > after);
+    const above = firstWhere(0, newest + 1, (version) => fromVersion.get(stream, version)!.seq > after);
+    const first = fromVersion.get(stream, above)?.version ?? newest + 1;
     const last = Math.min(newest, first + READ_SCAN_MAX_RECORDS - 1);
     const statement = selectWhere(
       `stream = @stream AND version BETWEEN @first AND @last AND ${condition({ ...filter, worker_ids: undefined })} ORDER BY version LIMIT @limit`,
     );
     const rows = statement.iterate({ stream, first, last, limit, ...lists(filter) }) as Iterable<Row>;
-    return pageOf(rows, limit, last === newest ? head() : seqOf.get(stream, last)!);
+    return pageOf(rows, limit, last === newest ? head() : upToVersion.get(stream, last)!.seq);
   };
 
   const lists = (filter: RecordFilter) => ({
@@ -129,19 +149,29 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
     ...(filter.kinds && { kinds: JSON.stringify(filter.kinds) }),
   });
 
-  const readLines = (after: number, limit: number, filter: RecordFilter = {}): Page => {
+  /** Everything after a seq; what is not there must have been removed. */
+  const ofAll = (after: number, limit: number): Page => {
+    const page = pageOf(ofRange.iterate(after, limit) as Iterable<Row>, limit, head());
+    let due = after + 1;
+    const demand = (to: number): void => {
+      const lost = due <= to ? removed.firstNotRemoved(due, to) : undefined;
+      if (lost !== undefined) throw missing(lost);
+    };
+    for (const seq of page.seqs) {
+      demand(seq - 1);
+      due = seq + 1;
+    }
+    demand(page.scanned);
+    return page;
+  };
+
+  const readLines = (after: number, limit: number, asked: RecordFilter = {}): Page => {
+    const filter = withGaps(asked);
     if (after >= head() || limit < 1) return { lines: [], seqs: [], scanned: after };
     const streams = filter.worker_ids?.map(workerStream);
     if (recent.at(after + 1)) return fromMemory(after, limit, filter, streams);
     if (streams?.length === 1) return ofOneStream(after, limit, filter, streams[0]!);
-    if (!streams && !filter.types && !filter.kinds) {
-      const end = Math.min(head(), after + limit);
-      const page = pageOf(ofRange.iterate(after, end) as Iterable<Row>, limit, end);
-      const gap = page.seqs.findIndex((seq, i) => seq !== after + 1 + i);
-      if (page.seqs.length < page.scanned - after)
-        throw missing(after + 1 + (gap < 0 ? page.seqs.length : gap));
-      return page;
-    }
+    if (!streams && !filter.types && !filter.kinds) return ofAll(after, limit);
     const end = Math.min(head(), after + READ_SCAN_MAX_RECORDS);
     const statement = selectWhere(
       `seq > @after AND seq <= @end AND ${condition(filter)} ORDER BY seq LIMIT @limit`,
@@ -178,6 +208,6 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
       const where = `stream = @stream AND ${lifecycleOnly(types)}${condition({ types })} ORDER BY version`;
       return (selectWhere(where).all({ stream, types: JSON.stringify(types) }) as Row[]).map(record);
     },
-    seqAt: (epochMs: number): number => firstWhere(0, head() + 1, (seq) => timeOf.get(seq)! >= epochMs),
+    seqAt: (epochMs: number): number => firstWhere(0, head() + 1, (seq) => timeFrom.get(seq)! >= epochMs),
   };
 };

@@ -3,18 +3,21 @@
  * One connection writes, every transaction is one synchronous function, and nothing is told to a caller or a watcher
  * before it is committed.
  */
+import { rmSync } from "node:fs";
 import type { ErrorCode } from "../protocol/errors.ts";
 import { newId as newUlid } from "../protocol/ids.ts";
-import { isOutput, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
+import { DAEMON_STREAM, isOutput, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
 import type { Draft } from "./append.ts";
 import { attach } from "./attached.ts";
 import { check } from "./check.ts";
 import { guarded, storeError } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import { makeKeeper } from "./keeper.ts";
+import { makeOffload } from "./offload.ts";
 import type { EventLog, OpenOptions } from "./port.ts";
-import { rebuild } from "./rebuild.ts";
+import { rebuild, swapIn } from "./rebuild.ts";
 import { makeRecent } from "./recent.ts";
+import { collectGarbage } from "./retention/gc.ts";
 import { putBack } from "./write-back.ts";
 
 /** What is wrong with the store itself, and not with what one caller handed over. */
@@ -64,6 +67,22 @@ const open = (options: OpenOptions): EventLog => {
     }
   };
   const group = groupCommit(write);
+  const offload = makeOffload();
+  const writable = () => {
+    keeper.allow(false);
+    return at().db;
+  };
+
+  const refuse = (cause: unknown): never => {
+    throw storeError(cause);
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  /** What goes over the whole log goes over it one after the other. */
+  const alone = <A>(work: () => Promise<A>): Promise<A> => {
+    const done = last.then(work, work).catch(refuse);
+    last = done;
+    return done;
+  };
 
   return {
     store_id,
@@ -87,11 +106,14 @@ const open = (options: OpenOptions): EventLog => {
     ),
     worker: guarded((id: string) => at().workers.one(id)),
     workers: guarded(() => at().workers.all()),
-    workerCount: guarded(() => at().workers.count()),
+    living: guarded(() => at().workers.living()),
+    workersOfTree: guarded((tree: string) => at().workers.ofTree(tree)),
+    countWorkers: guarded(() => at().workers.count()),
     named: guarded((name: string) => at().workers.named(name)),
     turns: guarded((workerId: string) => at().turns(workerId)),
     messages: guarded((workerId: string) => at().messages.of(workerId)),
     openMessages: guarded((workerId?: string) => at().messages.open(workerId)),
+    daemonStream: guarded((types: readonly RecordType[]) => at().cursor.stream(DAEMON_STREAM, types)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),
     ),
@@ -107,11 +129,25 @@ const open = (options: OpenOptions): EventLog => {
       group.drain();
       return check(at().db);
     }),
+    checkAside: () => offload.run("check", { file: options.file }).catch(refuse),
+    rebuildAside: () =>
+      alone(async () => {
+        const into = `${options.file}.folded`;
+        try {
+          const { records, up_to } = await offload.run("fold", { file: options.file, into });
+          group.drain();
+          return { records: records + swapIn(at().db, into, up_to) };
+        } finally {
+          rmSync(into, { force: true });
+        }
+      }),
+    gc: (how) => alone(() => collectGarbage({ file: options.file, newId, db: writable }, offload, how)),
     look: keeper.look,
     trouble: keeper.trouble,
     close: () => {
       group.drain();
       listeners.clear();
+      offload.close();
       keeper.close();
     },
   };

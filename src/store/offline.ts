@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import SQLite from "better-sqlite3";
 import { check } from "./check.ts";
 import { checkTail, headInMeta } from "./connection.ts";
-import { guarded } from "./failure.ts";
+import { guarded, storeError } from "./failure.ts";
 import type { CheckReport } from "./port.ts";
 
 const EMPTY: CheckReport = { ok: true, records: 0, head: 0, findings: [] };
@@ -13,7 +13,10 @@ export const checkFile = guarded((file: string): CheckReport => {
   if (!existsSync(file)) return EMPTY;
   const db = new SQLite(file, { readonly: true });
   try {
-    return check(db);
+    // One state of it, whatever is written meanwhile.
+    return db.transaction(() => check(db))();
+  } catch (cause) {
+    return { ok: false, records: 0, head: 0, findings: [storeError(cause).message] };
   } finally {
     db.close();
   }

@@ -3,11 +3,11 @@ import type { Database } from "better-sqlite3";
 import { READ_PAGE_RECORDS } from "../protocol/limits.ts";
 import { COLUMNS, type Row } from "./checksum.ts";
 
-export function* allRows(db: Database): Generator<Row> {
+export function* allRows(db: Database, above = Number.MIN_SAFE_INTEGER): Generator<Row> {
   const page = db
     .prepare<[number, number], Row>(`SELECT ${COLUMNS} FROM records WHERE seq > ? ORDER BY seq LIMIT ?`)
     .raw();
-  let after = Number.MIN_SAFE_INTEGER;
+  let after = above;
   for (;;) {
     const rows = page.all(after, READ_PAGE_RECORDS) as Row[];
     yield* rows;

@@ -11,6 +11,7 @@ import type {
   WorkerError,
 } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
+import type { GcOptions, GcReport } from "./retention/gc.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
 export interface Checkpoint {
@@ -163,8 +164,11 @@ export interface EventLog {
   checkpoints(workerId: string, incarnation: number): readonly Checkpoint[];
   worker(id: string): WorkerRow | undefined;
   workers(): readonly WorkerRow[];
-  /** How many `workers` would answer, without reading them. */
-  workerCount(): number;
+  /** Those that have not ended: what a boot takes over, however many there were. */
+  living(): readonly WorkerRow[];
+  /** Under the supervisors of one tree, living or ended. */
+  workersOfTree(tree: string): readonly WorkerRow[];
+  countWorkers(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
   turns(workerId: string): readonly TurnRow[];
@@ -174,6 +178,8 @@ export interface EventLog {
   openMessages(workerId?: string): readonly MessageRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
+  /** The daemon's own records of the given types, in order. */
+  daemonStream(types: readonly RecordType[]): readonly LogRecord[];
   /** The trees that were applied and not taken down, oldest first. */
   trees(): readonly TreeRow[];
   /** Every record of one tree's own stream of the given types, in order. */
@@ -181,6 +187,11 @@ export interface EventLog {
   /** Throw all projections away and fold them again from the log. */
   rebuild(): { readonly records: number };
   check(): CheckReport;
+  /** The same in a worker thread: nothing else waits for it. */
+  checkAside(): Promise<CheckReport>;
+  rebuildAside(): Promise<{ readonly records: number }>;
+  /** Moves old output to archives, and its space back to the disk, in small steps. */
+  gc(options: GcOptions): Promise<GcReport>;
   /** On the tick: are the files still in their places, and has the write-ahead log its size? What can be put right is. */
   look(): void;
   /** Why nothing is acknowledged now, or why the last write was refused. */

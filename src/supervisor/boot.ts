@@ -8,7 +8,7 @@ import type { Observed } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
-import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
@@ -23,13 +23,11 @@ export const recoverAll = (
   isOfTree: (id: string) => boolean,
 ): Effect.Effect<readonly Found[], HoldfastError> =>
   Effect.flatMap(
-    attempt(() => core.services.log.workers()),
+    attempt(() => core.services.log.living()),
     (rows) =>
       lookUp(
         core,
-        rows
-          .filter((row) => !isEnded(row.state) && !isOfTree(row.id))
-          .map((row) => ({ row, order: core.place() })),
+        rows.filter((row) => !isOfTree(row.id)).map((row) => ({ row, order: core.place() })),
         (row, error) =>
           core.services.report(`worker ${row.id} could not be taken over: ${error.message}`, error),
       ),

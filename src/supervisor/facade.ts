@@ -8,6 +8,7 @@ import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, MessageRow, RecordFilter } from "../store/port.ts";
+import type { GcReport } from "../store/retention/gc.ts";
 import type { Take } from "./follower.ts";
 import type { Answer } from "./ladder.ts";
 import type {
@@ -173,6 +174,12 @@ export interface RuntimeApi {
   status(): Effect.Effect<RuntimeStatus, HoldfastError>;
   check(): Effect.Effect<CheckReport, HoldfastError>;
   rebuild(): Effect.Effect<{ readonly records: number }, HoldfastError>;
+  /** Moves output of ended incarnations to archives: what is older than given, or else than the runtime's retention. */
+  gc(options?: {
+    readonly older_than_ms?: number | undefined;
+    readonly dry_run?: boolean;
+    readonly archive?: boolean;
+  }): Effect.Effect<GcReport, HoldfastError>;
   /** Stop in reverse start order, or leave the agents running for the next daemon to adopt. */
   shutdown(agents: "kill" | "keep", reason: string): Effect.Effect<void, HoldfastError>;
 }

@@ -262,11 +262,11 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const recover = Effect.gen(function* () {
       const found = yield* attempt(() => log.trees());
       if (found.length === 0) return new Set<string>();
-      const rows = (yield* attempt(() => log.workers())).filter((row) => row.supervisor !== "root");
       const ids = new Set<string>();
       for (const { name } of found)
-        for (const id of yield* Effect.catch(recoverTree(name, rows), (error) =>
-          Effect.as(told(`tree ${name} could not be taken over`)(error), []),
+        for (const id of yield* Effect.catch(
+          recoverTree(name, yield* attempt(() => log.workersOfTree(name))),
+          (error) => Effect.as(told(`tree ${name} could not be taken over`)(error), []),
         ))
           ids.add(id);
       return ids;

@@ -12,7 +12,12 @@ import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { CLEAN_PERIOD_MS, PORT_PROBE_MAX_MS } from "../protocol/limits.ts";
+import {
+  CLEAN_PERIOD_MS,
+  GC_PERIOD_MS,
+  PORT_PROBE_MAX_MS,
+  RETENTION_DEFAULT_MS,
+} from "../protocol/limits.ts";
 import { secretArguments } from "../protocol/redact.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
@@ -29,6 +34,8 @@ export interface OpenRuntimeOptions {
   readonly stateDir: string;
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
+  /** How long output of ended incarnations stays in the log; Infinity is for ever. */
+  readonly retentionMs?: number | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
   /** Called when everything has been looked at, once a second. */
   readonly onTick?: () => void;
@@ -136,13 +143,21 @@ export const openRuntime = (
       }),
     );
     yield* Effect.forkScoped(Effect.repeat(clean, Schedule.spaced(CLEAN_PERIOD_MS)));
-    return yield* makeRuntime(services, {
+    const { retentionMs = RETENTION_DEFAULT_MS } = options;
+    const runtime = yield* makeRuntime(services, {
       version: options.version,
       state_dir: options.stateDir,
       adapters,
       suggestKind,
+      retention_ms: retentionMs,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
+    const gc = Effect.catch(runtime.gc(), (error) =>
+      Effect.sync(() => services.report(`old output stays in the log: ${error.message}`, error)),
+    );
+    if (Number.isFinite(retentionMs))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(GC_PERIOD_MS), gc)));
+    return runtime;
   });
 
 const fileExists = (cwd: string, path: string): Promise<boolean> =>

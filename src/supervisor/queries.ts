@@ -25,6 +25,8 @@ export interface QueryOptions {
   readonly version: string;
   readonly state_dir: string;
   readonly adapters: readonly AgentAdapter[];
+  /** Output of ended incarnations leaves the log after this; Infinity keeps it for ever. */
+  readonly retention_ms: number;
 }
 
 export type Queries = Pick<
@@ -42,6 +44,7 @@ export type Queries = Pick<
   | "status"
   | "check"
   | "rebuild"
+  | "gc"
 >;
 
 /** `isOver`: the runtime has ended, and readers of the live tail have nothing to wait for. */
@@ -131,13 +134,7 @@ export const makeQueries = (
 
   return {
     resolve: (ref) => Effect.map(find(ref), (row) => row.id),
-    list: (how = {}) =>
-      attempt(() =>
-        log
-          .workers()
-          .filter((row) => how.all === true || !isEnded(row.state))
-          .map(shown),
-      ),
+    list: (how = {}) => attempt(() => (how.all === true ? log.workers() : log.living()).map(shown)),
     info: (ref) =>
       Effect.flatMap(find(ref), (row) =>
         attempt(() => ({
@@ -250,13 +247,15 @@ export const makeQueries = (
         started_at: startedAt,
         head: log.head(),
         store_error: errorOf(log.trouble()),
-        workers: { live: live.size, total: log.workerCount() },
+        workers: { live: live.size, total: log.countWorkers() },
         disk: core.disk.view(),
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
       })),
-    check: () => attempt(() => log.check()),
-    rebuild: () => attempt(() => log.rebuild()),
+    check: () => attemptAsync(() => log.checkAside()),
+    gc: ({ older_than_ms = options.retention_ms, ...how } = {}) =>
+      attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms })),
+    rebuild: () => attemptAsync(() => log.rebuildAside()),
   };
 };
 

@@ -7,7 +7,7 @@ import { Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import { RETENTION_DEFAULT_MS, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -40,6 +40,7 @@ export interface RuntimeOptions {
   readonly suggestKind: (kind: string) => string | undefined;
   /** What is not given has its default. */
   readonly limits?: Partial<Limits>;
+  readonly retention_ms?: number;
 }
 
 /** What is not given has its default. */
@@ -357,7 +358,7 @@ export const makeRuntime = (
     yield* Effect.forkScoped(forest.reconciling);
     yield* Effect.forkScoped(watchOrphans(core));
 
-    const queries = makeQueries(core, forest, options, () => over);
+    const queries = makeQueries(core, forest, { retention_ms: RETENTION_DEFAULT_MS, ...options }, () => over);
     const { tellLost, ...messaging } = makeMessaging(core, queries.watch);
     yield* tellLost;
     yield* Effect.forkScoped(

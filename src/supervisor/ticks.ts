@@ -1,7 +1,7 @@
 /** What is looked at every second: gaps in time, who waits, and of the workers only those whose clocks are due. */
 import { Effect, Schedule, type Scope } from "effect";
 import type { HoldfastError } from "../protocol/errors.ts";
-import { CLOCK_TICK_MS, GAPS_LOOKBACK_RECORDS, READ_PAGE_RECORDS } from "../protocol/limits.ts";
+import { CLOCK_TICK_MS } from "../protocol/limits.ts";
 import { attempt } from "./attempt.ts";
 import type { Core } from "./core.ts";
 
@@ -43,15 +43,9 @@ const storeWatch = ({ services }: Core): (() => void) => {
 export const rememberGaps = ({ services, gaps }: Core): Effect.Effect<void, HoldfastError> =>
   attempt(() => {
     const { log, boot_id } = services;
-    const head = log.head();
-    for (let after = Math.max(0, head - GAPS_LOOKBACK_RECORDS); after < head; ) {
-      const { records, scanned } = log.read(after, READ_PAGE_RECORDS, { types: ["daemon_resumed"] });
-      for (const { type, payload } of records) {
-        if (type !== "daemon_resumed" || payload.clock.boot_id !== boot_id) continue;
-        const at_ms = Number(BigInt(payload.clock.mono_ns) / 1_000_000n);
-        gaps.remember({ at_ms, counted_ms: payload.counted_ms });
-      }
-      if (scanned <= after) return;
-      after = scanned;
+    for (const { type, payload } of log.daemonStream(["daemon_resumed"])) {
+      if (type !== "daemon_resumed" || payload.clock.boot_id !== boot_id) continue;
+      const at_ms = Number(BigInt(payload.clock.mono_ns) / 1_000_000n);
+      gaps.remember({ at_ms, counted_ms: payload.counted_ms });
     }
   });

@@ -1,6 +1,6 @@
 /** `agent db` and `agent doctor` where no daemon answers: what a person has when the log keeps the daemon from starting. */
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import SQLite from "better-sqlite3";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { DoctorReport } from "../../src/cli/commands/doctor.ts";
@@ -9,7 +9,7 @@ import { type Commands, makeCommands, until } from "./support/commands.ts";
 let commands: Commands;
 beforeAll(async () => {
   commands = makeCommands();
-  await commands.agent("spawn", "--name", "one", "--", "true");
+  await commands.agent("spawn", "--name", "one", "--", "echo", "hello");
   await commands.agent("wait", "one");
   await commands.agent("daemon", "stop");
   await until(() => !existsSync(join(commands.home, "holdfast.db-wal")));
@@ -71,5 +71,26 @@ it("damaged tables are folded anew without a daemon", async () => {
   db.close();
   expect(await agent("db", "check")).toMatchObject({ exit: 1, error: { code: "STORE_CORRUPT" } });
   expect(await agent("db", "rebuild")).toMatchObject({ exit: 0 });
+  expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
+});
+
+it("old output is moved to an archive, and an export has it as before", async () => {
+  const { agent, file } = await stopped();
+  const exported = async () => {
+    const { stdout } = await commands.start(["--state-dir", dirname(file), "db", "export"]).ended;
+    return stdout;
+  };
+  const before = await exported();
+  expect(before).toContain('"text":"hello\\n"');
+  expect(await agent("db", "gc", "--older-than", "0s", "--dry-run")).toMatchObject({
+    data: { records: 1, archives: [], effect: "would_delete" },
+  });
+  expect(await agent("db", "gc", "--older-than", "0s")).toMatchObject({
+    data: { records: 1, effect: "deleted" },
+  });
+  expect(await agent("db", "gc", "--older-than", "0s")).toMatchObject({
+    data: { records: 0, effect: "noop" },
+  });
+  expect(await exported()).toBe(before);
   expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
 });

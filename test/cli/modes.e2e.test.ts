@@ -45,6 +45,8 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["daemon/status", ["daemon", "status"]],
   ["db/check", ["db", "check"]],
   ["db/rebuild", ["db", "rebuild"]],
+  ["db/gc", ["db", "gc", "--dry-run"]],
+  ["db/export", ["db", "export"]],
   ["agent/completion", ["completion", "zsh"]],
   ["agent/manifest", ["manifest"]],
   ["agent/version", ["version"]],
@@ -58,7 +60,10 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
 ];
 
 const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
-  word === "watch" || (word === "logs" && !rest.includes("--raw")) || rest.includes("--watch");
+  word === "watch" ||
+  rest[0] === "export" ||
+  (word === "logs" && !rest.includes("--raw")) ||
+  rest.includes("--watch");
 
 it("covers every command", () => {
   // An answer needs a worker that asks, or one that is asked: both are told elsewhere.

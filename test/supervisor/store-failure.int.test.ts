@@ -200,6 +200,8 @@ describe("a log that cannot be read", () => {
           ...log,
           worker: guard(log.worker),
           workers: guard(log.workers),
+          living: guard(log.living),
+          countWorkers: guard(log.countWorkers),
           byId: guard(log.byId),
           turns: guard(log.turns),
           read: guard(log.read),

@@ -1,5 +1,6 @@
 /** agent db …: the event log; asked of the daemon, or, where none answers, done here. */
 import { HoldfastError } from "../../protocol/errors.ts";
+import { RETENTION_DEFAULT_MS, WATCHER_CHUNK_CHARS } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Client } from "../client.ts";
 import type { Context, Handler } from "../context.ts";
@@ -50,4 +51,40 @@ export const rebuild: Handler = async (context) => {
       async () => (await offline()).rebuild(context.stateDir, VERSION),
     ).finally(done),
   );
+};
+
+export const gc: Handler = async (context) => {
+  const { flags } = context;
+  const done = context.progress("moving old output to archives");
+  const older_than_ms = flags["older-than"] as number | undefined;
+  const how = { dry_run: flags["dry-run"] === true, archive: flags["no-archive"] !== true };
+  const report = await asked(
+    context,
+    (client) => client.request("db/gc", { older_than_ms, ...how }),
+    async () =>
+      (await offline()).gc(context.stateDir, VERSION, {
+        before_ms: Date.now() - (older_than_ms ?? RETENTION_DEFAULT_MS),
+        ...how,
+      }),
+  ).finally(done);
+  return success({
+    ...report,
+    effect: how.dry_run ? "would_delete" : report.records > 0 ? "deleted" : "noop",
+  });
+};
+
+/** Read by this process, beside the daemon: a long export costs it nothing. */
+export const exportLog: Handler = async (context) => {
+  const { from = 1, to = Number.MAX_SAFE_INTEGER } = context.flags as { from?: number; to?: number };
+  let [records, waiting] = [0, ""];
+  for (const line of (await offline()).exported(context.stateDir, from, to)) {
+    records++;
+    if (context.mode !== "text") await context.record(JSON.parse(line));
+    else waiting += `${line}\n`;
+    if (waiting.length < WATCHER_CHUNK_CHARS) continue;
+    await context.stdout(waiting);
+    waiting = "";
+  }
+  if (waiting !== "") await context.stdout(waiting);
+  return success({ records });
 };

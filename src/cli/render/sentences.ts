@@ -258,6 +258,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     warn(
       `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
     ),
+  log_gap: ({ records, archive }) =>
+    dim(
+      `${count(records, "record")} of output ${records === 1 ? "was" : "were"} removed by retention${archive === null ? "" : `; archive/${archive} has ${records === 1 ? "it" : "them"}`}`,
+    ),
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(
       kind === "suspended"

@@ -14,7 +14,7 @@ import { age, pairs } from "./pairs.ts";
 import { pauseText, perWorker, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
-import { count, duration, uniqueChars } from "./units.ts";
+import { bytes, count, duration, uniqueChars } from "./units.ts";
 
 export interface TextContext {
   readonly paint: Paint;
@@ -326,6 +326,15 @@ const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
     ? `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`
     : report.findings.map((finding) => paint("bad", oneLine(finding, 300))).join("\n");
 
+const collected: TextOf<Replies["db/gc"] & { readonly effect: string }> = (report) => {
+  const what = count(report.records, "record");
+  if (report.effect === "noop") return "Nothing is old enough.";
+  if (report.effect === "would_delete") return `Would remove ${what} of output from the log.`;
+  const into =
+    report.archives.length === 0 ? "" : ` to ${report.archives.map((name) => `archive/${name}`).join(", ")}`;
+  return `Moved ${what} of output${into}; ${bytes(report.freed_bytes)} given back${report.reusable_bytes > 0 ? `, ${bytes(report.reusable_bytes)} kept for new records` : ""}.`;
+};
+
 /** By Protocol v1 command; a command that is not here prints JSON. */
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
@@ -355,6 +364,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/completion": ({ text }: { readonly text: string }) => text,
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
+  "db/gc": collected,
+  "db/export": () => "",
   "agent/answer": (_: unknown, { paint }: TextContext) => paint("dim", "answered"),
   "agent/send": sentText,
   "agent/ask": output,

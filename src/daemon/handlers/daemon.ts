@@ -31,6 +31,11 @@ export const check: Handler<"db/check"> = {
   run: ({ runtime }) => Effect.map(runtime.check(), (report) => success(report)),
 };
 
+export const gc: Handler<"db/gc"> = {
+  lifetime: "command",
+  run: ({ runtime }, data) => Effect.map(runtime.gc(data), (report) => success(report)),
+};
+
 export const rebuild: Handler<"db/rebuild"> = {
   lifetime: "command",
   run: ({ runtime }) => Effect.map(runtime.rebuild(), (report) => success(report)),

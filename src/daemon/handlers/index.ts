@@ -1,6 +1,6 @@
 /** Every command of `protocol/requests.ts` and its handler. */
 import type { RequestName } from "../../protocol/requests.ts";
-import { check, rebuild, status, stop } from "./daemon.ts";
+import { check, gc, rebuild, status, stop } from "./daemon.ts";
 import type { Handler } from "./handler.ts";
 import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
@@ -49,4 +49,5 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "daemon/stop": stop,
   "db/check": check,
   "db/rebuild": rebuild,
+  "db/gc": gc,
 };

@@ -3,9 +3,10 @@ import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { log } from "./001-log.ts";
+import { retention } from "./002-retention.ts";
 
 /** Step n of the list makes schema n + 1. Steps are never edited once released. */
-const STEPS: readonly string[] = [log];
+const STEPS: readonly string[] = [log, retention];
 
 /** "HOLD" in ASCII: PRAGMA application_id of our files. */
 const APPLICATION_ID = 0x484f4c44;

@@ -12,7 +12,7 @@ import { WORKERS_SCHEMA, workers } from "./workers.ts";
 /** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
 export const PROJECTION_VERSION = 3;
 
-const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages"] as const;
+export const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages"] as const;
 
 export interface Projection {
   fold(record: LogRecord): void;
@@ -23,7 +23,7 @@ export interface Projection {
 
 /** Makes the tables anew, empty. */
 export const resetProjections = (db: Database): void => {
-  for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS ${table}`);
+  for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
   db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA);
 };
 

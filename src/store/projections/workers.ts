@@ -9,6 +9,8 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
 
+const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked')";
+
 export const WORKERS_SCHEMA = `
   CREATE TABLE p_workers (
     id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL, spec_seq INTEGER NOT NULL,
@@ -21,6 +23,8 @@ export const WORKERS_SCHEMA = `
     last_seq INTEGER NOT NULL DEFAULT 0, last_event_at TEXT, version INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX p_workers_name ON p_workers (name) WHERE name IS NOT NULL;
+  CREATE INDEX p_workers_living ON p_workers (requested_seq) WHERE ${LIVING};
+  CREATE INDEX p_workers_supervisor ON p_workers (supervisor, requested_seq) WHERE supervisor <> 'root';
 `;
 
 const PREFIX = "worker:";
@@ -33,6 +37,16 @@ interface Touch {
   version: number;
   eventAt: string | null;
 }
+
+/** A gap says what the records in whose place it stands have said. */
+const touchOf = (record: LogRecord): Touch => {
+  if (record.type === "log_gap") {
+    const { to_seq, to_version, last_event_at } = record.payload;
+    return { seq: to_seq, version: to_version, eventAt: last_event_at };
+  }
+  const { seq, version, type, recorded_at } = record;
+  return { seq, version, eventAt: type === "agent.event" ? recorded_at : null };
+};
 
 export const workers = (db: Database): Projection => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
@@ -64,18 +78,14 @@ export const workers = (db: Database): Projection => {
 
   const touch = (record: LogRecord): void => {
     const known = touches.get(record.stream);
+    const { seq, version, eventAt } = touchOf(record);
     if (known === undefined) {
-      if (workerOf(record.stream) === undefined) return;
-      touches.set(record.stream, {
-        seq: record.seq,
-        version: record.version,
-        eventAt: record.type === "agent.event" ? record.recorded_at : null,
-      });
+      if (workerOf(record.stream) !== undefined) touches.set(record.stream, { seq, version, eventAt });
       return;
     }
-    known.seq = record.seq;
-    known.version = record.version;
-    if (record.type === "agent.event") known.eventAt = record.recorded_at;
+    known.seq = seq;
+    known.version = version;
+    if (eventAt !== null) known.eventAt = eventAt;
   };
 
   const foldLifecycle = (id: string, record: LogRecord): void => {
@@ -179,6 +189,10 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     "SELECT * FROM p_workers WHERE name = ? ORDER BY requested_seq DESC",
   );
   const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
+  const living = db.prepare<[], Stored>(`SELECT * FROM p_workers WHERE ${LIVING} ORDER BY requested_seq`);
+  const ofTree = db.prepare<[string, string, string], Stored>(
+    `SELECT * FROM p_workers WHERE supervisor <> 'root' AND (supervisor = ? OR supervisor > ? AND supervisor < ?) ORDER BY requested_seq`,
+  );
   const count = db.prepare<[], number>("SELECT count(*) FROM p_workers").pluck();
   const show = (row: Stored): WorkerRow => {
     const {
@@ -207,6 +221,9 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     },
     named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
     all: (): readonly WorkerRow[] => all.all().map(show),
+    living: (): readonly WorkerRow[] => living.all().map(show),
+    // "0" is what follows "/".
+    ofTree: (tree: string): readonly WorkerRow[] => ofTree.all(tree, `${tree}/`, `${tree}0`).map(show),
     count: (): number => count.get() as number,
   };
 };

@@ -143,6 +143,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         heap_bytes: 0,
       })),
     check: () => Effect.succeed({ ok: true, records: lines.length, head: lines.length, findings: [] }),
+    gc: unused("gc"),
     rebuild: () => Effect.succeed({ records: lines.length }),
     shutdown: (agents, reason) => Effect.sync(() => void shutdowns.push([agents, reason])),
   };

@@ -1,0 +1,123 @@
+/**
+ * Retention: output of ended incarnations that is old enough goes to an archive, then out of the log, then its pages back to
+ * the disk. A thread gathers and compresses; what must go through the one writer goes in slices of a few milliseconds.
+ *
+ * The order is what a crash may interrupt: the archive is whole on disk, then the log knows it, then records are removed,
+ * then it is done. An archive that is not done is taken up first.
+ */
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "better-sqlite3";
+import { GC_PAUSE_MS, GC_SLICE_PAGES } from "../../protocol/limits.ts";
+import type { Offload } from "../offload.ts";
+import type { Archive, Collected } from "./collect.ts";
+import { makeRemover, type Run } from "./remove.ts";
+
+export interface GcOptions {
+  /** Output recorded before this instant, in epoch milliseconds. */
+  readonly before_ms: number;
+  /** Only say what would be removed. */
+  readonly dry_run?: boolean;
+  /** False: what is removed is gone. */
+  readonly archive?: boolean;
+}
+
+export interface GcReport {
+  /** Removed, or with `dry_run` what would be. */
+  readonly records: number;
+  readonly archives: readonly string[];
+  /** Bytes of the database that the disk has got back, and those that it keeps for new records. */
+  readonly freed_bytes: number;
+  readonly reusable_bytes: number;
+}
+
+/** What the log lends: its connection as it is at the moment. Throws when the log cannot be written now. */
+export interface Lender {
+  readonly file: string;
+  readonly newId: () => string;
+  /** Refuses where nothing may be written now. */
+  db(): Database;
+}
+
+const number = (db: Database, pragma: string): number => db.pragma(pragma, { simple: true }) as number;
+
+export const collectGarbage = async (
+  log: Lender,
+  offload: Offload,
+  options: GcOptions,
+): Promise<GcReport> => {
+  const directory = join(dirname(log.file), "archive");
+  const { before_ms, dry_run = false, archive: isArchived = true } = options;
+  let records = 0;
+  const archives: string[] = [];
+
+  const removeRuns = async (runs: readonly Run[], archive: string | null): Promise<void> => {
+    for (const run of runs)
+      for (let next = run.from_version; next <= run.to_version; ) {
+        const slice = makeRemover(log.db(), log.newId)(run, next, archive);
+        ({ next } = slice);
+        records += slice.removed;
+        await pause(GC_PAUSE_MS);
+      }
+  };
+
+  const finish = (name: string): void => {
+    log.db().prepare("UPDATE archives SET done = 1 WHERE name = ?").run(name);
+  };
+
+  const takeUp = async (): Promise<void> => {
+    const open = log.db().prepare("SELECT name, sha256 FROM archives WHERE done = 0").all() as Pick<
+      Archive,
+      "name" | "sha256"
+    >[];
+    for (const { name, sha256 } of open) {
+      await removeRuns(await offload.run("runs", { path: join(directory, name), sha256 }), name);
+      finish(name);
+    }
+  };
+
+  const know = ({ name, from_seq, to_seq, records: held, bytes, sha256 }: Archive): void => {
+    log
+      .db()
+      .prepare("INSERT INTO archives VALUES (?, ?, ?, ?, ?, ?, 0)")
+      .run(name, from_seq, to_seq, held, bytes, sha256);
+  };
+
+  /** Of a database that was made before there was retention the disk gets nothing back; new records use the pages. */
+  const giveBack = async (): Promise<number> => {
+    const before = number(log.db(), "page_count");
+    const canGive = number(log.db(), "auto_vacuum") === 2;
+    while (canGive && number(log.db(), "freelist_count") > 0) {
+      log.db().pragma(`incremental_vacuum(${GC_SLICE_PAGES})`);
+      await pause(GC_PAUSE_MS);
+    }
+    return (before - number(log.db(), "page_count")) * number(log.db(), "page_size");
+  };
+
+  if (!dry_run) await takeUp();
+  for (let after: number | null = 0; after !== null; ) {
+    const found: Collected = await offload.run("collect", {
+      file: log.file,
+      archives: isArchived ? directory : null,
+      before_ms,
+      after_seq: after,
+      dry_run,
+    });
+    after = found.next;
+    if (dry_run) records += found.records;
+    else if (found.archive !== null) {
+      know(found.archive);
+      await removeRuns(found.runs, found.archive.name);
+      finish(found.archive.name);
+      archives.push(found.archive.name);
+    } else await removeRuns(found.runs, null);
+  }
+  const freed_bytes = dry_run ? 0 : await giveBack();
+  const db = log.db();
+  return {
+    records,
+    archives,
+    freed_bytes,
+    reusable_bytes: number(db, "freelist_count") * number(db, "page_size"),
+  };
+};

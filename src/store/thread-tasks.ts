@@ -1,0 +1,25 @@
+/** What is done to the log in a worker thread, and what it answers. */
+import type { CheckReport } from "./port.ts";
+import type { Collected, Collecting } from "./retention/collect.ts";
+import type { Run } from "./retention/remove.ts";
+
+export interface Tasks {
+  check: { readonly asks: { readonly file: string }; readonly answers: CheckReport };
+  /** Folds the log into a database of its own; answers the seq up to which. */
+  fold: {
+    readonly asks: { readonly file: string; readonly into: string };
+    readonly answers: { readonly records: number; readonly up_to: number };
+  };
+  collect: { readonly asks: Collecting; readonly answers: Collected };
+  runs: {
+    readonly asks: { readonly path: string; readonly sha256: string };
+    readonly answers: readonly Run[];
+  };
+}
+
+export type TaskName = keyof Tasks;
+export type Task = { [N in TaskName]: { readonly name: N; readonly asks: Tasks[N]["asks"] } }[TaskName];
+
+export type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly code: string; readonly message: string; readonly suggestion: string };

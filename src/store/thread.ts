@@ -1,0 +1,31 @@
+/** The worker thread: one task on a connection of its own, one answer, and its end. */
+import { parentPort, workerData } from "node:worker_threads";
+import { storeError } from "./failure.ts";
+import { checkFile } from "./offline.ts";
+import { foldInto } from "./rebuild.ts";
+import { collect, runsOf } from "./retention/collect.ts";
+import type { Answer, Task } from "./thread-tasks.ts";
+
+const carryOut = (task: Task): unknown => {
+  switch (task.name) {
+    case "check":
+      return checkFile(task.asks.file);
+    case "fold":
+      return foldInto(task.asks.file, task.asks.into);
+    case "collect":
+      return collect(task.asks);
+    case "runs":
+      return runsOf(task.asks.path, task.asks.sha256);
+  }
+};
+
+const answer = (): Answer => {
+  try {
+    return { ok: true, value: carryOut(workerData as Task) };
+  } catch (cause) {
+    const { code, message, suggestion } = storeError(cause);
+    return { ok: false, code, message, suggestion };
+  }
+};
+
+parentPort?.postMessage(answer());
