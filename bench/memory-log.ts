@@ -134,6 +134,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     byId: () => undefined,
     checkpoints: () => [],
     stream: () => [],
+    daemonStream: () => [],
     treeStream: () => [],
     turns: () => [],
     seqAt: notKept,

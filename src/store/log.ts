@@ -5,7 +5,7 @@
  */
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId as newUlid } from "../protocol/ids.ts";
-import { type RecordType, treeStream, workerStream } from "../protocol/records.ts";
+import { DAEMON_STREAM, type RecordType, treeStream, workerStream } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { type Draft, makeWriter } from "./append.ts";
 import { check } from "./check.ts";
@@ -90,6 +90,7 @@ const open = (options: OpenOptions): EventLog => {
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       cursor.stream(workerStream(workerId), types),
     ),
+    daemonStream: guarded((types?: readonly RecordType[]) => cursor.stream(DAEMON_STREAM, types)),
     treeStream: guarded((tree: string, types?: readonly RecordType[]) =>
       cursor.stream(treeStream(tree), types),
     ),

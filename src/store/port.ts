@@ -133,6 +133,8 @@ export interface EventLog {
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
   /** The trees that were applied and not taken down, oldest first. */
   trees(): readonly TreeRow[];
+  /** Every record of the daemon's own stream of the given types, in order. */
+  daemonStream(types?: readonly RecordType[]): readonly LogRecord[];
   /** Every record of one tree's own stream of the given types, in order. */
   treeStream(tree: string, types?: readonly RecordType[]): readonly LogRecord[];
   /** Throw all projections away and fold them again from the log. */

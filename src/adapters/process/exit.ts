@@ -41,12 +41,18 @@ export interface ExitSeen {
   readonly signals_sent: readonly string[];
   /** The run was ended by its lifeline. */
   readonly supervisor_died?: boolean;
+  /** It was begun in another boot of this machine. */
+  readonly other_boot?: boolean;
 }
 
 export const decideExit = (seen: ExitSeen): RunExit => {
   const exit = decideStatus(seen);
-  if (exit.reason === "start_failed" || seen.supervisor_died !== true) return exit;
-  return { ...exit, cause: "supervisor_died" };
+  if (exit.reason === "start_failed") return exit;
+  if (seen.supervisor_died === true) return { ...exit, cause: "supervisor_died" };
+  // What wrote its exit had ended before.
+  return seen.other_boot === true && exit.reason === "unknown"
+    ? { ...exit, cause: "machine_restarted" }
+    : exit;
 };
 
 const decideStatus = ({ raw_status, exec_failed, signals_sent }: ExitSeen): RunExit => {

@@ -8,7 +8,15 @@ import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
 import type { Run, RunExit } from "../spawner.ts";
 import { decideExit } from "./exit.ts";
-import { currentPlace, isAlive, knownHere, type Liveness, livenessOf, signalProcess } from "./identity.ts";
+import {
+  currentPlace,
+  isAlive,
+  isOfOtherBoot,
+  knownHere,
+  type Liveness,
+  livenessOf,
+  signalProcess,
+} from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
 import type { Polled, Poller } from "./poll.ts";
@@ -212,6 +220,7 @@ export class ProcessRun implements Run, Polled {
       exec_failed: hasExecFailed(this.#dir),
       signals_sent: readSignals(this.#dir),
       supervisor_died: hasSupervisorDied(this.#dir),
+      other_boot: isOfOtherBoot(this.launcher),
     });
     this.#hasExited = true;
     this.#host.poller.remove(this);
