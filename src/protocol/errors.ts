@@ -262,6 +262,14 @@ export const ERROR_CATALOGUE = {
   QUEUE_FULL: row("ERATELIMIT", 11, 429, true, "none", "Send more slowly."),
   // 2: it ran, and failed
   AGENT_FAILED: row("ERUNTIME", 2, 500, false, "partial", "Look at its records with `agent logs`."),
+  OUT_OF_MEMORY: row(
+    "ERUNTIME",
+    2,
+    507,
+    false,
+    "partial",
+    "Give the machine, or the worker, more memory, or run fewer agents at once (HOLDFAST_MAX_RUNNING).",
+  ),
   PARTIAL_FAILURE: row("ERUNTIME", 2, 207, false, "partial", "See the result of each id in `data`."),
   MAX_TURNS: row("EPOLICY", 2, 500, false, "partial", "Allow more turns with --budget turns=N."),
   BUDGET_EXCEEDED: row("EPOLICY", 2, 500, false, "partial", "Allow more with --budget."),

@@ -195,6 +195,8 @@ export const LIFELINE_RENEW_MS = 5_000;
 export const ORPHAN_PERIOD_MS = 60_000;
 /** And once more after this, before anything is done to them: longer than an end takes to be recorded. */
 export const ORPHAN_CONFIRM_MS = 5_000;
+/** The kernel's log is read as far as this when a process was killed for memory. */
+export const KERNEL_LOG_MAX_RECORDS = 20_000;
 /** A launcher writes `exit` within this after its agent's death, or is ended. */
 export const LAUNCHER_END_MS = 5_000;
 /** Descendants of all runs are recorded this often, and before each signal. */

@@ -40,7 +40,7 @@ export interface Usage {
 }
 
 /** What ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
-export type ExitCause = "supervisor_died" | "machine_restarted";
+export type ExitCause = "supervisor_died" | "machine_restarted" | "out_of_memory";
 export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
 
 /** How a daemon begins: by what the one before it came to. */

@@ -19,6 +19,7 @@ import {
 } from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
+import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
 import {
@@ -44,6 +45,7 @@ export interface Host {
   readonly snapshots: Snapshots;
   readonly sweeper: Sweeper;
   readonly lifeline: Lifeline;
+  readonly memory: MemoryWatch;
 }
 
 export interface RunFacts {
@@ -221,6 +223,8 @@ export class ProcessRun implements Run, Polled {
       signals_sent: readSignals(this.#dir),
       supervisor_died: hasSupervisorDied(this.#dir),
       other_boot: isOfOtherBoot(this.launcher),
+      was_out_of_memory: () =>
+        wasOutOfMemory(this.#host.memory.evidence(), [this.agent.pid, ...this.recorded.keys()]),
     });
     this.#hasExited = true;
     this.#host.poller.remove(this);

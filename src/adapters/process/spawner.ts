@@ -6,6 +6,7 @@ import { launch } from "./launch.ts";
 import { Lifeline } from "./lifeline.ts";
 import { livingRuns } from "./living.ts";
 import { observe } from "./observe.ts";
+import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
 import type { Host } from "./run.ts";
@@ -26,11 +27,15 @@ export const makeProcessSpawner = ({
   storeId,
   lifelineRenewMs,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
-  const poller: Poller = new Poller(() => void snapshots.refresh());
+  const memory = new MemoryWatch();
+  const poller: Poller = new Poller(() => {
+    memory.look();
+    void snapshots.refresh();
+  });
   const snapshots = new Snapshots(poller.runs);
   const lifeline = new Lifeline(runsDir, lifelineRenewMs);
   lifeline.renew();
-  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper(), lifeline };
+  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper(), lifeline, memory };
   return {
     check: async (request) => preflight(request),
     launch: (request) => launch(host, request),

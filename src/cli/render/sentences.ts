@@ -39,6 +39,7 @@ const because = (reason: string | undefined): string =>
 const CAUSES: Readonly<Record<ExitCause, string>> = {
   supervisor_died: "its daemon died",
   machine_restarted: "the machine was restarted",
+  out_of_memory: "killed by the kernel, out of memory",
 };
 
 const STARTS: Readonly<Record<StartKind, string>> = {
