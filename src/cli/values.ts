@@ -1,7 +1,15 @@
 /** Reading the values of flags: each type of the registry to a checked value, or the rest of a sentence that begins with the flag. */
 import { constants } from "node:os";
 import type { FlagDef } from "../protocol/commands.ts";
-import { type Reading, readBackoff, readBudget, readDuration, readRestarts } from "../protocol/durations.ts";
+import {
+  type Reading,
+  readBackoff,
+  readBudget,
+  readDuration,
+  readNumber,
+  readRestarts,
+  readSize,
+} from "../protocol/durations.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
@@ -55,6 +63,10 @@ export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string):
       return readBackoff(text);
     case "budget":
       return readBudget(text);
+    case "size":
+      return readSize(text);
+    case "number":
+      return readNumber(text);
     case "pair":
       return readPair(text);
     case "json-pair":

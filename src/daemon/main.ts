@@ -4,6 +4,7 @@
  */
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
+import { findDelegated } from "../adapters/process/cgroups.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
@@ -52,6 +53,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
+      cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
       limits: yield* attempt(() => limitsOf(options.env)),
       report: (message, cause) =>
         log("error", message, { cause: cause instanceof Error ? cause.stack : cause }),

@@ -141,6 +141,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "Install Node 22.19 or newer, or run `npm ci` in the clone to get the bundled one.",
   ),
+  LIMITS_UNAVAILABLE: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "Run the daemon as a systemd unit with Delegate=yes (`agent doctor` says what is missing), or leave the limits out.",
+  ),
   DOCTOR_CHECKS_FAILED: row(
     "ERUNTIME",
     4,

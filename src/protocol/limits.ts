@@ -197,6 +197,13 @@ export const ORPHAN_PERIOD_MS = 60_000;
 export const ORPHAN_CONFIRM_MS = 5_000;
 /** The kernel's log is read as far as this when a process was killed for memory. */
 export const KERNEL_LOG_MAX_RECORDS = 20_000;
+/** The kernel's period for cpu.max: the quota is a share of it. */
+export const CPU_PERIOD_US = 100_000;
+/** The most that may be asked for of `--pids` and `--cpu`; the kernel's own bounds are tighter on most machines. */
+export const PIDS_MAX = 4_194_304;
+export const CPUS_MAX = 8_192;
+/** Less memory than this ends the launcher itself. */
+export const MEMORY_LIMIT_MIN_BYTES = 8 * 1024 * 1024;
 /** A launcher writes `exit` within this after its agent's death, or is ended. */
 export const LAUNCHER_END_MS = 5_000;
 /** Descendants of all runs are recorded this often, and before each signal. */

@@ -67,6 +67,7 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
     cwd,
     env: prepared.env,
     stdin,
+    limits: spec.limits,
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
   });
   const run = await inTime(shell, shell.starting);

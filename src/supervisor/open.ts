@@ -25,6 +25,8 @@ export interface OpenRuntimeOptions {
   readonly stateDir: string;
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
+  /** The cgroup that is the runtime's to divide among its runs. */
+  readonly cgroup?: string | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
 }
 
@@ -54,7 +56,7 @@ export const openRuntime = (
       (opened) => Effect.sync(() => opened.close()),
     );
     const spawner = yield* Effect.acquireRelease(
-      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: log.store_id })),
+      Effect.sync(() => makeProcessSpawner({ runsDir, storeId: log.store_id, cgroup: options.cgroup })),
       (made) => Effect.promise(() => made.close()),
     );
     const services: Services = {

@@ -45,7 +45,9 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
   startable: (spec, adapter) =>
     Effect.gen(function* () {
       const { plan, env, client_env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
-      yield* attemptAsync(() => services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env }));
+      yield* attemptAsync(() =>
+        services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env, limits: spec.limits }),
+      );
       const redact = makeRedactor(secrets);
       const masked = {
         ...spec,

@@ -59,6 +59,8 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   restarts: "3/xx",
   backoff: "9s..1s",
   budget: "usd=x",
+  size: "huge",
+  number: "many",
   signal: "SIGNOPE",
 };
 

@@ -38,17 +38,22 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   const stdin = request.stdin.kind;
   const dir = runDirectory(host.runsDir, request);
   const place = currentPlace();
-  prepare(() => {
+  const limits = request.limits ?? {};
+  host.cgroups.check(limits);
+  const cgroup = prepare(() => {
     makeRunDirectory(dir);
-    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, ...place });
+    const made = host.cgroups.make(request, limits);
+    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, ...place, ...(made && { cgroup: made }) });
+    return made;
   });
   const notices = new Notices(dir);
   try {
-    const launcher = await spawnLauncher(host, request, dir, notices);
+    const launcher = await spawnLauncher(host, request, { dir, cgroup }, notices);
     const agent = await agentOf(request, dir, notices, launcher);
-    return new ProcessRun(host, { worker_id, incarnation, dir, agent, launcher, stdin, notices });
+    return new ProcessRun(host, { worker_id, incarnation, dir, agent, launcher, stdin, notices, cgroup });
   } catch (cause) {
     notices.close();
+    if (cgroup !== undefined) host.cgroups.remove(cgroup);
     throw cause;
   }
 };
@@ -73,7 +78,7 @@ const prepare = <T>(work: () => T): T => {
 const spawnLauncher = async (
   host: Host,
   request: LaunchRequest,
-  dir: string,
+  { dir, cgroup }: { readonly dir: string; readonly cgroup: string | undefined },
   notices: Notices,
 ): Promise<ProcessIdentity> => {
   const env = { ...request.env, [MARKER]: markerOf(host.storeId, request.worker_id, request.incarnation) };
@@ -92,7 +97,7 @@ const spawnLauncher = async (
     const lifeline = lifelineArguments(host.lifeline, request.lifeline);
     const subprocess = execa(
       SHELL,
-      launcherArguments(dir, request.stdin.kind, UMASK, request.argv, lifeline),
+      launcherArguments(dir, request.stdin.kind, UMASK, request.argv, { cgroup, lifeline }),
       {
         cwd: request.cwd,
         env,

@@ -33,7 +33,15 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
   // After the look at the processes: an exit written since then is seen.
   const hasExit = readExitStatus(dir) !== undefined;
   const stdin = file?.stdin ?? "empty";
-  const run = new ProcessRun(host, { ...id, dir, agent, launcher, stdin, notices: new Notices(dir) });
+  const run = new ProcessRun(host, {
+    ...id,
+    dir,
+    agent,
+    launcher,
+    stdin,
+    notices: new Notices(dir),
+    cgroup: file?.cgroup,
+  });
   if (hasExit) return { kind: "finished", exit: await run.exited, run };
   if (!lives) return { kind: "lost", run };
   if (stdin === "open" && isEofAsked(dir)) void run.closeStdin().catch(() => undefined);

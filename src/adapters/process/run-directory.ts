@@ -18,6 +18,8 @@ const DIRECTORY_MODE = 0o700;
 export interface RunFile extends RunId, Place {
   readonly version: 1;
   readonly stdin: StdinPlan["kind"];
+  /** The run's own cgroup, where it has one. */
+  readonly cgroup?: string;
 }
 
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>

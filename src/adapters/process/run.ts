@@ -7,6 +7,7 @@ import { LAUNCHER_END_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
 import type { Run, RunExit } from "../spawner.ts";
+import type { Cgroups } from "./cgroups.ts";
 import { decideExit } from "./exit.ts";
 import {
   currentPlace,
@@ -46,6 +47,7 @@ export interface Host {
   readonly sweeper: Sweeper;
   readonly lifeline: Lifeline;
   readonly memory: MemoryWatch;
+  readonly cgroups: Cgroups;
 }
 
 export interface RunFacts {
@@ -56,6 +58,7 @@ export interface RunFacts {
   readonly launcher: ProcessIdentity;
   readonly stdin: StdinPlan["kind"];
   readonly notices: Notices;
+  readonly cgroup?: string | undefined;
 }
 
 const NOBODY: Recorded = new Map();
@@ -69,6 +72,7 @@ export class ProcessRun implements Run, Polled {
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
+  readonly #cgroup: string | undefined;
   readonly #stdin: StdinPlan["kind"];
   readonly #host: Host;
   readonly #notices: Notices;
@@ -84,6 +88,7 @@ export class ProcessRun implements Run, Polled {
     this.agent = facts.agent;
     this.launcher = facts.launcher;
     this.#dir = facts.dir;
+    this.#cgroup = facts.cgroup;
     this.#stdin = facts.stdin;
     this.#host = host;
     this.#notices = facts.notices;
@@ -130,6 +135,7 @@ export class ProcessRun implements Run, Polled {
       marker,
       launcher: this.launcher,
       recorded: this.recorded,
+      cgroup: this.#cgroup,
     });
     this.#check();
     return report;
@@ -193,6 +199,10 @@ export class ProcessRun implements Run, Polled {
     }
   }
 
+  #memoryKills(): number | undefined {
+    return this.#cgroup === undefined ? undefined : this.#host.cgroups.memoryKills(this.#cgroup);
+  }
+
   /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
   #status(): number | null | undefined {
     const status = readExitStatus(this.#dir);
@@ -224,7 +234,10 @@ export class ProcessRun implements Run, Polled {
       supervisor_died: hasSupervisorDied(this.#dir),
       other_boot: isOfOtherBoot(this.launcher),
       was_out_of_memory: () =>
-        wasOutOfMemory(this.#host.memory.evidence(), [this.agent.pid, ...this.recorded.keys()]),
+        wasOutOfMemory(this.#host.memory.evidence(this.#memoryKills()), [
+          this.agent.pid,
+          ...this.recorded.keys(),
+        ]),
     });
     this.#hasExited = true;
     this.#host.poller.remove(this);

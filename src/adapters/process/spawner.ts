@@ -1,6 +1,7 @@
 /** `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read /proc). */
 import { join } from "node:path";
 import type { RuntimeSpawner } from "../spawner.ts";
+import { Cgroups } from "./cgroups.ts";
 import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
 import { Lifeline } from "./lifeline.ts";
@@ -10,6 +11,7 @@ import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
 import type { Host } from "./run.ts";
+import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
 import { markerOf, Sweeper } from "./sweep.ts";
 
@@ -20,12 +22,15 @@ export interface ProcessSpawnerOptions {
   readonly storeId: string;
   /** A run that dies with its daemon waits so long for the next one: LIFELINE_RENEW_MS. */
   readonly lifelineRenewMs?: number;
+  /** The cgroup that is this spawner's to divide (`findDelegated`). */
+  readonly cgroup?: string | undefined;
 }
 
 export const makeProcessSpawner = ({
   runsDir,
   storeId,
   lifelineRenewMs,
+  cgroup,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
   const memory = new MemoryWatch();
   const poller: Poller = new Poller(() => {
@@ -33,11 +38,24 @@ export const makeProcessSpawner = ({
     void snapshots.refresh();
   });
   const snapshots = new Snapshots(poller.runs);
+  const cgroups = new Cgroups(cgroup, storeId);
   const lifeline = new Lifeline(runsDir, lifelineRenewMs);
   lifeline.renew();
-  const host: Host = { runsDir, storeId, poller, snapshots, sweeper: new Sweeper(), lifeline, memory };
+  const host: Host = {
+    runsDir,
+    storeId,
+    poller,
+    snapshots,
+    sweeper: new Sweeper(cgroups),
+    lifeline,
+    memory,
+    cgroups,
+  };
   return {
-    check: async (request) => preflight(request),
+    check: async (request) => {
+      preflight(request);
+      cgroups.check(request.limits ?? {});
+    },
     launch: (request) => launch(host, request),
     observe: (id) => observe(host, id),
     living: () => livingRuns(storeId),
@@ -46,6 +64,7 @@ export const makeProcessSpawner = ({
         marker: markerOf(storeId, worker_id, incarnation),
         launcher: NOBODY,
         recorded: new Map(),
+        cgroup: readRunFile(runDirectory(runsDir, { worker_id, incarnation }))?.cgroup,
       }),
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {

@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
+import type { Cgroups } from "./cgroups.ts";
 import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
 import { descendantsOf, inSlices, kinshipOf, type Recorded, readTable } from "./process-table.ts";
 
@@ -20,6 +21,8 @@ export interface SweepTarget {
   readonly launcher: ProcessIdentity;
   /** Descendants seen by snapshots. */
   readonly recorded: Recorded;
+  /** The run's own, where it has one: then nothing can hide. */
+  readonly cgroup?: string | undefined;
 }
 
 const assignment = Buffer.from(`${MARKER}=`);
@@ -41,8 +44,13 @@ interface Waiting extends SweepTarget {
 }
 
 export class Sweeper {
+  readonly #cgroups: Cgroups;
   #waiting: Waiting[] = [];
   #busy = false;
+
+  constructor(cgroups: Cgroups) {
+    this.#cgroups = cgroups;
+  }
 
   sweep(target: SweepTarget): Promise<SweepReport> {
     const { promise, resolve } = Promise.withResolvers<SweepReport>();
@@ -58,11 +66,54 @@ export class Sweeper {
       const batch = this.#waiting;
       this.#waiting = [];
       const unreadable = await retried(() => stopAll(batch));
-      await Promise.all(batch.map(async (target) => target.resolve(await killFound(target, unreadable))));
+      await Promise.all(batch.map(async (target) => target.resolve(await this.#end(target, unreadable))));
     }
     this.#busy = false;
   }
+
+  async #end(target: Waiting, unreadable: number): Promise<SweepReport> {
+    const report = await killFound(target, unreadable);
+    if (target.cgroup === undefined) return report;
+    const more = await emptied(this.#cgroups, target.cgroup, target.launcher);
+    return more === undefined ? report : { ...report, method: "cgroup", killed: report.killed + more };
+  }
 }
+
+/**
+ * How many more were in a run's cgroup, which is empty now, but for a launcher that has the exit to write; undefined where
+ * that cannot be said.
+ */
+const emptied = async (
+  cgroups: Cgroups,
+  dir: string,
+  launcher: ProcessIdentity,
+): Promise<number | undefined> => {
+  const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
+  const killed = new Set<number>();
+  try {
+    do {
+      const isSpared = isAlive(launcher);
+      const left = cgroups.members(dir).filter((pid) => pid !== launcher.pid || !isSpared);
+      if (left.length === 0) {
+        cgroups.remove(dir);
+        return killed.size;
+      }
+      for (const pid of left) killed.add(pid);
+      if (isSpared) for (const pid of left) killAsSeen(pid);
+      else cgroups.kill(dir);
+      await sleep(1);
+    } while (performance.now() < deadline);
+  } catch {
+    // Gone, or not ours any more: the marker's word stands.
+  }
+  return undefined;
+};
+
+/** A pid that the cgroup has just named. */
+const killAsSeen = (pid: number): void => {
+  const stat = readStat(pid);
+  if (stat !== undefined) signalProcess(identityOf(pid, stat.start_time), "SIGKILL");
+};
 
 /** While no file can be opened nobody can be looked for: the sweep waits, and at last says that it could not see. */
 const retried = async (look: () => Promise<number>): Promise<number> => {

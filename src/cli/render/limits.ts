@@ -1,6 +1,6 @@
 /** The limits of a worker in words, as `agent info` shows them. */
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import { count, duration } from "./units.ts";
+import { bytes, count, duration } from "./units.ts";
 
 export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", ");
 
@@ -13,11 +13,15 @@ const limitWords = ({
   max_concurrency,
   budget,
   on_supervisor_death,
+  limits,
 }: WorkerSpec): readonly string[] => [
   `grace ${duration(grace_ms)}`,
   timeout_ms ? `timeout ${duration(timeout_ms)}` : "no timeout",
   stall_ms ? `stall ${duration(stall_ms)}` : "no stall limit",
   ...(tool_timeout_ms ? [`tool ${duration(tool_timeout_ms)}`] : []),
+  ...(limits.memory_bytes === undefined ? [] : [`memory ${bytes(limits.memory_bytes)}`]),
+  ...(limits.pids === undefined ? [] : [count(limits.pids, "process", "processes")]),
+  ...(limits.cpu === undefined ? [] : [`${limits.cpu} CPU`]),
   ...(on_supervisor_death === "die" ? ["dies with the daemon"] : []),
   ...(max_depth === undefined ? [] : [`depth ${max_depth}`]),
   ...(max_concurrency === undefined ? [] : [`${max_concurrency} at once below it`]),
