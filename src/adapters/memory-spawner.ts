@@ -78,6 +78,7 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
         made.get(keyOf(id.worker_id, id.incarnation))?.handle.exit("SIGKILL");
         return { method: "pid_namespace", unreadable: 0, survivors: [], killed: 1 };
       },
+      polled: () => 0,
       workerDir: (workerId) => join(dir, workerId),
       close: async () => undefined,
     },

@@ -87,6 +87,8 @@ export interface RuntimeSpawner {
   living(): Promise<readonly LivingRun[]>;
   /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
   end(id: RunId): Promise<SweepReport>;
+  /** Runs whose output is looked for on a timer, because the machine gives no more file events: all is read, later. */
+  polled(): number;
   /** Where the files of a worker live: the launch spec and its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;

@@ -188,7 +188,7 @@ const status = z.object({
   state_dir: z.string(),
   started_at: time,
   head: z.int(),
-  workers: z.object({ live: z.int(), total: z.int() }),
+  workers: z.object({ live: z.int(), total: z.int(), polled: z.int() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),
   socket: z.string(),

@@ -390,8 +390,15 @@ export class HoldfastError extends Error {
   }
 }
 
+const isOutOfFiles = (cause: unknown): boolean => {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return code === "EMFILE" || code === "ENFILE";
+};
+
 /** Wrap whatever was thrown; a HoldfastError passes unchanged. */
 export const asHoldfastError = (cause: unknown): HoldfastError =>
   cause instanceof HoldfastError
     ? cause
-    : new HoldfastError("INTERNAL", cause instanceof Error ? cause.message : String(cause), { cause });
+    : isOutOfFiles(cause)
+      ? new HoldfastError("UNAVAILABLE", "Too many files are open in the daemon.", { cause })
+      : new HoldfastError("INTERNAL", cause instanceof Error ? cause.message : String(cause), { cause });

@@ -118,6 +118,8 @@ export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
 export const START_TIMEOUT_MS = 10_000;
 /** A spawner that has not answered a launch by now has failed; what it still makes is ended. */
 export const LAUNCH_MAX_MS = 30_000;
+/** A launch for which the machine has no descriptor or no process left is tried again after this. */
+export const SHORTAGE_RETRY_MS = 500;
 /** Recorded runs that a boot looks at side by side. */
 export const BOOT_LOOKS_MAX = 64;
 /** How often a boot looks at a run that cannot be looked at. */

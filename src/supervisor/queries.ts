@@ -224,7 +224,7 @@ export const makeQueries = (
         state_dir: options.state_dir,
         started_at: startedAt,
         head: log.head(),
-        workers: { live: live.size, total: log.workers().length },
+        workers: { live: live.size, total: log.workers().length, polled: spawner.polled() },
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,
       })),

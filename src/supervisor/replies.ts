@@ -158,7 +158,8 @@ export interface RuntimeStatus {
   readonly state_dir: string;
   readonly started_at: string;
   readonly head: number;
-  readonly workers: { readonly live: number; readonly total: number };
+  /** `polled`: of the living, those whose output is looked for on a timer, for want of file events (inotify). */
+  readonly workers: { readonly live: number; readonly total: number; readonly polled: number };
   readonly rss_bytes: number;
   readonly heap_bytes: number;
 }

@@ -2,7 +2,7 @@
  * Makes the processes of one incarnation and waits until the agent runs. Everything that the next daemon needs is on
  * disk before the spawn, or written by the run's own processes (architecture §5, No start race).
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -46,7 +46,7 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
     writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, ...place, ...(made && { cgroup: made }) });
     return made;
   });
-  const notices = new Notices(dir);
+  const notices = new Notices(dir, host.watchFiles);
   try {
     const launcher = await spawnLauncher(host, request, { dir, cgroup }, notices);
     const agent = await agentOf(request, dir, notices, launcher);
@@ -54,7 +54,17 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   } catch (cause) {
     notices.close();
     if (cgroup !== undefined) host.cgroups.remove(cgroup);
+    if (cause instanceof HoldfastError && cause.code === "UNAVAILABLE") forget(dir);
     throw cause;
+  }
+};
+
+/** Nothing was made for want of something, and may be tried again: an incarnation has its directory once. */
+const forget = (dir: string): void => {
+  try {
+    rmSync(dir, { recursive: true, force: true });
+  } catch {
+    // Still none left: the next try says so.
   }
 };
 

@@ -39,7 +39,7 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
     agent,
     launcher,
     stdin,
-    notices: new Notices(dir),
+    notices: new Notices(dir, host.watchFiles),
     cgroup: file?.cgroup,
   });
   if (hasExit) return { kind: "finished", exit: await run.exited, run };

@@ -9,6 +9,8 @@ import type { Recorder } from "./snapshots.ts";
 export interface Polled extends Recorder {
   /** Looked at on every tick, not in turn. */
   isUrgent(): boolean;
+  /** No file event tells of its output. */
+  isPolled(): boolean;
   look(): void;
   dispose(): void;
 }

@@ -19,7 +19,7 @@ import {
   signalProcess,
 } from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
-import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
+import { LAUNCHER_ENDED, type Notice, type Notices, type WatchFiles } from "./notices.ts";
 import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
@@ -48,6 +48,7 @@ export interface Host {
   readonly lifeline: Lifeline;
   readonly memory: MemoryWatch;
   readonly cgroups: Cgroups;
+  readonly watchFiles?: WatchFiles | undefined;
 }
 
 export interface RunFacts {
@@ -168,6 +169,10 @@ export class ProcessRun implements Run, Polled {
   /** Nothing will tell of this run's next change: not our child, no watch, or about to end. */
   isUrgent(): boolean {
     return !this.#notices.launcherRuns || !this.#notices.isWatching || this.#dyingSince > 0;
+  }
+
+  isPolled(): boolean {
+    return !this.#notices.isWatching;
   }
 
   look(): void {

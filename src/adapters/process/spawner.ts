@@ -6,6 +6,7 @@ import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
 import { Lifeline } from "./lifeline.ts";
 import { livingRuns } from "./living.ts";
+import type { WatchFiles } from "./notices.ts";
 import { observe } from "./observe.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
@@ -24,6 +25,7 @@ export interface ProcessSpawnerOptions {
   readonly lifelineRenewMs?: number;
   /** The cgroup that is this spawner's to divide (`findDelegated`). */
   readonly cgroup?: string | undefined;
+  readonly watchFiles?: WatchFiles;
 }
 
 export const makeProcessSpawner = ({
@@ -31,6 +33,7 @@ export const makeProcessSpawner = ({
   storeId,
   lifelineRenewMs,
   cgroup,
+  watchFiles,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
   const memory = new MemoryWatch();
   const poller: Poller = new Poller(() => {
@@ -50,6 +53,7 @@ export const makeProcessSpawner = ({
     lifeline,
     memory,
     cgroups,
+    watchFiles,
   };
   return {
     check: async (request) => {
@@ -66,6 +70,7 @@ export const makeProcessSpawner = ({
         recorded: new Map(),
         cgroup: readRunFile(runDirectory(runsDir, { worker_id, incarnation }))?.cgroup,
       }),
+    polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {
       for (const run of poller.runs) run.dispose();

@@ -114,6 +114,13 @@ const daemon = async (context: Context): Promise<Check> => {
     const status = await (await context.connect()).request("daemon/status", {});
     const isSame = status.version === VERSION;
     const finding = `runs, version ${status.version}, pid ${status.pid}, ${status.workers.live} live workers`;
+    if (status.workers.polled > 0)
+      return {
+        name,
+        result: "warn",
+        finding: `${finding}; the output of ${status.workers.polled} is read on a timer: no inotify watches are left`,
+        fix: "sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=65536",
+      };
     return isSame
       ? { name, result: "ok", finding }
       : {

@@ -134,7 +134,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         state_dir: "",
         started_at: "",
         head: lines.length,
-        workers: { live: live.size, total: live.size },
+        workers: { live: live.size, total: live.size, polled: 0 },
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,
       })),
