@@ -2,6 +2,7 @@
  * One incarnation's processes as the runtime holds them: a handle on a run directory and two identities, the same
  * whether this daemon launched them or adopted them. It holds numbers and names, no descriptor and no buffer.
  */
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { LAUNCHER_END_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
@@ -61,6 +62,14 @@ export interface RunFacts {
   readonly notices: Notices;
   readonly cgroup?: string | undefined;
 }
+
+const realPath = (dir: string): string | undefined => {
+  try {
+    return realpathSync(dir);
+  } catch {
+    return undefined;
+  }
+};
 
 const NOBODY: Recorded = new Map();
 
@@ -136,6 +145,7 @@ export class ProcessRun implements Run, Polled {
       marker,
       launcher: this.launcher,
       recorded: this.recorded,
+      dir: realPath(this.#dir),
       cgroup: this.#cgroup,
     });
     this.#check();

@@ -1,9 +1,11 @@
 /**
- * The sweep: find what a run left behind and end it. What carries the run's marker in its environment, and what was
- * recorded as its descendant, is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
+ * The sweep: find what a run left behind and end it. What carries the run's marker in its environment, what writes to its
+ * spools, and what was recorded as its descendant, is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
  * One sweep serves all runs that wait for one. It never says that nothing can hide: `env -i setsid` from a process that
- * no snapshot saw, and other users' processes, can.
+ * no snapshot saw, with its output elsewhere, and other users' processes, can; in a cgroup nothing can.
  */
+import { readlinkSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
@@ -21,6 +23,8 @@ export interface SweepTarget {
   readonly launcher: ProcessIdentity;
   /** Descendants seen by snapshots. */
   readonly recorded: Recorded;
+  /** The run's directory, without links: who writes to its spools is of the run, whatever its environment is. */
+  readonly dir?: string | undefined;
   /** The run's own, where it has one: then nothing can hide. */
   readonly cgroup?: string | undefined;
 }
@@ -130,6 +134,9 @@ const retried = async (look: () => Promise<number>): Promise<number> => {
 /** Passes over the pids that are new since the last one, until one finds nothing. Returns how many were unreadable. */
 const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
   const byMarker = new Map(batch.map((target) => [target.marker, target]));
+  const byDirectory = new Map(
+    batch.flatMap((target) => (target.dir === undefined ? [] : [[target.dir, target]])),
+  );
   const seen = new Set<number>();
   let unreadable = 0;
   for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {
@@ -149,7 +156,10 @@ const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
         seen.add(pid);
         const block = readProc(`/proc/${pid}/environ`, environ);
         if (block === "EACCES" || block === "EPERM") unreadable += 1;
-        const target = typeof block === "string" ? undefined : byMarker.get(markerIn(block) ?? "");
+        const target =
+          typeof block === "string"
+            ? undefined
+            : (byMarker.get(markerIn(block) ?? "") ?? byDirectory.get(spoolsOf(pid) ?? ""));
         const stat = target && readStat(pid);
         if (target && stat) stop(target, pid, stat.start_time);
       },
@@ -158,6 +168,22 @@ const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
     if (isQuiet && pass > 0) break;
   }
   return unreadable;
+};
+
+/** The run directory in which a process has its stdout or stderr: what only the run's own processes do. */
+const spoolsOf = (pid: number): string | undefined => {
+  for (const [fd, name] of [
+    [1, "stdout"],
+    [2, "stderr"],
+  ] as const) {
+    try {
+      const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
+      if (basename(path) === name) return dirname(path);
+    } catch {
+      // Closed, gone, or not ours to see.
+    }
+  }
+  return undefined;
 };
 
 /** Descendants without a marker, of those found and of those recorded. Most runs leave nothing: then no table is read. */

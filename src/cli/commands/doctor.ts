@@ -8,6 +8,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { bytes } from "../render/units.ts";
+import { initCheck, zombiesOfInit } from "./init-check.ts";
 import { findProgram } from "./programs.ts";
 
 export interface Check {
@@ -213,6 +214,7 @@ export const doctor: Handler = async (context) => {
     await daemon(context),
     proc(),
     inotify(),
+    initCheck(readDaemonFile(context.stateDir)?.pid, zombiesOfInit()),
     ...programs(context.env),
   ].filter((check) => check !== undefined);
   const failed = checks.filter((check) => check.result === "fail");
