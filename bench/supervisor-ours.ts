@@ -117,6 +117,7 @@ await measure(async (count) => {
       return run;
     },
     observe: async () => ({ kind: "never_started" }),
+    polled: () => 0,
     living: async () => [],
     end: async () => ({ method: "marker", unreadable: 0, survivors: [], killed: 0 }),
     workerDir: () => "/nonexistent",

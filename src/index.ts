@@ -93,6 +93,8 @@ export interface SpawnOptions {
   readonly backoff_max_ms?: number;
   /** Between TERM and KILL when it is stopped. Default: 10,000. */
   readonly grace_ms?: number;
+  /** What its agent may take with all that it starts. Only where a cgroup is delegated to this process; elsewhere LIMITS_UNAVAILABLE. */
+  readonly limits?: { readonly memory_bytes?: number; readonly pids?: number; readonly cpu?: number };
   /** What becomes of its agent when this process dies and no other takes over within 5 s: the next one finds it, or it is ended. Default: `survive`. */
   readonly on_supervisor_death?: "survive" | "die";
   /** Wall clock of one incarnation; passing it fails the worker for good. 0 is none. Default: 1,800,000. */

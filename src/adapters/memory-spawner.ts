@@ -22,8 +22,8 @@ export interface MemoryRun {
   process: Exclude<ReturnType<Run["process"]>, "dead">;
   /** End it: with a code, or by a signal. A second call does nothing. */
   exit(how: number | NodeJS.Signals): void;
-  /** End it so that nobody can say how: its launcher died with it. */
-  lose(): void;
+  /** End it so that nobody can say how: its launcher died with it, or the whole machine did. */
+  lose(cause?: "machine_restarted"): void;
 }
 
 export interface MemorySpawner {
@@ -88,6 +88,7 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
         made.get(keyOf(id.worker_id, id.incarnation))?.handle.exit("SIGKILL");
         return { method: "pid_namespace", unreadable: 0, survivors: [], killed: 1 };
       },
+      polled: () => 0,
       workerDir: (workerId) => join(dir, workerId),
       close: async () => undefined,
     },
@@ -164,7 +165,7 @@ const makeRun = (
       listener?.();
     },
     exit: (how) => end(exitOf(how)),
-    lose: () => end(LOST),
+    lose: (cause) => end(cause === undefined ? LOST : { ...LOST, cause }),
   };
   const deliver = async (signal: NodeJS.Signals): Promise<readonly number[]> => {
     if (ended !== undefined) return [];

@@ -3,6 +3,7 @@
  * they end and ends them. `process/` implements it with real processes; a test implements it in memory.
  */
 import type { ExitCause, ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
+import type { RunLimits } from "../protocol/worker.ts";
 import type { SpoolName, StdinPlan } from "./adapter.ts";
 
 export interface RunId {
@@ -16,6 +17,8 @@ export interface LaunchRequest extends RunId {
   /** The whole environment of the child; the spawner adds only the marker. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: StdinPlan;
+  /** Held for all that it starts; what cannot be held here is refused. */
+  readonly limits?: RunLimits;
   /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
   readonly lifeline?: { readonly grace_ms: number };
 }
@@ -90,7 +93,7 @@ export interface LivingRun extends RunId {
 
 export interface RuntimeSpawner {
   /** What `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
-  check(request: Pick<LaunchRequest, "argv" | "cwd" | "env">): Promise<void>;
+  check(request: Pick<LaunchRequest, "argv" | "cwd" | "env" | "limits">): Promise<void>;
   /** Resolves when the agent's own pid is known and its exec has not failed; rejects with a typed HoldfastError. */
   launch(request: LaunchRequest): Promise<Run>;
   /** Look a recorded incarnation up again after a restart of the daemon. */
@@ -99,6 +102,8 @@ export interface RuntimeSpawner {
   living(): Promise<readonly LivingRun[]>;
   /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
   end(id: RunId): Promise<SweepReport>;
+  /** Runs whose output is looked for on a timer, because the machine gives no more file events: all is read, later. */
+  polled(): number;
   /** Where the files of a worker live: the launch spec and its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;

@@ -199,7 +199,7 @@ const status = z.object({
   started_at: time,
   head: z.int(),
   store_error: workerErrorFields.extend({ suggestion: z.string() }).nullable(),
-  workers: z.object({ live: z.int(), total: z.int() }),
+  workers: z.object({ live: z.int(), total: z.int(), polled: z.int() }),
   disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),

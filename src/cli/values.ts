@@ -6,6 +6,7 @@ import {
   readBackoff,
   readBudget,
   readDuration,
+  readNumber,
   readRestarts,
   readSize,
 } from "../protocol/durations.ts";
@@ -64,6 +65,8 @@ export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string):
       return readBackoff(text);
     case "budget":
       return readBudget(text);
+    case "number":
+      return readNumber(text);
     case "pair":
       return readPair(text);
     case "json-pair":

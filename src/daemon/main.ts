@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
+import { findDelegated } from "../adapters/process/cgroups.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
@@ -79,6 +80,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
+      cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
       limits: yield* attempt(() => limitsOf(options.env)),
       retentionMs: yield* attempt(() => retentionOf(options.env)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),

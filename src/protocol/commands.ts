@@ -36,6 +36,8 @@ export type ValueType =
   | "restarts"
   | "backoff"
   | "budget"
+  | "size"
+  | "number"
   | "signal";
 
 export interface FlagDef {
@@ -294,6 +296,21 @@ export const COMMANDS: readonly CommandDef[] = [
         help: "time between TERM and KILL",
         default: seconds(GRACE_DEFAULT_MS),
       },
+      {
+        name: "memory",
+        type: "size",
+        value: "2G",
+        help: "the most that it may take with all that it starts; needs a delegated cgroup",
+        default: "no limit",
+      },
+      {
+        name: "pids",
+        type: "int",
+        value: "N",
+        help: "the same of processes and threads",
+        default: "no limit",
+      },
+      { name: "cpu", type: "number", value: "1.5", help: "the same of CPUs", default: "no limit" },
       {
         name: "on-supervisor-death",
         type: "enum",

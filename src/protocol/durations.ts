@@ -22,10 +22,13 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,
   b: 1,
+  k: 1_024,
   kb: 1_024,
   kib: 1_024,
+  m: 1_024 ** 2,
   mb: 1_024 ** 2,
   mib: 1_024 ** 2,
+  g: 1_024 ** 3,
   gb: 1_024 ** 3,
   gib: 1_024 ** 3,
 };
@@ -50,6 +53,10 @@ export const parseDuration = (text: string): number | undefined =>
 
 /** Bytes; KB and KiB are both 1,024, as in the limits. */
 export const parseSize = (text: string): number | undefined => parseAmount(text, SIZE_UNITS);
+
+/** `1`, `1.5`, `0.25`. */
+export const readNumber = (text: string): Reading<number> =>
+  /^\d{1,9}(\.\d{1,6})?$/.test(text) ? good(Number(text)) : bad(`needs a number such as 1.5, not "${text}"`);
 
 /** `40`, `2M`, `1.5k`: decimal multipliers. */
 export const parseCount = (text: string): number | undefined => parseAmount(text, COUNT_UNITS);

@@ -141,6 +141,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "Install Node 22.19 or newer, or run `npm ci` in the clone to get the bundled one.",
   ),
+  LIMITS_UNAVAILABLE: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "Run the daemon as a systemd unit with Delegate=yes (`agent doctor` says what is missing), or leave the limits out.",
+  ),
   DOCTOR_CHECKS_FAILED: row(
     "ERUNTIME",
     4,
@@ -279,6 +287,14 @@ export const ERROR_CATALOGUE = {
   QUEUE_FULL: row("ERATELIMIT", 11, 429, true, "none", "Send more slowly."),
   // 2: it ran, and failed
   AGENT_FAILED: row("ERUNTIME", 2, 500, false, "partial", "Look at its records with `agent logs`."),
+  OUT_OF_MEMORY: row(
+    "ERUNTIME",
+    2,
+    507,
+    false,
+    "partial",
+    "Give the machine, or the worker, more memory, or run fewer agents at once (HOLDFAST_MAX_RUNNING).",
+  ),
   PARTIAL_FAILURE: row("ERUNTIME", 2, 207, false, "partial", "See the result of each id in `data`."),
   MAX_TURNS: row("EPOLICY", 2, 500, false, "partial", "Allow more turns with --budget turns=N."),
   BUDGET_EXCEEDED: row("EPOLICY", 2, 500, false, "partial", "Allow more with --budget."),
@@ -391,8 +407,15 @@ export class HoldfastError extends Error {
   }
 }
 
+const isOutOfFiles = (cause: unknown): boolean => {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return code === "EMFILE" || code === "ENFILE";
+};
+
 /** Wrap whatever was thrown; a HoldfastError passes unchanged. */
 export const asHoldfastError = (cause: unknown): HoldfastError =>
   cause instanceof HoldfastError
     ? cause
-    : new HoldfastError("INTERNAL", cause instanceof Error ? cause.message : String(cause), { cause });
+    : isOutOfFiles(cause)
+      ? new HoldfastError("UNAVAILABLE", "Too many files are open in the daemon.", { cause })
+      : new HoldfastError("INTERNAL", cause instanceof Error ? cause.message : String(cause), { cause });

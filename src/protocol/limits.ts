@@ -151,6 +151,8 @@ export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
 export const START_TIMEOUT_MS = 10_000;
 /** A spawner that has not answered a launch by now has failed; what it still makes is ended. */
 export const LAUNCH_MAX_MS = 30_000;
+/** A launch for which the machine has no descriptor or no process left is tried again after this. */
+export const SHORTAGE_RETRY_MS = 500;
 /** Recorded runs that a boot looks at side by side. */
 export const BOOT_LOOKS_MAX = 64;
 /** How often a boot looks at a run that cannot be looked at. */
@@ -278,6 +280,15 @@ export const LIFELINE_RENEW_MS = 5_000;
 export const ORPHAN_PERIOD_MS = 60_000;
 /** And once more after this, before anything is done to them: longer than an end takes to be recorded. */
 export const ORPHAN_CONFIRM_MS = 5_000;
+/** The kernel's log is read as far as this when a process was killed for memory. */
+export const KERNEL_LOG_MAX_RECORDS = 20_000;
+/** The kernel's period for cpu.max: the quota is a share of it. */
+export const CPU_PERIOD_US = 100_000;
+/** The most that may be asked for of `--pids` and `--cpu`; the kernel's own bounds are tighter on most machines. */
+export const PIDS_MAX = 4_194_304;
+export const CPUS_MAX = 8_192;
+/** Less memory than this ends the launcher itself. */
+export const MEMORY_LIMIT_MIN_BYTES = 8 * 1024 * 1024;
 /** A launcher writes `exit` within this after its agent's death, or is ended. */
 export const LAUNCHER_END_MS = 5_000;
 /** Descendants of all runs are recorded this often, and before each signal; where that would read more processes a second than this, more rarely. */

@@ -40,11 +40,14 @@ export interface Usage {
 }
 
 /** What ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
-export type ExitCause = "supervisor_died";
+export type ExitCause = "supervisor_died" | "machine_restarted" | "out_of_memory";
 /** Who wants it to stand still: a person, its budget, the quota of its output, the floor of free disk. */
 export type PauseReason = "operator" | "budget" | "output" | "disk";
 
 export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
+
+/** How a daemon begins: by what the one before it came to. */
+export type StartKind = "first" | "after_stop" | "after_crash" | "after_reboot";
 
 export interface SweepReport {
   readonly method: "marker" | "cgroup" | "pid_namespace";
@@ -321,6 +324,7 @@ export interface RecordPayloads {
     readonly archive: string | null;
   };
   daemon_started: {
+    readonly start: StartKind;
     readonly version: string;
     readonly pid: number;
     readonly node: string;
@@ -382,12 +386,17 @@ export const DAEMON_STREAM = "daemon";
 export const isOutput = (type: RecordType): boolean => type === "agent.event" || type === "worker_log_chunk";
 
 /**
- * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, or it took the
- * agent with it, as it was told to.
+ * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
+ * agent with it, as it was told to, or the machine did.
  */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
-const UNCOUNTED_RESTARTS = [RESTART_BY_USER, RESTART_NEVER_STARTED, "supervisor_died"] as const;
+const UNCOUNTED_RESTARTS = [
+  RESTART_BY_USER,
+  RESTART_NEVER_STARTED,
+  "supervisor_died",
+  "machine_restarted",
+] as const;
 export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
 const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);
 export const isUncountedRestart = (reason: string): reason is UncountedRestart => uncounted.has(reason);

@@ -4,14 +4,17 @@ import { AgentKind } from "./agent-event.ts";
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
+  CPUS_MAX,
   DEPTH_MAX,
   DURATION_MAX_MS,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  MEMORY_LIMIT_MIN_BYTES,
   NAME_MAX_BYTES,
   OUTPUT_QUOTA_DEFAULT_BYTES,
   OUTPUT_QUOTA_MAX_BYTES,
   PATH_MAX_BYTES,
+  PIDS_MAX,
   PROMPT_MAX_BYTES,
   READY_WITHIN_DEFAULT_MS,
   RESTART_PERIOD_DEFAULT_MS,
@@ -84,6 +87,15 @@ export const Budget = z.strictObject({
   wall_ms: duration.optional(),
 });
 export type Budget = z.infer<typeof Budget>;
+
+/** What one run may take, with all that it starts. Held by its cgroup, so only where one is delegated to the daemon. */
+export const RunLimits = z.strictObject({
+  memory_bytes: z.int().min(MEMORY_LIMIT_MIN_BYTES).optional(),
+  pids: z.int().min(1).max(PIDS_MAX).optional(),
+  /** In CPUs: 1.5 is one and a half of them. */
+  cpu: z.number().min(0.01).max(CPUS_MAX).optional(),
+});
+export type RunLimits = z.infer<typeof RunLimits>;
 
 /** Who of those that wait is started first; by arrival within one (weblisk notes, queue). */
 export const Priority = z.enum(["critical", "high", "normal", "low", "background"]);
@@ -172,6 +184,7 @@ export const WorkerSpec = z.strictObject({
   shutdown: z.enum(["grace", "brutal_kill", "infinity"]).default("grace"),
   /** What becomes of the agent when the daemon dies and no next one takes over in time. */
   on_supervisor_death: z.enum(["survive", "die"]).default("survive"),
+  limits: RunLimits.default({}),
   /** OTP's significant: its end may end its supervisor (auto_shutdown). */
   significant: z.boolean().default(false),
   ready: Ready.optional(),

@@ -344,8 +344,9 @@ const verdictOf = (
     return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed)
     return { type: "end", state: "parked", reason: "secret_unavailable" };
-  const excused = completed ? undefined : exit.cause;
-  return { type: "over", completed, failure, ...(excused === undefined ? {} : { excused }) };
+  const { cause } = exit;
+  const isExcused = !completed && cause !== undefined && cause !== "out_of_memory";
+  return { type: "over", completed, failure, ...(isExcused ? { excused: cause } : {}) };
 };
 
 const exitRecord = (

@@ -32,12 +32,25 @@ export const failedToStart = (error: WorkerError): IncarnationOutcome => ({
 export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome => {
   // It was ended in the middle of its work, however orderly it went.
   if (exit.cause === "supervisor_died") return { ...outcome, status: "failed", error: DIED_WITH_SUPERVISOR };
-  return exit.reason === "unknown" && outcome.status === "failed" ? { ...outcome, error: LOST } : outcome;
+  if (exit.cause === "out_of_memory" && outcome.status === "failed")
+    return { ...outcome, error: OUT_OF_MEMORY };
+  if (exit.reason !== "unknown" || outcome.status !== "failed") return outcome;
+  return { ...outcome, error: exit.cause === "machine_restarted" ? RESTARTED_UNDER : LOST };
 };
 
 const DIED_WITH_SUPERVISOR: WorkerError = {
   code: "SUPERVISOR_DIED",
   message: `The daemon died, no other one took over within ${LIFELINE_RENEW_MS / 1_000} s, and the worker was to die with it.`,
+};
+
+const OUT_OF_MEMORY: WorkerError = {
+  code: "OUT_OF_MEMORY",
+  message: "It was killed by the kernel: out of memory (inferred).",
+};
+
+const RESTARTED_UNDER: WorkerError = {
+  code: "WORKER_LOST",
+  message: "The machine was restarted while the agent ran.",
 };
 
 const LOST: WorkerError = {

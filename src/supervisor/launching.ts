@@ -1,10 +1,10 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
 import { basename } from "node:path";
 import type { AgentAdapter } from "../adapters/adapter.ts";
-import type { Run } from "../adapters/spawner.ts";
+import type { LaunchRequest, Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { LAUNCH_MAX_MS } from "../protocol/limits.ts";
+import { LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../protocol/limits.ts";
 import {
   isSecretName,
   makeRedactor,
@@ -71,21 +71,40 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   // Let go meanwhile: whoever supervises it next starts it.
   if (journal.isClosed()) return forEver();
   const { cwd } = spec;
-  shell.starting = services.spawner.launch({
+  const request: LaunchRequest = {
     worker_id: id,
     incarnation,
     argv,
     cwd,
     env: prepared.env,
     stdin,
+    limits: spec.limits,
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
-  });
+  };
+  shell.starting = patiently(shell, request);
   const run = await inTime(shell, shell.starting);
   return { run, argv };
 };
 
 /** Where nobody is left to wait for as long as it takes, the grace is its bound. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
+
+/** Out of descriptors, processes or memory is no fault of the agent's: it is tried again, for as long as a launch may take. */
+const patiently = async (shell: Shell, request: LaunchRequest): Promise<Run> => {
+  const { services, bridge, journal } = shell;
+  const since = journal.now();
+  for (;;) {
+    try {
+      return await services.spawner.launch(request);
+    } catch (cause) {
+      const isShort = cause instanceof HoldfastError && cause.code === "UNAVAILABLE";
+      const isLate = journal.now() - since + SHORTAGE_RETRY_MS >= LAUNCH_MAX_MS;
+      if (!isShort || isLate || journal.child().stop !== null || journal.isClosed()) throw cause;
+      services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
+      await new Promise<void>((resolve) => void bridge.alarms.after(SHORTAGE_RETRY_MS, resolve));
+    }
+  }
+};
 
 const inTime = ({ services, bridge }: Shell, launching: Promise<Run>): Promise<Run> =>
   new Promise((resolve, reject) => {

@@ -36,6 +36,8 @@ export interface OpenRuntimeOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** How long output of ended incarnations stays in the log; Infinity is for ever. */
   readonly retentionMs?: number | undefined;
+  /** The cgroup that is the runtime's to divide among its runs. */
+  readonly cgroup?: string | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
   /** Called when everything has been looked at, once a second. */
   readonly onTick?: () => void;
@@ -84,6 +86,7 @@ export const openRuntime = (
         makeProcessSpawner({
           runsDir,
           storeId: opened.store_id,
+          cgroup: options.cgroup,
           onDefect: (cause) => defects.tell("a look at a run", cause),
           report: (message) => options.report?.(message),
         }),

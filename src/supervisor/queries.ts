@@ -247,7 +247,7 @@ export const makeQueries = (
         started_at: startedAt,
         head: log.head(),
         store_error: errorOf(log.trouble()),
-        workers: { live: live.size, total: log.countWorkers() },
+        workers: { live: live.size, total: log.countWorkers(), polled: spawner.polled() },
         disk: core.disk.view(),
         rss_bytes: process.memoryUsage.rss(),
         heap_bytes: process.memoryUsage().heapUsed,

@@ -171,7 +171,8 @@ export interface RuntimeStatus {
   readonly head: number;
   /** Why the event log takes no records now; null while it does. */
   readonly store_error: (WorkerError & { readonly suggestion: string }) | null;
-  readonly workers: { readonly live: number; readonly total: number };
+  /** `polled`: of the living, those whose output is looked for on a timer, for want of file events (inotify). */
+  readonly workers: { readonly live: number; readonly total: number; readonly polled: number };
   readonly disk: DiskView;
   readonly rss_bytes: number;
   readonly heap_bytes: number;

@@ -26,6 +26,7 @@ import { LIMITS, type Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
 import { shutdownOrder } from "./shutdown-order.ts";
 import { makeSpawning } from "./spawning.ts";
+import { startKindOf } from "./start-kind.ts";
 import { forkTicks, rememberGaps } from "./ticks.ts";
 import { containedTrace } from "./trace.ts";
 import type { Tree } from "./tree/shell.ts";
@@ -336,11 +337,15 @@ export const makeRuntime = (
         if (failures[0] !== undefined) yield* Effect.fail(failures[0]);
       });
 
+    const start = yield* attempt(() =>
+      startKindOf(services.log.daemonStream(["daemon_started", "daemon_stopped"]), services.boot_id),
+    );
     yield* commit([
       {
         type: "daemon_started",
         stream: DAEMON_STREAM,
         payload: {
+          start,
           version: options.version,
           pid: process.pid,
           node: process.version,

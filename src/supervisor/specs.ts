@@ -47,7 +47,9 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
       const { plan, env, client_env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
       const redact = makeRedactor(secrets);
       yield* Effect.mapError(
-        attemptAsync(() => services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env })),
+        attemptAsync(() =>
+          services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env, limits: spec.limits }),
+        ),
         (error) => redactError(error, redact),
       );
       const { name, supervisor, parent } = spec;

@@ -13,7 +13,7 @@ import {
 } from "../protocol/durations.ts";
 import type { JsonSchema } from "../protocol/json-schemas.ts";
 import { VARIABLE_NAME } from "../protocol/kinds.ts";
-import { DEPTH_MAX, LABELS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import { CPUS_MAX, DEPTH_MAX, LABELS_MAX, PIDS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { Priority, RestartPolicy } from "../protocol/worker.ts";
@@ -198,6 +198,22 @@ export const WorkerKeys = z.strictObject({
     )
     .optional(),
   ready: Ready.describe("when it counts as started; without it, as soon as it runs").optional(),
+  limits: z
+    .strictObject({
+      memory: amount(readSize, "a size such as 512M or 2G").optional(),
+      pids: z
+        .int("needs a whole number")
+        .min(1, "is below 1")
+        .max(PIDS_MAX, `may be at most ${PIDS_MAX}`)
+        .optional(),
+      cpu: z
+        .number("needs a number such as 1.5")
+        .min(0.01, "is below 0.01")
+        .max(CPUS_MAX, `may be at most ${CPUS_MAX}`)
+        .optional(),
+    })
+    .describe("what it may take with all that it starts, where a cgroup is delegated to the daemon")
+    .optional(),
   on_supervisor_death: z
     .enum(["survive", "die"])
     .describe("whether it lives on when the daemon dies; default survive")

@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { kindDefaults, kindOf, unknownKind } from "../protocol/kinds.ts";
 import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../protocol/limits.ts";
-import { type Ready, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
+import { type Ready, type RunLimits, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { isWritten } from "./issues.ts";
 import { type LocatedMap, type Place, placeOfKey, valueAt } from "./located.ts";
 import { WorkerKeys } from "./schema.ts";
@@ -67,6 +67,7 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     max_depth: keys.max_depth,
     max_concurrency: keys.max_concurrency,
     budget: keys.budget,
+    limits: keys.limits && limitsOf(keys.limits),
     on_supervisor_death: keys.on_supervisor_death,
     significant: keys.significant,
     ready: ready && readyOf(ready),
@@ -81,6 +82,11 @@ const readyOf = ({ healthy_for, within, ...ready }: NonNullable<WorkerKeys["read
     ...(healthy_for === undefined ? {} : { healthy_for_ms: healthy_for }),
     ...(within === undefined ? {} : { within_ms: within }),
   }) as Ready;
+
+const limitsOf = ({ memory, ...limits }: NonNullable<WorkerKeys["limits"]>): RunLimits => ({
+  ...limits,
+  ...(memory === undefined ? {} : { memory_bytes: memory }),
+});
 
 const kindNameOf = (
   keys: Partial<WorkerKeys>,

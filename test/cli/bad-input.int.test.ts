@@ -60,6 +60,7 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   restarts: "3/xx",
   backoff: "9s..1s",
   budget: "usd=x",
+  number: "many",
   signal: "SIGNOPE",
 };
 

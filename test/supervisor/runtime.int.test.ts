@@ -582,3 +582,32 @@ describe("watch", () => {
     }),
   );
 });
+
+it.effect(
+  "a launch for which nothing is left is tried again until it succeeds, in the same incarnation",
+  () =>
+    Effect.gen(function* () {
+      const { memory, runtime, log, reports } = yield* memoryRuntime;
+      const short = new HoldfastError("UNAVAILABLE", "Too many files are open to start an agent.");
+      memory.failNext(short, short);
+      const { id } = yield* runtime.spawn(spec({ restart: "temporary" }));
+      yield* settled;
+      expect(memory.runs).toHaveLength(0);
+      yield* elapse(2);
+      expect(memory.runs).toHaveLength(1);
+      expect(log.worker(id)).toMatchObject({ state: "running", incarnation: 1, restarts: 0 });
+      expect(reports).toHaveLength(2);
+    }),
+);
+
+it.effect("a launch for which nothing comes free in time has failed, and says why", () =>
+  Effect.gen(function* () {
+    const { memory, runtime, log } = yield* memoryRuntime;
+    memory.failNext(
+      ...Array.from({ length: 100 }, () => new HoldfastError("UNAVAILABLE", "Nothing is left.")),
+    );
+    const { id } = yield* runtime.spawn(spec({ restart: "temporary" }));
+    yield* elapse(31);
+    expect(log.worker(id)).toMatchObject({ state: "failed", error: { code: "UNAVAILABLE" } });
+  }),
+);

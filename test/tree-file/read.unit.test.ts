@@ -90,6 +90,12 @@ describe("keys of a worker", () => {
     ["a backoff", "backoff: 1s..5s", { backoff_min_ms: 1_000, backoff_max_ms: 5_000 }],
     ["a budget as spawn takes it", "budget: 'usd=5,tokens=2M'", { budget: { usd: 5, tokens: 2_000_000 } }],
     ["a budget as a map", "budget: { turns: 40, wall: 1h }", { budget: { turns: 40, wall_ms: 3_600_000 } }],
+    [
+      "limits",
+      "limits: { memory: 512M, pids: 100, cpu: 1.5 }",
+      { limits: { memory_bytes: 512 * 1024 ** 2, pids: 100, cpu: 1.5 } },
+    ],
+    ["what the daemon's death means", "on_supervisor_death: die", { on_supervisor_death: "die" }],
     ["a shutdown at once", "shutdown: brutal_kill", { shutdown: "brutal_kill" }],
     ["a shutdown without end", "shutdown: infinity", { shutdown: "infinity" }],
     ["a shutdown with a grace", "shutdown: 3s", { shutdown: "grace", grace_ms: 3_000 }],

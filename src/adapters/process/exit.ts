@@ -41,12 +41,22 @@ export interface ExitSeen {
   readonly signals_sent: readonly string[];
   /** The run was ended by its lifeline. */
   readonly supervisor_died?: boolean;
+  /** It was begun in another boot of this machine. */
+  readonly other_boot?: boolean;
+  /** Asked only of a SIGKILL that is not ours: whether it was the kernel's, for want of memory. */
+  readonly was_out_of_memory?: () => boolean;
 }
 
 export const decideExit = (seen: ExitSeen): RunExit => {
   const exit = decideStatus(seen);
-  if (exit.reason === "start_failed" || seen.supervisor_died !== true) return exit;
-  return { ...exit, cause: "supervisor_died" };
+  if (exit.reason === "start_failed") return exit;
+  if (seen.supervisor_died === true) return { ...exit, cause: "supervisor_died" };
+  if (exit.signal === "SIGKILL" && exit.signal_inferred && seen.was_out_of_memory?.() === true)
+    return { ...exit, cause: "out_of_memory" };
+  // What wrote its exit had ended before.
+  return seen.other_boot === true && exit.reason === "unknown"
+    ? { ...exit, cause: "machine_restarted" }
+    : exit;
 };
 
 const decideStatus = ({ raw_status, exec_failed, signals_sent }: ExitSeen): RunExit => {

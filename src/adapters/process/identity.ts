@@ -106,6 +106,10 @@ export const NO_PROCESS = 0;
 
 export const NOBODY: ProcessIdentity = { pid: NO_PROCESS, start_time: "", boot_id: "", pid_ns: "" };
 
+/** False where the boot is not known. */
+export const isOfOtherBoot = ({ boot_id }: ProcessIdentity): boolean =>
+  boot_id !== "" && boot_id !== currentPlace().boot_id;
+
 const isHere = ({ boot_id, pid_ns }: ProcessIdentity): boolean =>
   boot_id === currentPlace().boot_id && pid_ns === currentPlace().pid_ns;
 

@@ -2,7 +2,7 @@
  * Makes the processes of one incarnation and waits until the agent runs. Everything that the next daemon needs is on
  * disk before the spawn, or written by the run's own processes (architecture §5, No start race).
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { crashPoint } from "../../protocol/crash-point.ts";
@@ -40,21 +40,46 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   const stdin_bytes = request.stdin.kind === "empty" ? 0 : Buffer.byteLength(request.stdin.text);
   const dir = runDirectory(host.runsDir, request);
   const place = currentPlace();
-  prepare(() => {
+  const limits = request.limits ?? {};
+  host.cgroups.check(limits);
+  const cgroup = prepare(() => {
     makeRunDirectory(dir);
-    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, stdin_bytes, ...place });
+    const made = host.cgroups.make(request, limits);
+    const cgroup_of = made === undefined ? {} : { cgroup: made };
+    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, stdin_bytes, ...place, ...cgroup_of });
+    return made;
   });
-  const notices = new Notices(dir);
+  const notices = new Notices(dir, host.watchFiles);
   try {
     crashPoint("launch-before-spawn");
-    const launcher = await spawnLauncher(host, request, dir, notices);
+    const launcher = await spawnLauncher(host, request, { dir, cgroup }, notices);
     crashPoint("launch-before-pid");
     const agent = await agentOf(request, dir, notices, launcher);
-    const facts = { worker_id, incarnation, dir, agent, launcher, stdin, stdin_start: stdin_bytes, notices };
-    return new ProcessRun(host, facts);
+    const id = { worker_id, incarnation };
+    return new ProcessRun(host, {
+      ...id,
+      dir,
+      agent,
+      launcher,
+      stdin,
+      stdin_start: stdin_bytes,
+      notices,
+      cgroup,
+    });
   } catch (cause) {
     notices.close();
+    if (cgroup !== undefined) host.cgroups.remove(cgroup);
+    if (cause instanceof HoldfastError && cause.code === "UNAVAILABLE") forget(dir);
     throw cause;
+  }
+};
+
+/** Nothing was made for want of something, and may be tried again: an incarnation has its directory once. */
+const forget = (dir: string): void => {
+  try {
+    rmSync(dir, { recursive: true, force: true });
+  } catch {
+    // Still none left: the next try says so.
   }
 };
 
@@ -78,7 +103,7 @@ const prepare = <T>(work: () => T): T => {
 const spawnLauncher = async (
   host: Host,
   request: LaunchRequest,
-  dir: string,
+  { dir, cgroup }: { readonly dir: string; readonly cgroup: string | undefined },
   notices: Notices,
 ): Promise<ProcessIdentity> => {
   const env = { ...request.env, [MARKER]: markerOf(host.storeId, request.worker_id, request.incarnation) };
@@ -97,7 +122,7 @@ const spawnLauncher = async (
     const lifeline = lifelineArguments(host.lifeline, request.lifeline);
     const subprocess = execa(
       SHELL,
-      launcherArguments(dir, request.stdin.kind, UMASK, request.argv, lifeline),
+      launcherArguments(dir, request.stdin.kind, UMASK, request.argv, { cgroup, lifeline }),
       {
         cwd: request.cwd,
         env,

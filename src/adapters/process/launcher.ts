@@ -14,7 +14,7 @@ import { SUPERVISOR_DIED } from "./run-directory.ts";
 export const SHELL = "/bin/sh";
 
 /**
- * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, $4 to $7 the lifeline's script (empty: none) and what
+ * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, $4 the run's cgroup (empty: none), $5 to $8 the lifeline's script (empty: none) and what
  * it is told, then the agent's argv.
  *
  * - The traps keep the launcher alive through signals to the group; a subshell starts with default actions.
@@ -26,8 +26,9 @@ export const SHELL = "/bin/sh";
  * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
-_hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_lifeline=$4 _hf_fifo=$5 _hf_renew=$6 _hf_grace=$7 _hf_pump= _hf_helper=
-shift 7
+_hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_cgroup=$4
+_hf_lifeline=$5 _hf_fifo=$6 _hf_renew=$7 _hf_grace=$8 _hf_pump= _hf_helper=
+shift 8
 trap : HUP INT QUIT ALRM TERM USR1 USR2
 exec 3>&2 2>/dev/null
 umask 077
@@ -38,6 +39,9 @@ _hf_self() {
 set -C
 _hf_self >"$_hf_dir/claimed" || exit 125
 set +C
+if [ -n "$_hf_cgroup" ]; then
+  echo 0 >"$_hf_cgroup/cgroup.procs" || { echo "sh: cgroup: cannot be entered" >&3; exit 125; }
+fi
 if [ "$_hf_stdin" = open ]; then
   (PATH=/usr/bin:/bin; exec mkfifo "$_hf_dir/stdin.fifo") || exit 125
   (
@@ -87,8 +91,8 @@ export const launcherArguments = (
   stdin: StdinPlan["kind"],
   umask: string,
   argv: readonly string[],
-  lifeline: LifelineArguments = NO_LIFELINE,
-): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, ...lifeline, ...argv];
+  { cgroup = "", lifeline = NO_LIFELINE }: { cgroup?: string | undefined; lifeline?: LifelineArguments } = {},
+): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, cgroup, ...lifeline, ...argv];
 
 /** How /proc/PID/cmdline of a launcher starts, and of its agent's process as long as it has not called exec. */
 export const LAUNCHER_CMDLINE = Buffer.from(`${SHELL}\0-c\0${LAUNCHER_SCRIPT.slice(0, 64)}`);

@@ -15,12 +15,12 @@ import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
  * process of its own (not a subshell of the launcher), so that `ps` tells what it is.
  *
  * - Opening a FIFO for reading waits for a writer: it is opened both ways first, so that a daemon that is dead already is EOF.
- * - Between two daemons \`read\` ends at once and while one holds the FIFO it waits, so the file beside it, which each daemon
+ * - Between two daemons `read` ends at once and while one holds the FIFO it waits, so the file beside it, which each daemon
  *   writes before it holds the FIFO, tells whether there was another one meanwhile: the seconds are then counted anew.
  * - The group is ours as long as this helper is in it. The marker is asked for again right before each KILL: what has the
  *   pid by then may be somebody else. The launcher is spared: it has the exit to write.
  */
-export const LIFELINE_SCRIPT = String.raw`# holdfast lifeline
+const LIFELINE_SCRIPT = String.raw`# holdfast lifeline
 trap '' HUP INT QUIT ALRM TERM USR1 USR2
 _hf_dir=$1 _hf_fifo=$2 _hf_renew=$3 _hf_grace=$4 _hf_launcher=$5
 PATH=/usr/bin:/bin LC_ALL=C

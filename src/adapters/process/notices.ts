@@ -10,6 +10,13 @@ export type Notice = string | null;
 
 export const LAUNCHER_ENDED = "(launcher ended)";
 
+/** `fs.watch`, which throws where the machine has no inotify instances or watches left. */
+export type WatchFiles = (
+  dir: string,
+  options: { readonly persistent: false },
+  listener: (event: string, file: string | null) => void,
+) => FSWatcher;
+
 const ignore = (): void => undefined;
 
 export class Notices {
@@ -20,9 +27,9 @@ export class Notices {
   launcherCode: number | null = null;
   #watcher: FSWatcher | undefined;
 
-  constructor(dir: string) {
+  constructor(dir: string, watchFiles: WatchFiles = watch) {
     try {
-      this.#watcher = watch(dir, { persistent: false }, (_event, file) => this.listener(file));
+      this.#watcher = watchFiles(dir, { persistent: false }, (_event, file) => this.listener(file));
       this.#watcher.on("error", () => this.#unwatch());
     } catch {
       // No watches left, or the directory is gone: the poller looks instead.

@@ -35,8 +35,16 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
   const stdin = file?.stdin ?? "empty";
   // A run of an older version has not noted it: all that is there counts as there from the start.
   const stdin_start = file?.stdin_bytes ?? stdinBytes(dir);
-  const facts = { ...id, dir, agent, launcher, stdin, stdin_start, notices: new Notices(dir) };
-  const run = new ProcessRun(host, facts);
+  const run = new ProcessRun(host, {
+    ...id,
+    dir,
+    agent,
+    launcher,
+    stdin,
+    stdin_start,
+    notices: new Notices(dir, host.watchFiles),
+    cgroup: file?.cgroup,
+  });
   if (hasExit) return { kind: "finished", exit: await run.exited, run };
   if (!lives) return { kind: "lost", run };
   if (stdin === "open" && isEofAsked(dir)) void run.closeStdin().catch(() => undefined);

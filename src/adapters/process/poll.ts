@@ -20,6 +20,8 @@ export interface Polled extends Recorder {
   isUrgent(): boolean;
   /** Asked now and then, with one call to the kernel: whether the launcher that would tell of the end is there. */
   lookForLauncher(): void;
+  /** No file event tells of its output. */
+  isPolled(): boolean;
   look(): void;
   dispose(): void;
 }

@@ -20,6 +20,8 @@ export interface RunFile extends RunId, Place {
   readonly stdin: StdinPlan["kind"];
   /** Of what was put into it before the launch. */
   readonly stdin_bytes: number;
+  /** The run's own cgroup, where it has one. */
+  readonly cgroup?: string;
 }
 
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>

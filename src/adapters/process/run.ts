@@ -2,23 +2,27 @@
  * One incarnation's processes as the runtime holds them: a handle on a run directory and two identities, the same
  * whether this daemon launched them or adopted them. It holds numbers and names, no descriptor and no buffer.
  */
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { LAUNCHER_END_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
 import type { Run, RunExit } from "../spawner.ts";
+import type { Cgroups } from "./cgroups.ts";
 import { decideExit } from "./exit.ts";
 import {
   currentPlace,
   exists,
   isAlive,
+  isOfOtherBoot,
   knownHere,
   type Liveness,
   livenessOf,
   signalProcess,
 } from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
-import { LAUNCHER_ENDED, type Notice, type Notices } from "./notices.ts";
+import { LAUNCHER_ENDED, type Notice, type Notices, type WatchFiles } from "./notices.ts";
+import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
@@ -47,6 +51,9 @@ export interface Host {
   readonly sweeper: Sweeper;
   readonly lifeline: Lifeline;
   readonly releaser: Releaser;
+  readonly memory: MemoryWatch;
+  readonly cgroups: Cgroups;
+  readonly watchFiles?: WatchFiles | undefined;
 }
 
 export interface RunFacts {
@@ -58,9 +65,18 @@ export interface RunFacts {
   readonly stdin: StdinPlan["kind"];
   readonly stdin_start: number;
   readonly notices: Notices;
+  readonly cgroup?: string | undefined;
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
+const realPath = (dir: string): string | undefined => {
+  try {
+    return realpathSync(dir);
+  } catch {
+    return undefined;
+  }
+};
+
 const NOBODY: Recorded = new Map();
 
 export class ProcessRun implements Run, Polled {
@@ -73,6 +89,7 @@ export class ProcessRun implements Run, Polled {
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
+  readonly #cgroup: string | undefined;
   readonly #stdin: StdinPlan["kind"];
   readonly #host: Host;
   readonly #notices: Notices;
@@ -93,6 +110,7 @@ export class ProcessRun implements Run, Polled {
     this.launcher = facts.launcher;
     this.stdin_start = facts.stdin_start;
     this.#dir = facts.dir;
+    this.#cgroup = facts.cgroup;
     this.#stdin = facts.stdin;
     this.#host = host;
     this.#notices = facts.notices;
@@ -159,6 +177,8 @@ export class ProcessRun implements Run, Polled {
       marker,
       launcher: this.launcher,
       recorded: this.recorded,
+      dir: realPath(this.#dir),
+      cgroup: this.#cgroup,
     });
     this.#check();
     return report;
@@ -213,6 +233,10 @@ export class ProcessRun implements Run, Polled {
     this.#isForsaken = !this.#notices.launcherRuns && !exists(this.launcher.pid);
   }
 
+  isPolled(): boolean {
+    return !this.#notices.isWatching;
+  }
+
   look(): void {
     this.#check();
     this.#listener?.();
@@ -255,6 +279,10 @@ export class ProcessRun implements Run, Polled {
     }
   }
 
+  #memoryKills(): number | undefined {
+    return this.#cgroup === undefined ? undefined : this.#host.cgroups.memoryKills(this.#cgroup);
+  }
+
   /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
   #status(): number | null | undefined {
     const status = readExitStatus(this.#dir);
@@ -284,6 +312,12 @@ export class ProcessRun implements Run, Polled {
       exec_failed: hasExecFailed(this.#dir),
       signals_sent: readSignals(this.#dir),
       supervisor_died: hasSupervisorDied(this.#dir),
+      other_boot: isOfOtherBoot(this.launcher),
+      was_out_of_memory: () =>
+        wasOutOfMemory(this.#host.memory.evidence(this.#memoryKills()), [
+          this.agent.pid,
+          ...this.recorded.keys(),
+        ]),
     });
     this.#hasExited = true;
     this.#host.poller.remove(this);

@@ -1,15 +1,19 @@
 /** `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read /proc). */
 import { join } from "node:path";
 import type { RuntimeSpawner } from "../spawner.ts";
+import { Cgroups } from "./cgroups.ts";
 import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
 import { Lifeline } from "./lifeline.ts";
 import { livingRuns } from "./living.ts";
+import type { WatchFiles } from "./notices.ts";
 import { observe } from "./observe.ts";
+import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
 import { Releaser } from "./release.ts";
 import type { Host } from "./run.ts";
+import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
 import { markerOf, Sweeper } from "./sweep.ts";
 
@@ -24,6 +28,9 @@ export interface ProcessSpawnerOptions {
   readonly onDefect?: (cause: unknown) => void;
   /** Told once of what this machine cannot do. */
   readonly report?: (message: string) => void;
+  /** The cgroup that is this spawner's to divide (`findDelegated`). */
+  readonly cgroup?: string | undefined;
+  readonly watchFiles?: WatchFiles;
 }
 
 export const makeProcessSpawner = ({
@@ -32,16 +39,36 @@ export const makeProcessSpawner = ({
   lifelineRenewMs,
   onDefect = () => undefined,
   report = () => undefined,
+  cgroup,
+  watchFiles,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
-  const poller: Poller = new Poller(async () => (await snapshots.refresh()).table.size, onDefect);
+  const memory = new MemoryWatch();
+  const poller: Poller = new Poller(async () => {
+    memory.look();
+    return (await snapshots.refresh()).table.size;
+  }, onDefect);
   const snapshots = new Snapshots(poller.runs);
+  const cgroups = new Cgroups(cgroup, storeId);
   const lifeline = new Lifeline(runsDir, lifelineRenewMs);
   lifeline.renew();
   const releaser = new Releaser(report);
-  const sweeper = new Sweeper();
-  const host: Host = { runsDir, storeId, poller, snapshots, sweeper, lifeline, releaser };
+  const host: Host = {
+    runsDir,
+    storeId,
+    poller,
+    snapshots,
+    sweeper: new Sweeper(cgroups),
+    lifeline,
+    releaser,
+    memory,
+    cgroups,
+    watchFiles,
+  };
   return {
-    check: async (request) => preflight(request),
+    check: async (request) => {
+      preflight(request);
+      cgroups.check(request.limits ?? {});
+    },
     launch: (request) => launch(host, request),
     observe: (id) => observe(host, id),
     living: () => livingRuns(storeId),
@@ -50,7 +77,9 @@ export const makeProcessSpawner = ({
         marker: markerOf(storeId, worker_id, incarnation),
         launcher: NOBODY,
         recorded: new Map(),
+        cgroup: readRunFile(runDirectory(runsDir, { worker_id, incarnation }))?.cgroup,
       }),
+    polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {
       for (const run of poller.runs) run.dispose();

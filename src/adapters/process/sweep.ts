@@ -1,13 +1,16 @@
 /**
- * The sweep: find what a run left behind and end it. What carries the run's marker in its environment, and what was
- * recorded as its descendant, is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
+ * The sweep: find what a run left behind and end it. What carries the run's marker in its environment, what writes to its
+ * spools, and what was recorded as its descendant, is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
  * One sweep serves all runs that wait for one. It never says that nothing can hide: `env -i setsid` from a process that
- * no snapshot saw, and other users' processes, can.
+ * no snapshot saw, with its output elsewhere, and other users' processes, can; in a cgroup nothing can.
  */
+import { readlinkSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "../../protocol/crash-point.ts";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
+import type { Cgroups } from "./cgroups.ts";
 import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
 import { descendantsOf, inSlices, kinshipOf, type Recorded, readTable } from "./process-table.ts";
 
@@ -21,6 +24,10 @@ export interface SweepTarget {
   readonly launcher: ProcessIdentity;
   /** Descendants seen by snapshots. */
   readonly recorded: Recorded;
+  /** The run's directory, without links: who writes to its spools is of the run, whatever its environment is. */
+  readonly dir?: string | undefined;
+  /** The run's own, where it has one: then nothing can hide. */
+  readonly cgroup?: string | undefined;
 }
 
 const assignment = Buffer.from(`${MARKER}=`);
@@ -42,8 +49,13 @@ interface Waiting extends SweepTarget {
 }
 
 export class Sweeper {
+  readonly #cgroups: Cgroups;
   #waiting: Waiting[] = [];
   #busy = false;
+
+  constructor(cgroups: Cgroups) {
+    this.#cgroups = cgroups;
+  }
 
   sweep(target: SweepTarget): Promise<SweepReport> {
     const { promise, resolve } = Promise.withResolvers<SweepReport>();
@@ -61,11 +73,54 @@ export class Sweeper {
       const batch = this.#waiting;
       this.#waiting = [];
       const unreadable = await retried(() => stopAll(batch));
-      await Promise.all(batch.map(async (target) => target.resolve(await killFound(target, unreadable))));
+      await Promise.all(batch.map(async (target) => target.resolve(await this.#end(target, unreadable))));
     }
     this.#busy = false;
   }
+
+  async #end(target: Waiting, unreadable: number): Promise<SweepReport> {
+    const report = await killFound(target, unreadable);
+    if (target.cgroup === undefined) return report;
+    const more = await emptied(this.#cgroups, target.cgroup, target.launcher);
+    return more === undefined ? report : { ...report, method: "cgroup", killed: report.killed + more };
+  }
 }
+
+/**
+ * How many more were in a run's cgroup, which is empty now, but for a launcher that has the exit to write; undefined where
+ * that cannot be said.
+ */
+const emptied = async (
+  cgroups: Cgroups,
+  dir: string,
+  launcher: ProcessIdentity,
+): Promise<number | undefined> => {
+  const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
+  const killed = new Set<number>();
+  try {
+    do {
+      const isSpared = isAlive(launcher);
+      const left = cgroups.members(dir).filter((pid) => pid !== launcher.pid || !isSpared);
+      if (left.length === 0) {
+        cgroups.remove(dir);
+        return killed.size;
+      }
+      for (const pid of left) killed.add(pid);
+      if (isSpared) for (const pid of left) killAsSeen(pid);
+      else cgroups.kill(dir);
+      await sleep(1);
+    } while (performance.now() < deadline);
+  } catch {
+    // Gone, or not ours any more: the marker's word stands.
+  }
+  return undefined;
+};
+
+/** A pid that the cgroup has just named. */
+const killAsSeen = (pid: number): void => {
+  const stat = readStat(pid);
+  if (stat !== undefined) signalProcess(identityOf(pid, stat.start_time), "SIGKILL");
+};
 
 /** While no file can be opened nobody can be looked for: the sweep waits, and at last says that it could not see. */
 const retried = async (look: () => Promise<number>): Promise<number> => {
@@ -82,6 +137,9 @@ const retried = async (look: () => Promise<number>): Promise<number> => {
 /** Passes over the pids that are new since the last one, until one finds nothing. Returns how many were unreadable. */
 const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
   const byMarker = new Map(batch.map((target) => [target.marker, target]));
+  const byDirectory = new Map(
+    batch.flatMap((target) => (target.dir === undefined ? [] : [[target.dir, target]])),
+  );
   const seen = new Set<number>();
   let unreadable = 0;
   for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {
@@ -101,7 +159,10 @@ const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
         seen.add(pid);
         const block = readProc(`/proc/${pid}/environ`, environ);
         if (block === "EACCES" || block === "EPERM") unreadable += 1;
-        const target = typeof block === "string" ? undefined : byMarker.get(markerIn(block) ?? "");
+        const target =
+          typeof block === "string"
+            ? undefined
+            : (byMarker.get(markerIn(block) ?? "") ?? byDirectory.get(spoolsOf(pid) ?? ""));
         const stat = target && readStat(pid);
         if (target && stat) stop(target, pid, stat.start_time);
       },
@@ -110,6 +171,22 @@ const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
     if (isQuiet && pass > 0) break;
   }
   return unreadable;
+};
+
+/** The run directory in which a process has its stdout or stderr: what only the run's own processes do. */
+const spoolsOf = (pid: number): string | undefined => {
+  for (const [fd, name] of [
+    [1, "stdout"],
+    [2, "stderr"],
+  ] as const) {
+    try {
+      const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
+      if (basename(path) === name) return dirname(path);
+    } catch {
+      // Closed, gone, or not ours to see.
+    }
+  }
+  return undefined;
 };
 
 /** Descendants without a marker, of those found and of those recorded. Most runs leave nothing: then no table is read. */

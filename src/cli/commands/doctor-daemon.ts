@@ -54,6 +54,12 @@ export const judged = ({
       finding: `${finding}; starts nothing: ${diskWords(disk)}`,
       fix: "Free some space: it goes on by itself then.",
     };
+  if (workers.polled > 0)
+    return {
+      result: "warn",
+      finding: `${finding}; the output of ${workers.polled} is read on a timer: no inotify watches are left`,
+      fix: "sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=65536",
+    };
   if (version !== VERSION)
     return { result: "warn", finding, fix: `This command is ${VERSION}: agent daemon upgrade` };
   if (defects?.newest)

@@ -1,6 +1,7 @@
 /** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
 import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { KINDS } from "../../protocol/commands.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
@@ -9,6 +10,7 @@ import type { Context, Env, Handler } from "../context.ts";
 import { bytes } from "../render/units.ts";
 import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
 import { spoolRelease } from "./doctor-release.ts";
+import { initCheck, zombiesOfInit } from "./init-check.ts";
 import { findProgram } from "./programs.ts";
 
 export interface Check {
@@ -208,6 +210,7 @@ export const doctor: Handler = async (context) => {
     ulimits(context.stateDir),
     proc(),
     inotify(),
+    initCheck(readDaemonFile(context.stateDir)?.pid, zombiesOfInit()),
     ...programs(context.env),
   ].filter((check) => check !== undefined);
   const failed = checks.filter((check) => check.result === "fail");

@@ -87,6 +87,12 @@ export const sentEnvironment = (
   { env, stateDir }: Pick<Context, "env" | "stateDir">,
 ): Record<string, string> => clientEnvironment({ ...env, [ALWAYS_INHERITED]: stateDir }, named);
 
+const limitsOf = ({ memory, pids, cpu }: Call["flags"]): WorkerSpecInput["limits"] => ({
+  ...(memory === undefined ? {} : { memory_bytes: memory as number }),
+  ...(pids === undefined ? {} : { pids: pids as number }),
+  ...(cpu === undefined ? {} : { cpu: cpu as number }),
+});
+
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   { flags, args, argv = [] }: Call,
@@ -120,6 +126,7 @@ export const specOf = (
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
     grace_ms: flags.grace as number | undefined,
+    limits: limitsOf(flags),
     on_supervisor_death: flags["on-supervisor-death"] as WorkerSpecInput["on_supervisor_death"],
     timeout_ms: (flags.timeout as number | undefined) ?? defaults.timeout_ms,
     stall_ms: (flags.stall as number | undefined) ?? defaults.stall_ms,

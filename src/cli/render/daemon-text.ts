@@ -14,7 +14,10 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
       "daemon",
       `${paint("good", "running")}, version ${daemon.version}, pid ${daemon.pid}, up ${age(daemon.started_at, now)}`,
     ],
-    ["workers", `${daemon.workers.live} running, ${daemon.workers.total} in all`],
+    [
+      "workers",
+      `${daemon.workers.live} running, ${daemon.workers.total} in all${daemon.workers.polled > 0 ? `; ${daemon.workers.polled} read on a timer (no inotify watches left)` : ""}`,
+    ],
     ["log", count(daemon.head, "record")],
     ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
     // A daemon of an earlier version says nothing of it.

@@ -8,6 +8,7 @@ import {
   RESTART_NEVER_STARTED,
   type RecordPayloads,
   type RecordType,
+  type StartKind,
   type UncountedRestart,
 } from "../../protocol/records.ts";
 import { commandLine } from "../../protocol/shell.ts";
@@ -37,6 +38,15 @@ const because = (reason: string | undefined): string =>
 
 const CAUSES: Readonly<Record<ExitCause, string>> = {
   supervisor_died: "its daemon died",
+  machine_restarted: "the machine was restarted",
+  out_of_memory: "killed by the kernel, out of memory",
+};
+
+const STARTS: Readonly<Record<StartKind, string>> = {
+  first: "",
+  after_stop: "",
+  after_crash: ", after the last one died",
+  after_reboot: ", after the machine was restarted",
 };
 
 const exited = (exit: Payload<"worker_exited">): Sentence => {
@@ -52,7 +62,8 @@ const exited = (exit: Payload<"worker_exited">): Sentence => {
   const tail = `${exit.cause === undefined ? "" : `: ${CAUSES[exit.cause]}`}${swept}${survive}`;
   if (exit.reason === "start_failed")
     return bad(`did not start${exit.error ? `: ${oneLine(exit.error.message)}` : ""}${tail}`);
-  if (exit.reason === "unknown") return warn(`ended, and nobody saw how${tail}`);
+  if (exit.reason === "unknown")
+    return warn(exit.cause === undefined ? `ended, and nobody saw how${tail}` : `ended${tail}`);
   if (exit.signal !== null)
     return warn(`ended by ${exit.signal}${exit.signal_inferred ? " (inferred)" : ""}${after}${tail}`);
   const sentence = `exited with code ${exit.exit_code ?? "unknown"}${after}${tail}`;
@@ -144,6 +155,7 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   [RESTART_BY_USER]: "restarted by user",
   [RESTART_NEVER_STARTED]: "started again: the daemon died before the agent was started",
   supervisor_died: "started again: it died with its daemon",
+  machine_restarted: "started again: the machine was restarted",
 };
 
 /** Said by the sentence already. */
@@ -253,7 +265,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,
   "agent.event": spoke,
-  daemon_started: ({ version, pid }) => dim(`started, version ${version}, pid ${pid}`),
+  daemon_started: ({ version, pid, start }) => {
+    const sentence = `started, version ${version}, pid ${pid}${STARTS[start]}`;
+    return start === "after_crash" ? warn(sentence) : dim(sentence);
+  },
   run_orphaned: ({ worker_id, incarnation, pids, why }) =>
     warn(
       `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,

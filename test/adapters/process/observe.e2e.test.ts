@@ -99,7 +99,9 @@ describe("after a restart of the daemon", () => {
     const seen = await next.observe(run);
     if (seen.kind !== "lost") throw new Error(seen.kind);
     expect(await seen.run.kill()).toEqual([]);
+    expect(await seen.run.signal("SIGTERM")).toEqual([]);
     expect(isAlive(run.agent)).toBe(true);
+    expect(await seen.run.exited).toMatchObject({ reason: "unknown", cause: "machine_restarted" });
     await next.close();
   });
 

@@ -29,6 +29,7 @@ const makeRuns = (poller: Poller) => {
   const runs = Array.from({ length: RUNS }, (_, n): Polled => {
     const run: Polled = {
       isUrgent: () => urgent.has(n),
+      isPolled: () => false,
       lookForLauncher: () => {
         launchersLookedFor += 1;
       },

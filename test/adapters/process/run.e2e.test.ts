@@ -151,3 +151,22 @@ describe("output", () => {
     expect(await run.tail("stdout", 4)).toBe("");
   });
 });
+
+test("where the machine gives no file events (inotify) all is seen on a timer, and told", async () => {
+  const bench = makeBench({
+    watchFiles: () => {
+      throw Object.assign(new Error("no watches left"), { code: "ENOSPC" });
+    },
+  });
+  const run = await bench.launch([child("echoes.sh")], { stdin: { kind: "open", text: "one\n" } });
+  expect(bench.spawner.polled()).toBe(1);
+  const seen = new Promise<void>((resolve) => {
+    run.onOutput(() => {
+      if (printed(run).includes("got two\n")) resolve();
+    });
+  });
+  await run.write("two\n");
+  await seen;
+  await run.closeStdin();
+  expect(await run.exited).toMatchObject({ exit_code: 0 });
+});

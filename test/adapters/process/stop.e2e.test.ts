@@ -162,3 +162,14 @@ describe("sweep", () => {
     expect(canaries.some((canary) => canary.isHeld())).toBe(false);
   });
 });
+
+test("a child without our marker, of an agent that ended before anybody looked, is found by where its output goes", async () => {
+  const { launch, dir } = makeBench();
+  const canary = makeCanary(dir);
+  const hides = 'exec 9<>"$0"; env -i /usr/bin/setsid /bin/sleep 1000 &';
+  const run = await launch(["/bin/sh", "-c", hides, canary.path]);
+  await run.exited;
+  expect(canary.isHeld()).toBe(true);
+  expect(await run.sweep()).toMatchObject({ killed: 1, survivors: [] });
+  expect(canary.isHeld()).toBe(false);
+});

@@ -44,6 +44,17 @@ describe("the spec of a spawn", () => {
     });
   });
 
+  it("has limits and what the daemon's death means as they were asked for, and neither unless asked", () => {
+    const from = { env: {}, cwd: "/", stateDir: "/state" };
+    const flags = ["--memory", "512M", "--pids", "100", "--cpu", "1.5", "--on-supervisor-death", "die"];
+    const of = (...asked: string[]) => WorkerSpec.parse(specOf(callOf(...asked, "--", "true"), from));
+    expect(of(...flags)).toMatchObject({
+      limits: { memory_bytes: 512 * 1024 ** 2, pids: 100, cpu: 1.5 },
+      on_supervisor_death: "die",
+    });
+    expect(of()).toMatchObject({ limits: {}, on_supervisor_death: "survive" });
+  });
+
   it("names the worker whose agent spawns", () => {
     expect(
       specOf(callOf("--", "true"), {

@@ -137,7 +137,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         started_at: "",
         store_error: null,
         head: lines.length,
-        workers: { live: live.size, total: live.size },
+        workers: { live: live.size, total: live.size, polled: 0 },
         disk: { free_bytes: null, floor_bytes: 0, low: false },
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,
