@@ -186,8 +186,14 @@ const windows = ({ records }: History): readonly string[] => {
 
 /** What each acknowledgement must have left in the log. */
 const acknowledgements = ({ records, acknowledged }: History): readonly string[] => {
-  const has = (id: string, is: (record: LogRecord) => boolean) =>
-    records.some((record) => record.worker_id === id && is(record));
+  const ofWorkers = new Map<string, LogRecord[]>();
+  for (const record of records) {
+    if (record.worker_id === undefined || record.type === "agent.event") continue;
+    const known = ofWorkers.get(record.worker_id);
+    if (known === undefined) ofWorkers.set(record.worker_id, [record]);
+    else known.push(record);
+  }
+  const has = (id: string, is: (record: LogRecord) => boolean) => ofWorkers.get(id)?.some(is) === true;
   const isOnRecord = (one: Acknowledged): boolean => {
     switch (one.what) {
       case "spawn":
