@@ -17,8 +17,8 @@ export const SESSION_ID_MAX_BYTES = 1_024;
 export const LINE_MAX_BYTES = 1024 * 1024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
-/** Lines of one read of a spool, however short they are: its records are one transaction, and who writes beside a flood waits for a few of them. */
-export const BATCH_MAX_LINES = 100;
+/** Lines of one read of a spool, however short they are: its records are one transaction. */
+export const BATCH_MAX_LINES = 500;
 /** The last bytes of stderr that a classifier may look at; they never leave it. */
 export const STDERR_TAIL_BYTES = 4_096;
 /** The state of a decoder that is committed with a spool's offset. */
