@@ -17,8 +17,8 @@ export const SESSION_ID_MAX_BYTES = 1_024;
 export const LINE_MAX_BYTES = 1024 * 1024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
-/** Lines of one read of a spool, however short they are: its records are one transaction, and who writes beside a flood waits for a few of them. */
-export const BATCH_MAX_LINES = 100;
+/** Lines of one read of a spool, however short they are: its records are one transaction, with room for those of others. */
+export const BATCH_MAX_LINES = 400;
 /** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
 export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
 /** Holes begin and end at multiples of this, which is one of every file system's block. */

@@ -25,7 +25,7 @@ export interface Envelope {
 export const until = async (
   what: string,
   condition: () => boolean | Promise<boolean>,
-  ms = 20_000,
+  ms = 100_000,
 ): Promise<void> => {
   const deadline = Date.now() + ms;
   while (!(await condition())) {
