@@ -200,6 +200,7 @@ describe("a log that cannot be read", () => {
           ...log,
           worker: guard(log.worker),
           workers: guard(log.workers),
+          workerCount: guard(log.workerCount),
           byId: guard(log.byId),
           turns: guard(log.turns),
           read: guard(log.read),
