@@ -130,7 +130,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     worker: (id) => rows.get(id),
     workers: () => [...rows.values()],
     living: () => [...rows.values()],
-    workersOfTree: () => [],
+    workersUnder: () => [],
     countWorkers: () => rows.size,
     daemonStream: () => [],
     checkAside: notKept,

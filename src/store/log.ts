@@ -107,7 +107,7 @@ const open = (options: OpenOptions): EventLog => {
     worker: guarded((id: string) => at().workers.one(id)),
     workers: guarded(() => at().workers.all()),
     living: guarded(() => at().workers.living()),
-    workersOfTree: guarded((tree: string) => at().workers.ofTree(tree)),
+    workersUnder: guarded((supervisors: readonly string[]) => at().workers.under(supervisors)),
     countWorkers: guarded(() => at().workers.count()),
     named: guarded((name: string) => at().workers.named(name)),
     turns: guarded((workerId: string) => at().turns(workerId)),

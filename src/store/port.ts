@@ -166,8 +166,8 @@ export interface EventLog {
   workers(): readonly WorkerRow[];
   /** Those that have not ended: what a boot takes over, however many there were. */
   living(): readonly WorkerRow[];
-  /** Under the supervisors of one tree, living or ended. */
-  workersOfTree(tree: string): readonly WorkerRow[];
+  /** Under these supervisors, by their paths; living or ended. */
+  workersUnder(supervisors: readonly string[]): readonly WorkerRow[];
   countWorkers(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];

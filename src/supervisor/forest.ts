@@ -20,7 +20,7 @@ import type { AppliedReply } from "./replies.ts";
 import { makeApplying } from "./tree/applying.ts";
 import { isBeingStopped } from "./tree/decide.ts";
 import { emptyTree } from "./tree/evolve.ts";
-import { foldTree } from "./tree/fold.ts";
+import { foldTree, treeHistory } from "./tree/fold.ts";
 import type { TreeCommand, TreeInput } from "./tree/inputs.ts";
 import { makeTree, type Tree } from "./tree/shell.ts";
 import { memberOf, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
@@ -239,14 +239,16 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         yield* plan(tree);
       });
 
-    const recoverTree = (name: string, rows: readonly WorkerRow[]) =>
+    const recoverTree = (name: string) =>
       Effect.gen(function* () {
+        const history = yield* attempt(() => treeHistory(log, name));
+        const rows = yield* attempt(() => log.workersUnder(history.supervisors));
         const specs = new Map<string, WorkerSpec>();
         for (const row of rows)
           if (!isEnded(row.state)) specs.set(row.id, (yield* specOf(services, row)).spec);
         const now = { boot_id: services.boot_id, mono_ms: core.monoMs(), wall_ms: core.wallMs() };
         const state = yield* attempt(() =>
-          foldTree(log, name, rows, (row) => specs.get(row.id) ?? row.spec, now),
+          foldTree(log, history, rows, (row) => specs.get(row.id) ?? row.spec, now),
         );
         const tree = plant(state);
         trees.set(name, tree);
@@ -264,9 +266,8 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       if (found.length === 0) return new Set<string>();
       const ids = new Set<string>();
       for (const { name } of found)
-        for (const id of yield* Effect.catch(
-          recoverTree(name, yield* attempt(() => log.workersOfTree(name))),
-          (error) => Effect.as(told(`tree ${name} could not be taken over`)(error), []),
+        for (const id of yield* Effect.catch(recoverTree(name), (error) =>
+          Effect.as(told(`tree ${name} could not be taken over`)(error), []),
         ))
           ids.add(id);
       return ids;

@@ -190,8 +190,8 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
   );
   const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
   const living = db.prepare<[], Stored>(`SELECT * FROM p_workers WHERE ${LIVING} ORDER BY requested_seq`);
-  const ofTree = db.prepare<[string, string, string], Stored>(
-    `SELECT * FROM p_workers WHERE supervisor <> 'root' AND (supervisor = ? OR supervisor > ? AND supervisor < ?) ORDER BY requested_seq`,
+  const under = db.prepare<[string], Stored>(
+    "SELECT * FROM p_workers WHERE supervisor <> 'root' AND supervisor = ? ORDER BY requested_seq",
   );
   const count = db.prepare<[], number>("SELECT count(*) FROM p_workers").pluck();
   const show = (row: Stored): WorkerRow => {
@@ -222,8 +222,8 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
     all: (): readonly WorkerRow[] => all.all().map(show),
     living: (): readonly WorkerRow[] => living.all().map(show),
-    // "0" is what follows "/".
-    ofTree: (tree: string): readonly WorkerRow[] => ofTree.all(tree, `${tree}/`, `${tree}0`).map(show),
+    under: (supervisors: readonly string[]): readonly WorkerRow[] =>
+      supervisors.flatMap((path) => under.all(path).map(show)),
     count: (): number => count.get() as number,
   };
 };

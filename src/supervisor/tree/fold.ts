@@ -10,20 +10,33 @@ import type { TreeState } from "./state.ts";
 /** Also the request, by which a dynamic supervisor gets a child. */
 const OF_WORKERS: readonly RecordType[] = ["worker_spawn_requested", ...LIFECYCLE];
 
+/** What a tree's own stream says since it was applied anew. */
+export interface TreeHistory {
+  readonly name: string;
+  readonly records: readonly LogRecord[];
+  /** Paths of all supervisors that it has or had. */
+  readonly supervisors: readonly string[];
+}
+
+export const treeHistory = (log: EventLog, name: string): TreeHistory => {
+  const all = log.treeStream(name, TREE_RECORDS);
+  const records = all.slice(all.findLastIndex(({ type }) => type === "tree_removed") + 1);
+  const paths = records.flatMap((record) =>
+    record.type === "tree_applied" ? pathsOf(name, record.payload.root) : [],
+  );
+  return { name, records, supervisors: [...new Set(paths)] };
+};
+
+/** `rows`: the workers under its supervisors. */
 export const foldTree = (
   log: EventLog,
-  name: string,
+  { name, records: own }: TreeHistory,
   rows: readonly WorkerRow[],
   specOf: (row: WorkerRow) => WorkerSpec,
   now: Instant,
 ): TreeState => {
-  const all = log.treeStream(name, TREE_RECORDS);
-  const own = all.slice(all.findLastIndex(({ type }) => type === "tree_removed") + 1);
   const since = own[0]?.seq ?? 0;
-  const paths = new Set(
-    own.flatMap((record) => (record.type === "tree_applied" ? pathsOf(name, record.payload.root) : [])),
-  );
-  const members = new Map(rows.filter((row) => paths.has(row.supervisor)).map((row) => [row.id, row]));
+  const members = new Map(rows.map((row) => [row.id, row]));
   const theirs = [...members.keys()].flatMap((id) => log.stream(id, OF_WORKERS));
   const records: LogRecord[] = [...own, ...theirs]
     .filter(({ seq }) => seq >= since)
