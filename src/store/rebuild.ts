@@ -60,6 +60,7 @@ export const swapIn = (db: Database, from: string, upTo: number): number => {
       .transaction(() => {
         resetProjections(db);
         for (const table of TABLES) db.exec(`INSERT INTO main.${table} SELECT * FROM folded.${table}`);
+        crashPoint("rebuild");
         const projection = projections(db);
         let records = 0;
         for (const row of allRows(db, upTo)) {

@@ -213,6 +213,7 @@ export interface Daemon extends Client {
 /** One start of a daemon: it may die before it answers, which `ended` tells. */
 export interface Launched extends Daemon {
   readonly ended: () => boolean;
+  signal(name: NodeJS.Signals): boolean;
   /** Resolves when it answers; false when it has ended before. */
   answers(): Promise<boolean>;
   /** Of its store, once it has answered. */
@@ -253,6 +254,7 @@ export const launchDaemon = (stateDir: string, { env = {}, hook }: Surroundings 
     pid: daemon.pid as number,
     process: daemon,
     ended,
+    signal: (name) => daemon.kill(name),
     storeId: () => storeId,
     said: () => readFileSync(said, "utf8"),
     answers: async () => {

@@ -19,11 +19,12 @@ const PASSAGES_MAX: Partial<Record<CrashPoint, number>> = {
   "boot-worker": 3,
   "boot-adoption": 3,
   "boot-before-socket": 1,
+  rebuild: 1,
   shutdown: 1,
 };
-const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1, 3];
+const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1];
 /** Points of one chain: few enough to tell by which one a finding comes. */
-const CHAIN = full ? 1 : 11;
+const CHAIN = full ? 1 : 9;
 
 interface Crash {
   readonly point: CrashPoint;

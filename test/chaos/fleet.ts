@@ -13,6 +13,7 @@ import { type Client, environment, until } from "./client.ts";
 import type { Acknowledged, Found, History } from "./history.ts";
 
 const child = (name: string): string => resolve(import.meta.dirname, "../fixtures/children", name);
+const TALKER = resolve(import.meta.dirname, "../fixtures/agents/converses.mjs");
 const RECORDING = resolve(import.meta.dirname, "../recordings/claude-code/real-text.ndjson");
 
 /** Runs a script that knows no canary with one held, in every process that it makes. */
@@ -57,6 +58,10 @@ export class Fleet {
   readonly lasting: string[] = [];
   /** Counters that are told to stop at the end: nobody kills them, so what they say last is known. */
   readonly spared = new Set<string>();
+  /** Who is sent messages. */
+  readonly talking: string[] = [];
+  /** Who was asked to stand still, and may. */
+  readonly paused = new Set<string>();
   /** Short work that was acknowledged. */
   readonly jobs: string[] = [];
   readonly #dir: string;
@@ -164,6 +169,52 @@ export class Fleet {
     this.acknowledged.push({ what: "restart", worker_id: id });
   }
 
+  /** A conversation that nobody ends before the end; after a restart it goes on in its session. */
+  async talker(client: Client): Promise<void> {
+    const ledger = this.path(`talker-${this.talking.length}`);
+    const { id } = await client.request<{ id: string }>("agent/spawn", {
+      spec: {
+        kind: "claude_code",
+        interactive: true,
+        cwd: "/",
+        client_env: environment(),
+        env: { CLAUDE_BINARY: TALKER, LEDGER: ledger },
+        restart: "permanent",
+        max_restarts: 900,
+        backoff_min_ms: 0,
+        backoff_max_ms: 0,
+        stall_ms: 0,
+        timeout_ms: 0,
+      },
+    });
+    this.acknowledged.push({ what: "spawn", worker_id: id });
+    this.talking.push(id);
+    this.lasting.push(id);
+  }
+
+  async send(client: Client, id: string): Promise<void> {
+    const { message_id } = await client.request<{ message_id: string }>("agent/send", { id, text: "hello" });
+    this.acknowledged.push({ what: "send", worker_id: id, message_id });
+  }
+
+  async pause(client: Client, id: string): Promise<void> {
+    this.paused.add(id);
+    await client.request("agent/pause", { ids: [id] });
+  }
+
+  /** All that may stand still; who has ended meanwhile stays as it is. */
+  async unpause(client: Client): Promise<void> {
+    for (const id of this.paused) {
+      const { results } = await client.request<{ results: readonly { readonly error: unknown }[] }>(
+        "agent/unpause",
+        {
+          ids: [id],
+        },
+      );
+      if (results !== undefined) this.paused.delete(id);
+    }
+  }
+
   async apply(client: Client, tree: string): Promise<void> {
     await client.request("tree/apply", { tree: treeOf(tree, this.#canary) });
     this.acknowledged.push({ what: "apply", tree });
@@ -206,6 +257,7 @@ export class Fleet {
       counting: this.counting,
       counted: [...this.spared],
       found: foundOf(records),
+      isOver,
       held: isOver && this.isCanaryHeld() ? [this.#canary] : [],
       minimum,
     };

@@ -6,6 +6,7 @@ import { isCountedRestart, type LogRecord, type RecordType } from "../../src/pro
 
 /** A request that was answered with success. What was asked for and not answered may have happened, or not. */
 export type Acknowledged =
+  | { readonly what: "send"; readonly worker_id: string; readonly message_id: string }
   | { readonly what: "spawn" | "kill" | "restart"; readonly worker_id: string }
   | { readonly what: "apply" | "down"; readonly tree: string };
 
@@ -26,6 +27,8 @@ export interface History {
   readonly counted: readonly string[];
   /** At the end: every incarnation that has a process on record. */
   readonly found: readonly Found[];
+  /** Whether all workers have ended: each message has its last word then. */
+  readonly isOver?: boolean;
   /** At the end: whether any process holds a canary of agents that are all over. */
   readonly held: readonly string[];
   /** A history in which nothing happened proves nothing. */
@@ -46,6 +49,8 @@ export const checkHistory = (history: History): readonly string[] => [
   ...acknowledgements(history),
   ...numbers(history),
   ...tombstones(history),
+  ...messages(history),
+  ...pauses(history),
   ...standing(history),
 ];
 
@@ -70,7 +75,10 @@ const OF_A_PROCESS: readonly RecordType[] = [
 
 const minimumOfWork = ({ records, acknowledged, counting, minimum }: History): readonly string[] => {
   const done = {
-    records: records.length,
+    records: records.reduce(
+      (sum, record) => sum + (record.type === "log_gap" ? record.payload.records : 1),
+      0,
+    ),
     acknowledged: acknowledged.length,
     ends: records.filter(({ type }) => type === "worker_exited").length,
     lines: records.filter((record) => counting.includes(record.worker_id ?? "") && textOf(record) !== "")
@@ -81,18 +89,35 @@ const minimumOfWork = ({ records, acknowledged, counting, minimum }: History): r
     .map((what) => `too little happened: ${done[what]} ${what}, at least ${minimum[what]} are asked for`);
 };
 
+/** Rising, and what is not there lies in a gap that tells of as many. */
 const denseSeqs = ({ records }: History): readonly string[] => {
-  const at = records.findIndex(({ seq }, index) => seq !== index + 1);
-  return at === -1 ? [] : [`record ${at + 1} of the log has seq ${records[at]?.seq}`];
+  const gaps: { readonly to_seq: number; left: number }[] = [];
+  let next = 1;
+  for (const record of records) {
+    for (; next < record.seq; next += 1) {
+      const gap = gaps.find(({ to_seq, left }) => next <= to_seq && left > 0);
+      if (gap === undefined) return [`after record ${next - 1} of the log comes ${record.seq}`];
+      gap.left -= 1;
+    }
+    if (record.seq < next) return [`after record ${next - 1} of the log comes ${record.seq}`];
+    next += 1;
+    if (record.type === "log_gap")
+      gaps.push({ to_seq: record.payload.to_seq, left: record.payload.records - 1 });
+    gaps.sort((a, b) => a.to_seq - b.to_seq);
+  }
+  return gaps
+    .filter(({ left }) => left > 0)
+    .map(({ to_seq, left }) => `a gap up to ${to_seq} tells of ${left} more than are missing`);
 };
 
 const denseVersions = ({ records }: History): readonly string[] => {
   const newest = new Map<string, number>();
   const findings: string[] = [];
-  for (const { stream, version } of records) {
+  for (const record of records) {
+    const { stream, version } = record;
     const before = newest.get(stream) ?? 0;
     if (version !== before + 1) findings.push(`${stream} has version ${version} after ${before}`);
-    newest.set(stream, version);
+    newest.set(stream, record.type === "log_gap" ? record.payload.to_version : version);
   }
   return findings;
 };
@@ -196,6 +221,11 @@ const acknowledgements = ({ records, acknowledged }: History): readonly string[]
   const has = (id: string, is: (record: LogRecord) => boolean) => ofWorkers.get(id)?.some(is) === true;
   const isOnRecord = (one: Acknowledged): boolean => {
     switch (one.what) {
+      case "send":
+        return has(
+          one.worker_id,
+          (record) => record.type === "worker_message" && record.payload.message_id === one.message_id,
+        );
       case "spawn":
         return has(one.worker_id, ({ type }) => type === "worker_spawn_requested");
       case "kill":
@@ -229,13 +259,16 @@ const textOf = (record: LogRecord): string =>
     ? String(record.payload.text ?? "")
     : "";
 
+/** Stands for what retention has removed. */
+const REMOVED = "\0";
+
 /** Whatever was killed, and whoever read it: 1, 2, 3 and so on. */
 const numbers = ({ records, counting, counted }: History): readonly string[] => {
   const texts = new Map<string, string[]>();
   const wanted = new Set(counting);
   for (const record of records) {
     if (!wanted.has(record.worker_id ?? "")) continue;
-    const text = textOf(record);
+    const text = record.type === "log_gap" ? REMOVED : textOf(record);
     if (text === "") continue;
     const key = `${record.worker_id}/${record.incarnation}`;
     const known = texts.get(key);
@@ -243,12 +276,16 @@ const numbers = ({ records, counting, counted }: History): readonly string[] => 
     else known.push(text);
   }
   const wrong = [...texts].flatMap(([key, parts]) => {
-    const lines = parts
-      .join("")
-      .split("\n")
-      .filter((line) => /^\d+$/.test(line));
-    const at = lines.findIndex((line, index) => line !== String(index + 1));
-    return at === -1 ? [] : [`${key} has line ${lines[at]} where ${at + 1} belongs`];
+    const findings: string[] = [];
+    for (const [nth, stretch] of parts.join("").split(REMOVED).entries()) {
+      // What stands right after a gap may be the rest of a line.
+      const lines = stretch.split("\n").slice(nth === 0 ? 0 : 1);
+      const found = lines.filter((line) => /^\d+$/.test(line));
+      const first = nth === 0 ? 1 : Number(found[0]);
+      const at = found.findIndex((line, index) => line !== String(first + index));
+      if (at !== -1) findings.push(`${key} has line ${found[at]} where ${first + at} belongs`);
+    }
+    return findings;
   });
   const cut = counted.flatMap((id) => {
     const lines = (texts.get(`${id}/1`) ?? []).join("").split("\n");
@@ -296,4 +333,59 @@ const standing = ({ records, found, held }: History): readonly string[] => {
     ...[...spawned].filter((key) => !known.has(key)).map((key) => `nobody looked for the process of ${key}`),
     ...held.map((canary) => `somebody holds ${canary}, whose agents are all over`),
   ];
+};
+
+const LAST_WORDS: readonly string[] = ["acknowledged", "undeliverable", "unknown"];
+
+/** Accepted once and first; handed once to an incarnation, and to none after its last word, which is one. */
+const messages = ({ records, isOver = false }: History): readonly string[] => {
+  const steps = new Map<string, { readonly state: string; readonly incarnation: number }[]>();
+  const findings: string[] = [];
+  for (const record of records) {
+    if (record.type !== "worker_message") continue;
+    const { message_id, state } = record.payload;
+    const { incarnation = 0 } = record;
+    const before = steps.get(message_id) ?? [];
+    const says = (what: string) => findings.push(`message ${message_id} is ${state} ${what}`);
+    if ((state === "accepted") !== (before.length === 0)) says(`after ${before.length} steps`);
+    if (before.some((step) => LAST_WORDS.includes(step.state))) says("after its last word");
+    if (
+      state === "delivered" &&
+      before.some((step) => step.state === state && step.incarnation === incarnation)
+    )
+      says(`twice to incarnation ${incarnation}`);
+    if (state === "acknowledged" && before.every((step) => step.state !== "delivered"))
+      says("and was not delivered");
+    steps.set(message_id, [...before, { state, incarnation }]);
+  }
+  const open = [...steps].filter(([, all]) => !LAST_WORDS.includes(all.at(-1)?.state ?? ""));
+  // A protocol that acknowledges nothing is not among them: nobody here speaks it.
+  return [...findings, ...(isOver ? open.map(([id]) => `message ${id} has no last word`) : [])];
+};
+
+/** A reason to stand still is there once, and what is lifted was there. */
+const pauses = ({ records }: History): readonly string[] => {
+  const reasons = new Map<string, Set<string>>();
+  return records.flatMap((record) => {
+    const id = record.worker_id ?? "";
+    const held = reasons.get(id) ?? new Set();
+    reasons.set(id, held);
+    switch (record.type) {
+      case "worker_paused":
+        if (held.has(record.payload.reason)) return [`${id} was paused twice by ${record.payload.reason}`];
+        held.add(record.payload.reason);
+        return [];
+      case "worker_unpaused":
+        return held.delete(record.payload.reason)
+          ? []
+          : [`${id} goes on, and was not paused by ${record.payload.reason}`];
+      // A stop, and an end, lift all without a word.
+      case "worker_cancel_requested":
+      case "worker_exited":
+        held.clear();
+        return [];
+      default:
+        return [];
+    }
+  });
 };

@@ -29,6 +29,10 @@ const again = (id: string, n: number, ms: number, reason = "it failed"): Draft =
   });
 const killed = (id: string, n: number): Draft => of(id, n, "worker_cancel_requested", { tombstone: true });
 
+const said = (state: string): Draft => of("A", 2, "worker_message", { message_id: "m", state });
+const paused = of("A", 2, "worker_paused", { reason: "operator" });
+const unpaused = of("A", 2, "worker_unpaused", { reason: "operator" });
+
 /** As the log would number them. */
 const logOf = (drafts: readonly Draft[]): LogRecord[] => {
   const versions = new Map<string, number>();
@@ -97,14 +101,78 @@ const renumbered = (index: number, change: Partial<LogRecord>): History => {
   };
 };
 
+const WITH_A_TALK: readonly Draft[] = [
+  ...SOUND,
+  paused,
+  said("accepted"),
+  unpaused,
+  said("delivered"),
+  said("acknowledged"),
+];
+
+/** Both of A's first output records are removed, and a gap in their place tells of so many. */
+const withGap = (count: number): History => {
+  const sound = history(SOUND, { minimum: { records: 10, acknowledged: 4, ends: 2, lines: 1 } });
+  const records = logOf(SOUND).filter((_, at) => at !== 4);
+  const first = records[3] as LogRecord;
+  const payload = { from_seq: 4, to_seq: 5, to_version: first.version + 1, records: count };
+  records[3] = { ...first, type: "log_gap", payload } as unknown as LogRecord;
+  return { ...sound, records };
+};
+
 describe("the history checker", () => {
   it("finds nothing in a sound history", () => {
     expect(checkHistory(history())).toEqual([]);
   });
 
+  it("takes a gap that tells of what is missing, a pause that is lifted, and a message to its last word", () => {
+    expect(checkHistory(history(WITH_A_TALK, { isOver: true }))).toEqual([]);
+    expect(checkHistory(withGap(2))).toEqual([]);
+  });
+
   it.each<[string, History, RegExp]>([
-    ["a gap in seq", renumbered(18, { seq: 20 }), /^record 19 of the log has seq 20$/],
-    ["a seq told twice", renumbered(18, { seq: 18 }), /^record 19 of the log has seq 18$/],
+    ["a gap that tells of too little", withGap(1), /^after record 4 of the log comes 6$/],
+    ["a gap that tells of too much", withGap(3), /^a gap up to 5 tells of 1 more than are missing$/],
+    [
+      "a sent message that is not in the log",
+      history(SOUND, {
+        acknowledged: [...history().acknowledged, { what: "send", worker_id: "A", message_id: "m" }],
+      }),
+      /^send of A was acknowledged and is not in the log$/,
+    ],
+    [
+      "a message without a beginning",
+      history([...SOUND, said("delivered")]),
+      /^message m is delivered after 0 steps$/,
+    ],
+    [
+      "a message delivered twice",
+      history([...SOUND, said("accepted"), said("delivered"), said("delivered")]),
+      /^message m is delivered twice to incarnation 2$/,
+    ],
+    [
+      "a message with two last words",
+      history([...WITH_A_TALK, said("unknown")]),
+      /^message m is unknown after its last word$/,
+    ],
+    [
+      "a message acknowledged undelivered",
+      history([...SOUND, said("accepted"), said("acknowledged")]),
+      /^message m is acknowledged and was not delivered$/,
+    ],
+    [
+      "a message that hangs when all is over",
+      history([...SOUND, said("accepted")], { isOver: true }),
+      /^message m has no last word$/,
+    ],
+    ["a pause told twice", history([...SOUND, paused, paused]), /^A was paused twice by operator$/],
+    [
+      "a pause lifted that was none",
+      history([...SOUND, unpaused]),
+      /^A goes on, and was not paused by operator$/,
+    ],
+    ["a gap in seq", renumbered(18, { seq: 20 }), /^after record 18 of the log comes 20$/],
+    ["a seq told twice", renumbered(18, { seq: 18 }), /^after record 18 of the log comes 18$/],
     ["a gap in a stream's versions", renumbered(17, { version: 9 }), /^worker:B has version 9 after 6$/],
     ["an exit told twice", history(inserted(5, exited("A", 1))), /^A\/1 has 2 exits$/],
     ["two terminal records", history(inserted(6, failed("A", 1))), /^A\/1 has 2 terminal records$/],

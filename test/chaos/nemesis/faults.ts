@@ -7,8 +7,8 @@ import type { Fleet } from "../fleet.ts";
 import type { Fault, FaultName } from "./schedule.ts";
 import { signal, type Victim, type World } from "./world.ts";
 
-/** The daemon makes a deleted socket again by itself; one that has not by then is replaced. */
-const SOCKET_AGAIN_MAX_MS = 5_000;
+/** The daemon makes a deleted socket again by itself; by then it has, on a busy machine too. */
+const SOCKET_AGAIN_MAX_MS = 60_000;
 const STORM_CONNECTIONS = 100;
 const FLOOD_LINES = 3_000;
 const BALLAST = Buffer.alloc(256 * 1024, 1);
@@ -20,7 +20,8 @@ export class Nemesis {
   readonly done = new Map<FaultName, number>();
   /** Child kills: those at work, and those in a restart of the daemon. */
   readonly kills = { calm: 0, inRestart: 0 };
-  readonly notes = { daemonKills: 0, refusals: 0, socketsMadeAgain: 0, socketsByRestart: 0 };
+  readonly notes = { daemonKills: 0, refusals: 0, socketsMadeAgain: 0, upgrades: 0, pauses: 0, removed: 0 };
+  readonly findings: string[] = [];
   readonly #world: World;
   readonly #fleet: Fleet;
   readonly #canFill: boolean;
@@ -80,9 +81,9 @@ export class Nemesis {
     },
 
     "stop-daemon": async () => {
-      const { process } = this.#world.daemon;
-      process.kill("SIGSTOP");
-      return () => void process.kill("SIGCONT");
+      const { daemon } = this.#world;
+      daemon.signal("SIGSTOP");
+      return () => void daemon.signal("SIGCONT");
     },
 
     // The file system of the database; the spools have another, or the agents themselves would lose what they cannot write.
@@ -109,8 +110,11 @@ export class Nemesis {
       rmSync(join(stateDir, "agent.sock"), { force: true });
       const isBack = () => existsSync(join(stateDir, "agent.sock"));
       await until("the socket is back", isBack, SOCKET_AGAIN_MAX_MS).catch(() => undefined);
-      this.notes[isBack() ? "socketsMadeAgain" : "socketsByRestart"] += 1;
-      if (!isBack()) await this.replaceDaemon();
+      if (isBack()) this.notes.socketsMadeAgain += 1;
+      else {
+        this.findings.push(`a deleted socket was not made again within ${SOCKET_AGAIN_MAX_MS} ms`);
+        await this.replaceDaemon();
+      }
       return undefined;
     },
 
@@ -124,6 +128,42 @@ export class Nemesis {
     "flood-output": async () => {
       await this.#fleet.job(this.#world.daemon, ["seq", String(FLOOD_LINES)]).catch(() => undefined);
       return undefined;
+    },
+
+    "pause-worker": async ({ pick }) => {
+      const fleet = this.#fleet;
+      const ids = [...fleet.spared, ...fleet.lasting];
+      await fleet
+        .pause(this.#world.daemon, ids[Math.floor(pick * ids.length)] as string)
+        .then(() => {
+          this.notes.pauses += 1;
+        })
+        .catch(() => undefined);
+      // Whatever fails here is lifted with the next one, or at the end.
+      return () => fleet.unpause(this.#world.daemon).catch(() => undefined);
+    },
+
+    "send-message": async ({ pick }) => {
+      const { talking } = this.#fleet;
+      const id = talking[Math.floor(pick * talking.length)] as string;
+      await this.#fleet.send(this.#world.daemon, id).catch(() => undefined);
+      return undefined;
+    },
+
+    "upgrade-daemon": async () => {
+      if (await this.#world.upgrade()) this.notes.upgrades += 1;
+      return undefined;
+    },
+
+    // It takes as long as it takes, and the daemon may die under it.
+    "collect-garbage": async () => {
+      const collecting = this.#world.daemon
+        .request<{ records: number }>("db/gc", { older_than_ms: 1 })
+        .then(({ records }) => {
+          this.notes.removed += records;
+        })
+        .catch(() => undefined);
+      return () => collecting;
     },
 
     "reconnect-storm": async () => {

@@ -4,11 +4,12 @@
  * file system that can be filled; where none can be made that one fault is left out, and said so.
  */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { daemonLogPath } from "../../../src/daemon/paths.ts";
 import { randomOf } from "../../sim/random.ts";
 import { figure } from "../../support/figures.ts";
 import { endMarked, sleep, until } from "../client.ts";
@@ -74,6 +75,7 @@ const founded = async (): Promise<readonly string[]> => {
   for (let n = 0; n < 6; n += 1) await fleet.stubborn(world.daemon);
   const crashing = [await fleet.crasher(world.daemon), await fleet.crasher(world.daemon)];
   for (const tree of ["shop", "crew"]) await fleet.apply(world.daemon, tree);
+  for (let n = 0; n < 2; n += 1) await fleet.talker(world.daemon);
   return crashing;
 };
 
@@ -101,19 +103,23 @@ const client = async (n: number): Promise<void> => {
   }
 };
 
-/** Between disabling faults what is asked for is done. */
+/** Between disabling faults what is asked for is done; a refusal, of a disk that was full a moment ago, is asked again. */
 const probe = async (after: Fault): Promise<void> => {
-  const { daemon } = world;
-  const isDone = (async () => daemon.wait([await fleet.job(daemon, ["true"])]))();
-  let done = false;
-  isDone.then(
-    () => {
-      done = true;
-    },
-    () => undefined,
-  );
-  await until("a job is done", () => done, PROGRESS_MAX_MS).catch(() =>
-    failures.push(`no progress within ${PROGRESS_MAX_MS} ms after ${after.name} at ${after.at_ms} ms`),
+  let last = "no answer";
+  const isDone = async (): Promise<boolean> => {
+    try {
+      await world.daemon.wait([await fleet.job(world.daemon, ["true"])]);
+      return true;
+    } catch (cause) {
+      last = (cause as Error).message;
+      await sleep(CLIENT_PAUSE_MS);
+      return false;
+    }
+  };
+  await until("a job is done", isDone, PROGRESS_MAX_MS).catch(() =>
+    failures.push(
+      `no progress within ${PROGRESS_MAX_MS} ms after ${after.name} at ${after.at_ms} ms: ${last}`,
+    ),
   );
 };
 
@@ -143,6 +149,7 @@ const torment = async (): Promise<void> => {
 
 const concluded = async (crashing: readonly string[]): Promise<readonly string[]> => {
   const { daemon } = world;
+  await fleet.unpause(daemon);
   await fleet.workedOff(daemon);
   for (const id of crashing) await fleet.kill(daemon, id);
   for (const tree of ["shop", "crew"]) await fleet.down(daemon, tree);
@@ -166,13 +173,14 @@ const concluded = async (crashing: readonly string[]): Promise<readonly string[]
   const { kills, notes, done } = nemesis;
   const late = kills.inRestart / Math.max(1, kills.calm + kills.inRestart);
   say(
-    `records ${over.records.length}, acknowledged ${fleet.acknowledged.length}, turns ${turns}, daemons ${world.starts}, kills of daemons ${notes.daemonKills}, of children ${kills.calm} and ${kills.inRestart} in a restart, refused on a full disk ${notes.refusals}, sockets made again ${notes.socketsMadeAgain}, by a restart ${notes.socketsByRestart}`,
+    `records ${over.records.length}, acknowledged ${fleet.acknowledged.length}, turns ${turns}, daemons ${world.starts}, kills of daemons ${notes.daemonKills}, of children ${kills.calm} and ${kills.inRestart} in a restart, refused on a full disk ${notes.refusals}, sockets made again ${notes.socketsMadeAgain}, upgrades ${notes.upgrades}, pauses ${notes.pauses}, records removed by retention ${notes.removed}`,
   );
   const left = (Object.keys(FAULTS) as FaultName[]).filter((name) => (done.get(name) ?? 0) === 0);
   return [
     ...checkHistory(standing),
     ...checkHistory(over),
     ...(check.ok ? [] : check.findings),
+    ...nemesis.findings,
     ...left.map((name) => `the fault ${name} was not done`),
     ...(turns < 10 * minutes
       ? [`${turns} turns in ${minutes} minutes, at least ${10 * minutes} are asked for`]
@@ -198,6 +206,8 @@ const kept = (): string => {
     }
   }
   copyFileSync(`${stateDir}.said`, join(keep, "daemon.log"));
+  // Of daemons that came by an upgrade.
+  if (existsSync(daemonLogPath(stateDir))) copyFileSync(daemonLogPath(stateDir), join(keep, "upgraded.log"));
   return keep;
 };
 

@@ -21,6 +21,10 @@ export const FAULTS = {
   "delete-socket": { weight: 1, hold_ms: 0 },
   "stall-watcher": { weight: 5, hold_ms: 3_000 },
   "flood-output": { weight: 3, hold_ms: 0 },
+  "pause-worker": { weight: 3, hold_ms: 1_500 },
+  "send-message": { weight: 6, hold_ms: 0 },
+  "upgrade-daemon": { weight: 1, hold_ms: 0 },
+  "collect-garbage": { weight: 2, hold_ms: 0 },
   "reconnect-storm": { weight: 2, hold_ms: 0 },
   none: { weight: 10, hold_ms: 0 },
 } as const satisfies Record<string, Kind>;
@@ -56,7 +60,9 @@ export const scheduleOf = (seed: number, minutes: number): readonly Fault[] => {
   const end_ms = minutes * 60_000;
   for (let at_ms = random.about(GAP_MS); at_ms < end_ms || owed.length > 0; at_ms += random.about(GAP_MS)) {
     const name =
-      faults.length % 2 === 0 ? (owed.pop() ?? random.weighted(WEIGHTS)) : random.weighted(WEIGHTS);
+      faults.length % 2 === 0 || minutes < 1
+        ? (owed.pop() ?? random.weighted(WEIGHTS))
+        : random.weighted(WEIGHTS);
     const { hold_ms } = FAULTS[name];
     faults.push({ at_ms, name, hold_ms: hold_ms && random.about(hold_ms), pick: random.next() });
   }

@@ -10,13 +10,16 @@ import {
 import { LAUNCHER_CMDLINE } from "../../../src/adapters/process/launcher.ts";
 import { markerIn } from "../../../src/adapters/process/sweep.ts";
 import type { ProcessIdentity } from "../../../src/protocol/records.ts";
-import { type Launched, launchDaemon, sleep } from "../client.ts";
+import { type Launched, launchDaemon, lives, sleep, until } from "../client.ts";
 
 export interface Victim {
   readonly identity: ProcessIdentity;
   readonly worker_id: string;
   readonly isLauncher: boolean;
 }
+
+/** Its disk is small from the start, and shall be full only when it is filled. */
+const SURROUNDINGS = { env: { HOLDFAST_DISK_MIN: "4M" } };
 
 /** A daemon that could not start (its disk is full) is started again so often. */
 const RELAUNCH_MS = 200;
@@ -34,7 +37,7 @@ export class World {
   }
 
   static async open(stateDir: string): Promise<World> {
-    const world = new World(stateDir, launchDaemon(stateDir));
+    const world = new World(stateDir, launchDaemon(stateDir, SURROUNDINGS));
     await world.#up();
     return world;
   }
@@ -43,16 +46,39 @@ export class World {
   async replace(between: () => void, meanwhile: () => void): Promise<void> {
     await this.daemon.kill9();
     between();
-    this.daemon = launchDaemon(this.stateDir);
+    this.daemon = launchDaemon(this.stateDir, SURROUNDINGS);
     meanwhile();
     await this.#up();
+  }
+
+  /** The same version takes over; whoever serves afterwards, and it may be one more start of the old one, is ours. */
+  async upgrade(): Promise<boolean> {
+    const before = this.daemon;
+    const isDone = await before.agent("daemon", "upgrade", "--force", "-o", "json").then(
+      () => true,
+      () => false,
+    );
+    let pid: number | undefined;
+    await until("a daemon answers after an upgrade", async () => {
+      const status = await before.request<{ pid: number }>("daemon/status", {}).catch(() => undefined);
+      pid = status?.pid;
+      return pid !== undefined || isGone(before);
+    });
+    if (pid === undefined) {
+      this.daemon = launchDaemon(this.stateDir, SURROUNDINGS);
+      await this.#up();
+    } else if (pid !== before.pid) {
+      this.daemon = attached(before, pid);
+      this.starts += 1;
+    }
+    return isDone;
   }
 
   async #up(): Promise<void> {
     for (let tries = 0; !(await this.daemon.answers()); tries += 1) {
       if (tries >= RELAUNCHES_MAX) throw new Error(`no daemon starts any more: ${this.daemon.said()}`);
       await sleep(RELAUNCH_MS);
-      this.daemon = launchDaemon(this.stateDir);
+      this.daemon = launchDaemon(this.stateDir, SURROUNDINGS);
     }
     this.#storeId = this.daemon.storeId() as string;
     this.starts += 1;
@@ -83,3 +109,23 @@ export class World {
 
 export const signal = ({ identity }: Victim, name: NodeJS.Signals): boolean =>
   isAlive(identity) && signalProcess(identity, name);
+
+const isGone = (daemon: Launched): boolean => daemon.ended();
+
+/** A daemon that somebody else started. */
+const attached = (before: Launched, pid: number): Launched => {
+  const startTime = readStat(pid)?.start_time;
+  const ended = () => !lives(pid, startTime);
+  const kill = (name: NodeJS.Signals): boolean =>
+    startTime !== undefined && signalProcess(identityOf(pid, startTime), name);
+  return {
+    ...before,
+    pid,
+    ended,
+    signal: kill,
+    kill9: async () => {
+      kill("SIGKILL");
+      await until("the daemon is gone", ended);
+    },
+  };
+};
