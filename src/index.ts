@@ -271,7 +271,7 @@ export class Runtime {
     return typeof ids === "string" ? (replies[0] as WaitReply) : replies;
   }
 
-  /** The final answer of an agent, or the stdout of a command's newest incarnation: the first 16 MiB. OUTPUT_NOT_FOUND if it said nothing. */
+  /** The final answer of an agent, or the stdout of a command's newest incarnation: the first 16 MiB. OUTPUT_NOT_FOUND if it said nothing, or if retention has moved it: then it says where. */
   async output(id: string): Promise<string> {
     return (await this.#call(() => this.#api.output(checked("agent/output", { id }).id))).text;
   }

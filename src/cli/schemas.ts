@@ -98,6 +98,9 @@ const info: z.ZodType<WorkerInfo> = z.object({
   run_dir: z.string().nullable(),
   last_seq: z.int(),
   last_event_at: time.nullable(),
+  moved_output: z
+    .object({ records: z.int(), archives: z.array(z.string()), from_seq: z.int(), to_seq: z.int() })
+    .nullable(),
   window,
 });
 const perWorker: z.ZodType<PerWorker> = z.object({

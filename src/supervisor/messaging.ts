@@ -17,6 +17,7 @@ import type { Core } from "./core.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { redactorOf, secretsOf, withoutSecrets } from "./launching.ts";
 import { lastWords, messageDraft } from "./messages.ts";
+import { movedError } from "./moved.ts";
 import { textBetween } from "./output.ts";
 import type { MessageReply } from "./replies.ts";
 import type { Services } from "./services.ts";
@@ -234,6 +235,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       if (error !== undefined)
         return yield* Effect.fail(withId(new HoldfastError(error.code, error.message), message_id));
       const said = yield* attempt(() => textBetween(log, row.id, end.from, end.to));
+      if (said !== undefined && "moved" in said) return yield* Effect.fail(movedError(row.id, said.moved));
       const { text = "", truncated = false } = said ?? {};
       return { id: row.id, message_id, turn, text, truncated, usage, duration_ms };
     });

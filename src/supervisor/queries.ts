@@ -12,6 +12,7 @@ import type { Core } from "./core.ts";
 import type { RuntimeApi, WatchQuery } from "./facade.ts";
 import { Follower } from "./follower.ts";
 import type { Forest } from "./forest.ts";
+import { movedError, movedOf } from "./moved.ts";
 import { finalText } from "./output.ts";
 import { pauseSentence } from "./pause.ts";
 import type { PauseView, WorkerView } from "./replies.ts";
@@ -145,6 +146,7 @@ export const makeQueries = (
           run_dir: runDir(row),
           last_seq: row.last_seq,
           last_event_at: row.last_event_at,
+          moved_output: movedOf(log, row.id),
           window: windowNow(row),
         })),
       ),
@@ -200,6 +202,7 @@ export const makeQueries = (
       Effect.gen(function* () {
         const { id } = yield* find(ref);
         const found = yield* attempt(() => finalText(log, id));
+        if (found !== undefined && "moved" in found) return yield* Effect.fail(movedError(id, found.moved));
         if (found !== undefined) return { id, ...found };
         return yield* Effect.fail(
           new HoldfastError(

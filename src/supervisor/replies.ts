@@ -8,6 +8,7 @@ import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
 import type { DiskView } from "./disk.ts";
+import type { MovedOutput } from "./moved.ts";
 import type { QueuePlace } from "./seats.ts";
 
 /** Why a worker stands still; lifted by `agent unpause`. */
@@ -58,6 +59,8 @@ export interface WorkerInfo extends WorkerView {
   readonly run_dir: string | null;
   readonly last_seq: number;
   readonly last_event_at: string | null;
+  /** What retention has taken out of the log; null when it is all there. */
+  readonly moved_output: MovedOutput | null;
   /** Restarts inside the window now, of how many, in how long. */
   readonly window: { readonly used: number; readonly max: number; readonly period_ms: number };
 }

@@ -1,5 +1,5 @@
 /** `agent db` and `agent doctor` where no daemon answers: what a person has when the log keeps the daemon from starting. */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import SQLite from "better-sqlite3";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -93,4 +93,32 @@ it("old output is moved to an archive, and an export has it as before", async ()
   });
   expect(await exported()).toBe(before);
   expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
+});
+
+it("who asks for output that was moved is told where it is, and the command that is named has it", async () => {
+  const { agent, file } = await stopped();
+  const text = async (...argv: string[]) =>
+    (await commands.start(["--state-dir", dirname(file), "-o", "text", ...argv]).ended).stdout;
+  expect(await agent("db", "gc", "--older-than", "0s")).toMatchObject({ data: { records: 1 } });
+  expect(await agent("daemon", "start")).toMatchObject({ exit: 0 });
+  try {
+    const { data } = await agent("info", "one");
+    const moved = data.moved_output as { from_seq: number; to_seq: number };
+    const archive = readdirSync(join(dirname(file), "archive"))[0];
+    expect(moved).toMatchObject({ records: 1, archives: [archive] });
+    const next = `agent db export --from ${moved.from_seq} --to ${moved.to_seq}`;
+    const output = await agent("output", "one");
+    expect(output).toMatchObject({ exit: 5, error: { code: "OUTPUT_NOT_FOUND" } });
+    expect(output.error?.message).toContain(`was moved out of the log, to archive/${archive}`);
+    expect(JSON.stringify(output.error)).toContain(next);
+    for (const words of [
+      ["logs", "one"],
+      ["watch", "one", "--from", "0"],
+      ["info", "one"],
+    ])
+      expect(await text(...words)).toContain(next);
+    expect(await text(...next.split(" ").slice(1))).toContain('"text":"hello\\n"');
+  } finally {
+    await agent("daemon", "stop");
+  }
 });

@@ -273,9 +273,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     warn(
       `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
     ),
-  log_gap: ({ records, archive }) =>
+  log_gap: ({ records, archive, from_seq, to_seq }) =>
     dim(
-      `${count(records, "record")} of output ${records === 1 ? "was" : "were"} removed by retention${archive === null ? "" : `; archive/${archive} has ${records === 1 ? "it" : "them"}`}`,
+      `${count(records, "record")} of output ${records === 1 ? "was" : "were"} ${archive === null ? "removed by retention, without an archive" : `moved by retention to archive/${archive}: agent db export --from ${from_seq} --to ${to_seq}`}`,
     ),
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(

@@ -205,6 +205,16 @@ const condition = (worker: WorkerInfo, now: number): string => {
   return `${stateWord(worker.state)}${reason ? ` (${reason})` : ""}${worker.state === "running" ? since : ""}`;
 };
 
+const movedSentence = ({
+  records,
+  archives,
+  from_seq,
+  to_seq,
+}: NonNullable<WorkerInfo["moved_output"]>): string =>
+  archives.length === 0
+    ? `${count(records, "record")} removed from the log, without an archive`
+    : `${count(records, "record")} moved to ${archives.map((name) => `archive/${name}`).join(", ")}: agent db export --from ${from_seq} --to ${to_seq}`;
+
 const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
   const { spec } = worker;
   const lines = makeLineWriter(paint, { verbose: false });
@@ -243,6 +253,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["created", `${worker.created_at} (${age(worker.created_at, now)} ago)`],
     ["ended", worker.ended_at && `${worker.ended_at} (${ended(worker, now)})`],
     ["said last", worker.last_event_at && `${age(worker.last_event_at, now)} ago`],
+    ["its output", worker.moved_output && movedSentence(worker.moved_output)],
     ["run directory", worker.run_dir],
     [
       "its stderr",
