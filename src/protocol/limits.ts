@@ -231,7 +231,7 @@ export const RECENT_LINES_MAX_RECORDS = 4_096;
 export const RECENT_LINES_MAX_BYTES = 8 * 1024 * 1024;
 /** A filtered read looks at so many records at most before it returns with what it has. */
 export const READ_SCAN_MAX_RECORDS = 5_000;
-/** Streams whose newest version is kept in memory. */
+/** Streams whose newest version is kept in memory; those of ended workers are not. */
 export const STREAMS_CACHED_MAX = 20_000;
 /** A damaged log is told in so many sentences at most. */
 export const CHECK_FINDINGS_MAX = 100;

@@ -182,6 +182,8 @@ export const makeWriter = (
         recount = true;
         throw cause;
       } finally {
+        // Its stream has most likely ended, too. Not earlier: until the rows are inserted the database does not know its version.
+        for (const { stream, type } of written) if (type === "worker_ended") versions.delete(stream);
         written = [];
         if (versions.size > STREAMS_CACHED_MAX) versions.clear();
       }

@@ -25,6 +25,18 @@ describe("an append", () => {
     expect(log.read(0, 10).records).toEqual(JSON.parse(JSON.stringify(records)));
   });
 
+  it("goes on numbering the stream of a worker that has ended, in the same transaction and in later ones", () => {
+    const log = newLog();
+    const ended = draft("worker_ended", { state: "completed", reason: "test" });
+    log.append([requested(), ended, text("late")]);
+    log.append([text("again")]);
+    log.append([ended, requested(V)]);
+    log.append([text("more"), text("more", V)]);
+    const versions = log.stream(W).map(({ version }) => version);
+    expect(versions).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(log.stream(V).map(({ version }) => version)).toEqual([1, 2]);
+  });
+
   it("relates a record to its worker, and says itself as its cause where none is known", () => {
     const log = newLog();
     const [first, second, third] = log.append([
