@@ -18,7 +18,7 @@ import {
 } from "../actors/worker-machine.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { Run, RunExit } from "../adapters/spawner.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
+import { HoldfastError } from "../protocol/errors.ts";
 import { MAILBOX_USER_MAX } from "../protocol/limits.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
@@ -275,10 +275,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 
   /** For the operator: what was thrown may quote the agent, and the daemon's log is no place for its secrets. */
   masked(cause: unknown): unknown {
-    if (!(cause instanceof Error)) return this.redact.text(String(cause));
-    const said = new Error(this.redact.text(cause.message));
-    said.name = cause.name;
-    said.stack = this.redact.text(cause.stack ?? cause.message);
+    const thrown = cause instanceof HoldfastError ? (cause.cause ?? cause) : cause;
+    if (!(thrown instanceof Error)) return this.redact.text(String(thrown));
+    const said = new Error(this.redact.text(thrown.message));
+    said.name = thrown.name;
+    said.stack = this.redact.text(thrown.stack ?? thrown.message);
     return said;
   }
 
