@@ -114,6 +114,8 @@ export interface SpawnOptions {
   };
   /** Output of one incarnation on the disk that is not in the log yet; more of it fails the worker for good. 0 is none. Default: 1 GiB. */
   readonly output_quota_bytes?: number;
+  /** Beyond it, the worker fails; or its agent stands still until the rest is in the log, and while the disk is nearly full. Default: `fail`. */
+  readonly on_output_quota?: "fail" | "pause";
   /** Who of those that wait for a slot or for memory is started first. Default: `normal`. */
   readonly priority?: "critical" | "high" | "normal" | "low" | "background";
   /** For what its agent spawns: how many agents may be above one. Only tighter than what holds for itself. */

@@ -219,7 +219,7 @@ const makeRun = (
     tail: async (stream, bytes) => readFileSync(spool(stream)).subarray(-bytes).toString("utf8"),
     spool,
     release: async () => false,
-    held: (stream, ingested) => readFileSync(spool(stream)).length - ingested,
+    held: (stream, ingested) => Math.max(0, readFileSync(spool(stream)).length - ingested),
     dispose: () => {
       listener = undefined;
     },

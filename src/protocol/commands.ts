@@ -361,6 +361,14 @@ export const COMMANDS: readonly CommandDef[] = [
         default: formatSize(OUTPUT_QUOTA_DEFAULT_BYTES),
       },
       {
+        name: "on-output-quota",
+        type: "enum",
+        values: ["fail", "pause"],
+        value: "WHAT",
+        help: "beyond it, end it, or pause it until the rest is read; also when the disk is nearly full",
+        default: "fail",
+      },
+      {
         name: "priority",
         type: "enum",
         values: ["critical", "high", "normal", "low", "background"],

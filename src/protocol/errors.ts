@@ -322,7 +322,7 @@ export const ERROR_CATALOGUE = {
     507,
     false,
     "partial",
-    "Let the agent print less, or allow more with --output-quota.",
+    "Let the agent print less, allow more with --output-quota, or let it wait with --on-output-quota pause.",
   ),
   // 1: general
   WORKER_CANCELLED: row(

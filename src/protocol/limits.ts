@@ -29,6 +29,8 @@ export const SPOOL_KEPT_BYTES = 1024 * 1024;
 export const OUTPUT_DRAIN_MAX_BYTES = 2 * 1024 * 1024;
 /** Of one run on the disk, beyond what is ingested and can be let go of: enough for an ingest that falls behind for a while. */
 export const OUTPUT_QUOTA_DEFAULT_BYTES = 1024 ** 3;
+/** An agent that is paused at its quota goes on when so much of it is left to read: just below it, it would be paused again each second. */
+export const OUTPUT_RESUME_PART = 0.5;
 /** The largest quota that may be asked for: 1 PiB. */
 export const OUTPUT_QUOTA_MAX_BYTES = 1024 ** 5;
 /** Nothing starts while the disk of the state directory has less: the log itself needs some to say how what runs ends. */

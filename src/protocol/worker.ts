@@ -174,6 +174,8 @@ export const WorkerSpec = z.strictObject({
   heartbeat_ms: duration.default(HEARTBEAT_DEFAULT_MS),
   /** Output of one incarnation on the disk that is not ingested, or that this machine cannot let go of; 0 is none. */
   output_quota_bytes: z.int().min(0).max(OUTPUT_QUOTA_MAX_BYTES).default(OUTPUT_QUOTA_DEFAULT_BYTES),
+  /** Beyond it, it is ended; or it is paused until the rest is read, and below the floor of free disk, too. */
+  on_output_quota: z.enum(["fail", "pause"]).default("fail"),
   budget: Budget.default({}),
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */

@@ -18,6 +18,13 @@ export interface Reader {
   onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined;
 }
 
+/** Bytes of an agent's output that lie on the disk, and that the log does not let go of. */
+export interface Room {
+  readonly held: number;
+  /** Of these, what no reading will change. */
+  readonly stays: number;
+}
+
 interface Ending {
   readonly drafts: readonly RecordDraft[];
   readonly outcome: IncarnationOutcome;
@@ -36,8 +43,8 @@ export class Intake {
   private wanted = false;
   private finished = false;
   private isCut = false;
-  /** What it holds on the disk, and whether something was written or read since that was asked. */
-  private heldBytes = 0;
+  /** And whether something was written or read since that was asked. */
+  private newestRoom: Room = { held: 0, stays: 0 };
   private hasChanged = true;
   /** Up to where each stream is in the log. */
   private readonly ingested: Partial<Record<SpoolName, number>> = {};
@@ -88,15 +95,22 @@ export class Intake {
     this.isCut = true;
   }
 
-  /** Bytes of its output that lie on the disk and will not go as it is read. */
-  held(): number {
-    if (this.hasChanged)
-      this.heldBytes = SPOOLS.reduce(
-        (sum, stream) => sum + this.run.held(stream, this.ingested[stream] ?? 0),
-        0,
-      );
+  /** Undefined while nobody knows how far it has been read. */
+  room(): Room | undefined {
+    if (this.ingest === undefined && this.adapter.streams.length > 0) return undefined;
+    if (this.hasChanged) this.newestRoom = this.measured();
     this.hasChanged = false;
-    return this.heldBytes;
+    return this.newestRoom;
+  }
+
+  private measured(): Room {
+    let held = 0;
+    let stays = 0;
+    for (const stream of SPOOLS) {
+      held += this.run.held(stream, this.ingested[stream] ?? 0);
+      stays += this.run.held(stream, this.adapter.streams.includes(stream) ? Number.POSITIVE_INFINITY : 0);
+    }
+    return { held, stays };
   }
 
   /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
@@ -138,6 +152,7 @@ export class Intake {
     });
     // What is only asked for its verdict is asked once.
     if (this.adapter.streams.length > 0) this.ingest = opened;
+    for (const { stream, offset } of checkpoints) this.ingested[stream] = offset;
     return opened;
   }
 }

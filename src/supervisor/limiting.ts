@@ -39,15 +39,5 @@ export const checkBudget = async ({ journal, spec, id }: Shell): Promise<void> =
   if (breach !== undefined) await journal.fact({ type: "limit", ...breach, grace_ms: spec.grace_ms });
 };
 
-/** On the tick, which looks again where the store refuses. What has ended by itself is read to its end, however much that is. */
-export const checkOutput = ({ journal, spec, intake, exit }: Shell): void => {
-  const bound = spec.output_quota_bytes;
-  if (intake === undefined || exit !== undefined || !(bound > 0)) return;
-  const value = intake.held();
-  if (value <= bound) return;
-  const breach = { type: "limit", limit: "output", value, bound, grace_ms: spec.grace_ms } as const;
-  journal.input(breach).catch(() => undefined);
-};
-
 export const completesTurn = (drafts: readonly RecordDraft[]): boolean =>
   drafts.some((draft) => draft.type === "turn_completed");

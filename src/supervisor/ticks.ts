@@ -19,8 +19,9 @@ export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =
       contain("the tick: who waits", admission.look);
       contain("the tick: the store", lookAtStore);
       const now = core.monoMs();
+      const room = disk.view();
       for (const worker of roster.live.values())
-        contain(`the tick: worker ${worker.id}`, () => worker.tick(now));
+        contain(`the tick: worker ${worker.id}`, () => worker.tick(now, room));
       core.services.onTick?.();
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));

@@ -28,12 +28,14 @@ import { abandon } from "./abandoning.ts";
 import { attemptAsync } from "./attempt.ts";
 import type { Bridge } from "./bridge.ts";
 import { type Decider, SoloDecider, type Told } from "./decider.ts";
+import type { DiskView } from "./disk.ts";
 import type { ChildState, Input } from "./inputs.ts";
 import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch, withoutSecrets } from "./launching.ts";
-import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { checkBudget, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
 import { Mailing } from "./mailing.ts";
+import { checkOutput } from "./output-bounds.ts";
 import { isPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
@@ -80,8 +82,8 @@ export interface Worker extends Told {
   readonly mail: Mailing | undefined;
   /** Masks what its agent knows and nobody else may; undefined before its first agent. */
   readonly redact: Redactor;
-  /** Called on the runtime's tick: heartbeat and stall. What the store refuses, the next tick finds again. */
-  tick(now: number): void;
+  /** Called on the runtime's tick: heartbeat, stall, and room for its output. What the store refuses, the next tick finds again. */
+  tick(now: number, disk: DiskView): void;
   /** Time has passed in which nobody could look: it counts for nothing. */
   rebase(now: number): void;
 }
@@ -216,7 +218,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     return attemptAsync(() => this.decider.input(input));
   }
 
-  tick(now: number): void {
+  tick(now: number, disk: DiskView): void {
     const { run, mail } = this;
     if (run === undefined) return;
     try {
@@ -226,7 +228,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
       if (state !== "running") return;
       if (!isPaused(child) && this.vitals.dueAt(ladder) <= now)
         this.fork(this.vitals.tick(this.journal, run, now));
-      checkOutput(this);
+      checkOutput(this, disk);
     } catch (cause) {
       this.broken(cause);
     }

@@ -197,6 +197,10 @@ export const WorkerKeys = z.strictObject({
       "output on the disk that is not read yet, as in 1GB; beyond it the worker is stopped, 0 is none",
     )
     .optional(),
+  on_output_quota: z
+    .enum(["fail", "pause"])
+    .describe("pause: it stands still instead until the rest is read, and while the disk is nearly full")
+    .optional(),
   ready: Ready.describe("when it counts as started; without it, as soon as it runs").optional(),
   limits: z
     .strictObject({

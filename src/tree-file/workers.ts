@@ -63,6 +63,7 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     tool_timeout_ms: keys.tool_timeout,
     heartbeat_ms: keys.heartbeat,
     output_quota_bytes: keys.output_quota,
+    on_output_quota: keys.on_output_quota,
     priority: keys.priority,
     max_depth: keys.max_depth,
     max_concurrency: keys.max_concurrency,

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readStat } from "../../src/adapters/process/identity.ts";
 import { releasedBelow } from "../../src/adapters/process/release.ts";
 import { RELEASE_STEP_BYTES, SPOOL_KEPT_BYTES } from "../../src/protocol/limits.ts";
 import { child, type Daemon, environment, startDaemon, temporaryDirectory, until } from "./support.ts";
@@ -98,6 +99,41 @@ test("an agent that prints without end is ended at its quota, and what nobody ha
     ({ payload }) => payload.text === "y\n",
   );
   expect(events.length * 2 + Number(left?.payload.bytes)).toBe(spool.size - (spool.size % 2));
+});
+
+test("an agent that may be paused stands still at its quota, over its daemon's death too, and all that it printed is in the log once", {
+  timeout: 240_000,
+}, async () => {
+  const stop = join(temporaryDirectory(), "stop");
+  const first = await startDaemon();
+  const id = await first.spawn([child("floods-in-bursts.sh"), stop], {
+    output_quota_bytes: 1024 * 1024,
+    on_output_quota: "pause",
+  });
+  await until("it runs", async () => (await first.info(id)).pid !== null);
+  const agent = (await first.info(id)).pid as number;
+  await until("it stands still", () => readStat(agent)?.state === "T");
+  await first.kill9();
+  // Whoever reads on lets it go on; then it sees that it may end.
+  writeFileSync(stop, "");
+  const second = await startDaemon(first.stateDir);
+  const texts: string[] = [];
+  const reading = await second.watchLines(
+    { ids: [id], from: 0, types: ["agent.event"], kinds: ["TextOutput"], follow: false },
+    (line) => texts.push(/"text":"(\d+|printed \d+)/.exec(line)?.[1] ?? line),
+  );
+  await reading.over;
+  expect(texts.pop()).toBe(`printed ${texts.length}`);
+  expect(texts.findIndex((text, n) => text !== String(n + 1))).toBe(-1);
+  expect(await second.info(id)).toMatchObject({ state: "completed" });
+  const told = await second.history(["worker_paused", "worker_unpaused", "worker_limit_reached"], [id]);
+  const [pause, unpause] = told;
+  expect(pause).toMatchObject({ type: "worker_paused", payload: { reason: "output", pids: [agent] } });
+  expect(unpause).toMatchObject({ type: "worker_unpaused", payload: { reason: "output", by: "daemon" } });
+  // One after the other.
+  expect(told.map(({ type }) => type)).toEqual(
+    told.map((_, n) => (n % 2 === 0 ? "worker_paused" : "worker_unpaused")),
+  );
 });
 
 test("below the floor of free disk a spawn is refused in a sentence, and the status says why", async () => {

@@ -95,6 +95,11 @@ describe("keys of a worker", () => {
       "limits: { memory: 512M, pids: 100, cpu: 1.5 }",
       { limits: { memory_bytes: 512 * 1024 ** 2, pids: 100, cpu: 1.5 } },
     ],
+    [
+      "a quota of output that pauses",
+      "output_quota: 1MB, on_output_quota: pause",
+      { output_quota_bytes: 1024 ** 2, on_output_quota: "pause" },
+    ],
     ["what the daemon's death means", "on_supervisor_death: die", { on_supervisor_death: "die" }],
     ["a shutdown at once", "shutdown: brutal_kill", { shutdown: "brutal_kill" }],
     ["a shutdown without end", "shutdown: infinity", { shutdown: "infinity" }],

@@ -132,6 +132,7 @@ export const specOf = (
     stall_ms: (flags.stall as number | undefined) ?? defaults.stall_ms,
     tool_timeout_ms: flags["tool-timeout"] as number | undefined,
     output_quota_bytes: flags["output-quota"] as number | undefined,
+    on_output_quota: flags["on-output-quota"] as WorkerSpecInput["on_output_quota"],
     priority: flags.priority as WorkerSpecInput["priority"],
     max_depth: flags["max-depth"] as number | undefined,
     max_concurrency: flags["max-concurrency"] as number | undefined,

@@ -13,6 +13,7 @@ const limitWords = ({
   max_depth,
   max_concurrency,
   output_quota_bytes,
+  on_output_quota,
   budget,
   on_supervisor_death,
   limits,
@@ -27,7 +28,9 @@ const limitWords = ({
   ...(on_supervisor_death === "die" ? ["dies with the daemon"] : []),
   ...(max_depth === undefined ? [] : [`depth ${max_depth}`]),
   ...(max_concurrency === undefined ? [] : [`${max_concurrency} at once below it`]),
-  ...(output_quota_bytes ? [`output ${bytes(output_quota_bytes)}`] : []),
+  ...(output_quota_bytes
+    ? [`output ${bytes(output_quota_bytes)}${on_output_quota === "pause" ? ", then paused" : ""}`]
+    : []),
   ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
   ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
   ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),

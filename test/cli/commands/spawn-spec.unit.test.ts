@@ -55,6 +55,16 @@ describe("the spec of a spawn", () => {
     expect(of()).toMatchObject({ limits: {}, on_supervisor_death: "survive" });
   });
 
+  it("is paused at its quota where that is asked for, and fails otherwise", () => {
+    const from = { env: {}, cwd: "/", stateDir: "/state" };
+    const of = (...asked: string[]) => WorkerSpec.parse(specOf(callOf(...asked, "--", "true"), from));
+    expect(of("--output-quota", "1MB", "--on-output-quota", "pause")).toMatchObject({
+      output_quota_bytes: 1024 ** 2,
+      on_output_quota: "pause",
+    });
+    expect(of()).toMatchObject({ on_output_quota: "fail" });
+  });
+
   it("names the worker whose agent spawns", () => {
     expect(
       specOf(callOf("--", "true"), {
