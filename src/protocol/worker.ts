@@ -80,13 +80,19 @@ export const isEnded = (state: WorkerState): boolean =>
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 
+/** What a worker, all that its agent spawns, and theirs may spend together; of a supervisor, all that run below it. */
 export const Budget = z.strictObject({
   usd: z.number().positive().optional(),
   tokens: z.int().positive().optional(),
   turns: z.int().positive().optional(),
   wall_ms: duration.optional(),
+  restarts: z.int().positive().optional(),
+  output_bytes: z.int().positive().optional(),
 });
 export type Budget = z.infer<typeof Budget>;
+/** What happens once more than that is spent: everybody is paused and somebody is asked, or everybody is stopped. */
+export const OnBreach = z.enum(["ask", "stop"]);
+export type OnBreach = z.infer<typeof OnBreach>;
 
 /** What one run may take, with all that it starts. Held by its cgroup, so only where one is delegated to the daemon. */
 export const RunLimits = z.strictObject({
@@ -175,6 +181,7 @@ export const WorkerSpec = z.strictObject({
   /** Output of one incarnation on the disk that is not ingested, or that this machine cannot let go of; 0 is none. */
   output_quota_bytes: z.int().min(0).max(OUTPUT_QUOTA_MAX_BYTES).default(OUTPUT_QUOTA_DEFAULT_BYTES),
   budget: Budget.default({}),
+  on_breach: OnBreach.default("ask"),
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */
   max_depth: z.int().min(0).max(DEPTH_MAX).optional(),

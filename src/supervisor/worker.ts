@@ -32,7 +32,7 @@ import type { ChildState, Input } from "./inputs.ts";
 import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch, withoutSecrets } from "./launching.ts";
-import { checkBudget, checkOutput, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { checkBudget, checkOutput, reportTimeout, timeoutOf } from "./limiting.ts";
 import { Mailing } from "./mailing.ts";
 import { isPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
@@ -330,10 +330,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.intake = undefined;
   }
 
-  onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined {
+  onRecords(drafts: readonly RecordDraft[]): void {
     this.vitals.progress(drafts, this.journal.now());
     this.mail?.onRecords(drafts);
-    return completesTurn(drafts) ? checkBudget(this) : undefined;
+    checkBudget(this, drafts);
   }
 
   /** Of what has ended, no place in its output is kept. */
