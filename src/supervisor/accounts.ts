@@ -200,7 +200,10 @@ export const makeAccounts = (ports: AccountPorts): Accounts => {
       clock: ports.stamp(),
     };
     account.asking = true;
-    commit(owner, { type: "worker_question", payload: question })
+    const asked = commit(owner, { type: "worker_question", payload: question });
+    // Behind it in the log, and in the same transaction where they can be: money is spent meanwhile.
+    pauseAll(account, question, { limit, value, bound }, spared);
+    asked
       .then((draft) => {
         account.asking = false;
         hear(account, draft);

@@ -40,7 +40,7 @@ test("agents that spend one budget together stand still once it is spent, go on 
   const spent = await budget();
   expect(spent).toMatchObject({ owner: top, state: "asked", bounds: { usd: 3 } });
   expect(spent.spent.usd).toBeGreaterThan(3);
-  const asked = await daemon.history(["worker_question"], ids);
+  const asked = await daemon.history(["worker_question"]);
   expect(asked.length).toBe(1);
   // What was on its way when the bound was passed was spent, and is counted too.
   figure("R27", {
@@ -60,7 +60,7 @@ test("agents that spend one budget together stand still once it is spent, go on 
     "they spend on, and stand still again",
     async () => (await budget()).spent.usd > 6 && allStand(),
   );
-  expect((await daemon.history(["worker_question"], ids)).length).toBe(2);
+  expect((await daemon.history(["worker_question"])).length).toBe(2);
   await daemon.agent("answer", "top", "stop");
   await until("all of them have failed", async () =>
     (await infos()).every(({ state }) => state === "failed"),

@@ -2,7 +2,7 @@
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { DiskView } from "../../supervisor/disk.ts";
 import { budgetWords } from "./budgets.ts";
-import { bytes, duration } from "./units.ts";
+import { bytes, count, duration } from "./units.ts";
 
 export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", ");
 
