@@ -105,13 +105,17 @@ export interface SpawnOptions {
   readonly tool_timeout_ms?: number;
   /** How often its process is looked at. Default: 30,000. */
   readonly heartbeat_ms?: number;
-  /** Summed over all incarnations; passing one fails the worker for good. Default: none. */
+  /** For it and all that its agent spawns, over all incarnations; `on_breach` says what comes of passing it. Default: none. */
   readonly budget?: {
     readonly usd?: number;
     readonly tokens?: number;
     readonly turns?: number;
     readonly wall_ms?: number;
+    readonly restarts?: number;
+    readonly output_bytes?: number;
   };
+  /** `ask`: all that count in the budget are paused, and somebody is asked (`answer`). `stop`: they fail for good. Default: `ask`. */
+  readonly on_breach?: "ask" | "stop";
   /** Output of one incarnation on the disk that is not in the log yet; more of it fails the worker for good. 0 is none. Default: 1 GiB. */
   readonly output_quota_bytes?: number;
   /** Beyond it, the worker fails; or its agent stands still until the rest is in the log, and while the disk is nearly full. Default: `fail`. */
@@ -278,10 +282,13 @@ export class Runtime {
     return (await this.#call(() => this.#api.output(checked("agent/output", { id }).id))).text;
   }
 
-  /** Answers the question that a worker stands at (`worker_question`). INVALID_STATE where it asks nothing. */
+  /**
+   * Answers the question that a worker stands at (`worker_question`): whether it is stuck, or of a budget that is spent (also by the
+   * path of its supervisor). INVALID_STATE where it asks nothing.
+   */
   answer(
     id: string,
-    answer: "wait" | "restart" | "kill",
+    answer: "wait" | "restart" | "kill" | "continue" | "stop",
   ): Promise<{ readonly id: string; readonly question_id: string }> {
     return this.#call(() => {
       const asked = checked("agent/answer", { id, answer });

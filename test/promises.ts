@@ -292,10 +292,23 @@ export const PROMISES: readonly Kept[] = [
   },
   {
     id: "R27",
-    sentence: "A subtree never spends more than its cap and one increment.",
+    sentence:
+      "A subtree never spends more than its cap and one increment of each agent that works at that time.",
     tier: "D",
-    proofs: by("supervisor/budgets.unit.test.ts", "is passed by what is over it, not by what reaches it"),
-    open: "Of one worker; caps over a subtree are not built yet.",
+    proofs: [
+      ...by(
+        "supervisor/budgets.unit.test.ts",
+        "is passed by one increment at most, whoever of ${AGENTS} agents reports, in whatever order (R27, I8)",
+      ),
+      ...by(
+        "supervisor/budgets.int.test.ts",
+        "that report at the same time pass the cap by one increment of each, and by one where they take turns (R27)",
+      ),
+      ...by(
+        "chaos/budgets.chaos.test.ts",
+        "agents that spend one budget together stand still once it is spent, go on when somebody says so, and never spend it anew (R27)",
+      ),
+    ],
   },
   {
     id: "R28",

@@ -1,13 +1,15 @@
 /** What each command gives as `data` in JSON, as zod schemas: for the manifest and --schema alone, never in the client's quick path. */
 import { z } from "zod";
 import type { Replies } from "../daemon/replies.ts";
+import { ANSWERS } from "../protocol/commands.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import type { Usage, WorkerError } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
-import { Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
+import type { BudgetView } from "../supervisor/replies.ts";
 import type { DoctorReport } from "./commands/doctor.ts";
 
 const time = z.string().describe("RFC 3339, UTC");
@@ -46,6 +48,23 @@ const paused = z.array(
   }),
 );
 
+const questionShape = { question_id: z.string(), about: z.enum(["stall", "budget"]) };
+const budget: z.ZodType<BudgetView> = z.object({
+  owner: z.string().describe("id of a worker, or path of a supervisor"),
+  state: z.enum(["open", "asked", "stopped"]),
+  spent: z.object({
+    turns: z.int(),
+    tokens: z.int(),
+    usd: z.number(),
+    wall_ms: z.number(),
+    restarts: z.int(),
+    output_bytes: z.int(),
+  }),
+  bounds: Budget,
+  unpriced: z.boolean().describe("some of it reports no price: its dollars count as none"),
+  question_id: z.string().optional(),
+});
+
 const viewShape = {
   id,
   name: z.string().nullable(),
@@ -74,10 +93,7 @@ const viewShape = {
     .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory", "disk"]) })
     .optional()
     .describe("its place among those that wait to be started"),
-  question: z
-    .object({ question_id: z.string(), about: z.literal("stall") })
-    .optional()
-    .describe("what it asks; agent answer"),
+  question: z.object(questionShape).optional().describe("what it asks; agent answer"),
   paused: paused.optional().describe("it stands still for these reasons; agent unpause"),
 };
 const view: z.ZodType<WorkerView> = z.object(viewShape);
@@ -94,6 +110,7 @@ const info: z.ZodType<WorkerInfo> = z.object({
   ...viewShape,
   spec: WorkerSpec,
   completion: AgentCompletion.nullable(),
+  budgets: z.array(budget).describe("in which it counts: its own, and those above it"),
   turn_list: z.array(turn),
   run_dir: z.string().nullable(),
   last_seq: z.int(),
@@ -140,6 +157,8 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     incarnation: z.int().optional(),
     restarts: z.int().optional(),
     paused: paused.optional(),
+    question: z.object(questionShape).optional(),
+    budget: budget.optional(),
     window: window.optional(),
     children: z.array(node),
   }),
@@ -311,7 +330,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   ]),
   "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
   "agent/wait": z.object({ results: z.array(waited) }),
-  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(["wait", "restart", "kill"]) }),
+  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS) }),
   "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),
   "agent/ask": z.object({
     id,

@@ -18,6 +18,9 @@ import {
 } from "./limits.ts";
 import type { RequestName } from "./requests.ts";
 
+/** To a worker that may be stuck, and to a budget that is spent. */
+export const ANSWERS = ["wait", "restart", "kill", "continue", "stop"] as const;
+
 /**
  * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
  * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds, sizes
@@ -351,7 +354,15 @@ export const COMMANDS: readonly CommandDef[] = [
         name: "budget",
         type: "budget",
         value: "usd=5,…",
-        help: "stop beyond usd=5,tokens=2M,turns=40,wall=1h",
+        help: "for it and all that its agent spawns: usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB",
+      },
+      {
+        name: "on-breach",
+        type: "enum",
+        values: ["ask", "stop"],
+        value: "WHAT",
+        help: "once the budget is spent: pause all that count in it until agent answer, or stop them",
+        default: "ask",
       },
       {
         name: "output-quota",
@@ -698,20 +709,20 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [5, 6],
-    summary: "Answer a worker that asks whether it is stuck",
+    summary: "Answer a worker that asks whether it is stuck, or whose budget is spent",
     details:
-      "wait gives it its stall time once more, restart and kill do what the commands do. Unanswered, it is stopped and its restart policy decides.",
+      "Stuck: wait gives it its stall time once more, restart and kill do what the commands do. Unanswered, it is stopped and its restart policy decides. Budget: continue grants as much again, stop ends all that count in it. Unanswered, they stay paused. ID is a worker, or the path of a supervisor.",
     args: [
       { ...id, complete: "living" },
       {
         name: "ANSWER",
-        help: "wait, restart or kill",
+        help: "wait, restart or kill; continue or stop",
         required: true,
-        values: ["wait", "restart", "kill"],
+        values: ANSWERS,
       },
     ],
     flags: [],
-    examples: ["agent answer fixer wait"],
+    examples: ["agent answer fixer wait", "agent answer crew continue"],
   },
   {
     words: ["send"],

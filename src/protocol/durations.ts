@@ -119,6 +119,8 @@ export interface BudgetReading {
   tokens?: number;
   turns?: number;
   wall_ms?: number;
+  restarts?: number;
+  output_bytes?: number;
 }
 
 /** How each part of a budget is read, and into which field (worker.ts, Budget). */
@@ -136,14 +138,17 @@ const BUDGET_PARTS: Readonly<
   tokens: ["tokens", parseCount, Number.POSITIVE_INFINITY],
   turns: ["turns", parseCount, Number.POSITIVE_INFINITY],
   wall: ["wall_ms", parseDuration, DURATION_MAX_MS],
+  restarts: ["restarts", parseCount, Number.POSITIVE_INFINITY],
+  output: ["output_bytes", parseSize, Number.POSITIVE_INFINITY],
 };
 
-/** `usd=5,tokens=2M,turns=40,wall=1h`, any of them, each once. */
+/** `usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB`, any of them, each once. */
 export const readBudget = (text: string): Reading<BudgetReading> => {
   const budget: BudgetReading = {};
   for (const part of text.split(",")) {
     const [name = "", amount = ""] = part.split(/=(.*)/s, 2);
-    if (!Object.hasOwn(BUDGET_PARTS, name)) return bad(`knows usd, tokens, turns and wall, not "${name}"`);
+    if (!Object.hasOwn(BUDGET_PARTS, name))
+      return bad(`knows usd, tokens, turns, wall, restarts and output, not "${name}"`);
     const [field, parse, max] = BUDGET_PARTS[name]!;
     const value = parse(amount);
     if (budget[field] !== undefined) return bad(`has ${name} twice`);

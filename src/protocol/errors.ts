@@ -297,7 +297,14 @@ export const ERROR_CATALOGUE = {
   ),
   PARTIAL_FAILURE: row("ERUNTIME", 2, 207, false, "partial", "See the result of each id in `data`."),
   MAX_TURNS: row("EPOLICY", 2, 500, false, "partial", "Allow more turns with --budget turns=N."),
-  BUDGET_EXCEEDED: row("EPOLICY", 2, 500, false, "partial", "Allow more with --budget."),
+  BUDGET_EXCEEDED: row(
+    "EPOLICY",
+    2,
+    500,
+    false,
+    "partial",
+    "Allow more with --budget, or with `agent answer ID continue` where it asks.",
+  ),
   REFUSED: row("EPOLICY", 2, 500, false, "partial", "Change the prompt; the model refused it."),
   PROVIDER_ERROR: row("ERUNTIME", 2, 502, false, "partial", "Try again; the provider failed."),
   PROVIDER_BAD_REQUEST: row(

@@ -6,7 +6,7 @@ import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { SupervisorConfig, SupervisorPhase } from "./tree.ts";
-import type { Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
+import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
 export interface ProcessIdentity {
@@ -176,6 +176,8 @@ export interface RecordPayloads {
     readonly cause?: ExitCause;
     readonly error?: WorkerError;
     readonly duration_ms: number;
+    /** What it wrote, as far as that is in the log; left out where it wrote nothing. */
+    readonly output_bytes?: number;
     /** How much of it it was paused: no budget of time counts that. */
     readonly paused_ms?: number;
     readonly sweep?: SweepReport;
@@ -253,25 +255,40 @@ export interface RecordPayloads {
     readonly bound_ms: number;
     readonly clock: ClockStamp;
   };
-  /** For a person or a program; unanswered, the worker is stopped and its restart policy decides. */
-  worker_question: {
-    readonly question_id: string;
-    readonly about: "stall";
-    readonly idle_ms: number;
-    readonly answers: readonly ("wait" | "restart" | "kill")[];
-    readonly answer_within_ms: number;
-    readonly clock: ClockStamp;
-  };
+  /** For a person or a program. A budget's is asked once, in the stream of its worker or of its tree, and stands for all that it paused. */
+  worker_question:
+    | {
+        /** Unanswered, the worker is stopped and its restart policy decides. */
+        readonly question_id: string;
+        readonly about: "stall";
+        readonly idle_ms: number;
+        readonly answers: readonly ("wait" | "restart" | "kill")[];
+        readonly answer_within_ms: number;
+        readonly clock: ClockStamp;
+      }
+    | {
+        readonly question_id: string;
+        readonly about: "budget";
+        /** Id of a worker, or path of a supervisor. */
+        readonly owner: string;
+        readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
+        readonly value: number;
+        readonly bound: number;
+        readonly answers: readonly ("continue" | "stop")[];
+        readonly clock: ClockStamp;
+      };
   worker_answered: {
     readonly question_id: string;
-    readonly answer: "wait" | "restart" | "kill";
+    readonly answer: "wait" | "restart" | "kill" | "continue" | "stop";
     readonly by: string;
+    /** With `continue`: what may be spent from now on. */
+    readonly budget?: Budget;
     readonly clock: ClockStamp;
   };
-  /** It needs no answer any more: the worker has gone on by itself. */
+  /** It needs no answer any more: the worker has gone on by itself, or its file allows more. */
   worker_question_withdrawn: {
     readonly question_id: string;
-    readonly reason: "progress";
+    readonly reason: "progress" | "raised";
     readonly clock: ClockStamp;
   };
   /** It shall stand still, from now or from its start on; its processes are stopped after this. No clock counts meanwhile. */
@@ -286,9 +303,22 @@ export interface RecordPayloads {
   /** One reason less: it goes on once none is left. A stop, and the end of its incarnation, lift all of them without a word. */
   worker_unpaused: { readonly by: string; readonly reason: PauseReason; readonly clock: ClockStamp };
   worker_limit_reached: {
-    readonly limit: "timeout" | "stall" | "tool" | "ready" | "turns" | "tokens" | "usd" | "wall" | "output";
+    readonly limit:
+      | "timeout"
+      | "stall"
+      | "tool"
+      | "ready"
+      | "turns"
+      | "tokens"
+      | "usd"
+      | "wall"
+      | "restarts"
+      | "output"
+      | "output_bytes";
     readonly value: number;
     readonly bound: number;
+    /** Of a budget that is not its own: the worker above it, or the supervisor. */
+    readonly owner?: string;
   };
   /**
    * Output that is not in the log: a line over the limit (`bytes` long), a spool that lost its last bytes (power loss), or what a

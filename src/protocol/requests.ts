@@ -3,6 +3,7 @@
  * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
 import { z } from "zod";
+import { ANSWERS } from "./commands.ts";
 import {
   DURATION_MAX_MS,
   MESSAGE_TO_AGENT_MAX_BYTES,
@@ -51,7 +52,7 @@ export const Requests = {
   /** The question that the worker stands at; with `question_id` only if it is that one. */
   "agent/answer": z.strictObject({
     id: ref,
-    answer: z.enum(["wait", "restart", "kill"]),
+    answer: z.enum(ANSWERS),
     question_id: z.string().max(64).optional(),
     by: z.string().min(1).max(256).optional(),
   }),

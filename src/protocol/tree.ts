@@ -13,7 +13,7 @@ import {
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
 } from "./limits.ts";
-import { RestartPolicy, WorkerSpec } from "./worker.ts";
+import { Budget, OnBreach, RestartPolicy, WorkerSpec } from "./worker.ts";
 
 /**
  * OTP's strategies (supervisor.erl). `dynamic` is simple_one_for_one: children of one template, started by `agent spawn
@@ -62,6 +62,9 @@ export const SupervisorConfig = z.strictObject({
   backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),
   on_intensity: OnIntensity.default("escalate"),
   auto_shutdown: AutoShutdown.default("never"),
+  /** Of all that run below it; without `on_breach` it asks. */
+  budget: Budget.optional(),
+  on_breach: OnBreach.optional(),
   /** As a child of its own supervisor. */
   restart: RestartPolicy.default("permanent"),
   significant: z.boolean().default(false),

@@ -80,13 +80,19 @@ export const isEnded = (state: WorkerState): boolean =>
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 
+/** What a worker, all that its agent spawns, and theirs may spend together; of a supervisor, all that run below it. */
 export const Budget = z.strictObject({
   usd: z.number().positive().optional(),
   tokens: z.int().positive().optional(),
   turns: z.int().positive().optional(),
   wall_ms: duration.optional(),
+  restarts: z.int().positive().optional(),
+  output_bytes: z.int().positive().optional(),
 });
 export type Budget = z.infer<typeof Budget>;
+/** What happens once more than that is spent: everybody is paused and somebody is asked, or everybody is stopped. */
+export const OnBreach = z.enum(["ask", "stop"]);
+export type OnBreach = z.infer<typeof OnBreach>;
 
 /** What one run may take, with all that it starts. Held by its cgroup, so only where one is delegated to the daemon. */
 export const RunLimits = z.strictObject({
@@ -177,6 +183,7 @@ export const WorkerSpec = z.strictObject({
   /** Beyond it, it is ended; or it is paused until the rest is read, and below the floor of free disk, too. */
   on_output_quota: z.enum(["fail", "pause"]).default("fail"),
   budget: Budget.default({}),
+  on_breach: OnBreach.default("ask"),
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */
   max_depth: z.int().min(0).max(DEPTH_MAX).optional(),

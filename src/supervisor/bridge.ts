@@ -4,6 +4,7 @@ import { type Alarms, makeAlarms } from "../actors/alarms.ts";
 import { Pace } from "../actors/pace.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { EXITS_PER_TURN_MAX } from "../protocol/limits.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Defects } from "./defects.ts";
 import type { Gaps } from "./gaps.ts";
 
@@ -11,13 +12,16 @@ export interface Bridge {
   readonly alarms: Alarms;
   /** Time that counts for nothing. */
   readonly gaps: Gaps;
+  readonly accounts: Accounts;
   /** The ends of agents come one after the other through here. */
   readonly exits: Pace;
   /** Throws or rejects with what the effect fails or dies with. One that has its value already gives it at once. */
   run<A>(effect: Effect.Effect<A, HoldfastError>): A | Promise<A>;
 }
 
-export const makeBridge = (defects: Defects): Effect.Effect<Omit<Bridge, "gaps">, never, Scope.Scope> =>
+export const makeBridge = (
+  defects: Defects,
+): Effect.Effect<Omit<Bridge, "gaps" | "accounts">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
     return {

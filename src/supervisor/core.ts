@@ -6,6 +6,7 @@ import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AppendOptions, WorkerRow } from "../store/port.ts";
+import { type Accounts, makeAccounts } from "./accounts.ts";
 import { type Admission, makeAdmission } from "./admission.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import { type Disk, diskSentence, makeDisk } from "./disk.ts";
@@ -29,6 +30,7 @@ export interface Core {
   readonly admission: Admission;
   readonly gaps: Gaps;
   readonly disk: Disk;
+  readonly accounts: Accounts;
   /** The next place in the start order. */
   place(): number;
   wallMs(): number;
@@ -88,7 +90,20 @@ export const makeCore = (
     };
     const reading = () => ({ mono_ms: monoMs(), uptime_ms: services.machine.uptimeMs() });
     const gaps = makeGaps(reading, onGap);
-    const roster = yield* makeRoster(services, gaps, admission.left);
+    const accounts = makeAccounts({
+      log,
+      live: () => roster.live,
+      gaps,
+      monoMs,
+      wallMs,
+      stamp,
+      report: services.report,
+    });
+    const left = (id: string): void => {
+      admission.left(id);
+      accounts.left(id);
+    };
+    const roster: Roster = yield* makeRoster(services, gaps, accounts, left);
 
     const ancestors = (parent: string | undefined) =>
       attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
@@ -132,6 +147,7 @@ export const makeCore = (
       admission,
       gaps,
       disk,
+      accounts,
       ancestors,
       place: () => order++,
       wallMs,

@@ -16,13 +16,13 @@ import {
   type RecordPayloads,
   type UncountedRestart,
   type WorkerError,
-  workerStream,
 } from "../protocol/records.ts";
 import { isEnded, type RestartPolicy } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
 import { decideLadder } from "./ladder.ts";
 import { decidePause, isForgiven, pausedMs } from "./pause.ts";
+import { type Recorder, recorder } from "./recorder.ts";
 import { limitError, stopError } from "./stop-errors.ts";
 import { addRestart } from "./window.ts";
 
@@ -123,19 +123,7 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
         commands: [],
       };
     case "limit":
-      if (child.stop !== null || !child.open) return nothing;
-      return {
-        events: [
-          record("worker_limit_reached", { limit: input.limit, value: input.value, bound: input.bound }),
-          record("worker_state_changed", {
-            from: child.state,
-            to: "stopping",
-            reason: limitError(input.limit, input.bound).message,
-            clock: now.clock,
-          }),
-        ],
-        commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
-      };
+      return decideLimit(child, input, record, now);
     case "stalled":
     case "ask":
     case "withdraw":
@@ -161,23 +149,6 @@ const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
       : (type === "adopted" || type === "exited") && !child.open;
 
 const nothing: Decision = { events: [], commands: [] };
-
-export type Recorder = <T extends RecordDraft["type"]>(
-  type: T,
-  payload: Extract<RecordDraft, { type: T }>["payload"],
-  incarnation?: number,
-) => RecordDraft;
-
-export const recorder =
-  (child: Pick<ChildState, "worker_id" | "incarnation">): Recorder =>
-  (type, payload, incarnation = child.incarnation) =>
-    ({
-      type,
-      payload,
-      stream: workerStream(child.worker_id),
-      worker_id: child.worker_id,
-      ...(incarnation > 0 ? { incarnation } : {}),
-    }) as RecordDraft;
 
 const launched = (
   child: ChildState,
@@ -267,6 +238,25 @@ const decideRestart = (
   return { events: [uncounted(child, RESTART_BY_USER, record, now)], commands: [{ type: "start" }] };
 };
 
+const decideLimit = (
+  child: ChildState,
+  { limit, value, bound, owner, waiting, grace_ms }: Extract<Input, { type: "limit" }>,
+  record: Recorder,
+  now: Now,
+): Step => {
+  if (child.stop !== null || (!child.open && waiting !== true)) return nothing;
+  const reason = limitError(limit, bound, owner).message;
+  const of = owner === undefined ? {} : { owner };
+  const reached = record("worker_limit_reached", { limit, value, bound, ...of });
+  if (!child.open)
+    return { events: [reached], commands: [], verdict: { type: "end", state: "failed", reason } };
+  const stopping = { from: child.state, to: "stopping", reason, clock: now.clock } as const;
+  return {
+    events: [reached, record("worker_state_changed", stopping)],
+    commands: [{ type: "stop", grace_ms, signal: "SIGTERM" }],
+  };
+};
+
 /** An answer to a question that nobody asks any more changes nothing. */
 const decideAnswer = (
   child: ChildState,
@@ -351,16 +341,17 @@ const verdictOf = (
 
 const exitRecord = (
   { pause }: ChildState,
-  input: Pick<Exited, "exit" | "error" | "duration_ms" | "sweep">,
+  input: Pick<Exited, "exit" | "error" | "duration_ms" | "output_bytes" | "sweep">,
   record: Recorder,
   now: Now,
 ): RecordDraft => {
-  const { exit, error, duration_ms, sweep } = input;
+  const { exit, error, duration_ms, output_bytes = 0, sweep } = input;
   const paused_ms = pausedMs(pause, now.mono_ms);
   return record("worker_exited", {
     ...exit,
     ...(error === undefined ? {} : { error }),
     duration_ms,
+    ...(output_bytes === 0 ? {} : { output_bytes }),
     ...(paused_ms === 0 ? {} : { paused_ms }),
     ...(sweep === undefined ? {} : { sweep }),
     clock: now.clock,

@@ -1,5 +1,11 @@
 /** Folds a child's records into what the supervisor remembers of it: the same at run time and after a crash. */
-import { isCountedRestart, type LogRecord, type RecordDraft, type RecordType } from "../protocol/records.ts";
+import {
+  isCountedRestart,
+  type LogRecord,
+  type RecordDraft,
+  type RecordPayloads,
+  type RecordType,
+} from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "./ladder.ts";
@@ -88,7 +94,7 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       };
     }
     case "worker_limit_reached":
-      return { ...child, stop: { kind: "limit", limit: record.payload.limit, bound: record.payload.bound } };
+      return { ...child, stop: { kind: "limit", ...limitOf(record.payload) } };
     case "worker_exited": {
       const { duration_ms, paused_ms = 0 } = record.payload;
       return { ...child, open: false, spent_ms: child.spent_ms + Math.max(0, duration_ms - paused_ms) };
@@ -110,6 +116,12 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       return child;
   }
 };
+
+const limitOf = ({ limit, bound, owner }: RecordPayloads["worker_limit_reached"]) => ({
+  limit,
+  bound,
+  owner,
+});
 
 export interface Instant {
   readonly boot_id: string;

@@ -9,8 +9,9 @@ import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, MessageRow, RecordFilter } from "../store/port.ts";
 import type { GcReport } from "../store/retention/gc.ts";
+import type { BudgetAnswer } from "./accounts.ts";
 import type { Take } from "./follower.ts";
-import type { Answer } from "./ladder.ts";
+import type { Answer as StallAnswer } from "./ladder.ts";
 import type {
   AnswerReply,
   AppliedReply,
@@ -40,6 +41,8 @@ export type {
   WorkerInfo,
   WorkerView,
 } from "./replies.ts";
+
+export type Answer = StallAnswer | BudgetAnswer;
 
 export interface KillOptions {
   readonly ids: readonly string[];
@@ -98,7 +101,10 @@ export interface RuntimeApi {
     ids: readonly string[],
     options?: { readonly by?: string | undefined },
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
-  /** Answers the question that the worker stands at (`worker_question`). Fails with INVALID_STATE where it asks nothing, or another one. */
+  /**
+   * Answers the question that the worker stands at (`worker_question`): wait, restart or kill whether it is stuck, continue or
+   * stop of a budget that is spent, also by the path of its supervisor. Fails with INVALID_STATE where it asks nothing, or another one.
+   */
   answer(
     id: string,
     answer: Answer,

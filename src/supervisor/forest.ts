@@ -160,7 +160,10 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       if (input.type === "worker") attend(tree, input.worker_id, input.input.type);
       const state = tree.state();
       letGo(state);
-      if (state.supervisors.size === 0 && trees.get(tree.name) === tree) trees.delete(tree.name);
+      if (state.supervisors.size === 0 && trees.get(tree.name) === tree) {
+        trees.delete(tree.name);
+        core.accounts.forget(tree.name);
+      }
       // Who is woken may wait again at once: for the next decision, not for this one.
       const woken = waiting.get(tree.name) ?? [];
       waiting.delete(tree.name);
@@ -170,10 +173,13 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     /** Who waits for a slot and is to be stopped does not wait any more. */
     const letGo = (state: TreeState): void => {
       for (const id of state.launching) {
-        if (core.admission.placeOf(id) === undefined) continue;
+        if (core.admission.placeOf(id) === undefined && !core.accounts.isWaiting(id)) continue;
         const supervisor = supervisorOf(state, memberOf(state, id).supervisor);
         const ref = supervisor.children.find((one) => one.worker_id === id);
-        if (ref === undefined || isBeingStopped(supervisor, ref)) core.admission.letGo(id);
+        if (ref === undefined || isBeingStopped(supervisor, ref)) {
+          core.admission.letGo(id);
+          core.accounts.letGo(id);
+        }
       }
     };
 
@@ -202,6 +208,12 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       for (const tree of trees.values()) if (tree.state().supervisors.has(supervisor)) return tree;
       return undefined;
     };
+
+    core.accounts.plant((path) => {
+      const tree = treeOf(path);
+      const state = tree?.state().supervisors.get(path);
+      return tree === undefined || state === undefined ? undefined : { tree: tree.name, state };
+    });
 
     // --- boot
 

@@ -63,6 +63,8 @@ export type StopReason =
       readonly kind: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
       readonly bound: number;
+      /** Of a budget that is not its own. */
+      readonly owner?: string | undefined;
     };
 
 export type Input =
@@ -75,6 +77,7 @@ export type Input =
       readonly exit: RunExit;
       readonly outcome: IncarnationOutcome;
       readonly duration_ms: number;
+      readonly output_bytes?: number;
       readonly sweep?: SweepReport;
       readonly error?: WorkerError;
     }
@@ -101,6 +104,9 @@ export type Input =
       readonly value: number;
       readonly bound: number;
       readonly grace_ms: number;
+      readonly owner?: string;
+      /** Also where it waits to be started. */
+      readonly waiting?: true;
     }
   | LadderInput
   | PauseInput

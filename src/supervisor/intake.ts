@@ -15,7 +15,7 @@ import { Turns } from "./turns.ts";
 
 /** Told of each batch that made records, once it is durable. */
 export interface Reader {
-  onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined;
+  onRecords(drafts: readonly RecordDraft[]): void;
 }
 
 /** Bytes of an agent's output that lie on the disk, and that the log does not let go of. */
@@ -85,7 +85,7 @@ export class Intake {
         this.ingested[checkpoint.stream] = checkpoint.offset;
         this.hasChanged = true;
         if (below !== undefined) this.releasing.release(checkpoint.stream, below);
-        if (batch.drafts.length > 0) await this.reader.onRecords(batch.drafts);
+        if (batch.drafts.length > 0) this.reader.onRecords(batch.drafts);
       }
     });
   }
@@ -111,6 +111,11 @@ export class Intake {
       stays += this.run.held(stream, this.adapter.streams.includes(stream) ? Number.POSITIVE_INFINITY : 0);
     }
     return { held, stays };
+  }
+
+  /** Bytes of its output that are in the log, or were left out. */
+  read(): number {
+    return SPOOLS.reduce((sum, stream) => sum + (this.ingested[stream] ?? 0), 0);
   }
 
   /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
@@ -142,6 +147,7 @@ export class Intake {
 
   private openAt(checkpoints: readonly Checkpoint[]): Ingest {
     const { worker_id, incarnation } = this.run;
+    for (const { stream, offset } of checkpoints) this.ingested[stream] ??= offset;
     const opened = openIngest({
       adapter: this.adapter,
       worker_id,

@@ -18,7 +18,8 @@ export type Ladder =
 
 export const FOOT: Ladder = { stage: "none", at_ms: Number.NEGATIVE_INFINITY };
 
-export type Answer = RecordPayloads["worker_answered"]["answer"];
+type Question = Extract<RecordPayloads["worker_question"], { readonly about: "stall" }>;
+export type Answer = Question["answers"][number];
 
 export type LadderInput =
   | { readonly type: "stalled"; readonly idle_ms: number; readonly bound_ms: number }
@@ -140,9 +141,11 @@ export const foldLadder = (ladder: Ladder, record: RecordDraft, at: number): Lad
     case "worker_stalled":
       return { stage: "warned", at_ms: at };
     case "worker_question":
+      if (record.payload.about !== "stall") return ladder;
       return { stage: "asked", at_ms: at, question_id: record.payload.question_id };
     case "worker_answered":
     case "worker_question_withdrawn":
+      if (ladder.stage !== "asked" || record.payload.question_id !== ladder.question_id) return ladder;
       return { stage: "none", at_ms: at };
     // Nobody answered, or somebody stopped it meanwhile.
     case "worker_limit_reached":

@@ -28,10 +28,14 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   const { journal } = shell;
   const turn = shell.turn?.();
   if (turn !== undefined) await turn;
+  const paid = shell.bridge.accounts.gate(shell);
+  if (paid !== undefined) await paid;
   shell.forget();
   await journal.fact({ type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
   // Killed before it began.
   if (!journal.child().open) return;
+  // What others have spent meanwhile.
+  shell.bridge.accounts.look(shell);
   shell.vitals.begin(incarnation, journal.now());
   let started: Started;
   try {

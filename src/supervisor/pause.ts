@@ -85,7 +85,6 @@ const recordsOf = (
 /** Bounds of time that somebody saw passed just before it was paused: none of them counts while it stands still. */
 const OF_TIME: readonly RecordPayloads["worker_limit_reached"]["limit"][] = [
   "timeout",
-  "wall",
   "stall",
   "tool",
   "ready",

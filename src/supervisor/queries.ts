@@ -73,19 +73,25 @@ export const makeQueries = (
     const queue = core.admission.placeOf(row.id);
     const worker = live.get(row.id);
     const ladder = worker?.child().ladder;
+    const budget = worker === undefined ? undefined : core.accounts.spentFor(row.id)?.question_id;
+    const question: WorkerView["question"] =
+      budget !== undefined
+        ? { question_id: budget, about: "budget" }
+        : ladder?.stage === "asked"
+          ? { question_id: ladder.question_id, about: "stall" }
+          : undefined;
     return {
       ...view,
       reason: reasonOf(row),
       ...(queue === undefined ? {} : { queue }),
       ...pausedOf(row.id),
-      ...(ladder?.stage !== "asked"
-        ? {}
-        : { question: { question_id: ladder.question_id, about: "stall" as const } }),
+      ...(question === undefined ? {} : { question }),
     };
   };
   const reasonOf = ({ id, reason }: WorkerRow): string => {
     const queue = core.admission.placeOf(id);
     if (queue !== undefined) return queueReason(queue);
+    if (core.accounts.isWaiting(id)) return `waits: ${core.accounts.spentFor(id)?.sentence}`;
     const worker = live.get(id);
     const pause = worker?.child().pause;
     if (pause !== undefined && pause.causes.length > 0) return pauseSentence(pause);
@@ -142,6 +148,7 @@ export const makeQueries = (
           ...shown(row),
           spec: row.spec,
           completion: row.completion,
+          budgets: core.accounts.views(row.id),
           turn_list: log.turns(row.id),
           run_dir: runDir(row),
           last_seq: row.last_seq,
@@ -159,6 +166,7 @@ export const makeQueries = (
             .map((row) => ({ ...row, reason: reasonOf(row), ...pausedOf(row.id) })),
           forest.trees().map((tree) => tree.state()),
           windowNow,
+          (path) => core.accounts.views(path)[0],
           monoMs(),
         ),
       ),

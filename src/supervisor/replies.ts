@@ -5,8 +5,9 @@
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
-import type { WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
+import type { Spent } from "./budgets.ts";
 import type { DiskView } from "./disk.ts";
 import type { MovedOutput } from "./moved.ts";
 import type { QueuePlace } from "./seats.ts";
@@ -15,6 +16,25 @@ import type { QueuePlace } from "./seats.ts";
 export interface PauseView {
   readonly reason: PauseReason;
   readonly detail: string;
+  readonly question_id?: string;
+}
+
+/** Of a budget it stands for all that the budget has paused. */
+export interface QuestionView {
+  readonly question_id: string;
+  readonly about: "stall" | "budget";
+}
+
+/** A budget, what was spent of it, and what may be. */
+export interface BudgetView {
+  /** Id of a worker, or path of a supervisor. */
+  readonly owner: string;
+  /** Spent: it waits for an answer, or everybody was stopped. */
+  readonly state: "open" | "asked" | "stopped";
+  readonly spent: Spent;
+  readonly bounds: Budget;
+  /** Some of it reports no price: its dollars count as none. */
+  readonly unpriced: boolean;
   readonly question_id?: string;
 }
 
@@ -47,7 +67,7 @@ export interface WorkerView {
   /** Its place among those that wait to be started. */
   readonly queue?: QueuePlace;
   /** What it asks; answered by `agent answer`. */
-  readonly question?: { readonly question_id: string; readonly about: "stall" };
+  readonly question?: QuestionView;
   /** It stands still for these reasons, oldest first. */
   readonly paused?: readonly PauseView[];
 }
@@ -55,6 +75,8 @@ export interface WorkerView {
 export interface WorkerInfo extends WorkerView {
   readonly spec: WorkerRow["spec"];
   readonly completion: AgentCompletion | null;
+  /** Those that it counts in: its own, those of the workers that asked for it, and of the supervisors above. */
+  readonly budgets: readonly BudgetView[];
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
   readonly last_seq: number;
@@ -119,6 +141,9 @@ export interface TreeNode {
   readonly incarnation?: number;
   readonly restarts?: number;
   readonly paused?: readonly PauseView[];
+  readonly question?: QuestionView;
+  /** Of a supervisor, where it has one. */
+  readonly budget?: BudgetView;
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
   readonly children: readonly TreeNode[];
 }

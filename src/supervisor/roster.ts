@@ -1,5 +1,6 @@
 /** The workers that live: what is done for one ends with the runtime, its agent does not. */
 import { Effect, type Scope } from "effect";
+import type { Accounts } from "./accounts.ts";
 import { makeBridge } from "./bridge.ts";
 import type { Gaps } from "./gaps.ts";
 import type { Services } from "./services.ts";
@@ -17,11 +18,12 @@ export interface Roster {
 export const makeRoster = (
   services: Services,
   gaps: Gaps,
+  accounts: Accounts,
   /** Told of each worker whose life is over, not of those that are let go with the runtime. */
   left: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const bridge = { ...(yield* makeBridge(services.defects)), gaps };
+    const bridge = { ...(yield* makeBridge(services.defects)), gaps, accounts };
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
 

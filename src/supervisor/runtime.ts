@@ -206,6 +206,8 @@ export const makeRuntime = (
     const restartOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
       Effect.gen(function* () {
         if (admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
+        const spent = yield* attempt(() => core.accounts.spentFor(row.id));
+        if (spent !== undefined) return yield* Effect.fail(spentRefusal(row, spent));
         const tree = forest.treeWith(row);
         if (tree !== undefined) {
           yield* restartMember(tree, row);
@@ -293,6 +295,10 @@ export const makeRuntime = (
 
     const answer: RuntimeApi["answer"] = (ref, said, { question_id, by = "user" } = {}) =>
       Effect.gen(function* () {
+        if (said === "continue" || said === "stop") {
+          const id = findSupervisor(forest, ref) === undefined ? (yield* find(ref)).id : ref;
+          return { id, answer: said, ...(yield* core.accounts.answer(id, said, by, question_id)) };
+        }
         const row = yield* find(ref);
         const worker = live.get(row.id);
         const ladder = worker?.child().ladder;
@@ -383,4 +389,15 @@ export const makeRuntime = (
       wait,
       shutdown,
     };
+  });
+
+const spentRefusal = (
+  { id }: WorkerRow,
+  { sentence, question_id }: { readonly sentence: string; readonly question_id?: string },
+): HoldfastError =>
+  new HoldfastError("BUDGET_EXCEEDED", `Worker ${id} cannot be started: ${sentence}.`, {
+    suggestion:
+      question_id === undefined
+        ? "Raise the budget in its file and run `agent up`, or spawn it anew with more."
+        : `Grant as much again with \`agent answer ${id} continue\`.`,
   });

@@ -38,7 +38,12 @@ export const settle = async (shell: Shell): Promise<void> => {
   const { drafts, outcome } = ending instanceof Promise ? await ending : ending;
   shell.detach();
   run.dispose();
-  const told = { exit, outcome: honest(outcome, exit), ...(sweep === undefined ? {} : { sweep }) };
+  const told = {
+    exit,
+    outcome: honest(outcome, exit),
+    output_bytes: intake.read(),
+    ...(sweep === undefined ? {} : { sweep }),
+  };
   crashPoint("exit-before-record");
   await journal.fact({ type: "exited", ...told, duration_ms }, drafts, shell.forgetCheckpoints());
   crashPoint("exit-after-record");

@@ -15,13 +15,13 @@ export const stopError = (stop: StopReason | null): WorkerError | undefined => {
   if (stop.kind === "restart")
     return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
   if (stop.kind === "shutdown") return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}.` };
-  return limitError(stop.limit, stop.bound);
+  return limitError(stop.limit, stop.bound, stop.owner);
 };
 
-export const limitError = (
-  limit: Extract<StopReason, { kind: "limit" }>["limit"],
-  bound: number,
-): WorkerError => {
+type Limit = Extract<StopReason, { kind: "limit" }>["limit"];
+
+/** `owner`: of a budget that is not its own. */
+export const limitError = (limit: Limit, bound: number, owner?: string): WorkerError => {
   const [code, message]: [ErrorCode, string] = (() => {
     switch (limit) {
       case "timeout":
@@ -34,15 +34,35 @@ export const limitError = (
         return ["TIMEOUT", `A tool ran longer than ${formatDuration(bound)}`];
       case "output":
         return ["OUTPUT_TOO_LARGE", `Its output took more than ${formatSize(bound)} of the disk`];
-      case "wall":
-        return ["BUDGET_EXCEEDED", `It spent its budget of ${formatDuration(bound)}`];
       case "turns":
-        return ["MAX_TURNS", `It used its ${bound} turns`];
-      case "tokens":
-        return ["BUDGET_EXCEEDED", `It spent its budget of ${bound} tokens`];
-      case "usd":
-        return ["BUDGET_EXCEEDED", `It spent its budget of ${bound} dollars`];
+        return owner === undefined
+          ? ["MAX_TURNS", `It used its ${bound} turns`]
+          : ["BUDGET_EXCEEDED", breachSentence(owner, limit, bound)];
+      default:
+        return [
+          "BUDGET_EXCEEDED",
+          owner === undefined
+            ? `It spent its budget of ${amountOf(limit, bound)}`
+            : breachSentence(owner, limit, bound),
+        ];
     }
   })();
   return { code, message };
+};
+
+/** `owner`: of a budget that is not its own. */
+export const breachSentence = (owner: string | undefined, limit: Limit, bound: number): string =>
+  `${owner === undefined ? "its budget" : `the budget of ${owner}`} is spent: ${amountOf(limit, bound)}`;
+
+const amountOf = (limit: Limit, bound: number): string => {
+  switch (limit) {
+    case "usd":
+      return `${bound} dollars`;
+    case "wall":
+      return formatDuration(bound);
+    case "output_bytes":
+      return `${formatSize(bound)} of output`;
+    default:
+      return `${bound} ${limit}`;
+  }
 };

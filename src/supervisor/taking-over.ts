@@ -2,7 +2,6 @@
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { programOf, redactorOf, secretsOf, spawnedOf } from "./launching.ts";
-import { checkBudget } from "./limiting.ts";
 import type { Shell } from "./worker.ts";
 
 /** Before the machine's first step. */
@@ -25,7 +24,7 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   if (shell.beginning.action.type === "adopt") {
     crashPoint("boot-adoption");
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, shell.redact) });
-    shell.fork(checkBudget(shell));
+    bridge.accounts.look(shell);
   }
   if (shell.mail !== undefined) await shell.mail.attach(found);
   if (!journal.isClosed()) shell.attach(found);

@@ -18,6 +18,7 @@ export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =
       contain("the tick: the disk", disk.look);
       contain("the tick: who waits", admission.look);
       contain("the tick: the store", lookAtStore);
+      contain("the tick: budgets", core.accounts.tick);
       const now = core.monoMs();
       const room = disk.view();
       for (const worker of roster.live.values())

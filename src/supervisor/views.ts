@@ -5,7 +5,7 @@ import { commandLine } from "../protocol/shell.ts";
 import { statusOf } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import type { PerWorker, SpawnReply, TreeNode, WaitReply, WorkerView } from "./facade.ts";
-import type { PauseView } from "./replies.ts";
+import type { BudgetView, PauseView } from "./replies.ts";
 import { type SupervisorState, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
 import { decayedWindow, inWindow } from "./window.ts";
 
@@ -107,6 +107,12 @@ export const windowOf = (row: WorkerRow, restarts: readonly number[], nowMs: num
   period_ms: row.spec.restart_period_ms,
 });
 
+const spending = (budget: BudgetView | undefined): Pick<TreeNode, "budget" | "question"> => {
+  if (budget === undefined) return {};
+  const { question_id } = budget;
+  return { budget, ...(question_id === undefined ? {} : { question: { question_id, about: "budget" } }) };
+};
+
 /** With what its records do not say. */
 type RowNow = WorkerRow & { readonly paused?: readonly PauseView[] };
 
@@ -115,6 +121,7 @@ export const treeOf = (
   rows: readonly RowNow[],
   trees: readonly TreeState[],
   windows: (row: WorkerRow) => WindowView,
+  budgetOf: (path: string) => BudgetView | undefined,
   nowMs: number,
 ): TreeNode => {
   const known = new Map(rows.map((row) => [row.id, row]));
@@ -147,6 +154,7 @@ export const treeOf = (
     ...(state.parent === null ? { file: tree.file } : {}),
     ...(state.operation === null ? {} : { scope: state.operation.scope }),
     window: supervisorWindow(state, nowMs),
+    ...spending(budgetOf(state.path)),
     children: state.children.flatMap((ref) => {
       if (ref.worker_id === null) return [supervisor(tree, supervisorOf(tree, ref.path))];
       const row = known.get(ref.worker_id);

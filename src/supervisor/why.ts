@@ -16,6 +16,9 @@ const OF_A_WORKER: readonly RecordType[] = [
   "worker_ready",
   "worker_paused",
   "worker_unpaused",
+  "worker_question",
+  "worker_answered",
+  "worker_question_withdrawn",
   "worker_adopted",
   "worker_cancel_requested",
   "worker_signal_sent",
@@ -36,6 +39,9 @@ const OF_A_TREE: readonly RecordType[] = [
   "supervisor_restart_scheduled",
   "supervisor_escalated",
   "supervisor_asked",
+  "worker_question",
+  "worker_answered",
+  "worker_question_withdrawn",
 ];
 
 export interface Decisions {
@@ -79,14 +85,21 @@ const above = (tree: TreeState, path: string): ReadonlySet<string> => {
   return found;
 };
 
-const ofSupervisors = (log: EventLog, tree: TreeState, paths: ReadonlySet<string>): readonly LogRecord[] =>
-  log
-    .treeStream(tree.name, OF_A_TREE)
-    .filter(
-      (record) =>
-        record.type === "tree_applied" ||
-        ("supervisor" in record.payload && paths.has(record.payload.supervisor)),
-    );
+const ofSupervisors = (log: EventLog, tree: TreeState, paths: ReadonlySet<string>): readonly LogRecord[] => {
+  const records = log.treeStream(tree.name, OF_A_TREE);
+  const asked = new Set(
+    records.flatMap(({ type, payload }) =>
+      type === "worker_question" && payload.about === "budget" && paths.has(payload.owner)
+        ? [payload.question_id]
+        : [],
+    ),
+  );
+  return records.filter(({ type, payload }) => {
+    if (type === "tree_applied") return true;
+    if ("question_id" in payload) return asked.has(payload.question_id ?? "");
+    return "supervisor" in payload && paths.has(payload.supervisor);
+  });
+};
 
 const newest = (records: readonly LogRecord[]): Decisions => {
   const sorted = [...records].sort((a, b) => a.seq - b.seq);

@@ -33,7 +33,7 @@ import type { ChildState, Input } from "./inputs.ts";
 import { Intake, type Reader } from "./intake.ts";
 import { Journal } from "./journal.ts";
 import { launch, withoutSecrets } from "./launching.ts";
-import { checkBudget, completesTurn, reportTimeout, timeoutOf } from "./limiting.ts";
+import { checkBudget, reportTimeout, timeoutOf } from "./limiting.ts";
 import { Mailing } from "./mailing.ts";
 import { checkOutput } from "./output-bounds.ts";
 import { isPaused } from "./pause.ts";
@@ -333,10 +333,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.intake = undefined;
   }
 
-  onRecords(drafts: readonly RecordDraft[]): Promise<void> | undefined {
+  onRecords(drafts: readonly RecordDraft[]): void {
     this.vitals.progress(drafts, this.journal.now());
     this.mail?.onRecords(drafts);
-    return completesTurn(drafts) ? checkBudget(this) : undefined;
+    checkBudget(this, drafts);
   }
 
   /** Of what has ended, no place in its output is kept. */

@@ -58,6 +58,7 @@ const ROOT: Subject = {
 
 const configOf = (keys: Partial<SupervisorKeys>): SupervisorConfig => {
   const { intensity, decay, backoff, strategy, on_intensity, auto_shutdown, restart, significant } = keys;
+  const { budget, on_breach } = keys;
   const fields = {
     strategy,
     max_restarts: intensity?.max,
@@ -67,6 +68,8 @@ const configOf = (keys: Partial<SupervisorKeys>): SupervisorConfig => {
     backoff_max_ms: backoff?.max_ms,
     on_intensity,
     auto_shutdown,
+    budget,
+    on_breach,
     restart,
     significant,
   };

@@ -16,7 +16,7 @@ import { VARIABLE_NAME } from "../protocol/kinds.ts";
 import { CPUS_MAX, DEPTH_MAX, LABELS_MAX, PIDS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
-import { Priority, RestartPolicy } from "../protocol/worker.ts";
+import { OnBreach, Priority, RestartPolicy } from "../protocol/worker.ts";
 
 /** An amount as people write it; JSON's numbers stand for themselves. */
 const amount = <T>(read: (text: string) => Reading<T>, needs: string) =>
@@ -111,6 +111,8 @@ const BudgetParts = z.strictObject({
   tokens: budgetPart,
   turns: budgetPart,
   wall: budgetPart,
+  restarts: budgetPart,
+  output: budgetPart,
 });
 const Budget = z
   .union([z.string(), BudgetParts], { error: "needs limits, as in usd=5,turns=40 or { usd: 5, turns: 40 }" })
@@ -127,6 +129,9 @@ const Budget = z
     context.addIssue({ code: "custom", message: reading.problem });
     return z.NEVER;
   });
+const onBreach = OnBreach.describe(
+  "once more than the budget is spent: ask (all pause until agent answer) or stop; default ask",
+);
 
 const name = NodeName.describe("its name among its siblings; a path joins names with /");
 const environment = z
@@ -191,7 +196,10 @@ export const WorkerKeys = z.strictObject({
     .max(WORKERS_LIVE_MAX, `may be at most ${WORKERS_LIVE_MAX}`)
     .describe("how many of those that its agent spawns run at once")
     .optional(),
-  budget: Budget.describe("stop beyond usd=5,tokens=2M,turns=40,wall=1h, or the same as a map").optional(),
+  budget: Budget.describe(
+    "for it and all that its agent spawns: usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB, or the same as a map",
+  ).optional(),
+  on_breach: onBreach.optional(),
   output_quota: size
     .describe(
       "output on the disk that is not read yet, as in 1GB; beyond it the worker is stopped, 0 is none",
@@ -245,6 +253,8 @@ export const RootKeys = z.strictObject({
   backoff: backoff.describe("first wait before a restart and the longest").optional(),
   on_intensity: OnIntensity.describe("escalate: its supervisor decides; park: stay stopped").optional(),
   auto_shutdown: AutoShutdown.describe("what the end of a significant child does").optional(),
+  budget: Budget.describe("for all that run below it together, as that of a worker").optional(),
+  on_breach: onBreach.optional(),
 });
 export type RootKeys = z.output<typeof RootKeys>;
 

@@ -69,6 +69,7 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     max_concurrency: keys.max_concurrency,
     budget: keys.budget,
     limits: keys.limits && limitsOf(keys.limits),
+    on_breach: keys.on_breach,
     on_supervisor_death: keys.on_supervisor_death,
     significant: keys.significant,
     ready: ready && readyOf(ready),

@@ -104,7 +104,7 @@ describe("an agent that runs", () => {
       };
       const adapterFor = () => adapterWith({ validate: () => [] });
       const first = yield* machine.boot({ adapterFor });
-      const { id } = yield* first.runtime.spawn(spec({ budget: { tokens: 100 } }));
+      const { id } = yield* first.runtime.spawn(spec({ budget: { tokens: 100 }, on_breach: "stop" }));
       yield* nth(machine.memory, 1);
       yield* settled;
       yield* first.crash;

@@ -115,7 +115,6 @@ describe("a pause", () => {
 
   it.each<Input>([
     { type: "limit", limit: "timeout", value: 1, bound: 1, grace_ms: 1 },
-    { type: "limit", limit: "wall", value: 1, bound: 1, grace_ms: 1 },
     { type: "limit", limit: "stall", value: 1, bound: 1, grace_ms: 1 },
     { type: "limit", limit: "tool", value: 1, bound: 1, grace_ms: 1 },
     { type: "limit", limit: "ready", value: 1, bound: 1, grace_ms: 1 },

@@ -138,6 +138,7 @@ export const specOf = (
     max_concurrency: flags["max-concurrency"] as number | undefined,
     heartbeat_ms: flags.heartbeat as number | undefined,
     budget: flags.budget as BudgetReading | undefined,
+    on_breach: flags["on-breach"] as WorkerSpecInput["on_breach"],
     supervisor: flags.supervisor as string | undefined,
     parent: parentOf(env),
   };

@@ -2,7 +2,7 @@
 import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
-import type { PerWorker } from "../../supervisor/facade.ts";
+import type { Answer, PerWorker } from "../../supervisor/facade.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
@@ -98,9 +98,7 @@ export const unpause: Handler = async (context) => {
 
 export const answer: Handler = async ({ call, connect }) => {
   const [id, said] = call.args;
-  return success(
-    await (await connect()).request("agent/answer", { id: id!, answer: said as "wait" | "restart" | "kill" }),
-  );
+  return success(await (await connect()).request("agent/answer", { id: id!, answer: said as Answer }));
 };
 
 export const list: Handler = async (context) => {

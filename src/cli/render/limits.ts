@@ -1,6 +1,7 @@
 /** Limits in words: of a worker, as `agent info` shows them, and of the disk. */
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { DiskView } from "../../supervisor/disk.ts";
+import { budgetWords } from "./budgets.ts";
 import { bytes, count, duration } from "./units.ts";
 
 export const limitsOf = (spec: WorkerSpec): string => limitWords(spec).join(", ");
@@ -31,10 +32,7 @@ const limitWords = ({
   ...(output_quota_bytes
     ? [`output ${bytes(output_quota_bytes)}${on_output_quota === "pause" ? ", then paused" : ""}`]
     : []),
-  ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
-  ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
-  ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),
-  ...(budget.wall_ms === undefined ? [] : [`wall ${duration(budget.wall_ms)}`]),
+  ...budgetWords(budget),
 ];
 
 /** Undefined where nobody can say how much is free. */

@@ -12,6 +12,7 @@ import {
   type UncountedRestart,
 } from "../../protocol/records.ts";
 import { commandLine } from "../../protocol/shell.ts";
+import { amount } from "./budgets.ts";
 import { neutralise, oneLine, type Tone } from "./terminal.ts";
 import { bytes, count, duration } from "./units.ts";
 
@@ -135,19 +136,12 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
   }
 };
 
-const limitReached = (limit: Payload<"worker_limit_reached">): Sentence => {
-  const show = (value: number): string =>
-    limit.limit === "usd"
-      ? `$${value}`
-      : limit.limit === "output"
-        ? bytes(value)
-        : limit.limit === "turns" || limit.limit === "tokens"
-          ? String(value)
-          : duration(value);
+const limitReached = ({ limit, value, bound, owner }: Payload<"worker_limit_reached">): Sentence => {
+  const of = owner === undefined ? "" : ` of ${oneLine(owner)}`;
   return warn(
-    limit.limit === "stall"
-      ? `stuck: silent for ${show(limit.value)}, ${show(limit.bound)} allowed`
-      : `${limit.limit} limit reached: ${show(limit.value)} of ${show(limit.bound)}`,
+    limit === "stall"
+      ? `stuck: silent for ${amount(limit, value)}, ${amount(limit, bound)} allowed`
+      : `${limit.replace("_", " ")} limit${of} reached: ${amount(limit, value)} of ${amount(limit, bound)}`,
   );
 };
 
@@ -243,14 +237,17 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     good(agent ? `taken over from an earlier daemon, pid ${agent.pid}` : "taken over from an earlier daemon"),
   worker_stalled: ({ idle_ms, bound_ms }) =>
     warn(`silent for ${duration(idle_ms)}, no tool in flight; ${duration(bound_ms)} allowed`),
-  worker_question: ({ idle_ms, answer_within_ms, answers }) =>
+  worker_question: (asked) =>
     warn(
-      `stuck? silent for ${duration(idle_ms)}. Answer within ${duration(answer_within_ms)}: agent answer ID ${answers.join("|")}`,
+      asked.about === "budget"
+        ? `the budget of ${oneLine(asked.owner)} is spent: ${amount(asked.limit, asked.value)} of ${amount(asked.limit, asked.bound)} (${asked.limit.replace("_", " ")}). All that count in it are paused: agent answer ${oneLine(asked.owner)} ${asked.answers.join("|")}`
+        : `stuck? silent for ${duration(asked.idle_ms)}. Answer within ${duration(asked.answer_within_ms)}: agent answer ID ${asked.answers.join("|")}`,
     ),
   worker_paused: ({ reason, detail }) => warn(`paused${because(detail || reason)}`),
   worker_unpaused: ({ by, reason }) => good(`goes on, by ${oneLine(by)}${because(reason)}`),
   worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),
-  worker_question_withdrawn: () => good("goes on by itself; the question is withdrawn"),
+  worker_question_withdrawn: ({ reason }) =>
+    good(`${reason === "raised" ? "it may spend more" : "goes on by itself"}; the question is withdrawn`),
   worker_limit_reached: limitReached,
   worker_log_chunk: ({ stream, reason, bytes: size, limit_bytes }) =>
     warn(

@@ -6,6 +6,7 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
+import { questionWords, spentWords } from "./budgets.ts";
 import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
@@ -73,7 +74,7 @@ const PAUSE_COLUMNS = 40;
 
 /** In a table: with its place where it waits, with its question where it asks. */
 const stateCell = ({ state, queue, question, paused, reason }: WorkerView): string =>
-  `${stateWord(state)}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question ? " (stuck?)" : ""}`;
+  `${stateWord(state)}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
@@ -121,7 +122,10 @@ const supervisorLine = (node: TreeNode, name: string, used: string, paint: Paint
   const calm = phase === "running";
   const why = calm || reason === "" ? "" : `  ${paint("dim", oneLine(reason))}`;
   const dead = node.tombstone ? paint("dim", "  killed by name") : "";
-  return `${name}  ${paint(toneOf(phase), stateWord(phase))}${calm ? "" : doing}  ${strategy}${windowUsed}${dead}${why}`;
+  const { budget } = node;
+  const spent = budget ? paint(budget.state === "open" ? "dim" : "warn", `  ${spentWords(budget)}`) : "";
+  const asks = node.question ? paint("warn", `; ${questionWords(node.question, node.id)}`) : "";
+  return `${name}  ${paint(toneOf(phase), stateWord(phase))}${calm ? "" : doing}  ${strategy}${windowUsed}${spent}${asks}${dead}${why}`;
 };
 
 /** Said by the state already. */
@@ -224,11 +228,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["name", worker.name],
     ["kind", worker.kind],
     ["state", paint(worker.paused ? "warn" : toneOf(worker.state), condition(worker, now))],
-    [
-      "asks",
-      worker.question &&
-        paint("warn", `is it stuck? agent answer ${worker.name ?? worker.id} wait|restart|kill`),
-    ],
+    ["asks", worker.question && paint("warn", questionWords(worker.question, worker.name ?? worker.id))],
     ["error", worker.error && paint("bad", `${worker.error.code}: ${oneLine(worker.error.message, 300)}`)],
     ["command", spec.argv.length > 0 ? oneLine(commandLine(spec.argv), 200) : null],
     ["prompt", spec.prompt ? oneLine(spec.prompt, 200) : null],
@@ -245,6 +245,10 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["run", `${worker.incarnation}, ${count(worker.restarts, "restart")} by the supervisor`],
     ["restart", restartRule(worker)],
     ["limits", limitsOf(worker.spec)],
+    ...worker.budgets.map((budget): [string, string] => [
+      budget.owner === worker.id ? "budget" : `budget of ${oneLine(budget.owner)}`,
+      paint(budget.state === "open" ? "plain" : "warn", spentWords(budget)),
+    ]),
     ["stdin", spec.interactive ? `open: agent send ${worker.name ?? worker.id} TEXT` : null],
     ["supervisor", worker.supervisor],
     ["parent", worker.parent],

@@ -112,7 +112,7 @@ export const diffTree = (
 const isDown = ({ phase }: SupervisorState): boolean => phase === "terminated" || phase === "parked";
 
 const ofSupervisor = (state: SupervisorState, node: SupervisorNode, path: string): TreeChange => {
-  const fields = Object.keys(node.config).filter(
+  const fields = [...new Set([...Object.keys(state.config), ...Object.keys(node.config)])].filter(
     (field) =>
       !isDeepStrictEqual(
         (state.config as Record<string, unknown>)[field],

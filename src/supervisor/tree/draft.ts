@@ -7,8 +7,8 @@ import {
 } from "../../protocol/records.ts";
 import type { SupervisorPhase } from "../../protocol/tree.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import { recorder } from "../decide.ts";
 import type { Command, Now } from "../inputs.ts";
+import { recorder } from "../recorder.ts";
 import { evolveTree, type SpecOf } from "./evolve.ts";
 import type { TreeCommand, TreeDecision } from "./inputs.ts";
 import {

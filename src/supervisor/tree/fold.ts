@@ -58,6 +58,20 @@ const longestPeriod = (tree: TreeState): number =>
     ...[...tree.supervisors.values()].map(({ config }) => Math.max(config.period_ms, config.backoff_max_ms)),
   );
 
+/** The paths at and below a supervisor, as its file has or had them since the tree was applied first, and when that was. */
+export const pathsBelow = (
+  log: EventLog,
+  tree: string,
+  path: string,
+): { readonly since: string; readonly paths: ReadonlySet<string> } => {
+  const all = log.treeStream(tree, ["tree_applied", "tree_removed"]);
+  const own = all.slice(all.findLastIndex(({ type }) => type === "tree_removed") + 1);
+  const paths = own
+    .flatMap((record) => (record.type === "tree_applied" ? pathsOf(tree, record.payload.root) : []))
+    .filter((one) => path === tree || one === path || one.startsWith(`${path}/`));
+  return { since: own[0]?.recorded_at ?? "", paths: new Set(paths) };
+};
+
 /** Every supervisor of a tree, by its path. */
 const pathsOf = (tree: string, root: TreeSupervisorRef): readonly string[] => {
   const below = (at: string, { children }: TreeSupervisorRef): readonly string[] => [

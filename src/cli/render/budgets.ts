@@ -1,0 +1,58 @@
+/** Budgets in words: a limit of one, what was spent of one, and how its question is answered. */
+import type { RecordPayloads } from "../../protocol/records.ts";
+import type { Budget } from "../../protocol/worker.ts";
+import type { BudgetView, QuestionView } from "../../supervisor/replies.ts";
+import { oneLine } from "./terminal.ts";
+import { bytes, count, duration } from "./units.ts";
+
+type Limit = RecordPayloads["worker_limit_reached"]["limit"];
+
+/** A value of a limit with its unit, where the limit's name does not say it. */
+export const amount = (limit: Limit, value: number): string => {
+  switch (limit) {
+    case "usd":
+      return `$${value}`;
+    case "output":
+    case "output_bytes":
+      return bytes(value);
+    case "turns":
+    case "tokens":
+    case "restarts":
+      return String(value);
+    default:
+      return duration(value);
+  }
+};
+
+export const budgetWords = (budget: Budget): readonly string[] => [
+  ...(budget.usd === undefined ? [] : [`$${budget.usd}`]),
+  ...(budget.tokens === undefined ? [] : [count(budget.tokens, "token")]),
+  ...(budget.turns === undefined ? [] : [count(budget.turns, "turn")]),
+  ...(budget.wall_ms === undefined ? [] : [`wall ${duration(budget.wall_ms)}`]),
+  ...(budget.restarts === undefined ? [] : [count(budget.restarts, "restart")]),
+  ...(budget.output_bytes === undefined ? [] : [`${bytes(budget.output_bytes)} of output`]),
+];
+
+const FIELDS: readonly (readonly [keyof Budget, Limit, string])[] = [
+  ["usd", "usd", ""],
+  ["tokens", "tokens", " tokens"],
+  ["turns", "turns", " turns"],
+  ["wall_ms", "wall", ""],
+  ["restarts", "restarts", " restarts"],
+  ["output_bytes", "output_bytes", " of output"],
+];
+
+/** `$3.2 of $5, 4 of 40 turns`. */
+export const spentWords = ({ spent, bounds, state, unpriced }: BudgetView): string => {
+  const parts = FIELDS.flatMap(([field, limit, unit]) => {
+    const bound = bounds[field];
+    return bound === undefined ? [] : [`${amount(limit, spent[field])} of ${amount(limit, bound)}${unit}`];
+  });
+  const priceless = unpriced && bounds.usd !== undefined ? " (some of it reports no price)" : "";
+  return `${parts.join(", ")}${priceless}${state === "open" ? "" : state === "asked" ? ": spent, all of it is paused" : ": spent, all of it is stopped"}`;
+};
+
+export const questionWords = ({ about }: QuestionView, ref: string): string =>
+  about === "budget"
+    ? `is there more? agent answer ${oneLine(ref)} continue|stop`
+    : `is it stuck? agent answer ${oneLine(ref)} wait|restart|kill`;

@@ -1,0 +1,89 @@
+/** What the workers of one account have spent, each and together: as their records say, and kept up with what is recorded since. */
+
+import type { EventLog, WorkerRow } from "../store/port.ts";
+import { grown, moved, NOTHING_SPENT, ofUsage, type Spent } from "./budgets.ts";
+
+interface Meter {
+  spent: Spent;
+  /** Of the output: what earlier incarnations wrote, and which one writes now. */
+  incarnation: number;
+  before_bytes: number;
+  /** Turns without a price: its dollars are not known. */
+  unpriced: boolean;
+}
+
+export class Meters {
+  sum: Spent = NOTHING_SPENT;
+  private readonly meters = new Map<string, Meter>();
+  private readonly log: EventLog;
+
+  /** `past`: workers whose records are read now. */
+  constructor(log: EventLog, past: readonly string[]) {
+    this.log = log;
+    for (const id of past) this.meter(id);
+  }
+
+  ids(): readonly string[] {
+    return [...this.meters.keys()];
+  }
+
+  isUnpriced(): boolean {
+    for (const { unpriced } of this.meters.values()) if (unpriced) return true;
+    return false;
+  }
+
+  /** Turns and their usage, and restarts. */
+  counted(row: WorkerRow): void {
+    const { id, turns, usage, restarts } = row;
+    const meter = this.meter(id);
+    meter.unpriced = turns > 0 && usage.cost_usd === null;
+    this.grow(meter, { ...ofUsage(turns, usage), restarts });
+  }
+
+  /** Over all incarnations. */
+  ran(id: string, wall_ms: number): void {
+    this.grow(this.meter(id), { wall_ms });
+  }
+
+  /** In this incarnation, so far. */
+  wrote(id: string, incarnation: number, bytes: number): void {
+    const meter = this.meter(id);
+    if (incarnation !== meter.incarnation) {
+      meter.incarnation = incarnation;
+      meter.before_bytes = meter.spent.output_bytes;
+    }
+    this.grow(meter, { output_bytes: meter.before_bytes + bytes });
+  }
+
+  private grow(meter: Meter, now: Partial<Spent>): void {
+    const after = grown(meter.spent, now);
+    this.sum = moved(this.sum, meter.spent, after);
+    meter.spent = after;
+  }
+
+  private meter(id: string): Meter {
+    const known = this.meters.get(id);
+    if (known !== undefined) return known;
+    const meter: Meter = { spent: NOTHING_SPENT, incarnation: 0, before_bytes: 0, unpriced: false };
+    this.meters.set(id, meter);
+    const row = this.log.worker(id);
+    if (row !== undefined && row.incarnation > 0) this.remember(meter, row);
+    return meter;
+  }
+
+  private remember(meter: Meter, { id, incarnation, turns, usage, restarts }: WorkerRow): void {
+    let wall_ms = 0;
+    for (const record of this.log.stream(id, ["worker_exited"])) {
+      if (record.type !== "worker_exited") continue;
+      const { duration_ms, paused_ms = 0, output_bytes = 0 } = record.payload;
+      wall_ms += Math.max(0, duration_ms - paused_ms);
+      meter.before_bytes += output_bytes;
+    }
+    const running = this.log.checkpoints(id, incarnation).reduce((sum, { offset }) => sum + offset, 0);
+    // Of one that has ended nothing is left to read: its next incarnation counts from here.
+    meter.incarnation = running > 0 ? incarnation : 0;
+    meter.unpriced = turns > 0 && usage.cost_usd === null;
+    const output_bytes = meter.before_bytes + running;
+    this.grow(meter, { ...ofUsage(turns, usage), restarts, wall_ms, output_bytes });
+  }
+}

@@ -1,0 +1,69 @@
+/** A budget under real daemons: it is spent by real agents at the same time, all of them stand still, and a dead daemon forgets nothing. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readStat } from "../../src/adapters/process/identity.ts";
+import type { WorkerInfo } from "../../src/supervisor/facade.ts";
+import { figure, full } from "../support/figures.ts";
+import { child, startDaemon, temporaryDirectory, until } from "./support.ts";
+
+const AGENTS = full ? 30 : 4;
+const EACH_USD = 0.25;
+
+test("agents that spend one budget together stand still once it is spent, go on when somebody says so, and never spend it anew (R27)", async () => {
+  const GO = join(temporaryDirectory(), "go");
+  const first = await startDaemon();
+  let daemon = first;
+  const spend = {
+    kind: "claude_code" as const,
+    prompt: "spend",
+    cwd: temporaryDirectory(),
+    env: { CLAUDE_BINARY: child("spends.sh"), GO },
+    restart: "permanent" as const,
+  };
+  const spawned = (over: object) => first.spawn([], { ...spend, ...over });
+  const top = await spawned({ name: "top", budget: { usd: 3 } });
+  const ids = [top];
+  for (let n = 1; n < AGENTS; n += 1) ids.push(await spawned({ parent: top }));
+
+  const info = (id: string) => daemon.request<WorkerInfo>("agent/info", { id });
+  const infos = (): Promise<WorkerInfo[]> => Promise.all(ids.map(info));
+  const allStand = async () =>
+    (await infos()).every(
+      ({ pid, paused }) => paused !== undefined && pid !== null && readStat(pid)?.state === "T",
+    );
+  const budget = async () => (await info(top)).budgets[0]!;
+
+  await until("all of them run", async () => (await infos()).every(({ pid }) => pid !== null));
+  writeFileSync(GO, "");
+  await until("all of them stand still", allStand);
+  const spent = await budget();
+  expect(spent).toMatchObject({ owner: top, state: "asked", bounds: { usd: 3 } });
+  expect(spent.spent.usd).toBeGreaterThan(3);
+  const asked = await daemon.history(["worker_question"]);
+  expect(asked.length).toBe(1);
+  // What was on its way when the bound was passed was spent, and is counted too.
+  figure("R27", {
+    rounds: 1,
+    failures: 0,
+    note: `${AGENTS} real agents at $${EACH_USD} a turn, cap $3, recorded $${spent.spent.usd}`,
+  });
+  await first.kill9();
+  daemon = await startDaemon(first.stateDir);
+  await until("the next daemon has them standing still", allStand);
+  expect((await budget()).spent).toMatchObject({ usd: spent.spent.usd, turns: spent.spent.turns });
+  expect(await daemon.agent("list", "-o", "text")).toContain("paused: its budget is spent");
+  expect(await daemon.agent("info", "top", "-o", "text")).toContain("agent answer top continue|stop");
+
+  await daemon.agent("answer", "top", "continue");
+  await until(
+    "they spend on, and stand still again",
+    async () => (await budget()).spent.usd > 6 && allStand(),
+  );
+  expect((await daemon.history(["worker_question"])).length).toBe(2);
+  await daemon.agent("answer", "top", "stop");
+  await until("all of them have failed", async () =>
+    (await infos()).every(({ state }) => state === "failed"),
+  );
+  expect((await infos()).map(({ error }) => error?.code)).toEqual(ids.map(() => "BUDGET_EXCEEDED"));
+});
