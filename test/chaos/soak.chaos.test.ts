@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../bench/support.ts";
 import { runRound, takeSample, WORKERS_A_ROUND } from "../soak/round.ts";
 import { figure } from "../support/figures.ts";
-import { endMarked, lives } from "./support.ts";
+import { endMarked, lives, until } from "./support.ts";
 
 const ROUNDS = 12;
 const PORT = 10_000 + (process.pid % 1_000);
@@ -18,9 +18,12 @@ test(`after ${ROUNDS * WORKERS_A_ROUND} workers that ended, were restarted, stop
   await runRound(daemon);
   const before = await takeSample(daemon, PORT);
   for (let round = 0; round < ROUNDS; round += 1) await runRound(daemon);
-  const after = await takeSample(daemon, PORT);
-  expect(after.files).toBeLessThanOrEqual(before.files);
-  expect(after.resources).toBeLessThanOrEqual(before.resources);
+  // A socket or a timer of the last round may still be on its way out.
+  let after = await takeSample(daemon, PORT);
+  await until("it holds no more than before", async () => {
+    after = await takeSample(daemon, PORT);
+    return after.files <= before.files && after.resources <= before.resources;
+  });
   figure("R39", {
     rounds: ROUNDS * WORKERS_A_ROUND,
     failures: 0,

@@ -15,6 +15,7 @@ const READS = [
   "checkpoints",
   "worker",
   "workers",
+  "living",
   "named",
   "turns",
   "stream",
