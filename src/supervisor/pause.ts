@@ -46,6 +46,10 @@ interface Pausable {
 
 export const isPaused = ({ pause }: { readonly pause: Pause }): boolean => pause.causes.length > 0;
 
+/** In this incarnation; it goes on again. */
+export const wasPaused = ({ pause }: { readonly pause: Pause }): boolean =>
+  pause.causes.length === 0 && pause.since_ms > 0;
+
 /** How long this incarnation has stood still. */
 export const pausedMs = ({ causes, since_ms, before_ms }: Pause, now: number): number =>
   before_ms + (causes.length === 0 ? 0 : Math.max(0, now - since_ms));

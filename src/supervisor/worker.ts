@@ -36,7 +36,7 @@ import { launch, withoutSecrets } from "./launching.ts";
 import { checkBudget, reportTimeout, timeoutOf } from "./limiting.ts";
 import { Mailing } from "./mailing.ts";
 import { checkOutput } from "./output-bounds.ts";
-import { isPaused } from "./pause.ts";
+import { isPaused, wasPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
@@ -205,9 +205,14 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.actor.tell(event);
   }
 
-  /** It runs from now on, and was paused before: while it started, or by an earlier daemon. */
+  /**
+   * It runs from now on, and was paused before: while it started, or by an earlier daemon. That one may also have died
+   * before it let go on what was to go on.
+   */
   pauseAgain(): void {
-    if (isPaused(this.child())) this.tell({ type: "PAUSE" });
+    const child = this.child();
+    if (isPaused(child)) this.tell({ type: "PAUSE" });
+    else if (wasPaused(child)) this.tell({ type: "UNPAUSE" });
   }
 
   child(): ChildState {

@@ -1,5 +1,5 @@
 /** Nothing stays of what has ended: the short form of `npm run soak` (R39). */
-import { expect, onTestFinished, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 import { startDaemon } from "../../bench/support.ts";
 import { runRound, takeSample, WORKERS_A_ROUND } from "../soak/round.ts";
 import { figure } from "../support/figures.ts";

@@ -9,7 +9,7 @@ import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
 import type { WorkerError } from "../../src/protocol/records.ts";
 import { failedToStart, NOT_STARTED } from "../../src/supervisor/exits.ts";
 import type { Command, Input } from "../../src/supervisor/inputs.ts";
-import { isPaused } from "../../src/supervisor/pause.ts";
+import { isPaused, wasPaused } from "../../src/supervisor/pause.ts";
 import type { BootAction } from "../../src/supervisor/reconcile.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Process } from "./processes.ts";
@@ -173,7 +173,9 @@ export class Shell {
   }
 
   #pauseAgain(): void {
-    if (isPaused(this.#daemon.childOf(this.id))) this.tell({ type: "PAUSE" });
+    const child = this.#daemon.childOf(this.id);
+    if (isPaused(child)) this.tell({ type: "PAUSE" });
+    else if (wasPaused(child)) this.tell({ type: "UNPAUSE" });
   }
 
   /** The process does as the newest record says, after those before it. */

@@ -2,7 +2,7 @@
 import { it } from "@effect/vitest";
 import { Effect } from "effect";
 import { describe, expect } from "vitest";
-import { elapse, memoryRuntime, nth, settled, spec } from "./memory-runtime.ts";
+import { elapse, memoryMachine, memoryRuntime, nth, settled, spec } from "./memory-runtime.ts";
 
 const world = (over = {}) =>
   Effect.gen(function* () {
@@ -40,6 +40,24 @@ describe("a paused worker", () => {
       expect(run.signals).toEqual(["SIGSTOP", "SIGCONT"]);
       expect(yield* runtime.info(id)).not.toHaveProperty("paused");
       expect([count(id, "worker_paused"), count(id, "worker_unpaused")]).toEqual([1, 1]);
+    }),
+  );
+
+  it.effect("whose daemon died before it let it go on is let go on by the next one", () =>
+    Effect.gen(function* () {
+      const { boot, memory } = yield* memoryMachine;
+      const first = yield* boot();
+      const { id } = yield* first.runtime.spawn(spec());
+      const run = yield* nth(memory, 1);
+      yield* settled;
+      yield* first.runtime.pause([id]);
+      yield* first.runtime.unpause([id]);
+      yield* settled;
+      yield* first.crash;
+      yield* boot();
+      yield* settled;
+      // Nobody can tell whether the first one came so far.
+      expect(run.signals).toEqual(["SIGSTOP", "SIGCONT", "SIGCONT"]);
     }),
   );
 
