@@ -22,13 +22,13 @@ export interface PauseCause {
 export interface Pause {
   /** Oldest first, one of each reason; none: it goes on. */
   readonly causes: readonly PauseCause[];
-  /** Since when it stands still, or goes on again. */
+  /** Since when it stands still, or goes on again; before all time where it never stood still. */
   readonly since_ms: number;
   /** What earlier pauses of this incarnation took. */
   readonly before_ms: number;
 }
 
-export const NO_PAUSE: Pause = { causes: [], since_ms: 0, before_ms: 0 };
+export const NO_PAUSE: Pause = { causes: [], since_ms: Number.NEGATIVE_INFINITY, before_ms: 0 };
 
 export type PauseInput =
   /** `pids`: of the agent, where it runs already; what descends from it is stopped with it. */
@@ -48,7 +48,7 @@ export const isPaused = ({ pause }: { readonly pause: Pause }): boolean => pause
 
 /** In this incarnation; it goes on again. */
 export const wasPaused = ({ pause }: { readonly pause: Pause }): boolean =>
-  pause.causes.length === 0 && pause.since_ms > 0;
+  pause.causes.length === 0 && pause.since_ms > NO_PAUSE.since_ms;
 
 /** How long this incarnation has stood still. */
 export const pausedMs = ({ causes, since_ms, before_ms }: Pause, now: number): number =>
