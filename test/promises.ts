@@ -208,11 +208,17 @@ export const PROMISES: readonly Kept[] = [
     id: "R18",
     sentence: "A flood is bounded, and others do not notice it.",
     tier: "D",
-    proofs: by(
-      "chaos/children.chaos.test.ts",
-      "a flood of ${LINES} lines is in the log once, line by line, and another worker's lines are not held up",
-    ),
-    open: "The quota of a run's output.",
+    proofs: [
+      ...by(
+        "chaos/children.chaos.test.ts",
+        "a flood of ${LINES} lines is in the log once, line by line, and another worker's lines are not held up",
+      ),
+      ...by(
+        "chaos/output.chaos.test.ts",
+        "an agent that prints without end is ended at its quota, and what nobody had read is told and not read for an hour",
+        "an agent that may be paused stands still at its quota, over its daemon's death too, and all that it printed is in the log once",
+      ),
+    ],
   },
   {
     id: "R19",

@@ -90,10 +90,12 @@ test(`${BYTES / 2 ** 20} MiB without a line end are one record with their count,
   expect(peak).toBeLessThan(RSS_MAX_MIB);
 });
 
-const LINES = 1_000_000;
+const LINES = full ? 1_000_000 : 500_000;
+/** By then the daemon's heap has its size; that takes some 200,000 lines, and more on a busy machine. */
+const SETTLED_LINES = LINES * 0.6;
 /** Held up by the flood, the other's lines would come at its end. */
 const LATE_MAX_PART = 0.1;
-/** From the middle of the flood to its end: memory does not follow what was printed. */
+/** From there to the end of the flood: memory does not follow what was printed, or it would be 60 MiB at least. */
 const FLOOD_GROWTH_MAX_MIB = 32;
 test(`a flood of ${LINES} lines is in the log once, line by line, and another worker's lines are not held up`, {
   timeout: 600_000,
@@ -110,12 +112,12 @@ test(`a flood of ${LINES} lines is in the log once, line by line, and another wo
   const flood = await daemon.spawn(["seq", String(LINES)]);
   let seen = 0;
   let wrong: string | undefined;
-  let halfway = 0;
+  let settled = 0;
   const flooding = await daemon.watchLines(
     { ids: [flood], from: 0, kinds: ["TextOutput"], types: ["agent.event"], follow: false },
     (line) => {
       seen += 1;
-      if (seen === LINES / 2) halfway = peakMiB(daemon.pid);
+      if (seen === SETTLED_LINES) settled = peakMiB(daemon.pid);
       if (!line.includes(`"text":"${seen}\\n"`)) wrong ??= `line ${seen}: ${line}`;
     },
   );
@@ -125,7 +127,7 @@ test(`a flood of ${LINES} lines is in the log once, line by line, and another wo
   ticking.stop();
   expect(wrong).toBeUndefined();
   expect(seen).toBe(LINES);
-  expect(peakMiB(daemon.pid) - halfway).toBeLessThan(FLOOD_GROWTH_MAX_MIB);
+  expect(peakMiB(daemon.pid) - settled).toBeLessThan(FLOOD_GROWTH_MAX_MIB);
   delays.sort((a, b) => a - b);
   expect(delays.length).toBeGreaterThan(20);
   const at = (part: number) => delays[Math.floor(delays.length * part)] as number;
