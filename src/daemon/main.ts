@@ -70,12 +70,12 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     });
     const token = yield* attempt(() => ensureToken(stateDir));
     const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
+    let facts: Services["facts"] | undefined;
     const watchdog = yield* watchLoop(
       stateDir,
       () => facts?.() ?? {},
       (cause) => options.defects.tell("the watchdog", cause),
     );
-    let facts: Services["facts"] | undefined;
     crashPoint("boot-before-log");
     const runtime = yield* options.openRuntime({
       stateDir,

@@ -98,7 +98,7 @@ export const openSession = (
   let held: Line[] = [];
   let authorised = !guard.isNeeded();
   let mistakes = { since: 0, count: 0 };
-  /** Runs while a line has begun and not ended. */
+  /** Runs while a line has begun and not ended, and we read. */
   let lineTimer: NodeJS.Timeout | undefined;
   let refusal: HoldfastError | undefined;
   let closing = false;
@@ -298,11 +298,13 @@ export const openSession = (
     held = held.slice(at);
     if (held.length > 0) socket.pause();
     else if (socket.writableLength <= WATCHER_BUFFER_MAX_BYTES) socket.resume();
+    watchLine();
     closeWhenDone();
   };
 
+  /** While we do not read, nobody can end a line. */
   const watchLine = (): void => {
-    if (!lines.isInside()) {
+    if (!lines.isInside() || socket.isPaused() || closing) {
       clearTimeout(lineTimer);
       lineTimer = undefined;
     } else
@@ -320,7 +322,6 @@ export const openSession = (
       clearTimeout(lineTimer);
       lineTimer = undefined;
     }
-    watchLine();
     held.push(...whole);
     serve();
   });

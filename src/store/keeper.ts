@@ -86,10 +86,9 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attach: () => Attac
     copying = true;
     try {
       await copyWhole(attached.db, file);
-      if (over) return;
       // Whoever moved it away has moved it back: it is the open one, and has all that the copy has.
       if (attached.presence() === "there") forgetCopy(file);
-      else {
+      else if (!over) {
         putBack(file);
         openAgain();
       }

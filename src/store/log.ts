@@ -129,7 +129,7 @@ const open = (options: OpenOptions): EventLog => {
       group.drain();
       return check(at().db);
     }),
-    checkAside: () => offload.run("check", { file: options.file }).catch(refuse),
+    checkAside: () => alone(() => offload.run("check", { file: options.file })),
     rebuildAside: () =>
       alone(async () => {
         const into = `${options.file}.folded`;

@@ -18,9 +18,11 @@ export interface Offload {
 
 export const makeOffload = (): Offload => {
   const running = new Set<Worker>();
+  let isClosed = false;
   return {
     run: (name, asks) =>
       new Promise((resolve, reject) => {
+        if (isClosed) return reject(new HoldfastError("STORE_FAILED", "The event log is closed."));
         const worker = new Worker(PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
         running.add(worker);
         const refuse = (sentence: string): void => reject(new HoldfastError("STORE_FAILED", sentence));
@@ -40,6 +42,7 @@ export const makeOffload = (): Offload => {
         });
       }),
     close: () => {
+      isClosed = true;
       for (const worker of running) void worker.terminate();
     },
   };

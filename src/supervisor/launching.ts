@@ -97,14 +97,14 @@ const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "b
 const patiently = async (shell: Shell, request: LaunchRequest): Promise<Run> => {
   const { services, bridge, journal } = shell;
   const since = journal.now();
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await services.spawner.launch(request);
     } catch (cause) {
       const isShort = cause instanceof HoldfastError && cause.code === "UNAVAILABLE";
       const isLate = journal.now() - since + SHORTAGE_RETRY_MS >= LAUNCH_MAX_MS;
       if (!isShort || isLate || journal.child().stop !== null || journal.isClosed()) throw cause;
-      services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
+      if (tries === 1) services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
       await new Promise<void>((resolve) => void bridge.alarms.after(SHORTAGE_RETRY_MS, resolve));
     }
   }

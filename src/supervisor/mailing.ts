@@ -67,7 +67,9 @@ export class Mailing {
 
   /** What could not be written is tried again. */
   tick(): void {
-    if (this.#failed) this.#shell.fork(this.deliver());
+    if (!this.#failed) return;
+    this.#failed = false; // one at a time, however long that one waits for the store
+    this.#shell.fork(this.deliver());
   }
 
   /** Hands over what waits. */
@@ -135,6 +137,10 @@ export class Mailing {
     if (row === undefined) return false;
     if (row.closes) return this.#close(run, row);
     const text = await this.#textOf(row);
+    if (text === null) {
+      this.#failed = true;
+      return false;
+    }
     if (text === undefined) {
       const reason = "What it said is not kept any more.";
       await this.#shell.journal.note([
@@ -178,13 +184,14 @@ export class Mailing {
     if (!acknowledges) this.#dropKept(message_id);
   }
 
-  /** Undefined where it was kept in the run directory, and is gone. */
-  async #textOf(row: MessageRow): Promise<string | undefined> {
+  /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
+  async #textOf(row: MessageRow): Promise<string | undefined | null> {
     const { services, journal, id, spec } = this.#shell;
     if (row.message_id === this.#prompt) return spec.prompt;
     if (row.masked) {
       this.#kept.add(row.message_id);
-      return services.files.loadMessage(id, row.message_id);
+      const load = () => services.files.loadMessage(id, row.message_id);
+      return this.#shell.call("reading a message", load, null);
     }
     const [record] = (
       await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))

@@ -14,6 +14,7 @@ import { ANSWER_RECORDS, type Answering, foldAnswer, UNANSWERED } from "./answer
 import { attempt, attemptAsync } from "./attempt.ts";
 import { specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
+import { containing } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { redactorOf, secretsOf, withoutSecrets } from "./launching.ts";
 import { lastWords, messageDraft } from "./messages.ts";
@@ -30,10 +31,14 @@ export interface Messaging extends Pick<RuntimeApi, "send" | "ask" | "messages">
 /** On the period: a worker that no shell held has nobody to tell the end of its messages. */
 export const tellingLost = (
   tellLost: Messaging["tellLost"],
-  { report }: Pick<Services, "report">,
+  { report, defects }: Pick<Services, "report" | "defects">,
 ): Effect.Effect<unknown> =>
   Effect.repeat(
-    Effect.catch(tellLost, (error) => Effect.sync(() => report("messages wait for the store", error))),
+    containing(
+      defects,
+      "telling of lost messages",
+      Effect.catch(tellLost, (error) => Effect.sync(() => report("messages wait for the store", error))),
+    ),
     Schedule.spaced(RECONCILE_PERIOD_MS),
   );
 
@@ -246,12 +251,14 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       details: { ...error.info.details, message_id },
     });
 
-  const tellLost = Effect.suspend(() => {
-    const lost = log.openMessages().filter(({ worker_id }) => {
-      const row = log.worker(worker_id);
-      return row !== undefined && isEnded(row.state);
-    });
-    return lost.length === 0 ? Effect.void : Effect.asVoid(commit(lastWords(lost)));
+  const tellLost = Effect.gen(function* () {
+    const lost = yield* attempt(() =>
+      log.openMessages().filter(({ worker_id }) => {
+        const row = log.worker(worker_id);
+        return row !== undefined && isEnded(row.state);
+      }),
+    );
+    if (lost.length > 0) yield* commit(lastWords(lost));
   });
 
   return {

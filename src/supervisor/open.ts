@@ -7,6 +7,7 @@ import { Effect, Schedule, type Scope } from "effect";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
+import { heldLifeline } from "../adapters/process/lifeline.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
@@ -22,6 +23,7 @@ import { secretArguments } from "../protocol/redact.ts";
 import { isEnded, WorkerSpec } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
 import type { EventLog } from "../store/port.ts";
+import { attempt } from "./attempt.ts";
 import { type Defects, makeDefects } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
@@ -70,6 +72,10 @@ export const openRuntime = (
           { cause },
         ),
     });
+    const lifeline = yield* Effect.acquireRelease(
+      attempt(() => heldLifeline(runsDir)),
+      (held) => Effect.sync(() => held.close()),
+    );
     const opened = yield* Effect.acquireRelease(
       Effect.try({
         try: () =>
@@ -87,6 +93,7 @@ export const openRuntime = (
           runsDir,
           storeId: opened.store_id,
           cgroup: options.cgroup,
+          lifeline,
           onDefect: (cause) => defects.tell("a look at a run", cause),
           report: (message) => options.report?.(message),
         }),

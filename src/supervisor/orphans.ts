@@ -12,6 +12,7 @@ import { isEnded, type WorkerState } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
+import { containing } from "./defects.ts";
 
 export type Orphaned = "no_record" | "ended";
 
@@ -36,8 +37,10 @@ const keyOf = ({ worker_id, incarnation }: LivingRun): string => `${worker_id}/$
 
 /** Runs for as long as the runtime. A look that fails is told, and the next one looks again. */
 export const watchOrphans = (core: Core): Effect.Effect<never> => {
-  const { log, spawner, report } = core.services;
+  const { log, spawner, report, defects } = core.services;
+  /** Of those that are still there. */
   const recorded = new Set<string>();
+  const unending = new Set<string>();
   let suspects: ReadonlySet<string> = new Set();
 
   const endOne = (run: LivingRun, why: Orphaned): Effect.Effect<void, HoldfastError> =>
@@ -48,8 +51,9 @@ export const watchOrphans = (core: Core): Effect.Effect<never> => {
         yield* core.commit([{ type: "run_orphaned", stream: DAEMON_STREAM, payload }]);
       recorded.add(keyOf(run));
       const { survivors } = yield* attemptAsync(() => spawner.end(run));
-      if (survivors.length > 0)
-        report(`run ${keyOf(run)}, which nobody knows, cannot be ended: pid ${survivors.join(", ")}`);
+      if (survivors.length === 0 || unending.has(keyOf(run))) return;
+      unending.add(keyOf(run));
+      report(`run ${keyOf(run)}, which nobody knows, cannot be ended: pid ${survivors.join(", ")}`);
     });
 
   const look = Effect.gen(function* () {
@@ -62,11 +66,14 @@ export const watchOrphans = (core: Core): Effect.Effect<never> => {
     );
     const confirmed = found.filter(({ run }) => suspects.has(keyOf(run)));
     suspects = new Set(found.map(({ run }) => keyOf(run)));
+    for (const known of [recorded, unending])
+      for (const key of known) if (!suspects.has(key)) known.delete(key);
     yield* Effect.forEach(confirmed, ({ run, why }) => endOne(run, why), { discard: true });
   });
 
   const told = (error: HoldfastError) =>
     Effect.sync(() => report(`runs that nobody knows could not be looked for: ${error.message}`, error));
   const next = Effect.suspend(() => Effect.sleep(suspects.size > 0 ? ORPHAN_CONFIRM_MS : ORPHAN_PERIOD_MS));
-  return Effect.forever(Effect.andThen(Effect.catch(look, told), next));
+  const contained = containing(defects, "looking for runs that nobody knows", Effect.catch(look, told));
+  return Effect.forever(Effect.andThen(contained, next));
 };

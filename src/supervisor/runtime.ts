@@ -372,9 +372,7 @@ export const makeRuntime = (
     const queries = makeQueries(core, forest, { retention_ms: RETENTION_DEFAULT_MS, ...options }, () => over);
     const { tellLost, ...messaging } = makeMessaging(core, queries.watch);
     yield* tellLost;
-    yield* Effect.forkScoped(
-      containing(services.defects, "telling of lost messages", tellingLost(tellLost, services)),
-    );
+    yield* Effect.forkScoped(tellingLost(tellLost, services));
     return {
       ...queries,
       ...messaging,

@@ -81,12 +81,17 @@ export const newRecords = (log: EventLog, after: number): Effect.Effect<void> =>
 
 /** The cursor before the newest `count` records that the filter wants, not going back over `since`. */
 export const tailOf = (log: EventLog, filter: RecordFilter, since: number, count: number): number => {
-  let newest: number[] = [];
-  for (let cursor = since; cursor < log.head(); ) {
-    const page = log.readLines(cursor, READ_PAGE_RECORDS, filter);
-    newest = [...newest, ...page.seqs].slice(-Math.max(1, count));
-    cursor = page.scanned;
+  const head = log.head();
+  if (count === 0) return head;
+  // From the end backwards in ever longer reaches: what is asked for is mostly among the last.
+  for (let reach = READ_PAGE_RECORDS; ; reach *= 4) {
+    const from = Math.max(since, head - reach);
+    let newest: number[] = [];
+    for (let cursor = from; cursor < head; ) {
+      const page = log.readLines(cursor, READ_PAGE_RECORDS, filter);
+      newest = [...newest, ...page.seqs].slice(-count);
+      cursor = page.scanned;
+    }
+    if (newest.length === count || from === since) return newest.length === 0 ? head : newest[0]! - 1;
   }
-  if (count === 0 || newest.length === 0) return log.head();
-  return (newest[0] as number) - 1;
 };

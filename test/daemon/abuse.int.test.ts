@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { closeToOthers, exposedIn } from "../../src/daemon/modes.ts";
-import { REQUEST_LINE_MAX_MS, REQUEST_MAX_DEPTH, REQUEST_MISTAKES_MAX } from "../../src/protocol/limits.ts";
+import {
+  REQUEST_LINE_MAX_MS,
+  REQUEST_MAX_DEPTH,
+  REQUEST_MISTAKES_MAX,
+  REQUESTS_IN_FLIGHT_MAX,
+} from "../../src/protocol/limits.ts";
 import { type Client, connect, startTestDaemon, type TestDaemon, until } from "./support/wire.ts";
 
 let daemon: TestDaemon;
@@ -75,6 +80,33 @@ test("half a request that never ends is closed in time, with the reason", async 
   await until("it is closed", () => client.closed());
   expect(client.received.at(-1)!.error).toMatchObject({ code: "ETIMEOUT" });
   await isServed();
+});
+
+test("half a request waits as long as the requests before it take: nobody can end it while it is not read", async () => {
+  const other = await connect(daemon.socket);
+  const spawn = { spec: { kind: "command", argv: ["x"], cwd: "/", restart: "temporary", name: "slow" } };
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    for (let n = 0; n < REQUESTS_IN_FLIGHT_MAX; n += 1) client.send("agent/spawn", spawn, `s${n}`);
+    client.send("agent/list", {}, "held");
+    client.socket.write('{"version":1,');
+    let asked = 0;
+    const inFlight = async (): Promise<number> => {
+      const id = `status-${asked++}`;
+      other.send("daemon/status", {}, id);
+      const told = () => other.received.find(({ meta }) => meta.request_id === id);
+      while (told() === undefined) await new Promise((resolve) => setImmediate(resolve));
+      return told()!.data.requests_in_flight as number;
+    };
+    while ((await inFlight()) < REQUESTS_IN_FLIGHT_MAX) expect(asked).toBeLessThan(1_000);
+    vi.advanceTimersByTime(REQUEST_LINE_MAX_MS);
+  } finally {
+    vi.useRealTimers();
+  }
+  client.socket.write('"command":"agent/list","meta":{"request_id":"whole"}}\n');
+  expect((await client.answer("whole")).status).toBe("ok");
+  expect(client.received.filter(({ status }) => status !== "ok")).toEqual([]);
+  other.socket.destroy();
 });
 
 describe("the token", () => {

@@ -7,7 +7,8 @@ import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import { messages as protocol } from "../../src/adapters/claude-code/messages.ts";
 import { command } from "../../src/adapters/command/index.ts";
 import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
-import { MESSAGES_OPEN_MAX } from "../../src/protocol/limits.ts";
+import { HoldfastError } from "../../src/protocol/errors.ts";
+import { CLOCK_TICK_MS, MESSAGES_OPEN_MAX, RECONCILE_PERIOD_MS } from "../../src/protocol/limits.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../src/supervisor/facade.ts";
 import { promptId } from "../../src/supervisor/messages.ts";
@@ -250,6 +251,68 @@ describe("the daemon is killed", () => {
       expect(log.openMessages(id)).toHaveLength(1);
       const { runtime } = yield* boot();
       expect(yield* statesOf(runtime, id)).toEqual(["unknown"]);
+    }),
+  );
+});
+
+describe("a store that cannot be read for a moment", () => {
+  it.effect("puts the last words off, and is nobody's defect", () =>
+    Effect.gen(function* () {
+      const { memory, log, services, boot } = yield* world;
+      let isBroken = false;
+      const fail = () => new HoldfastError("STORE_FAILED", "The event log was deleted.");
+      const failing = new Proxy(log, {
+        get: (target, key) => {
+          if (key === "openMessages")
+            return (worker?: string) => {
+              if (isBroken && worker === undefined) throw fail();
+              return target.openMessages(worker);
+            };
+          if (key !== "commit") return Reflect.get(target, key);
+          return (drafts: { payload: { state?: string } }[], options: never) =>
+            isBroken && drafts.some(({ payload }) => payload.state === "unknown")
+              ? Promise.reject(fail())
+              : target.commit(drafts as never, options);
+        },
+      });
+      const { runtime } = yield* boot({ ...services, adapterFor, log: failing });
+      const { id } = yield* runtime.spawn(talker({ restart: "temporary" }));
+      const run = yield* nth(memory, 1);
+      yield* runtime.send(id, "x");
+      isBroken = true;
+      run.exit(1);
+      yield* runtime.wait([id]);
+      yield* elapse((2 * RECONCILE_PERIOD_MS) / 1000);
+      expect(services.defects.counted().count).toBe(0);
+      expect(yield* statesOf(runtime, id)).toEqual(["delivered"]);
+      isBroken = false;
+      yield* elapse((2 * RECONCILE_PERIOD_MS) / 1000);
+      expect(yield* statesOf(runtime, id)).toEqual(["unknown"]);
+    }),
+  );
+});
+
+describe("a run directory that cannot be read for a moment", () => {
+  it.effect("holds up the message that is kept in it, and ends no worker", () =>
+    Effect.gen(function* () {
+      const { memory, services, boot } = yield* world;
+      let isBroken = true;
+      const files: Services["files"] = {
+        ...services.files,
+        loadMessage: (worker, message) =>
+          isBroken
+            ? Promise.reject(new Error("EMFILE: too many open files"))
+            : services.files.loadMessage(worker, message),
+      };
+      const prepare: Services["prepare"] = (...asked) =>
+        Effect.map(services.prepare(...asked), (prepared) => ({ ...prepared, secrets: ["a-known-secret"] }));
+      const { runtime } = yield* boot({ files, prepare });
+      const { id } = yield* runtime.spawn(talker());
+      const run = yield* nth(memory, 1);
+      expect(yield* runtime.send(id, "use a-known-secret")).toMatchObject({ state: "accepted" });
+      isBroken = false;
+      yield* elapse((2 * CLOCK_TICK_MS) / 1000);
+      expect(textsOf(run)).toEqual(["use a-known-secret"]);
     }),
   );
 });

@@ -89,7 +89,7 @@ export class Lifeline {
     this.renewMs = renewMs;
   }
 
-  /** As early as a daemon can: runs of the one before it may be counting the seconds. */
+  /** Runs of the daemon before may be counting the seconds. */
   renew(): void {
     if (existsSync(this.path)) this.hold();
   }
@@ -109,3 +109,10 @@ export class Lifeline {
     this.#fd = undefined;
   }
 }
+
+/** As early as a daemon can, before it opens its log: that one may have to be folded anew. */
+export const heldLifeline = (runsDir: string, renewMs?: number): Lifeline => {
+  const lifeline = new Lifeline(runsDir, renewMs);
+  lifeline.renew();
+  return lifeline;
+};

@@ -4,7 +4,7 @@ import type { RuntimeSpawner } from "../spawner.ts";
 import { Cgroups } from "./cgroups.ts";
 import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
-import { Lifeline } from "./lifeline.ts";
+import { heldLifeline, type Lifeline } from "./lifeline.ts";
 import { livingRuns } from "./living.ts";
 import type { WatchFiles } from "./notices.ts";
 import { observe } from "./observe.ts";
@@ -24,6 +24,8 @@ export interface ProcessSpawnerOptions {
   readonly storeId: string;
   /** A run that dies with its daemon waits so long for the next one: LIFELINE_RENEW_MS. */
   readonly lifelineRenewMs?: number;
+  /** Renewed already by who gives it; closed with the spawner. */
+  readonly lifeline?: Lifeline;
   /** Told what was thrown by the look at one run. */
   readonly onDefect?: (cause: unknown) => void;
   /** Told once of what this machine cannot do. */
@@ -37,6 +39,7 @@ export const makeProcessSpawner = ({
   runsDir,
   storeId,
   lifelineRenewMs,
+  lifeline = heldLifeline(runsDir, lifelineRenewMs),
   onDefect = () => undefined,
   report = () => undefined,
   cgroup,
@@ -49,8 +52,6 @@ export const makeProcessSpawner = ({
   }, onDefect);
   const snapshots = new Snapshots(poller.runs);
   const cgroups = new Cgroups(cgroup, storeId);
-  const lifeline = new Lifeline(runsDir, lifelineRenewMs);
-  lifeline.renew();
   const releaser = new Releaser(report);
   const host: Host = {
     runsDir,
