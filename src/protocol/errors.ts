@@ -72,6 +72,14 @@ export const ERROR_CATALOGUE = {
   ),
   PARSE_ERROR: row("EPARSE", 3, 400, true, "none", "Send valid JSON in UTF-8."),
   REQUEST_TOO_LARGE: row("EARG", 3, 413, true, "none", "Send a smaller request; put long prompts in a file."),
+  CURSOR_UNKNOWN: row(
+    "EARG",
+    3,
+    409,
+    true,
+    "none",
+    "Read the log from its beginning with `--from 0`, or leave the cursor out to see what comes.",
+  ),
   AMBIGUOUS_ID: row("EARG", 3, 400, true, "none", "Give more characters of the id, or the whole name."),
   // 4: precondition
   BINARY_NOT_FOUND: row(

@@ -19,7 +19,7 @@ import type { PauseView, WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
 import { Tail } from "./tail.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
-import { type Follow, followLines, tailOf } from "./watch.ts";
+import { type Follow, followLines, refuseFuture, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
 
 export interface QueryOptions {
@@ -111,6 +111,7 @@ export const makeQueries = (
           ? undefined
           : yield* Effect.forEach(query.ids, (ref) => Effect.map(find(ref), (row) => row.id));
       return yield* attempt(() => {
+        refuseFuture(log, query.from);
         const since =
           query.from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
         const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };

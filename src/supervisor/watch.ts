@@ -28,6 +28,23 @@ export interface Follow {
 export const followLines = (log: EventLog, follow: Follow): Stream.Stream<Page, HoldfastError> =>
   Stream.unfold(follow.from, (cursor: number) => nextPage(log, follow, cursor));
 
+/**
+ * Nobody was ever told of a record that the log has not got, unless the log was longer once: a backup was copied back, or a
+ * power loss took its end. To wait there would pass over what is recorded meanwhile.
+ */
+export const refuseFuture = (log: EventLog, from: number | undefined): void => {
+  const head = log.head();
+  if (from === undefined || from <= head) return;
+  throw new HoldfastError(
+    "CURSOR_UNKNOWN",
+    `The log ends at record ${head}, and ${from} is after it: the cursor is of another log, or this one is an older copy.`,
+    {
+      suggestion: `To go on from the end of this log: \`--from ${head}\`; to read all of it: \`--from 0\`.`,
+      details: { from, head },
+    },
+  );
+};
+
 /** What there is after a cursor; `next` is the cursor after it. */
 export type Look =
   | { readonly type: "page"; readonly page: Page; readonly next: number }

@@ -562,6 +562,23 @@ describe("names and idempotency", () => {
 });
 
 describe("watch", () => {
+  it.effect("refuses a cursor after the end of the log, and takes the end itself", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, log } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec({ restart: "temporary" }));
+      (yield* nth(memory, 1)).exit(0);
+      yield* runtime.wait([id]);
+      const head = log.head();
+      const read = (from: number) => Stream.runCollect(runtime.watch({ ids: [id], from, follow: false }));
+      expect(yield* read(head)).toEqual([]);
+      expect(yield* Effect.flip(read(head + 1))).toMatchObject({
+        code: "CURSOR_UNKNOWN",
+        message: expect.stringContaining(`The log ends at record ${head}, and ${head + 1} is after it`),
+        suggestion: expect.stringContaining(`--from ${head}`),
+      });
+    }),
+  );
+
   it.effect("from a cursor gives every record once, in order, and ends with the worker", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;

@@ -11,7 +11,7 @@ import type { Database } from "better-sqlite3";
 import { GC_PAUSE_MS, GC_SLICE_PAGES } from "../../protocol/limits.ts";
 import type { Offload } from "../offload.ts";
 import type { Archive, Collected } from "./collect.ts";
-import { makeRemover, type Run } from "./remove.ts";
+import { makeRemover, type Remover, type Run } from "./remove.ts";
 
 export interface GcOptions {
   /** Output recorded before this instant, in epoch milliseconds. */
@@ -51,10 +51,18 @@ export const collectGarbage = async (
   let records = 0;
   const archives: string[] = [];
 
+  let made: { readonly db: Database; readonly remover: Remover } | undefined;
+  /** Its statements are made once a connection: made for each slice, throwing tens of thousands of them away held up the loop. */
+  const remover = (): Remover => {
+    const db = log.db();
+    if (made?.db !== db) made = { db, remover: makeRemover(db, log.newId) };
+    return made.remover;
+  };
+
   const removeRuns = async (runs: readonly Run[], archive: string | null): Promise<void> => {
     for (const run of runs)
       for (let next = run.from_version; next <= run.to_version; ) {
-        const slice = makeRemover(log.db(), log.newId)(run, next, archive);
+        const slice = remover()(run, next, archive);
         ({ next } = slice);
         records += slice.removed;
         await pause(GC_PAUSE_MS);
