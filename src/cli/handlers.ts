@@ -68,4 +68,5 @@ export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>>
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
   "daemon/stop": daemon.stopProblems,
+  "db/export": db.exportProblems,
 };

@@ -1,5 +1,5 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
-import { parseDuration } from "../protocol/durations.ts";
+import { parseDuration, parseSize } from "../protocol/durations.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import {
   CONNECTIONS_DEFAULT,
@@ -65,12 +65,10 @@ const whole = (env: Environment, name: string, least: number, most: number): num
   throw wrong(name, text, `a whole number from ${least} to ${most}`);
 };
 
-const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-
 const size = (env: Environment, name: string): number | undefined => {
   const text = env[name];
   if (text === undefined || text === "") return undefined;
-  const [, digits, unit] = /^(\d{1,12})([KMG]?)$/.exec(text) ?? [];
-  if (digits !== undefined && unit !== undefined) return Number(digits) * UNITS[unit]!;
-  throw wrong(name, text, "a size such as 256M or 2G");
+  const bytes = parseSize(text);
+  if (bytes !== undefined) return bytes;
+  throw wrong(name, text, "a size such as 256MB or 2G");
 };

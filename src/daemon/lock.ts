@@ -6,7 +6,7 @@
  * of its descriptors on it is closed. Who holds it is therefore told by `daemon.json` beside it. It is also what keeps a
  * second daemon out while somebody has deleted the lock file and its holder has not made it again yet.
  */
-import { rmSync, statSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { HoldfastError } from "../protocol/errors.ts";
@@ -74,6 +74,7 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
 
 /** undefined when somebody else holds it. */
 const take = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
+  makePrivate(path);
   const db = new Database(path, { timeout });
   try {
     db.exec("BEGIN EXCLUSIVE");
@@ -92,6 +93,15 @@ const take = (path: string, stateDir: string, timeout: number): Database.Databas
       `The lock of ${stateDir} cannot be taken: ${(cause as Error).message}.`,
       { cause },
     );
+  }
+};
+
+/** SQLite would make it with the umask's mode, and its journal like it. A file that is there is never opened here (see above). */
+const makePrivate = (path: string): void => {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch {
+    // It is there, or cannot be made: SQLite says why.
   }
 };
 

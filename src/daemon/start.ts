@@ -48,13 +48,28 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
       // It lost to a daemon that does not answer: one that is about to, or one that is just stopping.
       if (child?.lost()) child = undefined;
       const failed = child?.failed();
-      if (failed !== undefined) throw down(stateDir, `The daemon did not start: ${failed}`);
+      if (failed !== undefined) throw notStarted(stateDir, failed);
       await sleep(DAEMON_START_POLL_MS);
     }
   } finally {
     if (claimed) rmSync(claim, { force: true });
   }
   throw down(stateDir, `The daemon of ${stateDir} did not answer within ${DAEMON_START_WAIT_MS / 1000} s.`);
+};
+
+/** Its last line is one of its log, which has a sentence and the next step, or what Node said. */
+const notStarted = (stateDir: string, line: string): HoldfastError => {
+  let told: { message?: unknown; next?: unknown } = {};
+  try {
+    told = JSON.parse(line);
+  } catch {
+    // Not of the log.
+  }
+  const { message = line, next } = told;
+  const error = down(stateDir, `The daemon did not start: ${message}`);
+  return typeof next !== "string"
+    ? error
+    : new HoldfastError("SUPERVISOR_DOWN", error.message, { suggestion: `${next} ${error.suggestion}` });
 };
 
 const down = (stateDir: string, message: string): HoldfastError =>

@@ -189,6 +189,8 @@ export const SOCKET_AGAIN_WAIT_MS = 3_000;
 /** A client waits so long for the daemon that it started to answer, and looks this often. */
 export const DAEMON_START_WAIT_MS = 10_000;
 export const DAEMON_START_POLL_MS = 10;
+/** `agent daemon stop` waits so long for the process to be gone after its answer: closing a long log takes its time. */
+export const DAEMON_GONE_WAIT_MS = 10_000;
 /** A client that claimed the start and did not finish it within this has died. */
 export const DAEMON_START_CLAIM_MS = 3_000;
 /** A log of the daemon over this is put aside, once, at the next start. */

@@ -1,6 +1,6 @@
 /** Puts the real parts together: the log, the process spawner and the adapters of a state directory, under one runtime. */
 import { chmodSync, mkdirSync } from "node:fs";
-import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
@@ -20,7 +20,7 @@ import {
   RETENTION_DEFAULT_MS,
 } from "../protocol/limits.ts";
 import { secretArguments } from "../protocol/redact.ts";
-import { isEnded, WorkerSpec } from "../protocol/worker.ts";
+import { isEnded } from "../protocol/worker.ts";
 import { openLog } from "../store/log.ts";
 import type { EventLog } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
@@ -28,7 +28,8 @@ import { type Defects, makeDefects } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
 import type { Limits } from "./seats.ts";
-import type { Services, SpecFiles } from "./services.ts";
+import type { Services } from "./services.ts";
+import { specFiles } from "./spec-files.ts";
 import { tracing } from "./trace.ts";
 
 export interface OpenRuntimeOptions {
@@ -187,36 +188,3 @@ const portAccepts = (port: number): Promise<boolean> =>
     socket.once("error", answer(false));
     socket.setTimeout(PORT_PROBE_MAX_MS, answer(false));
   });
-
-const messageFile = (messageId: string): string => `message-${messageId}`;
-
-/** Written whole or not at all, and on the disk then. */
-const writeWhole = async (dir: string, name: string, text: string): Promise<void> => {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const temporary = join(dir, `${name}.tmp`);
-  await writeFile(temporary, text, { mode: 0o600, flush: true });
-  await rename(temporary, join(dir, name));
-};
-
-/** `runs/<worker>/spec.json` and `runs/<worker>/message-<id>`, 0600. */
-const specFiles = (dirOf: (workerId: string) => string): SpecFiles => ({
-  save: (workerId, spec) => writeWhole(dirOf(workerId), "spec.json", JSON.stringify(spec)),
-  saveMessage: (workerId, messageId, text) => writeWhole(dirOf(workerId), messageFile(messageId), text),
-  loadMessage: (workerId, messageId) =>
-    readFile(join(dirOf(workerId), messageFile(messageId)), "utf8").catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === "ENOENT") return undefined;
-      throw cause;
-    }),
-  dropMessage: (workerId, messageId) => rm(join(dirOf(workerId), messageFile(messageId)), { force: true }),
-  load: async (workerId) => {
-    try {
-      return WorkerSpec.parse(JSON.parse(await readFile(join(dirOf(workerId), "spec.json"), "utf8")));
-    } catch (cause) {
-      throw new HoldfastError(
-        "INVALID_STATE",
-        `The launch spec of worker ${workerId} is not kept (any more).`,
-        { cause, suggestion: "Spawn it anew." },
-      );
-    }
-  },
-});

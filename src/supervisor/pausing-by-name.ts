@@ -86,5 +86,9 @@ const nothingToPause = ({ id, state }: WorkerRow): HoldfastError =>
     isEnded(state)
       ? `Worker ${id} has ended; there is nothing to pause.`
       : `Worker ${id} is ${state.replaceAll("_", " ")}: no agent of it runs that could be paused.`,
-    { suggestion: "See what it does with `agent info`; `agent kill` keeps it from being started." },
+    {
+      suggestion: isEnded(state)
+        ? "`agent restart` starts it anew."
+        : "See what it does with `agent info`; `agent kill` keeps it from being started.",
+    },
   );

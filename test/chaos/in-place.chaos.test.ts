@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -98,6 +99,7 @@ test("a socket, daemon.json or lock that is deleted or replaced is made again by
   expect(code, "a second daemon finds the state directory taken at any moment").toBe(6);
   expect(stderr).toContain(`The daemon with pid ${pid} `);
   await until("the lock is there again", () => existsSync(lock));
+  expect(statSync(lock).mode & 0o777, "and nobody else may read it").toBe(0o600);
   // daemon.json alone may go as well now.
   await until("the lock is held", () => said().includes("the lock was gone or replaced, and is there again"));
   unlinkSync(file);

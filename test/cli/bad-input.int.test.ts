@@ -158,6 +158,7 @@ it.each([
   [["kill", "a", "--all"], "agent kill takes IDs or --all, not both."],
   [["watch", "a", "--all"], "agent watch takes IDs or --all, not both."],
   [["watch", "--from", "1", "--since", "1m"], "agent watch takes --from or --since, not both."],
+  [["db", "export", "--from", "9", "--to", "6"], "--from 9 is after --to 6: there is nothing between them."],
   [["logs", "a", "--stderr"], "--stderr goes with --raw."],
   [["logs", "a", "--tail", "100001"], "--tail may be at most 100000."],
   [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connectionsOf, descriptorsOf } from "../../src/daemon/limits.ts";
+import { connectionsOf, descriptorsOf, limitsOf } from "../../src/daemon/limits.ts";
 import { CONNECTIONS_DEFAULT, DESCRIPTORS_KEPT } from "../../src/protocol/limits.ts";
 
 test("connections are as many as asked for, and leave descriptors for the rest", () => {
@@ -20,4 +20,15 @@ test("the kernel's word for how many files may be open is read", () => {
     Number.POSITIVE_INFINITY,
   );
   expect(descriptorsOf("")).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("sizes are written as everywhere else", () => {
+  const floor = (text: string) => limitsOf({ HOLDFAST_DISK_MIN: text }).disk_min_bytes;
+  expect([floor("256M"), floor("256MB"), floor("1.5g"), floor("0")]).toEqual([
+    256 * 1024 ** 2,
+    256 * 1024 ** 2,
+    1.5 * 1024 ** 3,
+    0,
+  ]);
+  expect(() => floor("900TB")).toThrow('HOLDFAST_DISK_MIN is a size such as 256MB or 2G, not "900TB".');
 });

@@ -114,7 +114,8 @@ describe("starting a daemon", () => {
     const error = await connect({ HOLDFAST_TEST_SIN: "broken" }).catch((cause) => cause);
     expect(error).toBeInstanceOf(HoldfastError);
     expect(error.code).toBe("SUPERVISOR_DOWN");
-    expect(error.message).toContain("The log of this test is broken.");
+    expect(error.message).toBe("The daemon did not start: The log of this test is broken.");
+    expect(error.suggestion).toContain(`See ${daemonLogPath(stateDir)}.`);
     expect(existsSync(join(stateDir, "daemon.starting"))).toBe(false);
   });
 

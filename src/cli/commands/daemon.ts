@@ -1,8 +1,12 @@
 /** agent daemon …: the daemon itself. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { type DaemonFile, isHolderAlive, readDaemonFile } from "../../daemon/daemon-file.ts";
+import type { Replies } from "../../daemon/replies.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { DAEMON_GONE_WAIT_MS, DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
-import type { Handler, Result } from "../context.ts";
+import type { Context, Handler, Result } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
 import { statusInTime } from "../silence.ts";
@@ -51,10 +55,26 @@ export const start: Handler = async (context) => {
         throw cause;
       },
     );
-    const status = await (await context.connect({ start: true })).request("daemon/status", {});
-    return success({ ...status, effect: wasRunning ? "noop" : "created" });
+    const before = wasRunning ? readDaemonFile(context.stateDir)?.pid : undefined;
+    const status = await nextStatus(context);
+    return success({ ...status, effect: status.pid === before ? "noop" : "created" });
   } finally {
     done();
+  }
+};
+
+/** One that is just stopping still takes connections: the next one is started once it is gone. */
+const nextStatus = async (context: Context): Promise<Replies["daemon/status"]> => {
+  const deadline = performance.now() + DAEMON_START_WAIT_MS;
+  for (;;) {
+    const client = await context.connect({ start: true });
+    try {
+      return await client.request("daemon/status", {});
+    } catch (cause) {
+      if (asHoldfastError(cause).code !== "UNAVAILABLE" || performance.now() > deadline) throw cause;
+      client.close();
+      await sleep(DAEMON_START_POLL_MS);
+    }
   }
 };
 
@@ -69,7 +89,10 @@ export const stop: Handler = async (context) => {
   context.onInterrupt = { sentence: "The daemon goes on stopping. See: agent daemon status" };
   const done = context.progress("stopping the daemon");
   try {
-    const reply = await (await context.connect()).request("daemon/stop", { agents });
+    const client = await context.connect();
+    const holder = readDaemonFile(context.stateDir);
+    const reply = await client.request("daemon/stop", { agents });
+    if (holder !== undefined) await untilGone(holder);
     return success({ ...reply, effect: "deleted" });
   } catch (cause) {
     if (isDown(cause)) return success({ agents, live: 0, effect: "noop" });
@@ -77,6 +100,12 @@ export const stop: Handler = async (context) => {
   } finally {
     done();
   }
+};
+
+/** It answers a moment before it ends: who starts the next one right after must not meet it. */
+const untilGone = async (holder: DaemonFile): Promise<void> => {
+  const deadline = performance.now() + DAEMON_GONE_WAIT_MS;
+  while (isHolderAlive(holder) && performance.now() < deadline) await sleep(DAEMON_START_POLL_MS);
 };
 
 export const status: Handler = async (context) => {

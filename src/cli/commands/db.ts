@@ -5,6 +5,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { Client } from "../client.ts";
 import type { Context, Handler } from "../context.ts";
 import { VERSION } from "../package.ts";
+import type { Call } from "../parse.ts";
 import { isDown } from "./daemon.ts";
 
 const offline = () => import("../../daemon/offline.ts");
@@ -71,6 +72,11 @@ export const gc: Handler = async (context) => {
     ...report,
     effect: how.dry_run ? "would_delete" : report.records > 0 ? "deleted" : "noop",
   });
+};
+
+export const exportProblems = ({ flags }: Call): readonly string[] => {
+  const { from = 1, to = Number.MAX_SAFE_INTEGER } = flags as { from?: number; to?: number };
+  return from > to ? [`--from ${from} is after --to ${to}: there is nothing between them`] : [];
 };
 
 /** Read by this process, beside the daemon: a long export costs it nothing. */

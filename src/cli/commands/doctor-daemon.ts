@@ -8,7 +8,7 @@ import { asHoldfastError } from "../../protocol/errors.ts";
 import type { Context } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { diskWords } from "../render/limits.ts";
-import { duration } from "../render/units.ts";
+import { count, duration } from "../render/units.ts";
 import { statusInTime } from "../silence.ts";
 import type { Check } from "./doctor.ts";
 
@@ -26,7 +26,9 @@ export const daemon = async (context: Context): Promise<Check> => {
     return {
       name,
       result: "ok",
-      finding: `does not run${stale ? ` (pid ${stale.pid} is gone)` : ""}; agent spawn starts it`,
+      finding: stale
+        ? `does not run: pid ${stale.pid} is gone; agent daemon start takes over what it left`
+        : "does not run; agent spawn starts it",
     };
   }
 };
@@ -40,7 +42,7 @@ export const judged = ({
   defects,
   disk,
 }: Replies["daemon/status"]): Omit<Check, "name"> => {
-  const finding = `runs, version ${version}, pid ${pid}, ${workers.live} live workers`;
+  const finding = `runs, version ${version}, pid ${pid}, ${count(workers.live, "live worker")}`;
   const anew = "agent daemon upgrade --force starts it anew; its agents go on.";
   if (health?.ok === false)
     return {
@@ -65,13 +67,13 @@ export const judged = ({
   if (defects?.newest)
     return {
       result: "warn",
-      finding: `${finding}; it has contained ${defects.count} defects, the newest: ${defects.newest.where} (${defects.newest.error})`,
+      finding: `${finding}; it has contained ${count(defects.count, "defect")}, the newest: ${defects.newest.where} (${defects.newest.error})`,
       fix: `Please report it with daemon.log. ${anew}`,
     };
   if (health && health.stalls.count > 0)
     return {
       result: "warn",
-      finding: `${finding}; its loop was blocked ${health.stalls.count} times, at most ${duration(health.stalls.longest_ms)}`,
+      finding: `${finding}; its loop was blocked ${count(health.stalls.count, "time")}, at most ${duration(health.stalls.longest_ms)}`,
       fix: "daemon.log says when; a slow disk or a busy machine does this.",
     };
   return { result: "ok", finding };

@@ -36,7 +36,9 @@ const tried = async (program: string, probe: string): Promise<string | undefined
       timeout: RELEASE_MAX_MS,
     });
     return undefined;
-  } catch {
+  } catch (cause) {
+    // Nothing is known then, and the check of the disk says it.
+    if ((cause as NodeJS.ErrnoException).code === "ENOSPC") return undefined;
     return "no hole can be punched there";
   } finally {
     rmSync(probe, { force: true });

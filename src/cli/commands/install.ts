@@ -50,21 +50,27 @@ const isAsWritten = (text: string): boolean => {
   return found !== null && text.includes(WRITTEN_BY) && checksum(text.slice(0, found.index)) === found[1];
 };
 
-const refuseEdited = (path: string, text: string | undefined, force: boolean): void => {
+const refuseEdited = (path: string, text: string | undefined, force: boolean, next: string): void => {
   if (force || text === undefined || isAsWritten(text)) return;
   throw new HoldfastError("ALREADY_EXISTS", `${path} was written or edited by somebody else.`, {
-    suggestion: "See what would be written with --dry-run; --force writes it.",
+    suggestion: next,
   });
 };
 
 /** Where a manager of the user answers they are run, else they are told. */
-const carryOut = (commands: readonly (readonly string[])[]): { commands: string[]; ran: boolean } => {
+const carryOut = (
+  { notice }: Context,
+  commands: readonly (readonly string[])[],
+): { commands: string[]; ran: boolean } => {
   const told = commands.map(commandLine);
   try {
     for (const [program, ...args] of commands)
       execFileSync(program!, args, { stdio: ["ignore", "ignore", "pipe"] });
     return { commands: told, ran: true };
-  } catch {
+  } catch (cause) {
+    const { stderr, message } = cause as Error & { stderr?: Buffer };
+    const why = stderr?.toString().trim().split("\n")[0] || message;
+    notice(`The manager of your services did not do it: ${why}`);
     return { commands: told, ran: false };
   }
 };
@@ -78,12 +84,17 @@ export const install: Handler = async (context) => {
   const told = { path: file.path, text, commands: file.enable.map(commandLine), ran: false };
   if (flags["dry-run"])
     return success<InstallReply>({ ...told, effect: isNew ? "would_create" : "would_update" });
-  refuseEdited(file.path, before, flags.force === true);
+  refuseEdited(
+    file.path,
+    before,
+    flags.force === true,
+    "See what would be written with --dry-run; --force writes it.",
+  );
   if (before !== text) {
     mkdirSync(dirname(file.path), { recursive: true });
     writeFileSync(file.path, text);
   }
-  const done = flags.now ? carryOut(file.enable) : {};
+  const done = flags.now ? carryOut(context, file.enable) : {};
   const effect = isNew ? "created" : before === text ? "noop" : "updated";
   return success<InstallReply>({ ...told, ...done, effect });
 };
@@ -92,11 +103,12 @@ export const uninstall: Handler = async (context) => {
   const { flags } = context;
   const file = fileOf(context);
   const before = present(file.path);
-  const told = { path: file.path, text: before ?? "", commands: file.disable.map(commandLine), ran: false };
+  const told = { path: file.path, text: before ?? "", commands: file.forget.map(commandLine), ran: false };
   if (before === undefined) return success<InstallReply>({ ...told, commands: [], effect: "noop" });
   if (flags["dry-run"]) return success<InstallReply>({ ...told, effect: "would_delete" });
-  refuseEdited(file.path, before, flags.force === true);
-  const done = flags.now ? carryOut(file.disable) : {};
+  refuseEdited(file.path, before, flags.force === true, "Look at it; --force removes it.");
+  const done = flags.now ? carryOut(context, file.disable) : undefined;
   rmSync(file.path);
-  return success<InstallReply>({ ...told, ...done, effect: "deleted" });
+  if (file.link !== undefined) rmSync(file.link, { force: true });
+  return success<InstallReply>({ ...told, ...(done?.ran ? done : {}), effect: "deleted" });
 };

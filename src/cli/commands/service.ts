@@ -1,6 +1,6 @@
 /** The daemon as a service of the user: what is written for systemd and for launchd. Pure text. */
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { daemonEnvironment } from "../../daemon/start.ts";
 import type { Env } from "../context.ts";
 
@@ -17,10 +17,10 @@ export interface Service {
   readonly env: Env;
 }
 
-/** What the daemon needs of the environment, and its agents' programs by PATH. A marker of a session has no place in it. */
+/** What the daemon needs of the environment, and its agents' programs by PATH. What is of this session or of this command has no place in it. */
 const variables = ({ env, stateDir }: Service): Readonly<Record<string, string>> => {
   const sessionless = Object.entries(daemonEnvironment(env)).filter(
-    ([name]) => !/^XDG_(RUNTIME_DIR|SESSION|SEAT|VTNR)/.test(name),
+    ([name]) => !/^(XDG_(RUNTIME_DIR|SESSION|SEAT|VTNR)|HOLDFAST_OUTPUT$)/.test(name),
   );
   const all = { ...Object.fromEntries(sessionless), HOLDFAST_HOME: stateDir };
   return Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -90,6 +90,10 @@ export interface ServiceFile {
   /** Each by itself, in this order. */
   readonly enable: readonly (readonly string[])[];
   readonly disable: readonly (readonly string[])[];
+  /** The same where the file is gone already: a manager disables nothing that it cannot find. */
+  readonly forget: readonly (readonly string[])[];
+  /** By which it is enabled; it goes with the file. */
+  readonly link?: string;
 }
 
 export const serviceFile = (service: Service, platform: NodeJS.Platform): ServiceFile => {
@@ -101,6 +105,7 @@ export const serviceFile = (service: Service, platform: NodeJS.Platform): Servic
       text: launchdPlist(service),
       enable: [["launchctl", "load", "-w", path]],
       disable: [["launchctl", "unload", "-w", path]],
+      forget: [["launchctl", "remove", LABEL]],
     };
   }
   const { XDG_CONFIG_HOME: config } = service.env;
@@ -113,5 +118,10 @@ export const serviceFile = (service: Service, platform: NodeJS.Platform): Servic
       ["systemctl", "--user", "enable", "--now", UNIT],
     ],
     disable: [["systemctl", "--user", "disable", "--now", UNIT]],
+    forget: [
+      ["systemctl", "--user", "stop", UNIT],
+      ["systemctl", "--user", "daemon-reload"],
+    ],
+    link: join(dirname(path), "default.target.wants", UNIT),
   };
 };

@@ -13,7 +13,8 @@ const judge = (over: object) => judged({ ...well, ...over } as never);
 
 describe("the doctor says of a daemon", () => {
   test.each([
-    ["that is well, that it runs", {}, "ok", "runs, version"],
+    ["that is well, that it runs", {}, "ok", "2 live workers"],
+    ["that has one worker, so", { workers: { live: 1, total: 1 } }, "ok", "1 live worker"],
     [
       "of another version, how it is brought to this one",
       { version: "0.0.1" },

@@ -16,6 +16,7 @@ const service: Service = {
     XDG_SESSION_ID: "4",
     HOLDFAST_MAX_RUNNING: "7",
     HOLDFAST_RUN: "s/w/1",
+    HOLDFAST_OUTPUT: "json",
     API_KEY: "secret",
   },
 };
@@ -77,8 +78,9 @@ test("the launchd plist", () => {
 });
 
 interface Answer {
-  readonly data: { readonly effect: string; readonly text: string };
-  readonly error: { readonly message: string };
+  readonly data: { readonly effect: string; readonly text: string; readonly commands: readonly string[] };
+  readonly error: { readonly message: string; readonly suggestion: string };
+  readonly warnings: readonly string[];
 }
 
 const hasAnalyze = spawnSync("systemd-analyze", ["--version"]).status === 0;
@@ -133,6 +135,9 @@ describe("agent daemon install", () => {
         const { exit, error } = agent([command]);
         expect(exit).toBe(6);
         expect(error.message).toBe(`${unit} was written or edited by somebody else.`);
+        expect(error.suggestion).toContain(
+          command === "install" ? "--force writes it" : "--force removes it",
+        );
       }
       expect(readFileSync(unit, "utf8")).toBe(text);
     }
@@ -144,14 +149,22 @@ describe("agent daemon install", () => {
     mkdirSync(bin);
     const commands = ["systemctl --user daemon-reload", "systemctl --user enable --now holdfast.service"];
     const manager = (exit: number) =>
-      writeFileSync(join(bin, "systemctl"), `#!/bin/sh\necho "systemctl $*" >>${root}/ran\nexit ${exit}\n`, {
-        mode: 0o755,
-      });
+      writeFileSync(
+        join(bin, "systemctl"),
+        `#!/bin/sh\necho "systemctl $*" >>${root}/ran\necho no bus >&2\nexit ${exit}\n`,
+        {
+          mode: 0o755,
+        },
+      );
     manager(1);
     expect(agent(["install", "--now"], `${bin}:${process.env.PATH}`).data).toMatchObject({
       ran: false,
       commands,
     });
+    const { data, warnings } = agent(["uninstall", "--now"], `${bin}:${process.env.PATH}`);
+    expect(warnings).toEqual(["The manager of your services did not do it: no bus"]);
+    // The file is gone by then, and systemctl disables nothing that it cannot find.
+    expect(data.commands[0]).toBe("systemctl --user stop holdfast.service");
     rmSync(join(root, "ran"));
     manager(0);
     expect(agent(["install", "--now"], `${bin}:${process.env.PATH}`).data).toMatchObject({
