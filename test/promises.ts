@@ -339,8 +339,14 @@ export const PROMISES: readonly Kept[] = [
     id: "R31",
     sentence: "A worker parked by a rate limit is woken once, also by the next daemon.",
     tier: "D",
-    proofs: [],
-    open: "Not built yet.",
+    proofs: [
+      ...by(
+        "supervisor/rate-limit.int.test.ts",
+        "waits until the reset, also under the next daemon, is woken once, and no window counts it (R31)",
+      ),
+      ...by("supervisor/rate-limit.int.test.ts", "gives up after so many waits in a row, and says why"),
+    ],
+    open: "Of a reset that a CLI tells as a time of day or as an epoch nothing is read yet: it waits as where none is told.",
   },
   {
     id: "R32",

@@ -131,10 +131,24 @@ const LOOKED_AT_MAX_UNITS = 8_192;
 export const classifyText = (text: string): WorkerError | undefined => {
   const head = text.slice(0, LOOKED_AT_MAX_UNITS);
   const status = STATUS_IN_TEXT.exec(head)?.[1];
-  if (status !== undefined) return classifyStatus(Number(status));
+  if (status !== undefined) return withReset(classifyStatus(Number(status)), head);
   for (const [, name] of head.matchAll(TYPE_IN_TEXT)) {
     const named = classifyName(name);
-    if (named !== undefined) return named;
+    if (named !== undefined) return withReset(named, head);
   }
-  return TEXTS.find(([pattern]) => pattern.test(head))?.[1];
+  return withReset(TEXTS.find(([pattern]) => pattern.test(head))?.[1], head);
+};
+
+/** `try again in 5 days 3 hours`, `in 1m30s`, `in 1.2s`: when the limit resets, where the CLI says so. */
+const AGAIN_IN = /\btry again in ([0-9][0-9a-z ,.]{0,60})/i;
+const PART = /(\d{1,6}(?:\.\d{1,6})?) ?(ms|d|h|m|s)/gi;
+const SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1, ms: 0.001 };
+
+const withReset = (error: WorkerError | undefined, text: string): WorkerError | undefined => {
+  const words = error?.code === "RATE_LIMITED" ? AGAIN_IN.exec(text)?.[1] : undefined;
+  if (error === undefined || words === undefined) return error;
+  let seconds = 0;
+  for (const [, count, unit = "s"] of words.matchAll(PART))
+    seconds += Number(count) * (SECONDS[unit.toLowerCase()] ?? 0);
+  return seconds > 0 ? { ...error, retry_after_s: Math.ceil(seconds) } : error;
 };

@@ -132,6 +132,15 @@ export const RESTART_PERIOD_DEFAULT_MS = 60_000;
 export const BACKOFF_MIN_DEFAULT_MS = 1_000;
 export const BACKOFF_MAX_DEFAULT_MS = 60_000;
 export const RESTARTS_MAX = 1_000_000;
+/** A provider's rate limit: waits in a row before a worker gives up; an incarnation that ran for so long has got something done. */
+export const RATE_LIMIT_WAITS_MAX = 8;
+export const RATE_LIMIT_DONE_MS = 10 * 60_000;
+/** Where the provider does not say when: the first wait, and the longest. */
+export const RATE_LIMIT_BACKOFF_MIN_MS = 30_000;
+export const RATE_LIMIT_BACKOFF_MAX_MS = 30 * 60_000;
+/** Where it says when: at most a week and a day; and so much later at most, so that a hundred agents do not come back at once. */
+export const RATE_LIMIT_WAIT_MAX_MS = 8 * 24 * 3_600_000;
+export const RATE_LIMIT_JITTER_MAX_MS = 60_000;
 export const GRACE_DEFAULT_MS = 10_000;
 export const TIMEOUT_DEFAULT_MS = 30 * 60_000;
 export const STALL_DEFAULT_MS = 10 * 60_000;

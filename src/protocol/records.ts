@@ -417,15 +417,18 @@ export const isOutput = (type: RecordType): boolean => type === "agent.event" ||
 
 /**
  * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
- * agent with it, as it was told to, or the machine did.
+ * agent with it, as it was told to, or the machine did, or the provider's rate limit was
+ * reached.
  */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
+export const RESTART_RATE_LIMITED = "rate_limited";
 const UNCOUNTED_RESTARTS = [
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
   "supervisor_died",
   "machine_restarted",
+  RESTART_RATE_LIMITED,
 ] as const;
 export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
 const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);

@@ -12,6 +12,7 @@ import {
   HELD,
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
+  RESTART_RATE_LIMITED,
   type RecordDraft,
   type RecordPayloads,
   type UncountedRestart,
@@ -22,6 +23,7 @@ import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
 import { decideLadder } from "./ladder.ts";
 import { decidePause, isForgiven, pausedMs } from "./pause.ts";
+import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, rateLimitDelay } from "./rate-limit.ts";
 import { type Recorder, recorder } from "./recorder.ts";
 import { limitError, stopError } from "./stop-errors.ts";
 import { addRestart } from "./window.ts";
@@ -287,9 +289,10 @@ export const uncounted = (
   reason: UncountedRestart,
   record: Recorder,
   now: Now,
+  delay_ms = 0,
 ): RecordDraft =>
   record("worker_restart_scheduled", {
-    delay_ms: 0,
+    delay_ms,
     restarts_in_window: 0,
     max_restarts: child.max_restarts,
     period_ms: child.period_ms,
@@ -384,10 +387,10 @@ const decideAbandoned = (
 
 const noError: WorkerError = { code: "AGENT_FAILED", message: "The agent failed and did not say why." };
 
-/** The next incarnation, at once. */
-const again = (scheduled: RecordDraft): Decision => ({
+/** The next incarnation. */
+const again = (scheduled: RecordDraft, delay_ms = 0): Decision => ({
   events: [scheduled],
-  commands: [{ type: "restart_after", delay_ms: 0 }],
+  commands: [{ type: "restart_after", delay_ms }],
 });
 
 /** OTP's restart types. */
@@ -408,6 +411,11 @@ const privately = (child: ChildState, verdict: Verdict, now: Now): Decision => {
   if (!isRestarted(child.policy, completed))
     return end(completed ? "completed" : "failed", `${child.policy}: not restarted`);
   if (excused !== undefined) return again(uncounted(child, excused, record, now));
+  if (failure !== undefined && isRateLimited(failure)) {
+    const delay_ms = rateLimitDelay(failure, child.rate_limits, now.random);
+    if (delay_ms === undefined) return end("failed", GAVE_UP_ON_RATE_LIMIT);
+    return again(uncounted(child, RESTART_RATE_LIMITED, record, now, delay_ms), delay_ms);
+  }
 
   const window = addRestart(child.restarts, now.mono_ms, child.max_restarts, child.period_ms);
   const limits = { max_restarts: child.max_restarts, period_ms: child.period_ms };

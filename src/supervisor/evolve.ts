@@ -1,7 +1,10 @@
 /** Folds a child's records into what the supervisor remembers of it: the same at run time and after a crash. */
+
+import { RATE_LIMIT_DONE_MS } from "../protocol/limits.ts";
 import {
   isCountedRestart,
   type LogRecord,
+  RESTART_RATE_LIMITED,
   type RecordDraft,
   type RecordPayloads,
   type RecordType,
@@ -29,6 +32,7 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   stop: null,
   started_ms: null,
   due_ms: null,
+  rate_limits: 0,
   spent_ms: 0,
   ladder: FOOT,
   pause: NO_PAUSE,
@@ -97,7 +101,9 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       return { ...child, stop: { kind: "limit", ...limitOf(record.payload) } };
     case "worker_exited": {
       const { duration_ms, paused_ms = 0 } = record.payload;
-      return { ...child, open: false, spent_ms: child.spent_ms + Math.max(0, duration_ms - paused_ms) };
+      const ran_ms = Math.max(0, duration_ms - paused_ms);
+      const rate_limits = ran_ms < RATE_LIMIT_DONE_MS ? child.rate_limits : 0;
+      return { ...child, open: false, rate_limits, spent_ms: child.spent_ms + ran_ms };
     }
     case "worker_restart_scheduled": {
       const counted = isCountedRestart(record.payload.reason) ? [...child.restarts, at] : child.restarts;
@@ -106,6 +112,7 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
         state: "backing_off",
         tombstone: false,
         stop: null,
+        rate_limits: record.payload.reason === RESTART_RATE_LIMITED ? child.rate_limits + 1 : 0,
         restarts: inWindow(counted, at, child.period_ms),
         due_ms: at + record.payload.delay_ms,
       };
@@ -138,5 +145,7 @@ export const monotonicOf = (record: LogRecord, now: Instant, periodMs: number): 
   if (clock?.boot_id === now.boot_id)
     return Math.min(now.mono_ms, Number(BigInt(clock.mono_ns) / 1_000_000n));
   const ago = now.wall_ms - Date.parse(record.recorded_at);
-  return now.mono_ms - Math.min(Math.max(ago, 0), periodMs);
+  // What waits for a reset may wait longer than any window counts.
+  const longest = record.type === "worker_restart_scheduled" ? record.payload.delay_ms : 0;
+  return now.mono_ms - Math.min(Math.max(ago, 0), Math.max(periodMs, longest));
 };

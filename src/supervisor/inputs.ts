@@ -40,6 +40,8 @@ export interface ChildState {
   /** Monotonic milliseconds of the newest start and of the newest restart decision, with its delay. */
   readonly started_ms: number | null;
   readonly due_ms: number | null;
+  /** Waits for a provider's rate limit, in a row. */
+  readonly rate_limits: number;
   /** What its ended incarnations took together. */
   readonly spent_ms: number;
   /** How far it has been found stuck. */

@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { readRaw } from "../adapters/process/raw.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import type { LogRecord } from "../protocol/records.ts";
+import { type LogRecord, RESTART_RATE_LIMITED } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
@@ -93,6 +93,9 @@ export const makeQueries = (
     if (queue !== undefined) return queueReason(queue);
     if (core.accounts.isWaiting(id)) return `waits: ${core.accounts.spentFor(id)?.sentence}`;
     const worker = live.get(id);
+    const due = worker?.child().due_ms ?? null;
+    if (reason === RESTART_RATE_LIMITED && due !== null)
+      return `rate limited until ${new Date(wallMs() + due - monoMs()).toISOString()}`;
     const pause = worker?.child().pause;
     if (pause !== undefined && pause.causes.length > 0) return pauseSentence(pause);
     return worker?.mail?.isWaiting() === true ? "waits for a message" : reason;

@@ -150,6 +150,7 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   [RESTART_NEVER_STARTED]: "started again: the daemon died before the agent was started",
   supervisor_died: "started again: it died with its daemon",
   machine_restarted: "started again: the machine was restarted",
+  rate_limited: "waits until the provider's rate limit resets",
 };
 
 /** Said by the sentence already. */

@@ -5,11 +5,12 @@
  */
 import { formatDuration } from "../../protocol/durations.ts";
 import { DURATION_MAX_MS } from "../../protocol/limits.ts";
-import type { SupervisorEnd, WorkerError } from "../../protocol/records.ts";
+import { RESTART_RATE_LIMITED, type SupervisorEnd, type WorkerError } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { backoffDelay } from "../backoff.ts";
 import { isRestarted, step, uncounted, type Verdict } from "../decide.ts";
 import type { Input, Now } from "../inputs.ts";
+import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, rateLimitDelay } from "../rate-limit.ts";
 import { recorder } from "../recorder.ts";
 import { countRestart } from "../window.ts";
 import { Draft } from "./draft.ts";
@@ -110,6 +111,8 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       const why = sentence(completed, failure);
       if (excused !== undefined && isRestarted(member.child.policy, completed))
         return excuse(draft, supervisor, ref, excused, why);
+      if (failure !== undefined && isRateLimited(failure) && isRestarted(member.child.policy, completed))
+        return waitForLimit(draft, supervisor, ref, failure);
       if (isFirstStart(supervisor) && !before.child.ready) {
         draft.hold(member, why);
         return startFailed(draft, supervisor, ref, why);
@@ -119,6 +122,19 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       return onOver(draft, supervisor, ref, member.significant);
     }
   }
+};
+
+/** It alone: its siblings do not help it, whatever the strategy. */
+const waitForLimit = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, failure: WorkerError) => {
+  const member = memberOf(draft.tree, ref.worker_id as string);
+  const { child } = member;
+  const delay_ms = rateLimitDelay(failure, child.rate_limits, draft.now.random);
+  if (delay_ms === undefined) {
+    draft.end(member, "failed", GAVE_UP_ON_RATE_LIMIT);
+    return onOver(draft, supervisor, ref, member.significant);
+  }
+  draft.record(uncounted(child, RESTART_RATE_LIMITED, recorder(child), draft.now, delay_ms));
+  draft.tell(child.worker_id, { type: "restart_after", delay_ms });
 };
 
 const sentence = (completed: boolean, failure: WorkerError | undefined): string =>
