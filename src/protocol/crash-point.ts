@@ -39,6 +39,20 @@ export const CRASH_POINTS = [
   "sweep-before-kill",
   "exit-before-record",
   "exit-after-record",
+  /** A pause is on record, its agent runs. */
+  "pause-before-signal",
+  /** A message is on record, and whoever sent it does not know. */
+  "message-accepted",
+  /** Its bytes are in the agent's input, no record tells. */
+  "message-before-record",
+  /** An archive is whole, the log does not know it. */
+  "gc-archived",
+  /** A slice of what it holds is removed from the log. */
+  "gc-mid-removal",
+  /** All of it is removed, the archive is not done. */
+  "gc-before-done",
+  /** What is released is noted, the hole is not punched. */
+  "release-before-punch",
   "answer-before",
   "answer-after",
   /** The daemon was asked to stop, and lets go of its agents. */

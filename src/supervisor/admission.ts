@@ -51,7 +51,7 @@ export interface Admission {
   letGo(id: string): void;
   /** It does not live any more. */
   left(id: string): void;
-  /** On the tick: who can start now is let go. After a shortage of memory one at a time, because each one takes some. */
+  /** On the tick: who can start now is let go. After a shortage of memory one at a time, because each one takes some; the floor of the disk has its own reserve. */
   look(): void;
   placeOf(id: string): QueuePlace | undefined;
   /** Admits nobody any more; resolves when those who were being admitted live. */
@@ -62,7 +62,8 @@ export interface Admission {
 interface Seat extends Ask {
   readonly id: string;
   readonly name: string | undefined;
-  readonly arrival: number;
+  /** A restart that has to wait arrives anew: who ends again and again would be before everybody else for ever. */
+  arrival: number;
   waits_for: QueuePlace["waits_for"] | undefined;
   /** It was let go before it asked for its turn. */
   cleared: boolean;
@@ -202,6 +203,8 @@ export const makeAdmission = ({ limits, memAvailableBytes, disk, note }: Admissi
       seat.cleared = false;
       return undefined;
     }
+    arrivals += 1;
+    seat.arrival = arrivals;
     note(queuedRecord(seat.id, enqueue(seat, lacking)));
     return wait(seat);
   };
@@ -292,7 +295,7 @@ export const makeAdmission = ({ limits, memAvailableBytes, disk, note }: Admissi
     left,
     look: () => {
       isOpen = true;
-      serve(scarcity() !== undefined ? 1 : Number.POSITIVE_INFINITY);
+      serve(scarcity() === "memory" ? 1 : Number.POSITIVE_INFINITY);
     },
     placeOf: (id) => {
       const at = queue.findIndex((seat) => seat.id === id);

@@ -4,6 +4,7 @@
  */
 import type { MessageProtocol } from "../adapters/adapter.ts";
 import type { Run } from "../adapters/spawner.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
@@ -153,6 +154,7 @@ export class Mailing {
     if (next.type === "keep") return false;
     if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
     this.#end += bytes.length;
+    crashPoint("message-before-record");
     await this.#delivered(run, row);
     return true;
   }

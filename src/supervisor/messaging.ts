@@ -4,6 +4,7 @@
  */
 import { Effect, Schedule, Stream } from "effect";
 import type { MessageProtocol } from "../adapters/adapter.ts";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { MESSAGES_OPEN_MAX, RECONCILE_PERIOD_MS } from "../protocol/limits.ts";
@@ -123,6 +124,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       });
       if (key === undefined) {
         yield* commit([draft]);
+        crashPoint("message-accepted");
         return message_id;
       }
       return yield* Effect.catch(

@@ -1,4 +1,5 @@
 /** A pause at an agent: carried out after it is on record, and again by a daemon that finds it there. */
+import { crashPoint } from "../protocol/crash-point.ts";
 import { timeoutOf } from "./limiting.ts";
 import { isPaused } from "./pause.ts";
 import type { Shell } from "./worker.ts";
@@ -8,6 +9,7 @@ export const applyPause = async (shell: Shell): Promise<void> => {
   const { run, journal, services, id } = shell;
   if (run === undefined) return;
   if (isPaused(journal.child())) {
+    crashPoint("pause-before-signal");
     await shell.call("SIGSTOP", () => run.pause(), []);
     if (isPaused(journal.child()) && run.process() === "running")
       services.report(`worker ${id} is paused, but its agent could not be stopped`);

@@ -20,6 +20,7 @@ const PASSAGES_MAX: Partial<Record<CrashPoint, number>> = {
   "boot-adoption": 3,
   "boot-before-socket": 1,
   rebuild: 1,
+  "release-before-punch": 1,
   shutdown: 1,
 };
 const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1];
@@ -51,6 +52,10 @@ const drive = async (daemon: Launched, fleet: Fleet, point: CrashPoint): Promise
       fleet.stubborn(daemon).then((id) => fleet.kill(daemon, id)),
       ...(round % 2 === 1 ? [fleet.restart(daemon, fleet.lasting.at(-1) as string)] : []),
       ...(point === "rebuild" ? [daemon.request("db/rebuild", {})] : []),
+      ...(point.startsWith("gc-") ? [daemon.request("db/gc", { older_than_ms: 1 })] : []),
+      ...(point.startsWith("message-") ? [fleet.send(daemon, fleet.talking[0] as string)] : []),
+      ...(point === "pause-before-signal" ? [fleet.pause(daemon, fleet.counting[0] as string)] : []),
+      ...(point === "release-before-punch" && round === 0 ? [fleet.flood(daemon)] : []),
       ...(point === "shutdown" ? [daemon.request("daemon/stop", { agents: "keep" })] : []),
     ];
     await Promise.race([Promise.allSettled(asked), until("it dies", () => daemon.ended())]);
@@ -82,10 +87,12 @@ describe("a daemon that dies at", () => {
       await fleet.apply(founder, "shop");
       await fleet.stubborn(founder);
       for (let n = 0; n < 3; n += 1) await fleet.turn(founder);
+      await fleet.talker(founder);
       await founder.kill9();
       for (const crash of first?.point === "migration" ? others : chain) await dieAt(crash);
 
       const last = await startDaemon(stateDir);
+      await fleet.unpause(last);
       await fleet.workedOff(last);
       await fleet.kill(last, crashing);
       await fleet.down(last, "shop");

@@ -14,6 +14,8 @@ import type { Acknowledged, Found, History } from "./history.ts";
 
 const child = (name: string): string => resolve(import.meta.dirname, "../fixtures/children", name);
 const TALKER = resolve(import.meta.dirname, "../fixtures/agents/converses.mjs");
+/** Of 60,000 bytes. */
+const FLOOD_LINES = "400";
 const RECORDING = resolve(import.meta.dirname, "../recordings/claude-code/real-text.ndjson");
 
 /** Runs a script that knows no canary with one held, in every process that it makes. */
@@ -195,6 +197,11 @@ export class Fleet {
   async send(client: Client, id: string): Promise<void> {
     const { message_id } = await client.request<{ message_id: string }>("agent/send", { id, text: "hello" });
     this.acknowledged.push({ what: "send", worker_id: id, message_id });
+  }
+
+  /** More than a daemon keeps of a spool. */
+  async flood(client: Client): Promise<void> {
+    await this.job(client, [child("prints-much.sh"), FLOOD_LINES, this.#canary]);
   }
 
   async pause(client: Client, id: string): Promise<void> {

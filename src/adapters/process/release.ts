@@ -8,6 +8,7 @@
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../protocol/limits.ts";
 import { FILE_MODE } from "./run-directory.ts";
 
@@ -86,6 +87,7 @@ export class Releaser {
   async #release(spool: string, from: number, below: number): Promise<boolean> {
     if (this.#isOff) return false;
     note(spool, below);
+    crashPoint("release-before-punch");
     const punched = await punch(spool, from, below - from);
     if (punched === "unsupported") {
       note(spool, from);

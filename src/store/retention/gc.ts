@@ -8,6 +8,7 @@
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { GC_PAUSE_MS, GC_SLICE_PAGES } from "../../protocol/limits.ts";
 import type { Offload } from "../offload.ts";
 import type { Archive, Collected } from "./collect.ts";
@@ -65,11 +66,13 @@ export const collectGarbage = async (
         const slice = remover()(run, next, archive);
         ({ next } = slice);
         records += slice.removed;
+        crashPoint("gc-mid-removal");
         await pause(GC_PAUSE_MS);
       }
   };
 
   const finish = (name: string): void => {
+    crashPoint("gc-before-done");
     log.db().prepare("UPDATE archives SET done = 1 WHERE name = ?").run(name);
   };
 
@@ -114,6 +117,7 @@ export const collectGarbage = async (
     after = found.next;
     if (dry_run) records += found.records;
     else if (found.archive !== null) {
+      crashPoint("gc-archived");
       know(found.archive);
       await removeRuns(found.runs, found.archive.name);
       finish(found.archive.name);

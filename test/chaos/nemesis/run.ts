@@ -106,21 +106,26 @@ const client = async (n: number): Promise<void> => {
 /** Between disabling faults what is asked for is done; a refusal, of a disk that was full a moment ago, is asked again. */
 const probe = async (after: Fault): Promise<void> => {
   let last = "no answer";
-  const isDone = async (): Promise<boolean> => {
-    try {
-      await world.daemon.wait([await fleet.job(world.daemon, ["true"])]);
-      return true;
-    } catch (cause) {
-      last = (cause as Error).message;
-      await sleep(CLIENT_PAUSE_MS);
-      return false;
+  let done = false;
+  let given = false;
+  const trying = async (): Promise<void> => {
+    while (!done && !given) {
+      try {
+        await world.daemon.wait([await fleet.job(world.daemon, ["true"])]);
+        done = true;
+      } catch (cause) {
+        last = (cause as Error).message;
+        await sleep(CLIENT_PAUSE_MS);
+      }
     }
   };
-  await until("a job is done", isDone, PROGRESS_MAX_MS).catch(() =>
+  void trying();
+  await until("a job is done", () => done, PROGRESS_MAX_MS).catch(() =>
     failures.push(
       `no progress within ${PROGRESS_MAX_MS} ms after ${after.name} at ${after.at_ms} ms: ${last}`,
     ),
   );
+  given = true;
 };
 
 const torment = async (): Promise<void> => {
