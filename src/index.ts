@@ -12,6 +12,7 @@ import { resolve } from "node:path";
 import { Deferred, Effect, Exit, Scope, Stream } from "effect";
 import { adapterFor } from "./adapters/registry.ts";
 import { open } from "./effect.ts";
+import type { KillOptions, OpenOptions, SpawnOptions, WatchOptions } from "./options.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
 import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
@@ -32,125 +33,6 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "./supervisor/replies.ts";
-
-export interface OpenOptions {
-  /**
-   * Where the log and the runs live; a relative path is taken from the working directory. Default: as the `agent` command,
-   * `$HOLDFAST_HOME`, else `$XDG_STATE_HOME/holdfast`, else `~/.local/state/holdfast`. One process at a time owns it.
-   */
-  readonly stateDir?: string;
-  /** Bounds of the whole runtime; what is not given has its default (docs/decisions/0009). */
-  readonly limits?: {
-    /** Agents that hold a slot at once. Default: 10,000. */
-    readonly running_max?: number;
-    /** Agents above an agent that agents have spawned. Default: 3. */
-    readonly depth_max?: number;
-    /** Below so much available memory nothing starts. Default: 256 MiB. */
-    readonly mem_min_bytes?: number;
-  };
-  /** Told of what goes wrong inside and fails no call, one sentence each: a store that has to be asked again, say. */
-  readonly report?: (message: string, cause?: unknown) => void;
-}
-
-/** What `spawn` takes. Fields that end in `_ms` are milliseconds, at most 366 days. */
-export interface SpawnOptions {
-  /** Which program: `command` runs `argv`, the others run their agent CLI. */
-  readonly kind: "command" | "claude_code" | "codex" | (string & {});
-  /** Unique among living workers, at most 64 characters of `A-Z a-z 0-9 . _ -`; usable wherever an id is. */
-  readonly name?: string;
-  /** At most 64 characters a key and 256 a value. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** What the agent is asked; for a `command` its stdin. At most 1 MiB. */
-  readonly prompt?: string;
-  /** Program and arguments of kind `command`, never shell text; more arguments for the CLI of the other kinds. */
-  readonly argv?: readonly string[];
-  /** Where it runs. Default: the working directory of this process. */
-  readonly cwd?: string;
-  /** Variables for it: a value, `@env:NAME` (of this process, now) or `@file:PATH` (at each start); the last two are secrets. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Names of variables of this process for it, beyond the usual ones (PATH, HOME, LANG, …) and its kind's own. */
-  readonly inherit_env?: readonly string[];
-  readonly model?: string;
-  /** A conversation of the provider to go on with. */
-  readonly session?: string;
-  /** Go on with `session` in a copy of it. Default: false. */
-  readonly fork?: boolean;
-  /** Keep stdin open for `send` and `ask` (kinds `claude_code` and `command`). Default: false. */
-  readonly interactive?: boolean;
-  /** What the agent may do without asking. Default: `deny`. */
-  readonly permission?: "ask" | "deny" | "allow";
-  /** Options of one kind only, as `agent capabilities` names them. */
-  readonly ext?: Readonly<Record<string, Json>>;
-  /** OTP's restart types. Default: `temporary` for a command, `transient` for an agent. */
-  readonly restart?: "permanent" | "transient" | "temporary";
-  /** More restarts than this inside `restart_period_ms`, and the worker fails for good. Default: 3. */
-  readonly max_restarts?: number;
-  /** Default: 60,000. */
-  readonly restart_period_ms?: number;
-  /** Delay of the first restart; it doubles up to `backoff_max_ms`, with jitter. Default: 1,000. */
-  readonly backoff_min_ms?: number;
-  /** Default: 60,000. */
-  readonly backoff_max_ms?: number;
-  /** Between TERM and KILL when it is stopped. Default: 10,000. */
-  readonly grace_ms?: number;
-  /** What its agent may take with all that it starts. Only where a cgroup is delegated to this process; elsewhere LIMITS_UNAVAILABLE. */
-  readonly limits?: { readonly memory_bytes?: number; readonly pids?: number; readonly cpu?: number };
-  /** What becomes of its agent when this process dies and no other takes over within 5 s: the next one finds it, or it is ended. Default: `survive`. */
-  readonly on_supervisor_death?: "survive" | "die";
-  /** Wall clock of one incarnation; passing it fails the worker for good. 0 is none. Default: 1,800,000. */
-  readonly timeout_ms?: number;
-  /** Without a record for so long, and with no tool at work, it is stuck: somebody is asked, then its restart policy decides. 0 is never. Default: 600,000. */
-  readonly stall_ms?: number;
-  /** The longest call of a tool. 0 is none. Default: 0. */
-  readonly tool_timeout_ms?: number;
-  /** How often its process is looked at. Default: 30,000. */
-  readonly heartbeat_ms?: number;
-  /** For it and all that its agent spawns, over all incarnations; `on_breach` says what comes of passing it. Default: none. */
-  readonly budget?: {
-    readonly usd?: number;
-    readonly tokens?: number;
-    readonly turns?: number;
-    readonly wall_ms?: number;
-    readonly restarts?: number;
-    readonly output_bytes?: number;
-  };
-  /** `ask`: all that count in the budget are paused, and somebody is asked (`answer`). `stop`: they fail for good. Default: `ask`. */
-  readonly on_breach?: "ask" | "stop";
-  /** Output of one incarnation on the disk that is not in the log yet; more of it fails the worker for good. 0 is none. Default: 1 GiB. */
-  readonly output_quota_bytes?: number;
-  /** Beyond it, the worker fails; or its agent stands still until the rest is in the log, and while the disk is nearly full. Default: `fail`. */
-  readonly on_output_quota?: "fail" | "pause";
-  /** Who of those that wait for a slot or for memory is started first. Default: `normal`. */
-  readonly priority?: "critical" | "high" | "normal" | "low" | "background";
-  /** For what its agent spawns: how many agents may be above one. Only tighter than what holds for itself. */
-  readonly max_depth?: number;
-  /** For what its agent spawns, and what those do: how many hold a slot at once. */
-  readonly max_concurrency?: number;
-  /** At most 256 characters. A spawn with a key that was used before makes nothing and answers with that worker, effect `noop`. */
-  readonly idempotency_key?: string;
-  /** Check everything and start nothing; the reply has the `plan`. Default: false. */
-  readonly dry_run?: boolean;
-}
-
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-
-export interface WatchOptions {
-  /** Records with a greater seq. Without it a watch of one worker begins at its first record, of all at the live tail. */
-  readonly from?: number;
-  /** Go on after the worker has ended. Default: false for one worker, true for all. */
-  readonly follow?: boolean;
-}
-
-export interface KillOptions {
-  /** Between the signal and KILL. Default: the worker's own `grace_ms`. */
-  readonly grace_ms?: number;
-  /** Default: SIGTERM. */
-  readonly signal?: string;
-  /** Kept in its records. */
-  readonly reason?: string;
-  /** Only say what would be ended. Default: false. */
-  readonly dry_run?: boolean;
-}
 
 /**
  * A supervision runtime over one state directory. Every method rejects with a HoldfastError and nothing else. A worker is
@@ -442,6 +324,7 @@ const only = ([result]: readonly PerWorker[]): PerWorker => {
   return result;
 };
 
+export type { Json, KillOptions, OpenOptions, SpawnOptions, WatchOptions } from "./options.ts";
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";

@@ -1,6 +1,6 @@
 /** What a supervisor can be set to do with its children. The plan carries it out (plan.ts). */
 import type { SupervisorEnd, UncountedRestart } from "../../protocol/records.ts";
-import { uncounted } from "../decide.ts";
+import { uncounted } from "../private-supervisor.ts";
 import { recorder } from "../recorder.ts";
 import type { Draft } from "./draft.ts";
 import { type ChildRef, isRunning, memberOf, type SupervisorState } from "./state.ts";
