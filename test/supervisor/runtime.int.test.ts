@@ -636,7 +636,7 @@ it.effect(
       yield* elapse(2);
       expect(memory.runs).toHaveLength(1);
       expect(log.worker(id)).toMatchObject({ state: "running", incarnation: 1, restarts: 0 });
-      expect(reports).toHaveLength(2);
+      expect(reports).toHaveLength(1);
     }),
 );
 
