@@ -28,8 +28,8 @@ export interface Pulled {
 }
 
 export interface Ingest {
-  /** Next batch of any stream that has one; undefined when all that is written has been read. */
-  pull(): Pulled | undefined;
+  /** Next batch of any stream that has one; undefined when all that is written has been read. At most so many lines, of so many bytes. */
+  pull(most?: { readonly lines: number; readonly bytes: number }): Pulled | undefined;
   /** In place of a pull, of a worker that was stopped: what it wrote beyond OUTPUT_DRAIN_MAX_BYTES is left out, but for the end of it. */
   cut(): Pulled | undefined;
   /** After the exit and the last pull: unfinished last lines, then the adapter's verdict. */
@@ -122,11 +122,11 @@ export const openIngest = (options: IngestOptions): Ingest => {
   };
 
   return {
-    pull: () => {
+    pull: (most) => {
       for (let n = 0; n < readers.length; n += 1) {
         const { name, reader } = readers[(first + n) % readers.length]!;
         const before = reader.place().offset;
-        const batch = reader.read(SPOOL_READ_BYTES);
+        const batch = reader.read(most?.bytes ?? SPOOL_READ_BYTES, most?.lines);
         if (batch.lines.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
         first = (first + n + 1) % readers.length;
         const drafts: RecordDraft[] = [];

@@ -19,6 +19,11 @@ export const LINE_MAX_BYTES = 1024 * 1024;
 export const SPOOL_READ_BYTES = 256 * 1024;
 /** Lines of one read of a spool, however short they are: its records are one transaction, with room for those of others. */
 export const BATCH_MAX_LINES = 400;
+/** The same of a flood while other agents have output: they wait for what is read and written of it at once. */
+export const BATCH_BESIDE_OTHERS_MAX_LINES = 64;
+export const BATCH_BESIDE_OTHERS_MAX_BYTES = 64 * 1024;
+/** An agent counts as one that has output for so long after its last. */
+export const OTHERS_WRITE_MS = 1_000;
 /** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
 export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
 /** Holes begin and end at multiples of this, which is one of every file system's block. */

@@ -5,7 +5,7 @@
  * to wait for another process once for each.
  *
  * Two lanes: what is part of a flood (`AppendOptions.flood`) lets all others go first, and among its like keeps its order. Each
- * transaction has room for both, and a flood that was left out goes first in the next one.
+ * transaction has room for both, but for one batch of a flood at most; one that was left out goes first in the next one.
  */
 import { HoldfastError } from "../protocol/errors.ts";
 import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../protocol/limits.ts";
@@ -59,7 +59,7 @@ export const groupCommit = (write: (callers: readonly Draft[]) => readonly Recor
     if (floodsWereLeftOut) take(floods, 1);
     take(ordinary);
     const before = group.length;
-    take(floods);
+    if (!floodsWereLeftOut) take(floods, 1);
     floodsWereLeftOut = floods.waiting.length > 0 && group.length === before && !floodsWereLeftOut;
     return group;
   };

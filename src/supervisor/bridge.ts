@@ -4,6 +4,7 @@ import { type Alarms, makeAlarms } from "../actors/alarms.ts";
 import { Pace } from "../actors/pace.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { EXITS_PER_TURN_MAX } from "../protocol/limits.ts";
+import { Company } from "./company.ts";
 import type { Defects } from "./defects.ts";
 import type { Gaps } from "./gaps.ts";
 
@@ -13,6 +14,8 @@ export interface Bridge {
   readonly gaps: Gaps;
   /** The ends of agents come one after the other through here. */
   readonly exits: Pace;
+  /** Who has output just now. */
+  readonly company: Company;
   /** Throws or rejects with what the effect fails or dies with. One that has its value already gives it at once. */
   run<A>(effect: Effect.Effect<A, HoldfastError>): A | Promise<A>;
 }
@@ -23,6 +26,7 @@ export const makeBridge = (defects: Defects): Effect.Effect<Omit<Bridge, "gaps">
     return {
       alarms: yield* makeAlarms((cause) => defects.tell("an alarm", cause)),
       exits: new Pace(EXITS_PER_TURN_MAX),
+      company: new Company(),
       run: (effect) => {
         if (!Exit.isExit(effect)) return runPromise(effect);
         const exit = effect as Exit.Exit<never, HoldfastError>;

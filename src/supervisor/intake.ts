@@ -9,6 +9,7 @@ import { crashPoint } from "../protocol/crash-point.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
+import type { Company } from "./company.ts";
 import type { Journal } from "./journal.ts";
 import { Releasing } from "./releasing.ts";
 import { Turns } from "./turns.ts";
@@ -29,6 +30,7 @@ export class Intake {
   private readonly run: Run;
   private readonly redact: Redactor;
   private readonly reader: Reader;
+  private readonly company: Company;
   private readonly reading = new Turns();
   private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
@@ -42,12 +44,20 @@ export class Intake {
   /** Up to where each stream is in the log. */
   private readonly ingested: Partial<Record<SpoolName, number>> = {};
 
-  constructor(journal: Journal, adapter: AgentAdapter, run: Run, redact: Redactor, reader: Reader) {
+  constructor(
+    journal: Journal,
+    adapter: AgentAdapter,
+    run: Run,
+    redact: Redactor,
+    reader: Reader,
+    company: Company,
+  ) {
     this.journal = journal;
     this.adapter = adapter;
     this.run = run;
     this.redact = redact;
     this.reader = reader;
+    this.company = company;
     this.releasing = new Releasing(run);
   }
 
@@ -65,9 +75,12 @@ export class Intake {
     return this.inTurn(async () => {
       this.wanted = false;
       const source = await this.open();
-      const next = () => (this.isCut ? source.cut() : undefined) ?? source.pull();
+      const { worker_id } = this.run;
+      const portion = () => this.company.portion(worker_id, this.journal.now());
+      const next = () => (this.isCut ? source.cut() : undefined) ?? source.pull(portion());
       for (let batch = next(); batch !== undefined; batch = next()) {
         const { checkpoint } = batch;
+        if (!batch.more) this.company.heard(worker_id, this.journal.now());
         const below = this.releasing.due(checkpoint.stream, checkpoint.offset);
         await this.journal.note(batch.drafts, {
           checkpoint,

@@ -306,7 +306,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   }
 
   attach(started: Run): void {
-    const intake = new Intake(this.journal, this.adapter, started, this.redact, this);
+    const intake = new Intake(this.journal, this.adapter, started, this.redact, this, this.bridge.company);
     this.run = started;
     this.intake = intake;
     const wrote = (): void => this.fork(intake.wrote());

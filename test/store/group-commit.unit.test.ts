@@ -101,6 +101,15 @@ describe("group commit", () => {
     ]);
   });
 
+  it("writes no two floods at once, so that others wait for one batch alone", async () => {
+    const { transactions, group, commit } = fixture();
+    for (const word of ["flood-1", "flood-2"])
+      void group.commit({ drafts: [text(word)], options: { flood: true } });
+    void commit(text("a"));
+    await vi.runAllTimersAsync();
+    expect(transactions).toEqual([["a", "flood-1"], ["flood-2"]]);
+  });
+
   it("never refuses a flood its one place, nor others theirs because of floods", async () => {
     const { group, commit } = fixture();
     const floods = Array.from({ length: 50 }, () =>

@@ -26,8 +26,8 @@ export interface SpoolBatch {
 }
 
 export interface LineReader {
-  /** At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes, and BATCH_MAX_LINES; a missing file is an empty one. */
-  read(maxBytes: number): SpoolBatch;
+  /** At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes, and `maxLines`; a missing file is an empty one. */
+  read(maxBytes: number, maxLines?: number): SpoolBatch;
   /** Where more than `max` bytes are unread: go on at the first line that begins in the last SPOOL_READ_BYTES. Answers how many were left out. */
   skip(max: number): number;
   /** After the last read: the last line, where no LF ended it. */
@@ -97,13 +97,13 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
     return frame(readSpool(fd, start, Buffer.allocUnsafe(length + 1)), 0, length, limit).lines;
   };
 
-  const take = (fd: number, size: number, maxBytes: number): Line[] => {
+  const take = (fd: number, size: number, maxBytes: number, maxLines: number): Line[] => {
     const isLong = seen > REREAD_MAX_BYTES;
     const from = isLong ? offset + seen : offset;
     const room = Math.min(shared.length, isLong ? maxBytes : seen + maxBytes, size - from);
     const window = readSpool(fd, from, shared.subarray(0, room));
     if (isLong) return searchOn(fd, window);
-    const framed = frame(window, skipped_bytes, seen, limit, BATCH_MAX_LINES);
+    const framed = frame(window, skipped_bytes, seen, limit, maxLines);
     offset += framed.consumed;
     skipped_bytes = framed.skipped_bytes;
     seen = framed.seen;
@@ -117,7 +117,7 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
   });
 
   return {
-    read: (maxBytes) => {
+    read: (maxBytes, maxLines = BATCH_MAX_LINES) => {
       // Most looks find nothing: one call says so.
       if (sizeOf(path) === offset + seen) return batch([], false);
       const fd = openSpool(path);
@@ -131,7 +131,7 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
           return { ...batch([], false), shrunk_to: size };
         }
         if (fd === undefined || size === offset + seen) return batch([], false);
-        const lines = take(fd, size, Math.max(1, maxBytes));
+        const lines = take(fd, size, Math.max(1, maxBytes), maxLines);
         return batch(lines, offset + seen < size);
       } finally {
         if (fd !== undefined) closeSync(fd);
