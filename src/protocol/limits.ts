@@ -302,6 +302,8 @@ export const SNAPSHOT_PERIOD_MAX_MS = 30_000;
 export const SNAPSHOT_READS_PER_S = 250;
 /** A scan of the process table yields after this. */
 export const SCAN_SLICE_MS = 5;
+/** Workers that a daemon which stops them all stops at the same time: their graces pass together. */
+export const SHUTDOWN_STOPS_MAX = 256;
 /** What the sweep has killed must be gone within this, or is reported as a survivor. */
 export const SWEEP_KILL_WAIT_MS = 1_000;
 /** What a program may be asked to look for in a `#!` line: the kernel's BINPRM_BUF_SIZE. */

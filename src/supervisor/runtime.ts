@@ -7,7 +7,7 @@ import { Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { RETENTION_DEFAULT_MS, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import { RETENTION_DEFAULT_MS, SHUTDOWN_STOPS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -326,9 +326,10 @@ export const makeRuntime = (
           Effect.catch(step, (error) => Effect.sync(() => void failures.push(error)));
         if (agents === "kill") {
           for (const { name } of forest.trees()) yield* tried(downTree(name, { by: "daemon" }));
-          for (const { id } of shutdownOrder(live.values())) {
-            yield* tried(Effect.flatMap(rowOf(id), (row) => killOne(row, { ids: [], by: "daemon", reason })));
-          }
+          const stop = ({ id }: { readonly id: string }) =>
+            tried(Effect.flatMap(rowOf(id), (row) => killOne(row, { ids: [], by: "daemon", reason })));
+          for (const wave of shutdownOrder(live.values()))
+            yield* Effect.forEach(wave, stop, { concurrency: SHUTDOWN_STOPS_MAX, discard: true });
         }
         yield* roster.clear;
         crashPoint("shutdown");

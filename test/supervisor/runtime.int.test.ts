@@ -447,6 +447,30 @@ describe("shutdown", () => {
     }),
   );
 
+  it.effect("gives all their grace at the same time, but an agent's own spawns theirs before its own", () =>
+    Effect.gen(function* () {
+      const { runtime, memory } = yield* memoryRuntime;
+      memory.onSignal = () => undefined;
+      const signalled = () => memory.runs.map(({ signals }) => signals.length);
+      const parent = yield* runtime.spawn(spec());
+      yield* nth(memory, 1);
+      for (const [n, over] of [{ parent: parent.id }, { parent: parent.id }].entries()) {
+        yield* runtime.spawn(spec(over));
+        yield* nth(memory, n + 2);
+      }
+      yield* settled;
+      const stopping = yield* Effect.forkChild(runtime.shutdown("kill", "test"));
+      yield* until("both children are stopped", () => signalled().join() === "0,1,1");
+      memory.runs[2]?.exit("SIGTERM");
+      yield* settled;
+      expect(signalled()).toEqual([0, 1, 1]);
+      memory.runs[1]?.exit("SIGTERM");
+      yield* until("the parent is stopped", () => signalled().join() === "1,1,1");
+      memory.runs[0]?.exit("SIGTERM");
+      yield* Fiber.join(stopping);
+    }),
+  );
+
   it.effect("that keeps the agents signals none of them", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;
