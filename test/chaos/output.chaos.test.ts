@@ -137,7 +137,7 @@ test("an agent that may be paused stands still at its quota, over its daemon's d
 });
 
 test("below the floor of free disk a spawn is refused in a sentence, and the status says why", async () => {
-  const daemon = await startDaemon(undefined, { env: { HOLDFAST_DISK_MIN: "900000000G" } });
+  const daemon = await startDaemon(undefined, { env: { HOLDFAST_DISK_MIN: "8000000G" } });
   await expect(daemon.agent("spawn", "--", "true")).rejects.toMatchObject({
     code: 1,
     stdout: expect.stringContaining('"code":"DISK_FULL"'),
