@@ -15,6 +15,7 @@ export interface Mutant {
 const sup = (name: string): string => `test/supervisor/${name}.unit.test.ts`;
 const SIM = "test/sim/simulator.unit.test.ts";
 
+const OPERATIONS = "src/supervisor/tree/operations.ts";
 const PAUSE = "src/supervisor/pause.ts";
 const WINDOW = "src/supervisor/window.ts";
 const DECIDE = "src/supervisor/decide.ts";
@@ -92,7 +93,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: EVOLVE,
-    find: "Math.min(Math.max(ago, 0), periodMs)",
+    find: "Math.min(Math.max(ago, 0), Math.max(periodMs, longest))",
     replace: "Math.max(ago, 0)",
     why: "a wall clock that jumped empties the windows",
     by: sup("reconcile"),
@@ -126,7 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
     by: "test/actors/worker-machine.unit.test.ts",
   },
   {
-    file: DECIDE,
+    file: "src/supervisor/private-supervisor.ts",
     find: '(policy === "transient" && !completed)',
     replace: '(policy === "transient" && completed)',
     why: "a transient child is restarted after a good end, not after a bad one",
@@ -147,14 +148,14 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("tree/late"),
   },
   {
-    file: TREE,
+    file: OPERATIONS,
     find: "names.slice(names.indexOf(failed.name))",
     replace: "names.slice(names.indexOf(failed.name) + 1)",
     why: "rest_for_one forgets the one that failed",
     by: sup("tree/strategies"),
   },
   {
-    file: TREE,
+    file: OPERATIONS,
     find: 'case "one_for_all":\n      return names;',
     replace: 'case "one_for_all":\n      return [failed.name];',
     why: "one_for_all restarts one",
