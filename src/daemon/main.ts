@@ -19,6 +19,7 @@ import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { connectionsOf, descriptorsOf, limitsOf, retentionOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
+import { boundedLog } from "./log-size.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
@@ -122,6 +123,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
+      boundedLog(stateDir, process.stderr.fd),
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];

@@ -110,6 +110,8 @@ const bind = (server: Server, path: string): Effect.Effect<string | undefined, H
       server.once("error", fail);
       server.listen({ path, backlog: BACKLOG_MAX }, () => {
         server.off("error", fail);
+        // Out of descriptors nobody is accepted: who connects waits for the kernel's next try, and it is no defect.
+        server.on("error", () => undefined);
         // Until here the directory alone keeps others out.
         chmodSync(path, 0o600);
         resume(Effect.sync(() => fileId(path)));

@@ -207,7 +207,7 @@ export const DAEMON_START_POLL_MS = 10;
 export const DAEMON_GONE_WAIT_MS = 10_000;
 /** A client that claimed the start and did not finish it within this has died. */
 export const DAEMON_START_CLAIM_MS = 3_000;
-/** A log of the daemon over this is put aside, once, at the next start. */
+/** A log of the daemon over this is put aside, once. */
 export const DAEMON_LOG_MAX_BYTES = 8 * 1024 * 1024;
 /** A daemon that stops lets requests in flight finish for at most this long. */
 export const DAEMON_DRAIN_MS = 5_000;

@@ -5,7 +5,17 @@
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { LIFELINE_RENEW_MS } from "../../protocol/limits.ts";
 import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
@@ -82,7 +92,8 @@ export class Lifeline {
   readonly path: string;
   /** A run waits so long for the next daemon. */
   readonly renewMs: number;
-  #fd: number | undefined;
+  /** The newest last. One whose file was taken away stays: whoever waits for its end would take it for the daemon's death. */
+  readonly #held: number[] = [];
 
   constructor(runsDir: string, renewMs = LIFELINE_RENEW_MS) {
     this.path = join(runsDir, "lifeline");
@@ -94,19 +105,23 @@ export class Lifeline {
     if (existsSync(this.path)) this.hold();
   }
 
-  /** Before the launch of a run that dies with this daemon. */
+  /** Before the launch of a run that dies with this daemon. Whatever somebody has made of its file, it is a FIFO and held. */
   hold(): void {
-    if (this.#fd !== undefined) return;
-    if (!existsSync(this.path)) execFileSync("mkfifo", ["-m", FILE_MODE.toString(8), this.path]);
+    const there = lstatSync(this.path, { throwIfNoEntry: false });
+    const newest = this.#held.at(-1);
+    if (there?.isFIFO() && newest !== undefined && fstatSync(newest).ino === there.ino) return;
+    if (there?.isFIFO() !== true) {
+      rmSync(this.path, { recursive: true, force: true });
+      execFileSync("mkfifo", ["-m", FILE_MODE.toString(8), this.path]);
+    }
     const holder = `${this.path}.holder`;
     writeFileSync(`${holder}.tmp`, `${randomUUID()}\n`, { mode: FILE_MODE });
     renameSync(`${holder}.tmp`, holder);
-    this.#fd = openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK);
+    this.#held.push(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK));
   }
 
   close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
-    this.#fd = undefined;
+    for (const fd of this.#held.splice(0)) closeSync(fd);
   }
 }
 

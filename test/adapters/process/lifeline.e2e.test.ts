@@ -1,9 +1,11 @@
 /** Runs that die with their daemon. A daemon is a spawner here: to close it is what its death is to the FIFO that it holds. */
-import { describe, expect, test } from "vitest";
+import { closeSync, constants, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
+import { Lifeline } from "../../../src/adapters/process/lifeline.ts";
 import { makeProcessSpawner } from "../../../src/adapters/process/spawner.ts";
 import type { Run } from "../../../src/adapters/spawner.ts";
-import { child, makeBench, makeCanary, ready, until } from "./support.ts";
+import { child, makeBench, makeCanary, ready, temporaryDirectory, until } from "./support.ts";
 
 const dies = { lifeline: { grace_ms: 1_000 } };
 const soon = { lifelineRenewMs: 1_000 };
@@ -76,4 +78,25 @@ test("a run whose agent ends by itself leaves no helper, and its exit is its own
   expect(exit).toMatchObject({ exit_code: 3, reason: "exited" });
   expect(exit).not.toHaveProperty("cause");
   expect(await run.sweep()).toMatchObject({ killed: 0, survivors: [] });
+});
+
+test("a lifeline that somebody deletes or replaces is made again, and who waits on the old one is not told of a death", () => {
+  const dir = temporaryDirectory();
+  const lifeline = new Lifeline(dir);
+  onTestFinished(() => lifeline.close());
+  const waiting = (): number => {
+    lifeline.hold();
+    return openSync(lifeline.path, constants.O_RDONLY | constants.O_NONBLOCK);
+  };
+  const readers = [waiting()];
+  rmSync(lifeline.path);
+  readers.push(waiting());
+  rmSync(lifeline.path);
+  writeFileSync(lifeline.path, "");
+  readers.push(waiting());
+  // EAGAIN is a FIFO that somebody holds; its end would be 0 bytes.
+  for (const reader of readers) expect(() => readSync(reader, Buffer.alloc(1))).toThrow("EAGAIN");
+  lifeline.close();
+  for (const reader of readers) expect(readSync(reader, Buffer.alloc(1))).toBe(0);
+  for (const reader of readers) closeSync(reader);
 });
