@@ -29,6 +29,8 @@ export const decideOutput = (
   if (isOver && (!waits || stays > bound))
     return [{ type: "limit", limit: "output", value: held, bound, grace_ms }];
   if (!waits) return NONE;
+  // Nothing is short, and nobody stands still for it: so it is with almost everybody on almost every tick.
+  if (!isOver && !low && causes.length === 0) return NONE;
   const mayGoOn = bound === 0 || held - stays <= (bound - stays) * OUTPUT_RESUME_PART;
   const standsFor = (reason: PauseReason): boolean => causes.some((cause) => cause.reason === reason);
   const inputs: OutputInput[] = [];

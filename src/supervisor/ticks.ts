@@ -9,7 +9,7 @@ import type { Core } from "./core.ts";
 export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { gaps, disk, admission, roster } = core;
-    const { contain } = core.services.defects;
+    const { contain, tell } = core.services.defects;
     const lookAtStore = storeWatch(core);
     gaps.begin();
     admission.look();
@@ -21,9 +21,14 @@ export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =
       contain("the tick: budgets", core.accounts.tick);
       const now = core.monoMs();
       const room = disk.view();
+      // No closure and no string for each of ten thousand workers, each second.
       for (const worker of roster.live.values())
-        contain(`the tick: worker ${worker.id}`, () => worker.tick(now, room));
-      core.services.onTick?.();
+        try {
+          worker.tick(now, room);
+        } catch (cause) {
+          tell(`the tick: worker ${worker.id}`, cause);
+        }
+      contain("the tick: who watches it", () => core.services.onTick?.());
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
   });
