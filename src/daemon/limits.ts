@@ -21,12 +21,6 @@ export const connectionsOf = (env: Environment, descriptors: number): number =>
     ),
   );
 
-/** How many files this process may have open; Node has raised its soft limit to the hard one. */
-export const descriptorsOf = (limits: string): number => {
-  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(limits) ?? [];
-  return soft === undefined || soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
-};
-
 /** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). What is not set, or empty, has its default. */
 export const limitsOf = (env: Environment): Partial<Limits> => {
   const running_max = whole(env, "HOLDFAST_MAX_RUNNING", 1, WORKERS_LIVE_MAX);

@@ -2,7 +2,6 @@
  * The daemon's life: lock, runtime (log, spawner, boot reconcile), socket, and an orderly end. Its agents outlive it
  * (architecture §5): a signal stops the daemon and keeps them; only `daemon/stop` with `kill` ends them.
  */
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { findDelegated } from "../adapters/process/cgroups.ts";
@@ -16,10 +15,11 @@ import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
-import { connectionsOf, descriptorsOf, limitsOf, retentionOf } from "./limits.ts";
+import { connectionsOf, limitsOf, retentionOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { boundedLog } from "./log-size.ts";
+import { softLimitOf, textAt } from "./machine-files.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
@@ -90,7 +90,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     });
     // A boot takes its time, and has no ticks.
     watchdog.ticked();
-    const connectionsMax = yield* attempt(() => connectionsOf(options.env, descriptorsHere()));
+    const connectionsMax = yield* attempt(() =>
+      connectionsOf(options.env, softLimitOf(textAt("/proc/self/limits") ?? "", "Max open files")),
+    );
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
     const stopped = yield* Deferred.make<string, HoldfastError>();
@@ -142,14 +144,6 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     yield* server.drain(stopping);
     log("info", "stopped", { reason });
   });
-
-const descriptorsHere = (): number => {
-  try {
-    return descriptorsOf(readFileSync("/proc/self/limits", "latin1"));
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-};
 
 const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<void, HoldfastError> =>
   attempt(() => {

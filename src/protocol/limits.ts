@@ -304,8 +304,9 @@ export const ORPHAN_CONFIRM_MS = 5_000;
 export const KERNEL_LOG_MAX_RECORDS = 20_000;
 /** The kernel's period for cpu.max: the quota is a share of it. */
 export const CPU_PERIOD_US = 100_000;
-/** The most that may be asked for of `--pids` and `--cpu`; the kernel's own bounds are tighter on most machines. */
+/** What may be asked for of `--pids` and `--cpu`; the kernel's own bounds are tighter on most machines. */
 export const PIDS_MAX = 4_194_304;
+export const CPUS_MIN = 0.01;
 export const CPUS_MAX = 8_192;
 /** Less memory than this ends the launcher itself. */
 export const MEMORY_LIMIT_MIN_BYTES = 8 * 1024 * 1024;

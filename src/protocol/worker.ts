@@ -5,6 +5,7 @@ import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
   CPUS_MAX,
+  CPUS_MIN,
   DEPTH_MAX,
   DURATION_MAX_MS,
   GRACE_DEFAULT_MS,
@@ -99,7 +100,7 @@ export const RunLimits = z.strictObject({
   memory_bytes: z.int().min(MEMORY_LIMIT_MIN_BYTES).optional(),
   pids: z.int().min(1).max(PIDS_MAX).optional(),
   /** In CPUs: 1.5 is one and a half of them. */
-  cpu: z.number().min(0.01).max(CPUS_MAX).optional(),
+  cpu: z.number().min(CPUS_MIN).max(CPUS_MAX).optional(),
 });
 export type RunLimits = z.infer<typeof RunLimits>;
 

@@ -168,10 +168,13 @@ export interface EventLog {
   living(): readonly WorkerRow[];
   /** Under these supervisors, by their paths; living or ended. */
   workersUnder(supervisors: readonly string[]): readonly WorkerRow[];
+  /** Ids of those that the agent of this worker has asked for. */
+  spawnedBy(workerId: string): readonly string[];
   countWorkers(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
   turns(workerId: string): readonly TurnRow[];
+  message(workerId: string, messageId: string): MessageRow | undefined;
   /** Of one worker, in the order in which they were accepted. */
   messages(workerId: string): readonly MessageRow[];
   /** Those of which more is to come: of one worker, or of all. */

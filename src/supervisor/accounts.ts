@@ -1,7 +1,7 @@
 /**
  * The budgets that are in force: who counts in which, what was spent, and what a breach does. A budget belongs to a worker,
  * for itself and all that its agent spawned, or to a supervisor of a file, for all that run below it. What was spent is
- * what the records say, ended incarnations and removed workers too: it is read once and kept up here.
+ * what the records say, ended incarnations and removed workers too: it is read once and kept up here while somebody spends.
  *
  * A breach is looked for where an increment is on record, before every start, and on the tick; what it asks for is found
  * again each time, so a daemon that dies in the middle leaves nothing undone.
@@ -338,7 +338,6 @@ export const makeAccounts = (ports: AccountPorts): Accounts => {
     look,
     wrote: (worker, bytes) => {
       for (const owner of owners.of(worker.id)) {
-        if (owner.budget.output_bytes === undefined) continue;
         const account = accountOf(owner);
         account.meters.wrote(worker.id, worker.child().incarnation, bytes);
         check(account);
@@ -349,10 +348,14 @@ export const makeAccounts = (ports: AccountPorts): Accounts => {
     left: (id) => void waiters.delete(id),
     isWaiting: (id) => waiters.has(id),
     tick: () => {
-      // What a boot has read is not read anew by each; later it would be out of date.
       owners.freshen();
       for (const [key, account] of accounts) {
         const { owner, meters } = account;
+        // Nobody spends of it any more; who asks what was spent has it from the log again.
+        if (owner.tree === null && !account.asking && membersOf(account).length === 0) {
+          accounts.delete(key);
+          continue;
+        }
         if (owner.tree !== null) {
           const [now] = owners.at(owner.id);
           if (now === undefined) {

@@ -1,6 +1,6 @@
 /** Whose budgets a worker counts in, and who may have spent of one before: by who asked for whom, and by the supervisors of files. */
 import type { Budget, OnBreach, WorkerSpec } from "../protocol/worker.ts";
-import type { EventLog, WorkerRow } from "../store/port.ts";
+import type { EventLog } from "../store/port.ts";
 import { hasLimits } from "./budgets.ts";
 import { pathsBelow } from "./tree/fold.ts";
 import type { SupervisorState } from "./tree/state.ts";
@@ -28,12 +28,8 @@ export class Owners {
   private readonly log: EventLog;
   private readonly live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>;
   private find: (path: string) => Guarded | undefined = () => undefined;
-  /** Of workers that have ended and have descendants. */
+  /** Of workers that have ended and have descendants, since the last tick. */
   private readonly ended = new Map<string, Kin>();
-  /** All workers that the log has, and by who asked for them: read once for all that a boot looks at. */
-  private known:
-    | { readonly rows: readonly WorkerRow[]; readonly below: Map<string, WorkerRow[]> }
-    | undefined;
 
   constructor(log: EventLog, live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>) {
     this.log = log;
@@ -49,9 +45,9 @@ export class Owners {
     return this.find(ref) !== undefined;
   }
 
-  /** What was read of the log's workers may be out of date. */
+  /** On the tick: what was read of workers that have ended is not kept for ever. */
   freshen(): void {
-    this.known = undefined;
+    this.ended.clear();
   }
 
   /** Every budget that a worker counts in: its own, those of who asked for it, and of their supervisors. Nearest first. */
@@ -79,21 +75,15 @@ export class Owners {
   /** Workers that may have spent something of it before: those on record, whatever became of them. */
   past({ id, tree }: Owner): readonly string[] {
     if (tree === null && (this.log.worker(id)?.incarnation ?? 0) === 0) return [];
-    this.known ??= this.read();
-    const { rows, below } = this.known;
-    const found = new Set(tree === null ? [id] : this.members(rows, tree, id));
-    for (const one of found) for (const row of below.get(one) ?? []) found.add(row.id);
+    const found = new Set(tree === null ? [id] : this.members(tree, id));
+    // A set goes on over what is added to it.
+    for (const one of found) for (const below of this.log.spawnedBy(one)) found.add(below);
     return [...found];
   }
 
-  private members(rows: readonly WorkerRow[], tree: string, path: string): readonly string[] {
+  private members(tree: string, path: string): readonly string[] {
     const { since, paths } = pathsBelow(this.log, tree, path);
-    return rows.flatMap((row) => (paths.has(row.supervisor) && row.created_at >= since ? [row.id] : []));
-  }
-
-  private read() {
-    const rows = this.log.workers();
-    return { rows, below: Map.groupBy(rows, ({ parent }) => parent ?? "") };
+    return this.log.workersUnder([...paths]).flatMap((row) => (row.created_at >= since ? [row.id] : []));
   }
 
   private above(path: string): readonly Owner[] {

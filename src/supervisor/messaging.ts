@@ -146,7 +146,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
     });
 
   const rowFor = (worker_id: string, message_id: string) =>
-    attempt(() => log.messages(worker_id).find((row) => row.message_id === message_id) as MessageRow);
+    attempt(() => log.message(worker_id, message_id) as MessageRow);
 
   const reply = (row: WorkerRow, message_id: string, effect: MessageReply["effect"]) =>
     Effect.map(rowFor(row.id, message_id), ({ state, seq }) => ({

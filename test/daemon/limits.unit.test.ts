@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { connectionsOf, descriptorsOf, limitsOf } from "../../src/daemon/limits.ts";
+import { connectionsOf, limitsOf } from "../../src/daemon/limits.ts";
+import { softLimitOf } from "../../src/daemon/machine-files.ts";
 import { CONNECTIONS_DEFAULT, DESCRIPTORS_KEPT } from "../../src/protocol/limits.ts";
 
 test("connections are as many as asked for, and leave descriptors for the rest", () => {
@@ -11,15 +12,16 @@ test("connections are as many as asked for, and leave descriptors for the rest",
 });
 
 test("the kernel's word for how many files may be open is read", () => {
+  const openFiles = (limits: string) => softLimitOf(limits, "Max open files");
   expect(
-    descriptorsOf(
+    openFiles(
       "Max processes 1 2 processes\nMax open files            20000                20000                files\n",
     ),
   ).toBe(20_000);
-  expect(descriptorsOf("Max open files            unlimited            unlimited            files\n")).toBe(
+  expect(openFiles("Max open files            unlimited            unlimited            files\n")).toBe(
     Number.POSITIVE_INFINITY,
   );
-  expect(descriptorsOf("")).toBe(Number.POSITIVE_INFINITY);
+  expect(openFiles("")).toBe(Number.POSITIVE_INFINITY);
 });
 
 test("sizes are written as everywhere else", () => {

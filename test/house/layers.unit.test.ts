@@ -99,6 +99,7 @@ it("the client knows only what goes on the wire", () => {
     "daemon/connect.ts",
     "daemon/daemon-file.ts",
     "daemon/line-splitter.ts",
+    "daemon/machine-files.ts",
     "daemon/modes.ts",
     "daemon/token.ts",
   ];

@@ -57,6 +57,27 @@ const tree = (budget: object, children: readonly string[], on_breach: "ask" | "s
   } satisfies TreeSpecInput);
 
 describe("the budget of a worker", () => {
+  it.effect("whose agents have all ended is as it was for who asks later, and for a restart by name", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, count } = yield* world;
+      const { id } = yield* runtime.spawn(agent({ budget: { usd: 5 } }));
+      turn(yield* nth(memory, 1), 3);
+      yield* settled;
+      yield* runtime.kill({ ids: [id] });
+      const [spent] = (yield* runtime.info(id)).budgets;
+      expect(spent).toMatchObject({ state: "open", spent: { usd: 3, turns: 1 } });
+      yield* elapse(3);
+      expect((yield* runtime.info(id)).budgets).toEqual([spent]);
+      yield* elapse(3);
+      yield* runtime.restart([id]);
+      turn(yield* nth(memory, 2), 3);
+      yield* until("it asks", () => count(id, "worker_question") === 1);
+      expect((yield* runtime.info(id)).budgets).toMatchObject([
+        { state: "asked", spent: { usd: 6, turns: 2 } },
+      ]);
+    }),
+  );
+
   it.effect(
     "counts what its agent spawned and theirs; spent, all of them are paused, and one question is asked",
     () =>

@@ -1,7 +1,8 @@
 /** What the doctor says of the daemon and of the place it runs in: its health, its files, its session, its limits. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
+import { softLimitOf, textAt } from "../../daemon/machine-files.ts";
 import { exposedIn } from "../../daemon/modes.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { asHoldfastError } from "../../protocol/errors.ts";
@@ -101,14 +102,6 @@ export const files = (stateDir: string): Check | undefined => {
       };
 };
 
-const textOf = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-};
-
 const LOGIND = ["/usr/lib/systemd/logind.conf", "/etc/systemd/logind.conf"];
 const DROP_INS = [
   "/usr/lib/systemd/logind.conf.d",
@@ -135,7 +128,7 @@ const logindTexts = (): readonly string[] => {
       return [];
     }
   });
-  return [...LOGIND, ...dropIns].flatMap((path) => textOf(path) ?? []);
+  return [...LOGIND, ...dropIns].flatMap((path) => textAt(path) ?? []);
 };
 
 /** Whether a logout takes the daemon along: it is in the scope of a session, or no manager of the user stays. */
@@ -143,7 +136,7 @@ export const session = (stateDir: string): Check | undefined => {
   if (!existsSync("/run/systemd/seats") && !existsSync("/run/systemd/sessions")) return undefined;
   const name = "logout";
   const pid = readDaemonFile(stateDir)?.pid;
-  const cgroup = textOf(`/proc/${pid ?? "self"}/cgroup`) ?? "";
+  const cgroup = textAt(`/proc/${pid ?? "self"}/cgroup`) ?? "";
   const kills = killsUserProcesses(logindTexts());
   const lingers = existsSync(`/var/lib/systemd/linger/${userInfo().username}`);
   if (/\/session-[^/]+\.scope/.test(cgroup) && kills)
@@ -169,13 +162,9 @@ const PROCESSES_LOW = 1_024;
 /** Of the daemon, where it runs: each agent takes some of both. */
 export const ulimits = (stateDir: string): Check | undefined => {
   const text =
-    textOf(`/proc/${readDaemonFile(stateDir)?.pid ?? "self"}/limits`) ?? textOf("/proc/self/limits");
+    textAt(`/proc/${readDaemonFile(stateDir)?.pid ?? "self"}/limits`) ?? textAt("/proc/self/limits");
   if (text === undefined) return undefined;
-  const softOf = (what: string): number => {
-    const value = new RegExp(`^${what}\\s+(\\S+)`, "m").exec(text)?.[1];
-    return value === undefined || value === "unlimited" ? Number.POSITIVE_INFINITY : Number(value);
-  };
-  const [open, processes] = [softOf("Max open files"), softOf("Max processes")];
+  const [open, processes] = [softLimitOf(text, "Max open files"), softLimitOf(text, "Max processes")];
   const name = "limits";
   const finding = `${open === Number.POSITIVE_INFINITY ? "any number of" : open} open files, ${processes === Number.POSITIVE_INFINITY ? "any number of" : processes} processes`;
   return open < OPEN_FILES_LOW || processes < PROCESSES_LOW

@@ -1,6 +1,6 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
-import type { Backoff, BudgetReading, Restarts } from "../../protocol/durations.ts";
+import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
 import {
   kindDefaults,
@@ -9,7 +9,15 @@ import {
   unknownKind,
   VARIABLE_NAME,
 } from "../../protocol/kinds.ts";
-import { ARG_MAX_BYTES, LABELS_MAX, NAME_MAX_BYTES } from "../../protocol/limits.ts";
+import {
+  ARG_MAX_BYTES,
+  CPUS_MAX,
+  CPUS_MIN,
+  LABELS_MAX,
+  MEMORY_LIMIT_MIN_BYTES,
+  NAME_MAX_BYTES,
+  PIDS_MAX,
+} from "../../protocol/limits.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
@@ -51,10 +59,23 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const pairs = (flag: unknown): readonly (readonly [string, string])[] =>
   (flag as [string, string][] | undefined) ?? [];
 
+/** The bounds of worker.ts, RunLimits, in the words of the flags. */
+const limitProblems = ({ memory, pids, cpu }: Call["flags"]): readonly string[] => {
+  const isOutside = (value: unknown, min: number, max: number): boolean =>
+    value !== undefined && ((value as number) < min || (value as number) > max);
+  return [
+    ...(isOutside(memory, MEMORY_LIMIT_MIN_BYTES, Number.MAX_SAFE_INTEGER)
+      ? [`--memory is at least ${formatSize(MEMORY_LIMIT_MIN_BYTES)}`]
+      : []),
+    ...(isOutside(pids, 1, PIDS_MAX) ? [`--pids is from 1 to ${PIDS_MAX}, not ${pids}`] : []),
+    ...(isOutside(cpu, CPUS_MIN, CPUS_MAX) ? [`--cpu is from ${CPUS_MIN} to ${CPUS_MAX}, not ${cpu}`] : []),
+  ];
+};
+
 /** One sentence a mistake, beyond what the registry checks. */
 export const spawnProblems = (call: Call): readonly string[] => {
   const { flags, args, argv = [] } = call;
-  const problems = [...kindProblems(call)];
+  const problems = [...kindProblems(call), ...limitProblems(flags)];
   const name = flags.name as string | undefined;
   if (name !== undefined && (!NAME.test(name) || name.length > NAME_MAX_BYTES))
     problems.push(

@@ -3,9 +3,9 @@
  * first, loads, looks whether it can read the log and waits for the lock; only then is the old one told to stop. Agents
  * notice nothing. Where the successor does not come up, the old version is started again.
  */
-import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DaemonFile, readDaemonFile } from "../../daemon/daemon-file.ts";
+import { textAt } from "../../daemon/machine-files.ts";
 import { daemonLogPath } from "../../daemon/paths.ts";
 import { claimStart, launch, type StartedDaemon } from "../../daemon/start.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -140,7 +140,7 @@ const goBack = async (
 
 /** A daemon that systemd runs is restarted by it, or systemd would not know the next one. */
 const refuseManaged = (pid: number): void => {
-  if (!/\/holdfast\.service$/m.test(readOr(`/proc/${pid}/cgroup`))) return;
+  if (!/\/holdfast\.service$/m.test(textAt(`/proc/${pid}/cgroup`) ?? "")) return;
   throw new HoldfastError("INVALID_STATE", "This daemon is run by systemd, which has to restart it.", {
     suggestion:
       "agent daemon install --force && systemctl --user restart holdfast.service; its agents go on.",
@@ -149,20 +149,12 @@ const refuseManaged = (pid: number): void => {
 
 /** What the old daemon was started with: its limits go on. */
 const environmentOf = (pid: number): Env | undefined => {
-  const block = readOr(`/proc/${pid}/environ`);
-  if (block === "") return undefined;
+  const block = textAt(`/proc/${pid}/environ`);
+  if (!block) return undefined;
   return Object.fromEntries(
     block.split("\0").flatMap((entry) => {
       const at = entry.indexOf("=");
       return at > 0 ? [[entry.slice(0, at), entry.slice(at + 1)]] : [];
     }),
   );
-};
-
-const readOr = (path: string): string => {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 };

@@ -71,12 +71,19 @@ const show = (row: Stored): MessageRow => ({
 });
 
 export const messageRows = (db: Database) => {
+  const one = db.prepare<[string, string], Stored>(
+    "SELECT * FROM p_messages WHERE worker_id = ? AND message_id = ?",
+  );
   const all = db.prepare<[string], Stored>("SELECT * FROM p_messages WHERE worker_id = ? ORDER BY seq");
   const open = db.prepare<[string], Stored>(
     "SELECT * FROM p_messages WHERE worker_id = ? AND open = 1 ORDER BY seq",
   );
   const everywhere = db.prepare<[], Stored>("SELECT * FROM p_messages WHERE open = 1 ORDER BY seq");
   return {
+    one: (workerId: string, messageId: string): MessageRow | undefined => {
+      const row = one.get(workerId, messageId);
+      return row && show(row);
+    },
     of: (workerId: string): readonly MessageRow[] => all.all(workerId).map(show),
     open: (workerId?: string): readonly MessageRow[] =>
       (workerId === undefined ? everywhere.all() : open.all(workerId)).map(show),

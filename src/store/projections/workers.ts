@@ -24,6 +24,7 @@ export const WORKERS_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX p_workers_name ON p_workers (name) WHERE name IS NOT NULL;
   CREATE INDEX p_workers_living ON p_workers (requested_seq) WHERE ${LIVING};
+  CREATE INDEX p_workers_parent ON p_workers (parent) WHERE parent IS NOT NULL;
   CREATE INDEX p_workers_supervisor ON p_workers (supervisor, requested_seq) WHERE supervisor <> 'root';
 `;
 
@@ -193,6 +194,9 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
   const under = db.prepare<[string], Stored>(
     "SELECT * FROM p_workers WHERE supervisor <> 'root' AND supervisor = ? ORDER BY requested_seq",
   );
+  const spawnedBy = db
+    .prepare<[string], string>("SELECT id FROM p_workers WHERE parent = ? ORDER BY requested_seq")
+    .pluck();
   const count = db.prepare<[], number>("SELECT count(*) FROM p_workers").pluck();
   const show = (row: Stored): WorkerRow => {
     const {
@@ -224,6 +228,7 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     living: (): readonly WorkerRow[] => living.all().map(show),
     under: (supervisors: readonly string[]): readonly WorkerRow[] =>
       supervisors.flatMap((path) => under.all(path).map(show)),
+    spawnedBy: (id: string): readonly string[] => spawnedBy.all(id),
     count: (): number => count.get() as number,
   };
 };

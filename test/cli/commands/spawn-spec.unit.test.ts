@@ -113,6 +113,9 @@ describe("mistakes of a spawn", () => {
     [["claude", "  "], "PROMPT is empty"],
     [["claude", "hi", "--prompt-file", "f"], "the prompt is given twice"],
     [["--detach", "--wait", "--", "true"], "--detach goes with neither"],
+    [["--memory", "1", "--", "true"], "--memory is at least 8MB"],
+    [["--pids", "0", "--", "true"], "--pids is from 1 to 4194304, not 0"],
+    [["--cpu", "9000", "--", "true"], "--cpu is from 0.01 to 8192, not 9000"],
   ])("%j", (argv, problem) => {
     expect(spawnProblems(callOf(...argv)).join()).toContain(problem);
   });
