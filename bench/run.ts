@@ -5,6 +5,7 @@ import { bootAdopt } from "./boot-adopt.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { requests } from "./requests.ts";
 import { restart } from "./restart.ts";
 import { sleepers } from "./sleepers.ts";
 import { stalled } from "./stalled.ts";
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   sleepers,
   watchers,
   stalled,
+  requests,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

@@ -27,6 +27,7 @@ import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { type Guard, openSession } from "./session.ts";
 import { listen } from "./socket.ts";
 import { ensureToken, keepToken } from "./token.ts";
+import { makeTurns } from "./turns.ts";
 import { watchLoop } from "./watchdog.ts";
 
 export interface DaemonOptions {
@@ -95,6 +96,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     );
     const health = yield* watchHealth;
     const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
+    const turns = makeTurns(() => performance.now(), setImmediate);
     const stopped = yield* Deferred.make<string, HoldfastError>();
     const stopping = new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
@@ -117,7 +119,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     };
     crashPoint("boot-before-socket");
     const server = yield* listen(path, connectionsMax, (socket) =>
-      openSession(socket, services, run, options.defects, guard),
+      openSession(socket, services, run, options.defects, guard, turns),
     );
     facts = services.facts;
     watchdog.beat();

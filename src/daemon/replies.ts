@@ -15,6 +15,7 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "../supervisor/facade.ts";
+import type { HelloReply } from "./handlers/hello.ts";
 import type { LoopLag } from "./health.ts";
 import type { HealthFacts } from "./watchdog.ts";
 
@@ -57,6 +58,7 @@ export interface Replies extends Record<RequestName, object> {
   "agent/output": Success<"output">;
   "agent/raw": Success<"raw">;
   "agent/capabilities": { readonly kinds: Success<"capabilities"> };
+  "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };
   "db/check": Success<"check">;

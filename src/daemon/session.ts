@@ -6,7 +6,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
-import { Cause, Effect, Exit, type Fiber } from "effect";
+import { Cause, type Effect, Exit, type Fiber } from "effect";
 import { crashPoint } from "../protocol/crash-point.ts";
 import {
   type EnvelopeHead,
@@ -34,6 +34,7 @@ import type { Emit, Handler, Services } from "./handlers/handler.ts";
 import { HANDLERS } from "./handlers/index.ts";
 import { type Line, makeLineSplitter } from "./line-splitter.ts";
 import { type CommandRequest, invalidRequest, parseRequest, UNREADABLE } from "./request.ts";
+import type { Turns } from "./turns.ts";
 
 /** Starts a fiber that lives at most as long as the daemon. */
 export type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
@@ -56,8 +57,9 @@ interface InFlight {
   readonly id: string;
   readonly head: EnvelopeHead;
   readonly lifetime: Handler<RequestName>["lifetime"];
-  readonly fiber: Fiber.Fiber<Outcome<object>, HoldfastError>;
   readonly startedAt: number;
+  /** Undefined until its turn has come. */
+  fiber?: Fiber.Fiber<Outcome<object>, HoldfastError>;
   /** Why it was interrupted. */
   cancelled?: HoldfastError;
 }
@@ -89,6 +91,7 @@ export const openSession = (
   run: Run,
   defects: Defects,
   guard: Guard,
+  turns: Turns,
 ): Session => {
   const inFlight = new Map<string, InFlight>();
   const lines = makeLineSplitter(REQUEST_MAX_BYTES);
@@ -102,9 +105,23 @@ export const openSession = (
   let lineTimer: NodeJS.Timeout | undefined;
   let refusal: HoldfastError | undefined;
   let closing = false;
+  let isGathering = false;
+  /** Lines wait for the loop's next turn. */
+  let isQueued = false;
 
   const closeWhenDone = (): void => {
     if (closing && inFlight.size === 0 && held.length === 0) socket.destroySoon();
+  };
+
+  /** What is answered in one turn goes out in one write. */
+  const gather = (): void => {
+    if (isGathering) return;
+    isGathering = true;
+    socket.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      socket.uncork();
+    });
   };
 
   const answer = (head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): void => {
@@ -117,6 +134,7 @@ export const openSession = (
       line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
     }
     crashPoint("answer-before");
+    gather();
     socket.write(line);
     crashPoint("answer-after");
     // Answers do not wait, so it is the next requests that have to.
@@ -166,7 +184,7 @@ export const openSession = (
 
   const interrupt = (request: InFlight, reason: HoldfastError): void => {
     request.cancelled ??= reason;
-    request.fiber.interruptUnsafe();
+    request.fiber?.interruptUnsafe();
   };
 
   const close = (reason: HoldfastError): void => {
@@ -216,20 +234,20 @@ export const openSession = (
     }
     // The name chooses handler and data alike, which the type of the table cannot follow.
     const handler = HANDLERS[request.name] as Handler<RequestName>;
-    // It yields first, so that it is in flight before it does anything: `daemon/stop` drains this very session.
-    const fiber = run(
-      Effect.andThen(Effect.yieldNow, () =>
-        handler.run(services, request.data as never, emitterOf(id, head, startedAt)),
-      ),
-    );
-    const entry: InFlight = { id, head, lifetime: handler.lifetime, fiber, startedAt };
+    const entry: InFlight = { id, head, lifetime: handler.lifetime, startedAt };
     inFlight.set(id, entry);
-    fiber.addObserver((exit) => {
+    const ended = (outcome: Outcome<object>): void => {
       if (inFlight.get(id) !== entry) return;
       inFlight.delete(id);
       silence(id);
-      answer(head, outcomeOf(entry, exit), startedAt);
+      answer(head, outcome, startedAt);
       serve();
+    };
+    turns.add(() => {
+      const { cancelled } = entry;
+      if (cancelled !== undefined) return ended(failure(cancelled));
+      entry.fiber = run(handler.run(services, request.data as never, emitterOf(id, head, startedAt)));
+      entry.fiber.addObserver((exit) => ended(outcomeOf(entry, exit)));
     });
   };
 
@@ -292,12 +310,23 @@ export const openSession = (
     inFlight.size >= REQUESTS_IN_FLIGHT_MAX &&
     [...inFlight.values()].some(({ lifetime }) => lifetime !== "open");
 
+  const goOnLater = (): void => {
+    if (isQueued) return;
+    isQueued = true;
+    turns.add(() => {
+      isQueued = false;
+      serve();
+    });
+  };
+
   const serve = (): void => {
     let at = 0;
-    while (at < held.length && !mustWait()) take(held[at++]!);
+    while (at < held.length && !mustWait() && !turns.isOver()) take(held[at++]!);
     held = held.slice(at);
-    if (held.length > 0) socket.pause();
-    else if (socket.writableLength <= WATCHER_BUFFER_MAX_BYTES) socket.resume();
+    if (held.length > 0) {
+      socket.pause();
+      if (!mustWait()) goOnLater();
+    } else if (socket.writableLength <= WATCHER_BUFFER_MAX_BYTES) socket.resume();
     watchLine();
     closeWhenDone();
   };
@@ -337,7 +366,7 @@ export const openSession = (
     held = [];
     const gone = [...inFlight.values()];
     inFlight.clear();
-    for (const request of gone) if (request.lifetime !== "command") request.fiber.interruptUnsafe();
+    for (const request of gone) if (request.lifetime !== "command") interrupt(request, cancelledByClient());
   });
 
   return {

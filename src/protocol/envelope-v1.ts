@@ -28,8 +28,10 @@ export interface EnvelopeTime {
 }
 
 const NO_ERROR = { code: null, message: null } as const;
+/** protocol-v1.txt, Versioning and compatibility. */
+export const PROTOCOL_VERSION = 1;
 /** protocol-v1.txt, Available profiles. */
-const PROFILES = ["core/v1", "agent/v1"];
+export const PROFILES = ["core/v1", "agent/v1"];
 
 const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
   ts: new Date(time.now_ms).toISOString(),

@@ -129,6 +129,8 @@ export const DESCRIPTORS_KEPT = 256;
 /** Clients that the kernel lets wait to be accepted. */
 export const BACKLOG_MAX = 4_096;
 export const REQUESTS_IN_FLIGHT_MAX = 256;
+/** Of a turn of the daemon's loop, for requests of all connections. */
+export const REQUESTS_SLICE_MS = 5;
 export const WATCHER_BUFFER_MAX_BYTES = 1024 * 1024;
 
 /** Restart defaults (cli.md, Flags of spawn). */
@@ -249,6 +251,9 @@ export const INSERT_ROWS = 8;
 /** Newest lines kept in memory for live watchers: so many records (a power of two), and at most so many bytes. */
 export const RECENT_LINES_MAX_RECORDS = 4_096;
 export const RECENT_LINES_MAX_BYTES = 8 * 1024 * 1024;
+/** Of workers that are asked for, in memory: so many rows, and so much of what was asked for (a prompt may be a megabyte). */
+export const WORKER_ROWS_KEPT_MAX = 1_024;
+export const SPECS_KEPT_MAX_CHARS = 4 * 1024 * 1024;
 /** A filtered read looks at so many records at most before it returns with what it has. */
 export const READ_SCAN_MAX_RECORDS = 5_000;
 /** Streams whose newest version is kept in memory; those of ended workers are not. */

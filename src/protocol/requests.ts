@@ -100,6 +100,11 @@ export const Requests = {
     max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
+  /** What the client speaks and needs; a connection may do without. */
+  "protocol/hello": z.strictObject({
+    versions: z.array(z.int()).min(1).max(16).default([1]),
+    profiles: z.array(z.string().max(64)).max(16).default([]),
+  }),
   "daemon/status": z.strictObject({}),
   /** Neither flag while agents run fails with AGENTS_RUNNING. */
   "daemon/stop": z.strictObject({ agents: z.enum(["refuse", "kill", "keep"]).default("refuse") }),

@@ -1,7 +1,5 @@
 /** All that is made over one connection: thrown away and made anew where the log opens its file again. */
 import type { Statement } from "better-sqlite3";
-import { HoldfastError } from "../protocol/errors.ts";
-import type { WorkerSpec } from "../protocol/worker.ts";
 import { makeWriter, type Writer } from "./append.ts";
 import { type Connection, connect } from "./connection.ts";
 import { makeCursor } from "./cursor.ts";
@@ -11,7 +9,7 @@ import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
-import { workerRows } from "./projections/workers.ts";
+import { keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
 
@@ -36,17 +34,9 @@ export const attach = (
   try {
     const presence = presenceOf(options.file);
     if (!projectionsAreCurrent(db)) rebuild(db);
-    const writer = makeWriter(db, projections(db), recent, now, newId);
+    const rows = keepRows();
+    const writer = makeWriter(db, projections(db, rows.forget), recent, now, newId);
     const cursor = makeCursor(db, writer.head, recent);
-    const specAt = (seq: number): WorkerSpec => {
-      const record = cursor.recordAt(seq);
-      if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
-        return record.payload.spec;
-      throw new HoldfastError(
-        "STORE_CORRUPT",
-        `Record ${seq} of the event log is not the request for a worker that a projection says it is.`,
-      );
-    };
     return {
       db,
       store_id,
@@ -54,7 +44,7 @@ export const attach = (
       presence,
       writer,
       cursor,
-      workers: workerRows(db, specAt),
+      workers: workerRows(db, cursor.lineAt, rows),
       turns: turnRows(db),
       messages: messageRows(db),
       trees: treeRows(db),

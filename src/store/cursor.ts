@@ -71,6 +71,9 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
   const at = select("seq = ?");
   const ofId = select("id = ?");
   const ofStream = select("stream = ? ORDER BY version");
+  const gapsOfStream = select(
+    `stream = ? AND ${lifecycleOnly(["log_gap"])}type = 'log_gap' ORDER BY version`,
+  );
   const newestVersion = db
     .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
     .pluck();
@@ -198,16 +201,18 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
       const row = ofId.get(id) as Row | undefined;
       return row && record(row);
     },
-    recordAt: (seq: number): LogRecord => {
+    lineAt: (seq: number): string => {
       const row = at.get(seq) as Row | undefined;
       if (!row) throw missing(seq);
-      return record(row);
+      return verifiedLine(row);
     },
     stream: (stream: string, types?: readonly RecordType[]): readonly LogRecord[] => {
       if (!types) return (ofStream.all(stream) as Row[]).map(record);
       const where = `stream = @stream AND ${lifecycleOnly(types)}${condition({ types })} ORDER BY version`;
       return (selectWhere(where).all({ stream, types: JSON.stringify(types) }) as Row[]).map(record);
     },
+    gaps: (stream: string): readonly LogRecord[] =>
+      removed.isNone() ? [] : (gapsOfStream.all(stream) as Row[]).map(record),
     seqAt: (epochMs: number): number => firstWhere(0, head() + 1, (seq) => timeFrom.get(seq)! >= epochMs),
   };
 };

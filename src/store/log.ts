@@ -111,6 +111,7 @@ const open = (options: OpenOptions): EventLog => {
     spawnedBy: guarded((workerId: string) => at().workers.spawnedBy(workerId)),
     countWorkers: guarded(() => at().workers.count()),
     named: guarded((name: string) => at().workers.named(name)),
+    withPrefix: guarded((prefix: string, limit: number) => at().workers.withPrefix(prefix, limit)),
     turns: guarded((workerId: string) => at().turns(workerId)),
     message: guarded((workerId: string, messageId: string) => at().messages.one(workerId, messageId)),
     messages: guarded((workerId: string) => at().messages.of(workerId)),
@@ -119,12 +120,14 @@ const open = (options: OpenOptions): EventLog => {
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),
     ),
+    gaps: guarded((workerId: string) => at().cursor.gaps(workerStream(workerId))),
     treeStream: guarded((tree: string, types?: readonly RecordType[]) =>
       at().cursor.stream(treeStream(tree), types),
     ),
     trees: guarded(() => at().trees()),
     rebuild: guarded(() => {
       group.drain();
+      at().workers.forgetAll();
       return { records: rebuild(at().db) };
     }),
     check: guarded(() => {
@@ -138,6 +141,7 @@ const open = (options: OpenOptions): EventLog => {
         try {
           const { records, up_to } = await offload.run("fold", { file: options.file, into });
           group.drain();
+          at().workers.forgetAll();
           return { records: records + swapIn(at().db, into, up_to) };
         } finally {
           rmSync(into, { force: true });

@@ -173,6 +173,8 @@ export interface EventLog {
   countWorkers(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
+  /** Those whose ids begin so, newest first, at most `limit`. */
+  withPrefix(prefix: string, limit: number): readonly WorkerRow[];
   turns(workerId: string): readonly TurnRow[];
   message(workerId: string, messageId: string): MessageRow | undefined;
   /** Of one worker, in the order in which they were accepted. */
@@ -181,6 +183,8 @@ export interface EventLog {
   openMessages(workerId?: string): readonly MessageRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
+  /** What retention left in the place of a worker's output: `log_gap` records. */
+  gaps(workerId: string): readonly LogRecord[];
   /** The daemon's own records of the given types, in order. */
   daemonStream(types: readonly RecordType[]): readonly LogRecord[];
   /** The trees that were applied and not taken down, oldest first. */

@@ -110,7 +110,7 @@ export const makeCore = (
 
     const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
       Effect.flatMap(
-        attempt(() => log.worker(ref) ?? resolveRef(log.workers(), ref)),
+        attempt(() => resolveRef(log, ref)),
         (found) => (found instanceof HoldfastError ? Effect.fail(found) : Effect.succeed(found)),
       );
     const rowOf = (id: string) => attempt(() => log.worker(id) as WorkerRow);

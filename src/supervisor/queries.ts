@@ -253,20 +253,23 @@ export const makeQueries = (
           })),
       ),
     status: () =>
-      attempt(() => ({
-        version: options.version,
-        pid: process.pid,
-        node: process.version,
-        store_id: log.store_id,
-        state_dir: options.state_dir,
-        started_at: startedAt,
-        head: log.head(),
-        store_error: errorOf(log.trouble()),
-        workers: { live: live.size, total: log.countWorkers(), polled: spawner.polled() },
-        disk: core.disk.view(),
-        rss_bytes: process.memoryUsage.rss(),
-        heap_bytes: process.memoryUsage().heapUsed,
-      })),
+      attempt(() => {
+        const { rss, heapUsed } = process.memoryUsage();
+        return {
+          version: options.version,
+          pid: process.pid,
+          node: process.version,
+          store_id: log.store_id,
+          state_dir: options.state_dir,
+          started_at: startedAt,
+          head: log.head(),
+          store_error: errorOf(log.trouble()),
+          workers: { live: live.size, total: log.countWorkers(), polled: spawner.polled() },
+          disk: core.disk.view(),
+          rss_bytes: rss,
+          heap_bytes: heapUsed,
+        };
+      }),
     check: () => attemptAsync(() => log.checkAside()),
     gc: ({ older_than_ms = options.retention_ms, ...how } = {}) =>
       attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms })),

@@ -35,6 +35,36 @@ describe("a connection", () => {
     expect(new Set(client.received.map((one) => one.meta.request_id)).size).toBe(51);
   });
 
+  test("shakes hands: what it speaks, its commands and bounds; and refuses a version or a profile that it has not", async () => {
+    client.send("protocol/hello", { versions: [2, 1], profiles: ["agent/v1"] }, "hello");
+    expect((await client.answer("hello")).data).toMatchObject({
+      version: 1,
+      profiles: ["core/v1", "agent/v1"],
+      commands: expect.arrayContaining(["agent/spawn", "agent/watch", "protocol/hello"]),
+      limits: { request_bytes: REQUEST_MAX_BYTES, requests_in_flight: REQUESTS_IN_FLIGHT_MAX },
+      daemon: { version: expect.any(String), store_id: expect.any(String) },
+    });
+    client.send("protocol/hello", { versions: [2, 3] }, "newer");
+    expect((await client.answer("newer")).error).toMatchObject({
+      code: "EARG",
+      message: "This daemon speaks version 1 of the protocol, not 2 or 3.",
+      details: { code: "UNSUPPORTED_CAPABILITY", versions: [1] },
+    });
+    client.send("protocol/hello", { profiles: ["agent/v9"] }, "profile");
+    expect((await client.answer("profile")).error.message).toContain("no profile agent/v9");
+  });
+
+  test("goes on with others while a thousand pipelined requests of one connection are answered", async () => {
+    const other = await connect(daemon.socket);
+    for (let n = 0; n < 1_000; n += 1) client.send("agent/list", {}, `many-${n}`);
+    other.send("agent/list", {}, "one");
+    expect((await other.answer("one")).status).toBe("ok");
+    await client.answer("many-999");
+    expect(client.received.map(({ meta }) => meta.request_id)).toEqual(
+      Array.from({ length: 1_000 }, (_, n) => `many-${n}`),
+    );
+  });
+
   test("repeats the trace id, and names a request that gave no id", async () => {
     client.socket.write(`{"version":1,"command":"agent/tree","meta":{"trace_id":"t"}}\n`);
     await until("the answer", () => client.received.length === 1);

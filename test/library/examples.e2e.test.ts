@@ -1,9 +1,11 @@
 /** Every example is run, and prints what its header says. They import the built package, as their reader would. */
+import { execFile, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { program } from "./support.ts";
+import { program, stateDirectory } from "./support.ts";
 
+const bin = resolve(import.meta.dirname, "../../bin/agent");
 const folder = resolve(import.meta.dirname, "../../examples");
 
 const prints: Record<string, readonly RegExp[]> = {
@@ -23,7 +25,7 @@ const prints: Record<string, readonly RegExp[]> = {
 describe("examples", () => {
   test("are all known here", () => {
     // test/tree-file reads those of `tree`.
-    expect(readdirSync(folder).sort()).toEqual([...Object.keys(prints), "tree"].sort());
+    expect(readdirSync(folder).sort()).toEqual([...Object.keys(prints), "python", "tree"].sort());
   });
 
   test.each(Object.entries(prints))(
@@ -35,5 +37,42 @@ describe("examples", () => {
       expect(printed).toHaveLength(lines.length);
       for (const [index, line] of printed.entries()) expect(line).toMatch(lines[index] as RegExp);
     },
+  );
+
+  test.skipIf(spawnSync("python3", ["--version"]).status !== 0)(
+    "holdfast_client.py spawns over the socket, watches, and kills what it has seen to live",
+    async () => {
+      const stateDir = stateDirectory();
+      const env = { PATH: process.env.PATH ?? "", HOME: stateDir, LANG: "C.UTF-8", HOLDFAST_HOME: stateDir };
+      const run = (file: string, args: readonly string[]): Promise<string> =>
+        new Promise((done, fail) =>
+          execFile(file, args, { env, timeout: 120_000 }, (error, stdout) =>
+            error ? fail(error) : done(stdout),
+          ),
+        );
+      const agent = (...args: readonly string[]) => run(process.execPath, [bin, ...args]);
+      await agent("daemon", "start");
+      try {
+        const script = "echo hello; exec sleep 600";
+        const printed = await run("python3", [
+          join(folder, "python/holdfast_client.py"),
+          "--",
+          "sh",
+          "-c",
+          script,
+        ]);
+        const lines = printed.trimEnd().split("\n");
+        expect(lines[0]).toBe("worker_spawn_requested ");
+        expect(lines).toContain("agent.event hello");
+        expect(lines.filter((line) => line.startsWith("worker_exited"))).toHaveLength(1);
+        expect(lines.at(-2)).toBe("worker_ended ");
+        expect(lines.at(-1)).toBe("watched");
+        const { data } = JSON.parse(await agent("list", "--all", "-o", "json"));
+        expect(data).toMatchObject([{ status: "cancelled", reason: "seen" }]);
+      } finally {
+        await agent("daemon", "stop", "--kill-agents");
+      }
+    },
+    240_000,
   );
 });

@@ -2,6 +2,7 @@
 import type { RequestName } from "../../protocol/requests.ts";
 import { check, gc, rebuild, status, stop } from "./daemon.ts";
 import type { Handler } from "./handler.ts";
+import { hello } from "./hello.ts";
 import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
 import {
@@ -45,6 +46,7 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/output": output,
   "agent/raw": raw,
   "agent/capabilities": capabilities,
+  "protocol/hello": hello,
   "daemon/status": status,
   "daemon/stop": stop,
   "db/check": check,

@@ -27,8 +27,9 @@ export const resetProjections = (db: Database): void => {
   db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA);
 };
 
-export const projections = (db: Database): Projection => {
-  const all = [workers(db), turns(db), trees(db), messages(db)];
+/** `onWorker` is told whose row is about to change. */
+export const projections = (db: Database, onWorker?: (id: string) => void): Projection => {
+  const all = [workers(db, onWorker), turns(db), trees(db), messages(db)];
   return {
     fold: (record) => {
       for (const projection of all) projection.fold(record);

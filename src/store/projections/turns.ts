@@ -47,13 +47,15 @@ type Stored = Omit<TurnRow, "usage" | "error"> & {
 };
 
 export const turnRows = (db: Database) => {
-  const select = db.prepare<[string], Stored>(
-    "SELECT * FROM p_turns WHERE worker_id = ? ORDER BY incarnation, turn",
-  );
+  const select = db.prepare<[string], Stored>("SELECT * FROM p_turns WHERE worker_id = ?");
   return (workerId: string): readonly TurnRow[] =>
-    select.all(workerId).map((row) => ({
-      ...row,
-      usage: row.usage === null ? null : JSON.parse(row.usage),
-      error: row.error === null ? null : JSON.parse(row.error),
-    }));
+    select
+      .all(workerId)
+      .map((row) => ({
+        ...row,
+        usage: row.usage === null ? null : JSON.parse(row.usage),
+        error: row.error === null ? null : JSON.parse(row.error),
+      }))
+      // Here: with ORDER BY the statement takes three times as long, also where there is no row.
+      .sort((a, b) => a.incarnation - b.incarnation || a.turn - b.turn);
 };

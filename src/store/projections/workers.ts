@@ -4,8 +4,11 @@
  * of prompt and the row is written again with every batch of output.
  */
 import type { Database } from "better-sqlite3";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX } from "../../protocol/limits.ts";
 import { isCountedRestart, type LogRecord, type Usage } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
+import { type Kept, makeKept } from "../kept.ts";
 import type { WorkerRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
 
@@ -49,7 +52,7 @@ const touchOf = (record: LogRecord): Touch => {
   return { seq, version, eventAt: type === "agent.event" ? recorded_at : null };
 };
 
-export const workers = (db: Database): Projection => {
+export const workers = (db: Database, onWorker: (id: string) => void = () => undefined): Projection => {
   const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
   const create = db.prepare(
     "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -81,7 +84,10 @@ export const workers = (db: Database): Projection => {
     const known = touches.get(record.stream);
     const { seq, version, eventAt } = touchOf(record);
     if (known === undefined) {
-      if (workerOf(record.stream) !== undefined) touches.set(record.stream, { seq, version, eventAt });
+      const id = workerOf(record.stream);
+      if (id === undefined) return;
+      touches.set(record.stream, { seq, version, eventAt });
+      onWorker(id);
       return;
     }
     known.seq = seq;
@@ -183,11 +189,38 @@ type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "u
   readonly completion: string | null;
 } & Usage;
 
-/** The rows as the port shows them; `specAt` reads the spec from the newest record that has it. */
-export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) => {
+/** Rows as they were read last, and specs, which no row holds. */
+interface KeptRows {
+  readonly rows: Kept<string, WorkerRow>;
+  readonly specs: Kept<number, WorkerSpec>;
+  /** Its records go on. */
+  forget(id: string): void;
+}
+
+export const keepRows = (): KeptRows => {
+  const rows = makeKept<string, WorkerRow>(WORKER_ROWS_KEPT_MAX);
+  return { rows, specs: makeKept(SPECS_KEPT_MAX_CHARS), forget: rows.forget };
+};
+
+/** What was asked for, as the newest record says that has it. */
+const specIn = (record: LogRecord): WorkerSpec => {
+  if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
+    return record.payload.spec;
+  throw new HoldfastError(
+    "STORE_CORRUPT",
+    `Record ${record.seq} of the event log is not the request for a worker that a projection says it is.`,
+  );
+};
+
+/** The rows as the port shows them; `lineAt` reads the record that has the spec. */
+export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: KeptRows) => {
   const one = db.prepare<[string], Stored>("SELECT * FROM p_workers WHERE id = ?");
   const named = db.prepare<[string], Stored>(
     "SELECT * FROM p_workers WHERE name = ? ORDER BY requested_seq DESC",
+  );
+  // Ids are letters and digits, all of them below "~".
+  const withPrefix = db.prepare<[string, string, number], Stored>(
+    "SELECT * FROM p_workers WHERE id >= ? AND id < ? || '~' ORDER BY id DESC LIMIT ?",
   );
   const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
   const living = db.prepare<[], Stored>(`SELECT * FROM p_workers WHERE ${LIVING} ORDER BY requested_seq`);
@@ -198,6 +231,14 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     .prepare<[string], string>("SELECT id FROM p_workers WHERE parent = ? ORDER BY requested_seq")
     .pluck();
   const count = db.prepare<[], number>("SELECT count(*) FROM p_workers").pluck();
+  const specAt = (seq: number): WorkerSpec => {
+    const known = kept.specs.get(seq);
+    if (known !== undefined) return known;
+    const line = lineAt(seq);
+    const spec = specIn(JSON.parse(line));
+    kept.specs.set(seq, spec, line.length);
+    return spec;
+  };
   const show = (row: Stored): WorkerRow => {
     const {
       requested_seq: _,
@@ -219,11 +260,20 @@ export const workerRows = (db: Database, specAt: (seq: number) => WorkerSpec) =>
     };
   };
   return {
+    /** All rows were made anew. */
+    forgetAll: (): void => kept.rows.clear(),
     one: (id: string): WorkerRow | undefined => {
-      const row = one.get(id);
-      return row && show(row);
+      const known = kept.rows.get(id);
+      if (known !== undefined) return known;
+      const stored = one.get(id);
+      if (stored === undefined) return undefined;
+      const row = show(stored);
+      kept.rows.set(id, row, 1);
+      return row;
     },
     named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
+    withPrefix: (prefix: string, limit: number): readonly WorkerRow[] =>
+      withPrefix.all(prefix, prefix, limit).map(show),
     all: (): readonly WorkerRow[] => all.all().map(show),
     living: (): readonly WorkerRow[] => living.all().map(show),
     under: (supervisors: readonly string[]): readonly WorkerRow[] =>

@@ -1,0 +1,61 @@
+/** protocol/hello: which version and profiles a connection is spoken in, and what its bounds are (protocol-v1.txt, Versioning and compatibility). */
+import { Effect } from "effect";
+import { PROFILES, PROTOCOL_VERSION } from "../../protocol/envelope-v1.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import {
+  REQUEST_LINE_MAX_MS,
+  REQUEST_MAX_BYTES,
+  REQUEST_MAX_DEPTH,
+  REQUESTS_IN_FLIGHT_MAX,
+} from "../../protocol/limits.ts";
+import { success } from "../../protocol/outcome.ts";
+import { type RequestName, Requests } from "../../protocol/requests.ts";
+import type { Handler } from "./handler.ts";
+
+const LIMITS = {
+  request_bytes: REQUEST_MAX_BYTES,
+  request_depth: REQUEST_MAX_DEPTH,
+  request_line_ms: REQUEST_LINE_MAX_MS,
+  requests_in_flight: REQUESTS_IN_FLIGHT_MAX,
+};
+
+export interface HelloReply {
+  readonly version: number;
+  readonly profiles: readonly string[];
+  readonly commands: readonly RequestName[];
+  readonly limits: typeof LIMITS;
+  readonly daemon: { readonly version: string; readonly store_id: string };
+}
+
+export const hello: Handler<"protocol/hello"> = {
+  lifetime: "read",
+  run: ({ runtime }, { versions, profiles }) =>
+    Effect.gen(function* () {
+      if (!versions.includes(PROTOCOL_VERSION))
+        return yield* unsupported(
+          `This daemon speaks version ${PROTOCOL_VERSION} of the protocol, not ${versions.join(" or ")}.`,
+        );
+      const missing = profiles.filter((profile) => !PROFILES.includes(profile));
+      if (missing.length > 0)
+        return yield* unsupported(
+          `This daemon has no profile ${missing.join(", ")}; it has ${PROFILES.join(" and ")}.`,
+        );
+      const { version, store_id } = yield* runtime.status();
+      return success({
+        version: PROTOCOL_VERSION,
+        profiles: PROFILES,
+        commands: Object.keys(Requests) as RequestName[],
+        limits: LIMITS,
+        daemon: { version, store_id },
+      });
+    }),
+};
+
+const unsupported = (sentence: string) =>
+  Effect.fail(
+    new HoldfastError("UNSUPPORTED_CAPABILITY", sentence, {
+      suggestion: "Ask for what it has, or upgrade the daemon: agent daemon upgrade.",
+      details: { versions: [PROTOCOL_VERSION], profiles: PROFILES },
+      phase: "validation",
+    }),
+  );

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { makeTurns } from "../../src/daemon/turns.ts";
+import { REQUESTS_SLICE_MS } from "../../src/protocol/limits.ts";
+
+/** A loop whose clock stands still but for what is done in it. */
+const makeLoop = () => {
+  let now = 0;
+  let next: (() => void)[] = [];
+  const turns = makeTurns(
+    () => now,
+    (work) => next.push(work),
+  );
+  return {
+    turns,
+    work: (ms: number) => {
+      now += ms;
+    },
+    isWaiting: () => next.length > 0,
+    microtasks: () => Promise.resolve(),
+    turn: () => {
+      const due = next;
+      next = [];
+      for (const each of due) each();
+    },
+  };
+};
+
+describe("requests of a turn", () => {
+  test("are done after their caller, in order, and what they add comes after them", async () => {
+    const { turns, microtasks } = makeLoop();
+    const done: string[] = [];
+    turns.add(() => {
+      done.push("first");
+      turns.add(() => done.push("third"));
+    });
+    turns.add(() => done.push("second"));
+    done.push("caller");
+    await microtasks();
+    expect(done).toEqual(["caller", "first", "second", "third"]);
+  });
+
+  test("that have taken their slice wait for the next turn, and so does what comes meanwhile", async () => {
+    const { turns, work, turn, microtasks } = makeLoop();
+    const done: number[] = [];
+    const request = (n: number) => () => {
+      done.push(n);
+      work(REQUESTS_SLICE_MS / 2);
+    };
+    for (const n of [1, 2, 3, 4, 5]) turns.add(request(n));
+    await microtasks();
+    expect(done).toEqual([1, 2, 3]);
+    expect(turns.isOver()).toBe(true);
+    turns.add(request(6));
+    await microtasks();
+    expect(done).toEqual([1, 2, 3]);
+    turn();
+    expect(done).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test("that one long request has used up still go on in the next turn", async () => {
+    const { turns, work, turn, microtasks, isWaiting } = makeLoop();
+    const done: string[] = [];
+    turns.add(() => {
+      work(1_000);
+      done.push("long");
+    });
+    turns.add(() => done.push("short"));
+    await microtasks();
+    expect(done).toEqual(["long"]);
+    turn();
+    expect(done).toEqual(["long", "short"]);
+    turn();
+    expect(isWaiting()).toBe(false);
+  });
+});
