@@ -2,6 +2,7 @@
 import type { Budget, OnBreach, WorkerSpec } from "../protocol/worker.ts";
 import type { EventLog } from "../store/port.ts";
 import { hasLimits } from "./budgets.ts";
+import { withDescendants } from "./descendants.ts";
 import { pathsBelow } from "./tree/fold.ts";
 import type { SupervisorState } from "./tree/state.ts";
 
@@ -75,10 +76,7 @@ export class Owners {
   /** Workers that may have spent something of it before: those on record, whatever became of them. */
   past({ id, tree }: Owner): readonly string[] {
     if (tree === null && (this.log.worker(id)?.incarnation ?? 0) === 0) return [];
-    const found = new Set(tree === null ? [id] : this.members(tree, id));
-    // A set goes on over what is added to it.
-    for (const one of found) for (const below of this.log.spawnedBy(one)) found.add(below);
-    return [...found];
+    return withDescendants(this.log, tree === null ? [id] : this.members(tree, id));
   }
 
   private members(tree: string, path: string): readonly string[] {

@@ -104,6 +104,19 @@ export const makeQueries = (
     const causes = live.get(id)?.child().pause.causes ?? [];
     return causes.length === 0 ? {} : { paused: causes };
   };
+  /** Who lives, who belongs to a tree, and what the agents of the living have asked for, though it has ended. */
+  const inTree = (): readonly WorkerRow[] => {
+    const rows = new Map(log.living().map((row) => [row.id, row]));
+    const add = (id: string): void => {
+      const row = rows.has(id) ? undefined : log.worker(id);
+      if (row !== undefined) rows.set(id, row);
+    };
+    for (const tree of forest.trees())
+      for (const { children } of tree.state().supervisors.values())
+        for (const { worker_id } of children) if (worker_id !== null) add(worker_id);
+    for (const id of live.keys()) for (const spawned of log.spawnedBy(id)) add(spawned);
+    return [...rows.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  };
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
 
@@ -164,10 +177,7 @@ export const makeQueries = (
     tree: () =>
       attempt(() =>
         treeOf(
-          log
-            .workers()
-            .filter((row) => !isEnded(row.state) || live.has(row.parent ?? "") || row.supervisor !== "root")
-            .map((row) => ({ ...row, reason: reasonOf(row), ...pausedOf(row.id) })),
+          inTree().map((row) => ({ ...row, reason: reasonOf(row), ...pausedOf(row.id) })),
           forest.trees().map((tree) => tree.state()),
           windowNow,
           (path) => core.accounts.views(path)[0],

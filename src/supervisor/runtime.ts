@@ -15,6 +15,7 @@ import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
+import { withDescendants } from "./descendants.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { makeMessaging, tellingLost } from "./messaging.ts";
@@ -31,7 +32,7 @@ import { forkTicks, rememberGaps } from "./ticks.ts";
 import { containedTrace } from "./trace.ts";
 import type { Tree } from "./tree/shell.ts";
 import { supervisorOf } from "./tree/state.ts";
-import { ofSupervisor, perWorker, subtreeOf, waitOf } from "./views.ts";
+import { ofSupervisor, perWorker, waitOf } from "./views.ts";
 
 export interface RuntimeOptions {
   readonly version: string;
@@ -185,13 +186,15 @@ export const makeRuntime = (
         const replies = new Map<string, PerWorker>();
         // Again until nothing is new: a spawn that was on its way is in the log by now.
         for (;;) {
-          const rows = yield* attempt(() => services.log.workers());
-          const found = new Set(
-            roots.flatMap((root) => subtreeOf(rows, root.id)).filter((id) => !replies.has(id)),
+          const all = yield* attempt(() =>
+            withDescendants(
+              services.log,
+              roots.map(({ id }) => id),
+            ),
           );
-          if (found.size === 0) return [...replies.values()];
-          for (const reply of yield* each([...found], (row) => killOne(row, how)))
-            replies.set(reply.id, reply);
+          const found = all.filter((id) => !replies.has(id));
+          if (found.length === 0) return [...replies.values()];
+          for (const reply of yield* each(found, (row) => killOne(row, how))) replies.set(reply.id, reply);
         }
       });
 

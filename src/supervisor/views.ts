@@ -174,16 +174,3 @@ export const treeOf = (
     ],
   };
 };
-
-/** The worker and all that its agents spawned, and theirs. */
-export const subtreeOf = (rows: readonly WorkerRow[], id: string): readonly string[] => {
-  const children = Map.groupBy(rows, (row) => row.parent ?? "");
-  const found: string[] = [];
-  const queue = [id];
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    if (found.includes(next)) continue;
-    found.push(next);
-    for (const child of children.get(next) ?? []) queue.push(child.id);
-  }
-  return found;
-};

@@ -1,0 +1,12 @@
+/** Workers with all that their agents asked for, and theirs: each once, ended ones too. */
+import type { EventLog } from "../store/port.ts";
+
+export const withDescendants = (
+  log: Pick<EventLog, "spawnedBy">,
+  ids: readonly string[],
+): readonly string[] => {
+  const found = new Set(ids);
+  // A set goes on over what is added to it.
+  for (const id of found) for (const below of log.spawnedBy(id)) found.add(below);
+  return [...found];
+};
