@@ -34,7 +34,7 @@ const underLock = async <A>(
 };
 
 export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
-export const look = (stateDir: string): number => lookAtFile(fileOf(stateDir));
+export const look = (stateDir: string) => lookAtFile(fileOf(stateDir));
 
 export const rebuild = (stateDir: string, version: string) =>
   underLock(stateDir, version, (log) => log.rebuild());

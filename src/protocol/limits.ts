@@ -253,6 +253,8 @@ export const RECENT_LINES_MAX_BYTES = 8 * 1024 * 1024;
 export const READ_SCAN_MAX_RECORDS = 5_000;
 /** Streams whose newest version is kept in memory; those of ended workers are not. */
 export const STREAMS_CACHED_MAX = 20_000;
+/** Histories of a log that was put back from backups: cursors of earlier ones are refused. */
+export const EPOCHS_KEPT_MAX = 64;
 /** A damaged log is told in so many sentences at most. */
 export const CHECK_FINDINGS_MAX = 100;
 /** Another process may hold the file for so long while it is opened: a backup, or a checkpoint of an `agent db` command. */

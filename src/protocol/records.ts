@@ -361,6 +361,17 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   daemon_stopped: { readonly reason: string };
+  /** The log is not the one that was there before: from here on its seqs are of another history than those after `up_to` were. */
+  log_epoch_began: {
+    readonly epoch: string;
+    readonly former_epoch: string;
+    /** `older`: an older copy was put back. `other`: another history. `copied`: another file with all records. */
+    readonly why: "older" | "other" | "copied";
+    readonly up_to: number;
+    /** Records after it that were durable and are gone, at least; null where nobody can tell. */
+    readonly lost: number | null;
+    readonly clock: ClockStamp;
+  };
   /** Processes of a run that nobody supervises were found; what follows is their end. */
   run_orphaned: {
     readonly worker_id: string;

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { ANSWERS } from "./commands.ts";
+import { CURSOR } from "./cursor.ts";
 import {
   DURATION_MAX_MS,
   MESSAGE_TO_AGENT_MAX_BYTES,
@@ -81,7 +82,8 @@ export const Requests = {
   "agent/watch": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     all: z.boolean().default(false),
-    from: z.int().min(0).optional(),
+    /** A seq, or a cursor `EPOCH:SEQ`. */
+    from: z.union([z.int().min(0), z.string().regex(CURSOR)]).optional(),
     since_ms: ms.optional(),
     kinds: z.array(z.string()).max(64).default([]),
     types: z.array(z.string()).max(64).default([]),

@@ -1,10 +1,11 @@
 /** All that is made over one connection: thrown away and made anew where the log opens its file again. */
-import type { Statement } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { makeWriter, type Writer } from "./append.ts";
-import { type Connection, connect } from "./connection.ts";
+import { connect } from "./connection.ts";
 import { makeCursor } from "./cursor.ts";
+import type { Continuity, History } from "./epoch.ts";
 import type { Checkpoint, OpenOptions } from "./port.ts";
 import { type Presence, presenceOf } from "./presence.ts";
 import { messageRows } from "./projections/messages.ts";
@@ -15,7 +16,9 @@ import { workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
 
-export interface Attached extends Connection {
+export interface Attached {
+  readonly db: Database;
+  readonly history: History;
   readonly presence: () => Presence;
   readonly writer: Writer;
   readonly cursor: ReturnType<typeof makeCursor>;
@@ -31,12 +34,14 @@ export const attach = (
   now: () => number,
   newId: () => string,
   recent: Recent,
+  continuity: Continuity,
 ): Attached => {
-  const { db, store_id, epoch } = connect(options, newId);
+  const db = connect(options, newId);
   try {
+    const history = continuity.settle(db);
     const presence = presenceOf(options.file);
     if (!projectionsAreCurrent(db)) rebuild(db);
-    const writer = makeWriter(db, projections(db), recent, now, newId);
+    const writer = makeWriter(db, projections(db), recent, now, newId, continuity.durable);
     const cursor = makeCursor(db, writer.head, recent);
     const specAt = (seq: number): WorkerSpec => {
       const record = cursor.recordAt(seq);
@@ -49,8 +54,7 @@ export const attach = (
     };
     return {
       db,
-      store_id,
-      epoch,
+      history,
       presence,
       writer,
       cursor,

@@ -10,6 +10,7 @@ import { DAEMON_STREAM, isOutput, type RecordType, treeStream, workerStream } fr
 import type { Draft } from "./append.ts";
 import { attach } from "./attached.ts";
 import { check } from "./check.ts";
+import { makeContinuity } from "./epoch.ts";
 import { guarded, storeError } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import { makeKeeper } from "./keeper.ts";
@@ -34,9 +35,10 @@ const open = (options: OpenOptions): EventLog => {
   const newId = options.id ?? (() => newUlid(now()));
   const recent = makeRecent();
   putBack(options.file);
-  const keeper = makeKeeper(options, () => attach(options, now, newId, recent));
+  const continuity = makeContinuity(options.file, options.inspect === true, newId, now);
+  const keeper = makeKeeper(options, () => attach(options, now, newId, recent, continuity));
   const { at } = keeper;
-  const { store_id, epoch } = at();
+  const { history } = at();
   let head = at().writer.head();
   const listeners = new Set<(head: number) => void>();
 
@@ -85,8 +87,9 @@ const open = (options: OpenOptions): EventLog => {
   };
 
   return {
-    store_id,
-    epoch,
+    store_id: history.store_id,
+    epoch: history.epoch,
+    former: history.former,
     head: () => head,
     append: (drafts, appendOptions) => {
       group.drain(); // records stay in the order in which they were handed over
@@ -144,13 +147,17 @@ const open = (options: OpenOptions): EventLog => {
         }
       }),
     gc: (how) => alone(() => collectGarbage({ file: options.file, newId, db: writable }, offload, how)),
-    look: keeper.look,
+    look: () => {
+      keeper.look();
+      continuity.look();
+    },
     trouble: keeper.trouble,
     close: () => {
       group.drain();
       listeners.clear();
       offload.close();
       keeper.close();
+      continuity.look();
     },
   };
 };

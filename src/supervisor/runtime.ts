@@ -15,6 +15,7 @@ import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
+import { tellEpoch } from "./epochs.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { makeMessaging, tellingLost } from "./messaging.ts";
@@ -347,6 +348,7 @@ export const makeRuntime = (
     const start = yield* attempt(() =>
       startKindOf(services.log.daemonStream(["daemon_started", "daemon_stopped"]), services.boot_id),
     );
+    yield* tellEpoch(core);
     yield* commit([
       {
         type: "daemon_started",

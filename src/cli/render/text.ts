@@ -338,7 +338,10 @@ const doctor: TextOf<DoctorReport> = ({ checks }, { paint }) =>
 
 const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
   report.ok
-    ? `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`
+    ? [
+        `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`,
+        ...(report.notes ?? []).map((note) => paint("dim", oneLine(note, 300))),
+      ].join("\n")
     : report.findings.map((finding) => paint("bad", oneLine(finding, 300))).join("\n");
 
 const collected: TextOf<Replies["db/gc"] & { readonly effect: string }> = (report) => {
