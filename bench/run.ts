@@ -11,6 +11,7 @@ import { stalled } from "./stalled.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
+import { turns } from "./turns.ts";
 import { watchers } from "./watchers.ts";
 
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   sleepers,
   watchers,
   stalled,
+  turns,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

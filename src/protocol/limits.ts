@@ -272,6 +272,8 @@ export const GC_PERIOD_MS = 3_600_000;
 /** Records removed in one transaction, and pages given back in one; a few milliseconds each, so that the tick is not late. */
 export const GC_SLICE_RECORDS = 200;
 export const GC_SLICE_PAGES = 64;
+/** Streams whose rows a rebuild puts right in one transaction. */
+export const MEND_SLICE_STREAMS = 100;
 /** Between two of them whoever else has something to write comes first. */
 export const GC_PAUSE_MS = 5;
 /** One archive: so many records, and so much text before it is compressed, at most. */

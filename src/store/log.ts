@@ -14,9 +14,10 @@ import { makeContinuity } from "./epoch.ts";
 import { guarded, storeError } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import { makeKeeper } from "./keeper.ts";
+import { mend } from "./mend.ts";
 import { makeOffload } from "./offload.ts";
 import type { EventLog, OpenOptions } from "./port.ts";
-import { rebuild, swapIn } from "./rebuild.ts";
+import { rebuild } from "./rebuild.ts";
 import { makeRecent } from "./recent.ts";
 import { collectGarbage } from "./retention/gc.ts";
 import { putBack } from "./write-back.ts";
@@ -139,9 +140,9 @@ const open = (options: OpenOptions): EventLog => {
       alone(async () => {
         const into = `${options.file}.folded`;
         try {
-          const { records, up_to } = await offload.run("fold", { file: options.file, into });
-          group.drain();
-          return { records: records + swapIn(at().db, into, up_to) };
+          const folded = await offload.run("fold", { file: options.file, into });
+          await mend(writable, into, folded);
+          return { records: folded.records };
         } finally {
           rmSync(into, { force: true });
         }
