@@ -383,6 +383,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     archives: z.array(z.string()),
     freed_bytes: z.int(),
     reusable_bytes: z.int(),
+    needs_vacuum: z.boolean(),
     effect,
   }),
   "db/export": z.object({ records: z.int() }),

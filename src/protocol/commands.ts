@@ -951,11 +951,18 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Move old output to archives, and give its space back",
     details:
-      "Only the output of incarnations that have ended; what was decided, used and spent stays. The daemon does the same by itself, after HOLDFAST_RETENTION (30d).",
+      "Only the output of incarnations that have ended; what was decided, used and spent stays. The daemon does the same by itself, after HOLDFAST_RETENTION (30d), and where the log takes more than HOLDFAST_RETENTION_SIZE (no bound). --vacuum is for a database that an early version made, and for a stopped daemon; it needs as much free disk again, twice.",
     args: [],
     flags: [
       { name: "older-than", type: "duration", value: "7d", help: "output recorded so long ago, or longer" },
+      {
+        name: "max-size",
+        type: "size",
+        value: "5G",
+        help: "and the oldest output, until the log takes no more than this",
+      },
       { name: "dry-run", type: "bool", help: "only say how much it would be" },
+      { name: "vacuum", type: "bool", help: "then write the database anew, without its free pages" },
       { name: "no-archive", type: "bool", help: "remove it for good" },
     ],
     examples: ["agent db gc --dry-run", "agent db gc --older-than 7d"],

@@ -267,6 +267,10 @@ export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 export const WAL_MAX_BYTES = 512 * 1024 * 1024;
 /** Output of ended incarnations is kept in the log for so long, then in archives; lifecycle, usage and budgets stay. */
 export const RETENTION_DEFAULT_MS = 30 * 24 * 3_600_000;
+/** A log over its bound (HOLDFAST_RETENTION_SIZE) is brought down to this part of it: just below, an archive of some lines would be made each hour. */
+export const RETENTION_SIZE_PART = 0.9;
+/** The least that may be asked for: below it a log without any output is over it. */
+export const RETENTION_SIZE_MIN_BYTES = 16 * 1024 * 1024;
 /** The daemon looks for output that is old enough this often. */
 export const GC_PERIOD_MS = 3_600_000;
 /** Records removed in one transaction, and pages given back in one; a few milliseconds each, so that the tick is not late. */

@@ -10,6 +10,7 @@ import {
   MESSAGE_TO_AGENT_MAX_BYTES,
   PATH_MAX_BYTES,
   RAW_SLICE_BYTES,
+  RETENTION_SIZE_MIN_BYTES,
   TAIL_MAX_RECORDS,
 } from "./limits.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
@@ -107,9 +108,10 @@ export const Requests = {
   "daemon/stop": z.strictObject({ agents: z.enum(["refuse", "kill", "keep"]).default("refuse") }),
   "db/check": z.strictObject({}),
   "db/rebuild": z.strictObject({}),
-  /** Without `older_than_ms`: what the daemon's own retention is. */
+  /** Without `older_than_ms` or `max_bytes`: what the daemon's own retention is. */
   "db/gc": z.strictObject({
     older_than_ms: ms.optional(),
+    max_bytes: z.int().min(RETENTION_SIZE_MIN_BYTES).optional(),
     dry_run: z.boolean().default(false),
     archive: z.boolean().default(true),
   }),

@@ -183,9 +183,10 @@ export interface RuntimeApi {
   status(): Effect.Effect<RuntimeStatus, HoldfastError>;
   check(): Effect.Effect<CheckReport, HoldfastError>;
   rebuild(): Effect.Effect<{ readonly records: number }, HoldfastError>;
-  /** Moves output of ended incarnations to archives: what is older than given, or else than the runtime's retention. */
+  /** Moves output of ended incarnations to archives: what is older than given, and the oldest until the log takes no more than given, or else by the runtime's retention. */
   gc(options?: {
     readonly older_than_ms?: number | undefined;
+    readonly max_bytes?: number | undefined;
     readonly dry_run?: boolean;
     readonly archive?: boolean;
   }): Effect.Effect<GcReport, HoldfastError>;

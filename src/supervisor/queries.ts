@@ -30,6 +30,8 @@ export interface QueryOptions {
   readonly adapters: readonly AgentAdapter[];
   /** Output of ended incarnations leaves the log after this; Infinity keeps it for ever. */
   readonly retention_ms: number;
+  /** And where the log takes more than this. */
+  readonly retention_bytes?: number | undefined;
 }
 
 export type Queries = Pick<
@@ -274,8 +276,8 @@ export const makeQueries = (
         heap_bytes: process.memoryUsage().heapUsed,
       })),
     check: () => attemptAsync(() => log.checkAside()),
-    gc: ({ older_than_ms = options.retention_ms, ...how } = {}) =>
-      attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms })),
+    gc: ({ older_than_ms = options.retention_ms, max_bytes = options.retention_bytes, ...how } = {}) =>
+      attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms, max_bytes })),
     rebuild: () => attemptAsync(() => log.rebuildAside()),
   };
 };

@@ -43,6 +43,7 @@ export interface RuntimeOptions {
   /** What is not given has its default. */
   readonly limits?: Partial<Limits>;
   readonly retention_ms?: number;
+  readonly retention_bytes?: number | undefined;
 }
 
 /** What is not given has its default. */
