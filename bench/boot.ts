@@ -7,9 +7,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import SQLite from "better-sqlite3";
-import { type RecordDraft, workerStream } from "../src/protocol/records.ts";
-import { WorkerSpec } from "../src/protocol/worker.ts";
-import { openLog } from "../src/store/log.ts";
+import { fill } from "./long-log.ts";
 import { ascending, ms, percentile, type Result, startDaemon } from "./support.ts";
 
 const RECORDS = process.env.HOLDFAST_FULL === "1" ? 10_000_000 : 1_000_000;
@@ -18,50 +16,6 @@ const ROUNDS = 5;
 const BOOT_MAX_MS = 2_000;
 const TICK_MAX_MS = 20;
 const IDLE_MS = 10_000;
-const CLOCK = { boot_id: "bench", mono_ns: "1" };
-
-const lifeOf = (n: number, lines: number): RecordDraft[] => {
-  const worker_id = `01BENCH${String(n).padStart(19, "0")}`;
-  const of = { stream: workerStream(worker_id), worker_id, incarnation: 1 } as const;
-  const spec = WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "temporary" });
-  const line: RecordDraft = {
-    ...of,
-    type: "agent.event",
-    payload: {
-      agent_kind: "command",
-      kind: "TextOutput",
-      channel: "stdout",
-      text: "a line as agents print them\n",
-    },
-  };
-  return [
-    { ...of, type: "worker_spawn_requested", payload: { spec, clock: CLOCK } },
-    {
-      ...of,
-      type: "worker_state_changed",
-      payload: { from: "pending", to: "starting", reason: "spawned", clock: CLOCK },
-    },
-    ...Array.from({ length: lines }, () => line),
-    { ...of, type: "worker_ended", payload: { state: "completed", reason: "over" } },
-  ];
-};
-
-/** Without syncs: it is only read. */
-const fill = (dir: string): void => {
-  const log = openLog({
-    file: join(dir, "holdfast.db"),
-    database: (db) => {
-      const { pragma } = db;
-      return Object.assign(db, {
-        pragma: (text: string, options: object) =>
-          pragma.call(db, text.startsWith("synchronous") ? "synchronous = OFF" : text, options),
-      });
-    },
-  });
-  const lines = RECORDS / WORKERS - 3;
-  for (let n = 0; n < WORKERS; n++) log.append(lifeOf(n, lines));
-  log.close();
-};
 
 const bootMs = async (dir: string): Promise<number> => {
   const before = performance.now();
@@ -123,7 +77,7 @@ export const boot = async (): Promise<readonly Result[]> => {
     string,
     string,
   ];
-  fill(long);
+  fill(long, RECORDS, WORKERS);
   const gib = statSync(join(long, "holdfast.db")).size / 2 ** 30;
   const [ours, floor, opens]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {

@@ -124,6 +124,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
   return {
     store_id: "memory",
     epoch: "memory",
+    former: [],
     head: () => head,
     append: (drafts) => drafts.map(append),
     commit: async (drafts) => drafts.map(append),

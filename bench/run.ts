@@ -12,6 +12,7 @@ import { stalled } from "./stalled.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
 import type { Result } from "./support.ts";
+import { turns } from "./turns.ts";
 import { watchers } from "./watchers.ts";
 
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   watchers,
   stalled,
   requests,
+  turns,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

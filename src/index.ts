@@ -13,6 +13,7 @@ import { Deferred, Effect, Exit, Scope, Stream } from "effect";
 import { adapterFor } from "./adapters/registry.ts";
 import { open } from "./effect.ts";
 import type { KillOptions, OpenOptions, SpawnOptions, WatchOptions } from "./options.ts";
+import { cursorOf } from "./protocol/cursor.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
 import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
@@ -86,6 +87,14 @@ export class Runtime {
     };
     const records = Stream.suspend(() => (this.#isClosed ? Stream.fail(closed()) : this.#api.watch(query)));
     return Stream.toAsyncIterable(Stream.interruptWhen(records, Deferred.await(this.#stopped)));
+  }
+
+  /**
+   * A cursor after a record, to go on from in another run of the program: where an older copy of the log was put back meanwhile, a
+   * watch from it fails with CURSOR_UNKNOWN, and does not take other records for those that follow.
+   */
+  cursor(seq: number): string {
+    return cursorOf(this.#api.epoch, seq);
   }
 
   /** Resolves when it has ended and its processes are gone; the effect is `noop` if it had ended already. It is not restarted. */

@@ -101,8 +101,8 @@ export interface SpawnOptions {
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
 export interface WatchOptions {
-  /** Records with a greater seq. Without it a watch of one worker begins at its first record, of all at the live tail. */
-  readonly from?: number;
+  /** Records after this seq, or after a cursor (`Runtime.cursor`). Without it a watch of one worker begins at its first record, of all at the live tail. */
+  readonly from?: number | string;
   /** Go on after the worker has ended. Default: false for one worker, true for all. */
   readonly follow?: boolean;
 }

@@ -213,6 +213,10 @@ export const PROMISES: readonly Kept[] = [
       ...by("cli/outlast.e2e.test.ts", "is survived by watch -o %s without a gap or a repeat"),
       ...by("store/cursor.int.test.ts", "goes over from the file to memory without a gap"),
       ...by(
+        "cli/restore.e2e.test.ts",
+        "a watch and a cursor of what is gone are refused with the way on, and check and doctor say what happened",
+      ),
+      ...by(
         "store/retention.int.test.ts",
         "tells the gap to whoever asks for output, at its place, and to nobody else",
       ),

@@ -69,4 +69,5 @@ export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>>
   "agent/logs": logsProblems,
   "daemon/stop": daemon.stopProblems,
   "db/export": db.exportProblems,
+  "db/gc": db.gcProblems,
 };

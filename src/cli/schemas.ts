@@ -217,6 +217,8 @@ const status = z.object({
   pid: z.int(),
   node: z.string(),
   store_id: z.string(),
+  epoch: z.string(),
+  restored: z.object({ at: time, sentence: z.string() }).nullable(),
   state_dir: z.string(),
   started_at: time,
   head: z.int(),
@@ -239,7 +241,13 @@ const status = z.object({
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
   }),
 }) satisfies z.ZodType<Replies["daemon/status"]>;
-const followed = z.object({ next: z.int().describe("cursor to go on from: --from"), records: z.int() });
+const followed = z.object({
+  next: z.int().describe("seq to go on from: --from"),
+  records: z.int(),
+  cursor: z
+    .string()
+    .describe("the same with the log's epoch: refused by --from where an older copy of the log was put back"),
+});
 
 /** One record of a stream, as a line before the envelope (cli.md, One record). */
 export const record = z.object({
@@ -362,13 +370,20 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   }),
   "daemon/install": installed,
   "daemon/uninstall": installed,
-  "db/check": z.object({ ok: z.boolean(), records: z.int(), head: z.int(), findings: z.array(z.string()) }),
+  "db/check": z.object({
+    ok: z.boolean(),
+    records: z.int(),
+    head: z.int(),
+    findings: z.array(z.string()),
+    notes: z.array(z.string()),
+  }),
   "db/rebuild": z.object({ records: z.int() }),
   "db/gc": z.object({
     records: z.int(),
     archives: z.array(z.string()),
     freed_bytes: z.int(),
     reusable_bytes: z.int(),
+    needs_vacuum: z.boolean(),
     effect,
   }),
   "db/export": z.object({ records: z.int() }),

@@ -1,6 +1,7 @@
 /** Reading the values of flags: each type of the registry to a checked value, or the rest of a sentence that begins with the flag. */
 import { constants } from "node:os";
 import type { FlagDef } from "../protocol/commands.ts";
+import { CURSOR } from "../protocol/cursor.ts";
 import {
   type Reading,
   readBackoff,
@@ -47,6 +48,11 @@ const readSignal = (text: string): Reading<unknown> => {
   return bad(`knows no signal "${text}"${didYouMean(short, known, "SIG")}`);
 };
 
+const readCursor = (text: string): Reading<unknown> => {
+  if (INTEGER.test(text)) return good(Number(text));
+  return CURSOR.test(text) ? good(text) : bad(`needs a seq or EPOCH:SEQ, not "${text}"`);
+};
+
 export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string): Reading<unknown> => {
   switch (flag.type) {
     case "enum":
@@ -73,6 +79,8 @@ export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string):
       return readJsonPair(text);
     case "list":
       return good(text.split(",").filter((item) => item !== ""));
+    case "cursor":
+      return readCursor(text);
     case "signal":
       return readSignal(text);
     default:

@@ -1,11 +1,12 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
-import { parseDuration, parseSize } from "../protocol/durations.ts";
+import { formatSize, parseDuration, parseSize } from "../protocol/durations.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import {
   CONNECTIONS_DEFAULT,
   CONNECTIONS_MAX,
   DEPTH_MAX,
   DESCRIPTORS_KEPT,
+  RETENTION_SIZE_MIN_BYTES,
   WORKERS_LIVE_MAX,
 } from "../protocol/limits.ts";
 import type { Limits } from "../supervisor/seats.ts";
@@ -43,6 +44,17 @@ export const retentionOf = (env: Environment): number | undefined => {
   const value = parseDuration(text);
   if (value !== undefined) return value;
   throw wrong("HOLDFAST_RETENTION", text, "a duration such as 30d, or forever");
+};
+
+/** HOLDFAST_RETENTION_SIZE (`10G`): what the log may take before its oldest output goes. Not set, or empty: as much as there is. */
+export const retentionSizeOf = (env: Environment): number | undefined => {
+  const bytes = size(env, "HOLDFAST_RETENTION_SIZE");
+  if (bytes === undefined || bytes >= RETENTION_SIZE_MIN_BYTES) return bytes;
+  throw wrong(
+    "HOLDFAST_RETENTION_SIZE",
+    env.HOLDFAST_RETENTION_SIZE ?? "",
+    `a size from ${formatSize(RETENTION_SIZE_MIN_BYTES)} on, such as 10G`,
+  );
 };
 
 const wrong = (name: string, text: string, rule: string): HoldfastError =>

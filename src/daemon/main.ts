@@ -15,7 +15,7 @@ import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
-import { connectionsOf, limitsOf, retentionOf } from "./limits.ts";
+import { connectionsOf, limitsOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { boundedLog } from "./log-size.ts";
@@ -85,6 +85,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
       limits: yield* attempt(() => limitsOf(options.env)),
       retentionMs: yield* attempt(() => retentionOf(options.env)),
+      retentionBytes: yield* attempt(() => retentionSizeOf(options.env)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick: watchdog.ticked,

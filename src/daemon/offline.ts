@@ -4,17 +4,14 @@ import { openLog } from "../store/log.ts";
 import { checkFile, lookAtFile } from "../store/offline.ts";
 import type { CheckReport, EventLog } from "../store/port.ts";
 import { exportLines } from "../store/retention/export.ts";
-import type { GcOptions } from "../store/retention/gc.ts";
+import type { GcOptions, GcReport } from "../store/retention/gc.ts";
+import { vacuumFile } from "../store/vacuum.ts";
 import { acquireLock } from "./lock.ts";
 
 const fileOf = (stateDir: string): string => join(stateDir, "holdfast.db");
 
 /** So that no daemon starts on half of the work. */
-const underLock = async <A>(
-  stateDir: string,
-  version: string,
-  work: (log: EventLog) => A | Promise<A>,
-): Promise<A> => {
+const lockedWhile = async <A>(stateDir: string, version: string, work: () => A | Promise<A>): Promise<A> => {
   const lock = acquireLock(stateDir, {
     pid: process.pid,
     version,
@@ -22,25 +19,46 @@ const underLock = async <A>(
     started_at: new Date().toISOString(),
   });
   try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+};
+
+const underLock = <A>(
+  stateDir: string,
+  version: string,
+  work: (log: EventLog) => A | Promise<A>,
+): Promise<A> =>
+  lockedWhile(stateDir, version, async () => {
     const log = openLog({ file: fileOf(stateDir), inspect: true });
     try {
       return await work(log);
     } finally {
       log.close();
     }
-  } finally {
-    lock.release();
-  }
-};
+  });
 
 export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
-export const look = (stateDir: string): number => lookAtFile(fileOf(stateDir));
+export const look = (stateDir: string) => lookAtFile(fileOf(stateDir));
 
 export const rebuild = (stateDir: string, version: string) =>
   underLock(stateDir, version, (log) => log.rebuild());
 
 export const gc = (stateDir: string, version: string, options: GcOptions) =>
   underLock(stateDir, version, (log) => log.gc(options));
+
+/** What a gc leaves: the free pages. Answers what it has come to after both. */
+export const vacuum = (stateDir: string, version: string, report: GcReport): Promise<GcReport> =>
+  lockedWhile(stateDir, version, () => {
+    const freed = vacuumFile(fileOf(stateDir));
+    return {
+      ...report,
+      freed_bytes: report.freed_bytes + freed,
+      reusable_bytes: 0,
+      needs_vacuum: false,
+    };
+  });
 
 /** Beside a daemon, too: it reads, a page at a time. */
 export const exported = (stateDir: string, from: number, to: number): Generator<string> =>

@@ -52,8 +52,8 @@ export interface Replies extends Record<RequestName, object> {
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;
   "agent/why": WhyReply;
-  /** `next` is the cursor to go on from; `records` how many were sent as progress. */
-  "agent/watch": { readonly next: number; readonly records: number };
+  /** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */
+  "agent/watch": { readonly next: number; readonly records: number; readonly cursor: string };
   "agent/wait": { readonly results: readonly WaitReply[] };
   "agent/output": Success<"output">;
   "agent/raw": Success<"raw">;

@@ -23,7 +23,7 @@ export const ANSWERS = ["wait", "restart", "kill", "continue", "stop"] as const;
 
 /**
  * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
- * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`; durations come out in milliseconds, sizes
+ * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`; durations come out in milliseconds, sizes
  * in bytes.
  */
 export type ValueType =
@@ -41,7 +41,8 @@ export type ValueType =
   | "budget"
   | "size"
   | "number"
-  | "signal";
+  | "signal"
+  | "cursor";
 
 export interface FlagDef {
   readonly name: string;
@@ -621,11 +622,16 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "Follow records; ends with the workers named",
     details:
-      "With --all, or with no ID, it goes on until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record seen.",
+      "With --all, or with no ID, it goes on until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record seen; with the epoch of the log before it (EPOCH:SEQ, as the reply and the hints have it) it is refused, and not misread, where an older copy of the log was put back.",
     args: [ids("workers to follow", { required: false })],
     flags: [
       { name: "all", short: "a", type: "bool", help: "every worker, and do not end" },
-      { name: "from", type: "int", value: "SEQ", help: "records after this seq, then the live ones" },
+      {
+        name: "from",
+        type: "cursor",
+        value: "SEQ",
+        help: "records after this seq, or EPOCH:SEQ, then the live ones",
+      },
       since,
       {
         name: "kinds",
@@ -945,11 +951,18 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Move old output to archives, and give its space back",
     details:
-      "Only the output of incarnations that have ended; what was decided, used and spent stays. The daemon does the same by itself, after HOLDFAST_RETENTION (30d).",
+      "Only the output of incarnations that have ended; what was decided, used and spent stays. The daemon does the same by itself, after HOLDFAST_RETENTION (30d), and where the log takes more than HOLDFAST_RETENTION_SIZE (no bound). --vacuum is for a database that an early version made, and for a stopped daemon; it needs as much free disk again, twice.",
     args: [],
     flags: [
       { name: "older-than", type: "duration", value: "7d", help: "output recorded so long ago, or longer" },
+      {
+        name: "max-size",
+        type: "size",
+        value: "5G",
+        help: "and the oldest output, until the log takes no more than this",
+      },
       { name: "dry-run", type: "bool", help: "only say how much it would be" },
+      { name: "vacuum", type: "bool", help: "then write the database anew, without its free pages" },
       { name: "no-archive", type: "bool", help: "remove it for good" },
     ],
     examples: ["agent db gc --dry-run", "agent db gc --older-than 7d"],

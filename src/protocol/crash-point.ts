@@ -6,7 +6,7 @@
 export const CRASH_POINTS = [
   /** The database is made: its schema is written and not committed. */
   "migration",
-  /** The projections are thrown away, and not wholly folded again. */
+  /** The log is folded anew, and its tables are not put right, or not all of them. */
   "rebuild",
   /** The lock is held, the log is not open. */
   "boot-before-log",

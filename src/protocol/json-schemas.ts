@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AgentEvent } from "./agent-event.ts";
 import { AgentCompletion } from "./completion.ts";
 import { EnvelopeV1, ResponseEnvelope } from "./envelope-schemas.ts";
+import { LogGap } from "./log-gap.ts";
 import { type RequestName, Requests } from "./requests.ts";
 import { WorkerSpec } from "./worker.ts";
 
@@ -13,6 +14,7 @@ const CONTRACTS = {
   "agent-completion": AgentCompletion,
   "envelope-v1": EnvelopeV1,
   "response-envelope": ResponseEnvelope,
+  "log-gap": LogGap,
   "worker-spec": WorkerSpec,
 } as const;
 

@@ -258,6 +258,8 @@ export const SPECS_KEPT_MAX_CHARS = 4 * 1024 * 1024;
 export const READ_SCAN_MAX_RECORDS = 5_000;
 /** Streams whose newest version is kept in memory; those of ended workers are not. */
 export const STREAMS_CACHED_MAX = 20_000;
+/** Histories of a log that was put back from backups: cursors of earlier ones are refused. */
+export const EPOCHS_KEPT_MAX = 64;
 /** A damaged log is told in so many sentences at most. */
 export const CHECK_FINDINGS_MAX = 100;
 /** Another process may hold the file for so long while it is opened: a backup, or a checkpoint of an `agent db` command. */
@@ -270,11 +272,17 @@ export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 export const WAL_MAX_BYTES = 512 * 1024 * 1024;
 /** Output of ended incarnations is kept in the log for so long, then in archives; lifecycle, usage and budgets stay. */
 export const RETENTION_DEFAULT_MS = 30 * 24 * 3_600_000;
+/** A log over its bound (HOLDFAST_RETENTION_SIZE) is brought down to this part of it: just below, an archive of some lines would be made each hour. */
+export const RETENTION_SIZE_PART = 0.9;
+/** The least that may be asked for: below it a log without any output is over it. */
+export const RETENTION_SIZE_MIN_BYTES = 16 * 1024 * 1024;
 /** The daemon looks for output that is old enough this often. */
 export const GC_PERIOD_MS = 3_600_000;
 /** Records removed in one transaction, and pages given back in one; a few milliseconds each, so that the tick is not late. */
 export const GC_SLICE_RECORDS = 200;
 export const GC_SLICE_PAGES = 64;
+/** Streams whose rows a rebuild puts right in one transaction. */
+export const MEND_SLICE_STREAMS = 100;
 /** Between two of them whoever else has something to write comes first. */
 export const GC_PAUSE_MS = 5;
 /** One archive: so many records, and so much text before it is compressed, at most. */

@@ -5,6 +5,7 @@
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 import type { ErrorCode } from "./errors.ts";
+import type { LogGap } from "./log-gap.ts";
 import type { SupervisorConfig, SupervisorPhase } from "./tree.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
@@ -343,16 +344,7 @@ export interface RecordPayloads {
   };
   "agent.event": AgentEvent;
   /** In the place of output records that retention has removed: `records` of this stream, from this seq and version on. Never appended. */
-  log_gap: {
-    readonly from_seq: number;
-    readonly to_seq: number;
-    readonly to_version: number;
-    readonly records: number;
-    /** When the newest agent.event among them was recorded. */
-    readonly last_event_at: string | null;
-    /** The file in `archive/` that has them; null where they were removed without one. */
-    readonly archive: string | null;
-  };
+  log_gap: LogGap;
   daemon_started: {
     readonly start: StartKind;
     readonly version: string;
@@ -361,6 +353,17 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   daemon_stopped: { readonly reason: string };
+  /** The log is not the one that was there before: from here on its seqs are of another history than those after `up_to` were. */
+  log_epoch_began: {
+    readonly epoch: string;
+    readonly former_epoch: string;
+    /** `older`: an older copy was put back. `other`: another history. `copied`: another file with all records. */
+    readonly why: "older" | "other" | "copied";
+    readonly up_to: number;
+    /** Records after it that were durable and are gone, at least; null where nobody can tell. */
+    readonly lost: number | null;
+    readonly clock: ClockStamp;
+  };
   /** Processes of a run that nobody supervises were found; what follows is their end. */
   run_orphaned: {
     readonly worker_id: string;

@@ -4,11 +4,13 @@
  */
 import { z } from "zod";
 import { ANSWERS } from "./commands.ts";
+import { CURSOR } from "./cursor.ts";
 import {
   DURATION_MAX_MS,
   MESSAGE_TO_AGENT_MAX_BYTES,
   PATH_MAX_BYTES,
   RAW_SLICE_BYTES,
+  RETENTION_SIZE_MIN_BYTES,
   TAIL_MAX_RECORDS,
 } from "./limits.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
@@ -81,7 +83,8 @@ export const Requests = {
   "agent/watch": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     all: z.boolean().default(false),
-    from: z.int().min(0).optional(),
+    /** A seq, or a cursor `EPOCH:SEQ`. */
+    from: z.union([z.int().min(0), z.string().regex(CURSOR)]).optional(),
     since_ms: ms.optional(),
     kinds: z.array(z.string()).max(64).default([]),
     types: z.array(z.string()).max(64).default([]),
@@ -110,9 +113,10 @@ export const Requests = {
   "daemon/stop": z.strictObject({ agents: z.enum(["refuse", "kill", "keep"]).default("refuse") }),
   "db/check": z.strictObject({}),
   "db/rebuild": z.strictObject({}),
-  /** Without `older_than_ms`: what the daemon's own retention is. */
+  /** Without `older_than_ms` or `max_bytes`: what the daemon's own retention is. */
   "db/gc": z.strictObject({
     older_than_ms: ms.optional(),
+    max_bytes: z.int().min(RETENTION_SIZE_MIN_BYTES).optional(),
     dry_run: z.boolean().default(false),
     archive: z.boolean().default(true),
   }),

@@ -54,6 +54,7 @@ export const makeWriter = (
   recent: Recent,
   now: () => number,
   newId: () => string,
+  onDurable: (seq: number, id: string) => void,
 ): Writer => {
   const rows = makeInserter(db);
   const byId = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM records WHERE id = ?`).raw();
@@ -68,6 +69,7 @@ export const makeWriter = (
   let recount = false;
   const versions = new Map<string, number>();
   let written: RecentLine[] = [];
+  let lifecycle: { readonly seq: number; readonly id: string } | undefined;
   let durable: boolean | undefined;
 
   const findStored = (id: string): LogRecord | undefined => {
@@ -105,6 +107,7 @@ export const makeWriter = (
     rows.add(facts, checksumOf(line));
     head = seq;
     versions.set(stream, version);
+    if (!isOutput(type)) lifecycle = { seq, id };
     written.push({ seq, stream, type, kind: type === "agent.event" ? payload.kind : undefined, line });
     const record = {
       seq,
@@ -173,6 +176,7 @@ export const makeWriter = (
         const results = transaction(callers);
         crashPoint("append-after");
         for (const line of written) recent.push(line);
+        if (lifecycle !== undefined) onDurable(lifecycle.seq, lifecycle.id);
         return results;
       } catch (cause) {
         rows.reset();
@@ -185,6 +189,7 @@ export const makeWriter = (
         // Its stream has most likely ended, too. Not earlier: until the rows are inserted the database does not know its version.
         for (const { stream, type } of written) if (type === "worker_ended") versions.delete(stream);
         written = [];
+        lifecycle = undefined;
         if (versions.size > STREAMS_CACHED_MAX) versions.clear();
       }
     },

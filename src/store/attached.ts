@@ -1,8 +1,9 @@
 /** All that is made over one connection: thrown away and made anew where the log opens its file again. */
-import type { Statement } from "better-sqlite3";
+import type { Database, Statement } from "better-sqlite3";
 import { makeWriter, type Writer } from "./append.ts";
-import { type Connection, connect } from "./connection.ts";
+import { connect } from "./connection.ts";
 import { makeCursor } from "./cursor.ts";
+import type { Continuity, History } from "./epoch.ts";
 import type { Checkpoint, OpenOptions } from "./port.ts";
 import { type Presence, presenceOf } from "./presence.ts";
 import { messageRows } from "./projections/messages.ts";
@@ -13,7 +14,9 @@ import { keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
 
-export interface Attached extends Connection {
+export interface Attached {
+  readonly db: Database;
+  readonly history: History;
   readonly presence: () => Presence;
   readonly writer: Writer;
   readonly cursor: ReturnType<typeof makeCursor>;
@@ -29,18 +32,19 @@ export const attach = (
   now: () => number,
   newId: () => string,
   recent: Recent,
+  continuity: Continuity,
 ): Attached => {
-  const { db, store_id, epoch } = connect(options, newId);
+  const db = connect(options, newId);
   try {
+    const history = continuity.settle(db);
     const presence = presenceOf(options.file);
     if (!projectionsAreCurrent(db)) rebuild(db);
     const rows = keepRows();
-    const writer = makeWriter(db, projections(db, rows.forget), recent, now, newId);
+    const writer = makeWriter(db, projections(db, rows.forget), recent, now, newId, continuity.durable);
     const cursor = makeCursor(db, writer.head, recent);
     return {
       db,
-      store_id,
-      epoch,
+      history,
       presence,
       writer,
       cursor,

@@ -10,7 +10,8 @@ import type { CheckReport } from "./port.ts";
 import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
 import { hasRetention, makeRemoved, type Removed } from "./retention/removed.ts";
 
-export const check = (db: Database): CheckReport => {
+/** `notes`: of where the log lies, which a look at its records cannot know. */
+export const check = (db: Database, notes: readonly string[] = []): CheckReport => {
   const findings: string[] = [];
   let left = 0;
   const find = (sentence: string): void => {
@@ -69,7 +70,7 @@ export const check = (db: Database): CheckReport => {
     folded.close();
   }
   if (left > 0) findings.push(`${left} more findings are not listed.`);
-  return { ok: findings.length === 0, records, head, findings };
+  return { ok: findings.length === 0, records, head, findings, notes };
 };
 
 const NOTHING_REMOVED: Pick<Removed, "firstNotRemoved"> = { firstNotRemoved: (from) => from };

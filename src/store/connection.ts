@@ -7,12 +7,6 @@ import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
 import { migrate } from "./migrations/migrate.ts";
 import type { OpenOptions } from "./port.ts";
 
-export interface Connection {
-  readonly db: Database;
-  readonly store_id: string;
-  readonly epoch: string;
-}
-
 export const newestSeq = (db: Database): number =>
   db.prepare("SELECT coalesce(max(seq), 0) FROM records").pluck().get() as number;
 
@@ -36,7 +30,7 @@ export const checkTail = (db: Database): void => {
 };
 
 /** Opens or makes the database (mode 0600). To inspect it, the look at the tail is left to the caller. */
-export const connect = ({ file, database, inspect }: OpenOptions, newId: () => string): Connection => {
+export const connect = ({ file, database, inspect }: OpenOptions, newId: () => string): Database => {
   closeSync(openSync(file, "a", 0o600));
   const opened = new SQLite(file, { timeout: STORE_BUSY_MAX_MS });
   const db = database?.(opened) ?? opened;
@@ -46,7 +40,6 @@ export const connect = ({ file, database, inspect }: OpenOptions, newId: () => s
     db.pragma("journal_mode = WAL");
     migrate(db);
     const addMeta = db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
-    const meta = db.prepare("SELECT value FROM meta WHERE key = ?").pluck();
     db.transaction(() => {
       addMeta.run("store_id", newId());
       addMeta.run("epoch", newId());
@@ -55,7 +48,7 @@ export const connect = ({ file, database, inspect }: OpenOptions, newId: () => s
     if (inspect !== true) checkTail(db);
     db.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
     db.pragma(`busy_timeout = ${STORE_BUSY_OPEN_MS}`);
-    return { db, store_id: meta.get("store_id") as string, epoch: meta.get("epoch") as string };
+    return db;
   } catch (cause) {
     db.close();
     throw cause;

@@ -10,12 +10,14 @@ import { DAEMON_STREAM, isOutput, type RecordType, treeStream, workerStream } fr
 import type { Draft } from "./append.ts";
 import { attach } from "./attached.ts";
 import { check } from "./check.ts";
+import { makeContinuity } from "./epoch.ts";
 import { guarded, storeError } from "./failure.ts";
 import { groupCommit } from "./group-commit.ts";
 import { makeKeeper } from "./keeper.ts";
+import { mend } from "./mend.ts";
 import { makeOffload } from "./offload.ts";
 import type { EventLog, OpenOptions } from "./port.ts";
-import { rebuild, swapIn } from "./rebuild.ts";
+import { rebuild } from "./rebuild.ts";
 import { makeRecent } from "./recent.ts";
 import { collectGarbage } from "./retention/gc.ts";
 import { putBack } from "./write-back.ts";
@@ -34,9 +36,10 @@ const open = (options: OpenOptions): EventLog => {
   const newId = options.id ?? (() => newUlid(now()));
   const recent = makeRecent();
   putBack(options.file);
-  const keeper = makeKeeper(options, () => attach(options, now, newId, recent));
+  const continuity = makeContinuity(options.file, options.inspect === true, newId, now);
+  const keeper = makeKeeper(options, () => attach(options, now, newId, recent, continuity));
   const { at } = keeper;
-  const { store_id, epoch } = at();
+  const { history } = at();
   let head = at().writer.head();
   const listeners = new Set<(head: number) => void>();
 
@@ -68,8 +71,10 @@ const open = (options: OpenOptions): EventLog => {
   };
   const group = groupCommit(write);
   const offload = makeOffload();
+  /** Lent to who changes it at once, beside the writer. */
   const writable = () => {
     keeper.allow(false);
+    at().workers.forgetAll();
     return at().db;
   };
 
@@ -85,8 +90,9 @@ const open = (options: OpenOptions): EventLog => {
   };
 
   return {
-    store_id,
-    epoch,
+    store_id: history.store_id,
+    epoch: history.epoch,
+    former: history.former,
     head: () => head,
     append: (drafts, appendOptions) => {
       group.drain(); // records stay in the order in which they were handed over
@@ -139,22 +145,25 @@ const open = (options: OpenOptions): EventLog => {
       alone(async () => {
         const into = `${options.file}.folded`;
         try {
-          const { records, up_to } = await offload.run("fold", { file: options.file, into });
-          group.drain();
-          at().workers.forgetAll();
-          return { records: records + swapIn(at().db, into, up_to) };
+          const folded = await offload.run("fold", { file: options.file, into });
+          await mend(writable, into, folded);
+          return { records: folded.records };
         } finally {
           rmSync(into, { force: true });
         }
       }),
     gc: (how) => alone(() => collectGarbage({ file: options.file, newId, db: writable }, offload, how)),
-    look: keeper.look,
+    look: () => {
+      keeper.look();
+      continuity.look();
+    },
     trouble: keeper.trouble,
     close: () => {
       group.drain();
       listeners.clear();
       offload.close();
       keeper.close();
+      continuity.look();
     },
   };
 };

@@ -11,6 +11,7 @@ import type {
   WorkerError,
 } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
+import type { FormerEpoch } from "./epoch.ts";
 import type { GcOptions, GcReport } from "./retention/gc.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
@@ -128,12 +129,17 @@ export interface CheckReport {
   readonly head: number;
   /** One sentence a finding: a gap in seq, a wrong checksum, a projection that differs from its fold, … */
   readonly findings: readonly string[];
+  /** What is to be known and is no damage: that an older copy was put back. */
+  readonly notes: readonly string[];
 }
 
 export interface EventLog {
   /** Made with the database; part of every marker. */
   readonly store_id: string;
+  /** Of this history of it: a cursor is a seq of an epoch. */
   readonly epoch: string;
+  /** The epochs before it, oldest first, and why each ended. */
+  readonly former: readonly FormerEpoch[];
   /** Sequence number of the newest record; 0 when empty. */
   head(): number;
   /** One synchronous transaction, durable (FULL) when it holds any lifecycle record or is asked to be. Throws HoldfastError. */

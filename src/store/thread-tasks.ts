@@ -1,14 +1,15 @@
 /** What is done to the log in a worker thread, and what it answers. */
+import type { Folded } from "./mend.ts";
 import type { CheckReport } from "./port.ts";
 import type { Collected, Collecting } from "./retention/collect.ts";
 import type { Run } from "./retention/remove.ts";
 
 export interface Tasks {
   check: { readonly asks: { readonly file: string }; readonly answers: CheckReport };
-  /** Folds the log into a database of its own; answers the seq up to which. */
+  /** Folds the log into a database of its own, and compares. */
   fold: {
     readonly asks: { readonly file: string; readonly into: string };
-    readonly answers: { readonly records: number; readonly up_to: number };
+    readonly answers: Folded;
   };
   collect: { readonly asks: Collecting; readonly answers: Collected };
   runs: {

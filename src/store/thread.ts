@@ -1,8 +1,8 @@
 /** The worker thread: one task on a connection of its own, one answer, and its end. */
 import { parentPort, workerData } from "node:worker_threads";
 import { storeError } from "./failure.ts";
+import { foldInto } from "./mend.ts";
 import { checkFile } from "./offline.ts";
-import { foldInto } from "./rebuild.ts";
 import { collect, runsOf } from "./retention/collect.ts";
 import type { Answer, Task } from "./thread-tasks.ts";
 

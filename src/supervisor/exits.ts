@@ -20,6 +20,11 @@ export const ABANDONED: WorkerError = {
   message: "Holdfast itself failed while it supervised this worker.",
 };
 
+export const RUN_GONE: WorkerError = {
+  code: "WORKER_LOST",
+  message: "Its run directory is gone: nobody knows how its agent ended.",
+};
+
 export const errorOf = ({ code, message }: HoldfastError): WorkerError => ({ code, message });
 
 export const failedToStart = (error: WorkerError): IncarnationOutcome => ({

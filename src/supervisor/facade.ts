@@ -3,6 +3,7 @@
  * `runtime.ts` implements it. Every method fails with a HoldfastError and nothing else.
  */
 import type { Effect, Stream } from "effect";
+import type { From } from "../protocol/cursor.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
@@ -56,8 +57,8 @@ export interface KillOptions {
 }
 
 export interface WatchQuery {
-  /** Records with seq > from; undefined starts at the live tail's head. */
-  readonly from?: number;
+  /** Records after this seq or cursor; undefined starts at the live tail's head. */
+  readonly from?: From;
   readonly since_ms?: number;
   /** Of what is in the log already, only the newest N records that pass the filter. */
   readonly tail?: number;
@@ -70,6 +71,8 @@ export interface WatchQuery {
 }
 
 export interface RuntimeApi {
+  /** Of the log's history: a cursor is a seq of it. */
+  readonly epoch: string;
   spawn(
     spec: WorkerSpecInput,
     options?: { readonly dry_run?: boolean; readonly idempotency_key?: string },
@@ -180,9 +183,10 @@ export interface RuntimeApi {
   status(): Effect.Effect<RuntimeStatus, HoldfastError>;
   check(): Effect.Effect<CheckReport, HoldfastError>;
   rebuild(): Effect.Effect<{ readonly records: number }, HoldfastError>;
-  /** Moves output of ended incarnations to archives: what is older than given, or else than the runtime's retention. */
+  /** Moves output of ended incarnations to archives: what is older than given, and the oldest until the log takes no more than given, or else by the runtime's retention. */
   gc(options?: {
     readonly older_than_ms?: number | undefined;
+    readonly max_bytes?: number | undefined;
     readonly dry_run?: boolean;
     readonly archive?: boolean;
   }): Effect.Effect<GcReport, HoldfastError>;

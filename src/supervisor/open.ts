@@ -39,6 +39,8 @@ export interface OpenRuntimeOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** How long output of ended incarnations stays in the log; Infinity is for ever. */
   readonly retentionMs?: number | undefined;
+  /** What the log may take before its oldest output goes, whatever its age. Default: as much as there is. */
+  readonly retentionBytes?: number | undefined;
   /** The cgroup that is the runtime's to divide among its runs. */
   readonly cgroup?: string | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
@@ -161,12 +163,13 @@ export const openRuntime = (
       adapters,
       suggestKind,
       retention_ms: retentionMs,
+      retention_bytes: options.retentionBytes,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
     const gc = Effect.catch(runtime.gc(), (error) =>
       Effect.sync(() => services.report(`old output stays in the log: ${error.message}`, error)),
     );
-    if (Number.isFinite(retentionMs))
+    if (Number.isFinite(retentionMs) || options.retentionBytes !== undefined)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(GC_PERIOD_MS), gc)));
     return runtime;
   });

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { Effect, Stream } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { readRaw } from "../adapters/process/raw.ts";
+import { breakSentence } from "../protocol/cursor.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { type LogRecord, RESTART_RATE_LIMITED } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
+import type { FormerEpoch } from "../store/epoch.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
@@ -19,7 +21,7 @@ import type { PauseView, WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
 import { Tail } from "./tail.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
-import { type Follow, followLines, refuseFuture, tailOf } from "./watch.ts";
+import { type Follow, followLines, seqOf, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
 
 export interface QueryOptions {
@@ -28,10 +30,13 @@ export interface QueryOptions {
   readonly adapters: readonly AgentAdapter[];
   /** Output of ended incarnations leaves the log after this; Infinity keeps it for ever. */
   readonly retention_ms: number;
+  /** And where the log takes more than this. */
+  readonly retention_bytes?: number | undefined;
 }
 
 export type Queries = Pick<
   RuntimeApi,
+  | "epoch"
   | "resolve"
   | "list"
   | "info"
@@ -127,15 +132,15 @@ export const makeQueries = (
           ? undefined
           : yield* Effect.forEach(query.ids, (ref) => Effect.map(find(ref), (row) => row.id));
       return yield* attempt(() => {
-        refuseFuture(log, query.from);
+        const from = query.from === undefined ? undefined : seqOf(log, query.from);
         const since =
-          query.from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
+          from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
         const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
-        const from =
+        const start =
           query.tail === undefined ? (since ?? log.head()) : tailOf(log, filter, since ?? 0, query.tail);
         const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
         return {
-          from,
+          from: start,
           filter,
           until: query.until,
           isOver: () => !query.follow && haveEnded(),
@@ -157,6 +162,7 @@ export const makeQueries = (
     );
 
   return {
+    epoch: log.epoch,
     resolve: (ref) => Effect.map(find(ref), (row) => row.id),
     list: (how = {}) => attempt(() => (how.all === true ? log.workers() : log.living()).map(shown)),
     info: (ref) =>
@@ -270,6 +276,8 @@ export const makeQueries = (
           pid: process.pid,
           node: process.version,
           store_id: log.store_id,
+          epoch: log.epoch,
+          restored: restoredOf(log.former.at(-1)),
           state_dir: options.state_dir,
           started_at: startedAt,
           head: log.head(),
@@ -281,11 +289,14 @@ export const makeQueries = (
         };
       }),
     check: () => attemptAsync(() => log.checkAside()),
-    gc: ({ older_than_ms = options.retention_ms, ...how } = {}) =>
-      attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms })),
+    gc: ({ older_than_ms = options.retention_ms, max_bytes = options.retention_bytes, ...how } = {}) =>
+      attemptAsync(() => log.gc({ ...how, before_ms: wallMs() - older_than_ms, max_bytes })),
     rebuild: () => attemptAsync(() => log.rebuildAside()),
   };
 };
+
+const restoredOf = (ended: FormerEpoch | undefined) =>
+  ended === undefined ? null : { at: new Date(ended.ended_ms).toISOString(), sentence: breakSentence(ended) };
 
 const errorOf = (trouble: HoldfastError | undefined) =>
   trouble === undefined

@@ -194,6 +194,10 @@ export interface RuntimeStatus {
   readonly pid: number;
   readonly node: string;
   readonly store_id: string;
+  /** Of the log's history: with a seq it is a cursor, `EPOCH:SEQ`. */
+  readonly epoch: string;
+  /** When the epoch before this one ended, and why: an older copy of the log was put back. Null where it is the first. */
+  readonly restored: { readonly at: string; readonly sentence: string } | null;
   readonly state_dir: string;
   readonly started_at: string;
   readonly head: number;

@@ -16,6 +16,7 @@ import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
 import { withDescendants } from "./descendants.ts";
+import { tellEpoch } from "./epochs.ts";
 import type { KillOptions, RuntimeApi } from "./facade.ts";
 import { findSupervisor, makeForest, notRunning, type Place } from "./forest.ts";
 import { makeMessaging, tellingLost } from "./messaging.ts";
@@ -43,6 +44,7 @@ export interface RuntimeOptions {
   /** What is not given has its default. */
   readonly limits?: Partial<Limits>;
   readonly retention_ms?: number;
+  readonly retention_bytes?: number | undefined;
 }
 
 /** What is not given has its default. */
@@ -350,6 +352,7 @@ export const makeRuntime = (
     const start = yield* attempt(() =>
       startKindOf(services.log.daemonStream(["daemon_started", "daemon_stopped"]), services.boot_id),
     );
+    yield* tellEpoch(core);
     yield* commit([
       {
         type: "daemon_started",

@@ -2,7 +2,7 @@
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { STDERR_TAIL_BYTES } from "../protocol/limits.ts";
-import { errorOf, failedToStart, honest, NOT_STARTED, UNKNOWN_EXIT } from "./exits.ts";
+import { errorOf, failedToStart, honest, NOT_STARTED, RUN_GONE, UNKNOWN_EXIT } from "./exits.ts";
 import { durationOf } from "./limiting.ts";
 import type { Shell } from "./worker.ts";
 
@@ -10,12 +10,14 @@ export const settle = async (shell: Shell): Promise<void> => {
   const duration_ms = durationOf(shell);
   const { run, intake, journal, program } = shell;
   if (run === undefined || intake === undefined) {
-    const error = errorOf(
-      shell.startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."),
-    );
-    const outcome = failedToStart(error);
+    // Its launch is on record and its directory is not there: an older log was put back, or somebody has tidied.
+    const isGone = shell.startError === undefined && journal.child().spawned;
+    const error = isGone
+      ? RUN_GONE
+      : errorOf(shell.startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."));
+    const exit = isGone ? UNKNOWN_EXIT : NOT_STARTED;
     await journal.fact(
-      { type: "exited", exit: NOT_STARTED, outcome, duration_ms, error },
+      { type: "exited", exit, outcome: failedToStart(error), duration_ms, error },
       [],
       shell.forgetCheckpoints(),
     );

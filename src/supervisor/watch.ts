@@ -3,8 +3,10 @@
  * A slow reader costs nothing: nobody keeps records for it, it reads them when it comes.
  */
 import { Effect, Stream } from "effect";
+import { breakSentence, cursorOf, type From, partsOf } from "../protocol/cursor.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { READ_PAGE_RECORDS } from "../protocol/limits.ts";
+import { isOfHistory } from "../store/epoch.ts";
 import type { EventLog, RecordFilter } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
 
@@ -32,9 +34,9 @@ export const followLines = (log: EventLog, follow: Follow): Stream.Stream<Page, 
  * Nobody was ever told of a record that the log has not got, unless the log was longer once: a backup was copied back, or a
  * power loss took its end. To wait there would pass over what is recorded meanwhile.
  */
-export const refuseFuture = (log: EventLog, from: number | undefined): void => {
+const refuseFuture = (log: EventLog, from: number): void => {
   const head = log.head();
-  if (from === undefined || from <= head) return;
+  if (from <= head) return;
   throw new HoldfastError(
     "CURSOR_UNKNOWN",
     `The log ends at record ${head}, and ${from} is after it: the cursor is of another log, or this one is an older copy.`,
@@ -43,6 +45,33 @@ export const refuseFuture = (log: EventLog, from: number | undefined): void => {
       details: { from, head },
     },
   );
+};
+
+/** After a restore the same seqs name other records: whoever has read of the history before must not go on in this one unawares. */
+const refuseOther = (log: EventLog, epoch: string, from: number): void => {
+  if (isOfHistory(log, epoch, from)) return;
+  const ended = log.former.find((one) => one.epoch === epoch);
+  throw new HoldfastError(
+    "CURSOR_UNKNOWN",
+    ended === undefined
+      ? `The cursor ${epoch}:${from} is of another log, or of a history that this one does not know: its epoch is ${log.epoch}.`
+      : `The cursor is at record ${from} of a history that ended at record ${ended.up_to}. ${breakSentence(ended)}`,
+    {
+      suggestion:
+        ended === undefined
+          ? "To read all of this log: `--from 0`."
+          : `To go on where this log differs from what you have read: \`--from ${cursorOf(log.epoch, ended.up_to)}\`; to read all of it: \`--from 0\`.`,
+      details: { from, epoch, log_epoch: log.epoch, head: log.head(), up_to: ended?.up_to ?? null },
+    },
+  );
+};
+
+/** The seq that a reader goes on after. Throws CURSOR_UNKNOWN where the log has not got what it names. */
+export const seqOf = (log: EventLog, from: From): number => {
+  const { epoch, seq } = partsOf(from);
+  if (epoch !== undefined) refuseOther(log, epoch, seq);
+  refuseFuture(log, seq);
+  return seq;
 };
 
 /** What there is after a cursor; `next` is the cursor after it. */

@@ -62,6 +62,7 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   budget: "usd=x",
   number: "many",
   signal: "SIGNOPE",
+  cursor: "01JZ:x",
 };
 
 const wrongly = ({ name, type }: FlagDef): readonly string[] =>

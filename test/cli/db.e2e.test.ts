@@ -95,6 +95,27 @@ it("old output is moved to an archive, and an export has it as before", async ()
   expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
 });
 
+it("a vacuum is for a daemon that has stopped: beside one that runs nothing is done", async () => {
+  const { agent } = await stopped();
+  expect(await agent("db", "gc", "--vacuum", "--dry-run")).toMatchObject({ exit: 3 });
+  expect(await agent("db", "gc", "--vacuum")).toMatchObject({
+    exit: 0,
+    data: { needs_vacuum: false, reusable_bytes: 0 },
+  });
+  expect(await agent("daemon", "start")).toMatchObject({ exit: 0 });
+  try {
+    expect(await agent("db", "gc", "--vacuum", "--older-than", "0s")).toMatchObject({
+      error: {
+        code: "INVALID_STATE",
+        suggestion: expect.stringContaining("agent daemon stop --keep-agents"),
+      },
+    });
+    expect(await agent("db", "gc", "--max-size", "1G")).toMatchObject({ exit: 0, data: { records: 0 } });
+  } finally {
+    await agent("daemon", "stop");
+  }
+});
+
 it("who asks for output that was moved is told where it is, and the command that is named has it", async () => {
   const { agent, file } = await stopped();
   const text = async (...argv: string[]) =>

@@ -305,7 +305,7 @@ describe("commands", () => {
     const ran = await against(answers, ["spawn", "--watch", "--", "false"]);
     expect(ran.exit).toBe(1);
     expect(ran.stdout.trimEnd().split("\n")).toHaveLength(lifecycle.length + 1);
-    expect(daemon!.requests[1]).toMatchObject({
+    expect(daemon!.requests[2]).toMatchObject({
       command: "agent/watch",
       data: { ids: [ID], from: 0, follow: false },
     });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connectionsOf, limitsOf } from "../../src/daemon/limits.ts";
+import { connectionsOf, limitsOf, retentionSizeOf } from "../../src/daemon/limits.ts";
 import { softLimitOf } from "../../src/daemon/machine-files.ts";
 import { CONNECTIONS_DEFAULT, DESCRIPTORS_KEPT } from "../../src/protocol/limits.ts";
 
@@ -22,6 +22,14 @@ test("the kernel's word for how many files may be open is read", () => {
     Number.POSITIVE_INFINITY,
   );
   expect(openFiles("")).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("the size of the log has no bound unless it is said, and none that a log without output is over", () => {
+  expect(retentionSizeOf({})).toBeUndefined();
+  expect(retentionSizeOf({ HOLDFAST_RETENTION_SIZE: "10G" })).toBe(10 * 1024 ** 3);
+  expect(() => retentionSizeOf({ HOLDFAST_RETENTION_SIZE: "1MB" })).toThrow(
+    'HOLDFAST_RETENTION_SIZE is a size from 16MB on, such as 10G, not "1MB".',
+  );
 });
 
 test("sizes are written as everywhere else", () => {

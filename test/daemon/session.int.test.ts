@@ -244,7 +244,7 @@ describe("a connection", () => {
     test("that saw nothing says to go on from the head", async () => {
       daemon.runtime.append(10);
       client.send("agent/watch", { follow: false }, "w");
-      expect((await client.answer("w")).data).toEqual({ next: 10, records: 0 });
+      expect((await client.answer("w")).data).toEqual({ next: 10, records: 0, cursor: "fake:10" });
     });
 
     test("of an unknown worker fails before any record", async () => {
@@ -260,7 +260,11 @@ describe("a connection", () => {
       await until("the watches", () => daemon.runtime.watchers() === 10);
       const other = await connect(daemon.socket);
       other.send("agent/watch", { from: 0, follow: false }, "all");
-      expect((await other.answer("all")).data).toEqual({ next: 200_000, records: 200_000 });
+      expect((await other.answer("all")).data).toEqual({
+        next: 200_000,
+        records: 200_000,
+        cursor: "fake:200000",
+      });
       // A whole stream of the sibling later, the stalled ones have read no more than the buffers hold.
       const pagesOfOther = 400;
       const pageBytes = 500 * 350;
@@ -278,7 +282,11 @@ describe("a connection", () => {
       await until("both watches", () => daemon.runtime.watchers() === 2);
       client.socket.resume();
       for (const id of ["a", "b"]) {
-        expect((await client.answer(id)).data).toEqual({ next: 20_000, records: 20_000 });
+        expect((await client.answer(id)).data).toEqual({
+          next: 20_000,
+          records: 20_000,
+          cursor: "fake:20000",
+        });
         const seqs = client.received
           .filter((one) => one.status === "progress" && one.meta.request_id === id)
           .map((one) => one.data.seq);

@@ -1,9 +1,10 @@
+import type { Database } from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/protocol/ids.ts";
 import { INSERT_ROWS, TRANSACTION_MAX_RECORDS } from "../../src/protocol/limits.ts";
 import { DAEMON_STREAM, type RecordDraft } from "../../src/protocol/records.ts";
 import { type Draft, makeWriter } from "../../src/store/append.ts";
-import { type Connection, connect } from "../../src/store/connection.ts";
+import { connect } from "../../src/store/connection.ts";
 import { storeError } from "../../src/store/failure.ts";
 import { projections } from "../../src/store/projections/projection.ts";
 import { rebuild } from "../../src/store/rebuild.ts";
@@ -209,12 +210,11 @@ describe("listeners", () => {
 });
 
 describe("a transaction that fails at any step", () => {
-  let connection: Connection;
-  afterEach(() => connection.db.close());
+  let db: Database;
+  afterEach(() => void db.close());
 
   const fixture = (failAt: () => boolean) => {
-    connection = connect({ file: newFile() }, newId);
-    const { db } = connection;
+    db = connect({ file: newFile() }, newId);
     rebuild(db);
     const folds = projections(db);
     const projection = {
@@ -225,7 +225,7 @@ describe("a transaction that fails at any step", () => {
       },
     };
     const recent = makeRecent();
-    return { db, recent, writer: makeWriter(db, projection, recent, Date.now, newId) };
+    return { db, recent, writer: makeWriter(db, projection, recent, Date.now, newId, () => undefined) };
   };
   const caller = (...drafts: RecordDraft[]): Draft => ({ drafts, options: undefined });
 

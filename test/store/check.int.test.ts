@@ -24,8 +24,8 @@ const damaged = (sql: string) => {
 
 describe("check", () => {
   it("finds nothing in a sound log", () => {
-    expect(damaged("").check()).toEqual({ ok: true, records: 6, head: 6, findings: [] });
-    expect(newLog().check()).toEqual({ ok: true, records: 0, head: 0, findings: [] });
+    expect(damaged("").check()).toEqual({ ok: true, records: 6, head: 6, findings: [], notes: [] });
+    expect(newLog().check()).toEqual({ ok: true, records: 0, head: 0, findings: [], notes: [] });
   });
 
   it.each([

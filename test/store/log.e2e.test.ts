@@ -33,16 +33,26 @@ it(`a writer killed at any point loses nothing that it acknowledged (${ROUNDS} r
 }, async () => {
   const file = newFile();
   let before = 0;
+  let epoch: string | undefined;
   for (let round = 0; round < ROUNDS; round++) {
     const acknowledged = await killedWriter(file, round, 1 + ((round * 37) % 90));
     const log = openLog({ file });
     try {
       expect(acknowledged).toBeGreaterThan(before);
       expect(log.head()).toBeGreaterThanOrEqual(acknowledged);
-      expect(log.check()).toEqual({ ok: true, records: log.head(), head: log.head(), findings: [] }); // dense, intact, projections = fold
+      expect(log.check()).toEqual({
+        ok: true,
+        records: log.head(),
+        head: log.head(),
+        findings: [],
+        notes: [],
+      }); // dense, intact, projections = fold
       const offset = log.checkpoints(`worker-${round}`, 1)[0]?.offset ?? 0;
       expect(log.stream(`worker-${round}`, ["agent.event"])).toHaveLength(outputUpTo(offset)); // committed with its records
       before = log.head();
+      // A crash is no restore: the history goes on, and every cursor of it.
+      epoch ??= log.epoch;
+      expect([log.epoch, log.former]).toEqual([epoch, []]);
     } finally {
       log.close();
     }

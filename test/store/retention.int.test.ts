@@ -4,12 +4,14 @@ import { dirname, join } from "node:path";
 import SQLite from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RecordDraft } from "../../src/protocol/records.ts";
+import { LogGap } from "../../src/protocol/log-gap.ts";
+import type { LogRecord, RecordDraft } from "../../src/protocol/records.ts";
 import { openLog } from "../../src/store/log.ts";
 import type { EventLog } from "../../src/store/port.ts";
 import { dumpProjections } from "../../src/store/projections/projection.ts";
 import { collect } from "../../src/store/retention/collect.ts";
 import { exportLines } from "../../src/store/retention/export.ts";
+import { vacuumFile } from "../../src/store/vacuum.ts";
 import { figure, full } from "../support/figures.ts";
 import { clock, draft, newFile, requested, text, V, W } from "./support.ts";
 
@@ -198,7 +200,14 @@ describe("a gc that is interrupted", () => {
     const { file, log } = twoWorkers();
     const before = linesOf(log);
     const directory = join(dirname(file), "archive");
-    collect({ file, archives: directory, before_ms: EVERYTHING, after_seq: 0, dry_run: false });
+    collect({
+      file,
+      archives: directory,
+      before_ms: EVERYTHING,
+      after_seq: 0,
+      max_chars: EVERYTHING,
+      dry_run: false,
+    });
     log.append([ended(V), turn(V, 2)]); // so that the next archive is another one
     const { archives } = await log.gc({ before_ms: EVERYTHING });
     expect(readdirSync(directory)).toEqual([...archives]);
@@ -218,6 +227,7 @@ describe("a gc that is interrupted", () => {
       archives: directory,
       before_ms: EVERYTHING,
       after_seq: 0,
+      max_chars: EVERYTHING,
       dry_run: false,
     });
     const db = new SQLite(other);
@@ -232,6 +242,92 @@ describe("a gc that is interrupted", () => {
     expect(exported(other)).toHaveLength(before.length);
     taken.close();
   });
+});
+
+describe("a bound in bytes", () => {
+  /** Of ended and living workers by turns, 2 KB a line; answers what the log takes. */
+  const large = () => {
+    const file = newFile(true);
+    const log = openLog({ file, now: () => 1_000 });
+    log.append([requested(), begun(W), requested(V), begun(V)]);
+    const line = "x".repeat(2_000);
+    for (let i = 0; i < 400; i++) {
+      log.append([
+        text(line),
+        ...(i % 4 === 0 ? [text(line, V)] : []),
+        ...(i % 40 === 0 ? [turn(W, i)] : []),
+      ]);
+    }
+    log.append([ended(W)]);
+    return { file, log };
+  };
+  const used = (file: string): number => {
+    const db = new SQLite(file, { readonly: true });
+    const of = (pragma: string) => db.pragma(pragma, { simple: true }) as number;
+    const bytes = (of("page_count") - of("freelist_count")) * of("page_size");
+    db.close();
+    return bytes;
+  };
+
+  it("is kept by the oldest output of what has ended, with gaps; younger output and all else stays", async () => {
+    const { file, log } = large();
+    const before = { used: used(file), all: exported(file) };
+    const max_bytes = Math.round(before.used * 0.7);
+    const would = await log.gc({ before_ms: 0, max_bytes, dry_run: true });
+    const report = await log.gc({ before_ms: 0, max_bytes });
+    expect(used(file)).toBeLessThanOrEqual(max_bytes);
+    expect(used(file)).toBeGreaterThan(before.used * 0.25);
+    expect(report.records).toBeGreaterThan(50);
+    expect(report.records).toBeLessThan(350);
+    expect(would.records).toBeGreaterThan(report.records / 2);
+    const left = linesOf(log).map((line): LogRecord => JSON.parse(line));
+    expect(left.filter(({ type, worker_id }) => type === "agent.event" && worker_id === V)).toHaveLength(100);
+    expect(left.filter(({ type }) => type === "turn_completed")).toHaveLength(10);
+    const gaps = left.flatMap((record) => (record.type === "log_gap" ? [LogGap.parse(record.payload)] : []));
+    expect(gaps.reduce((sum, { records }) => sum + records, 0)).toBe(report.records);
+    const newest = Math.max(...gaps.map(({ to_seq }) => to_seq));
+    expect(
+      left.filter(({ type, worker_id, seq }) => type === "agent.event" && worker_id === W && seq < newest),
+    ).toEqual([]);
+    expect(exported(file)).toEqual(before.all);
+    expect(log.check().findings).toEqual([]);
+    expect(await log.gc({ before_ms: 0, max_bytes })).toMatchObject({ records: 0 });
+    log.close();
+  });
+
+  it("that cannot be kept ends when all that may go is gone", async () => {
+    const { file, log } = large();
+    expect(await log.gc({ before_ms: 0, max_bytes: 1 })).toMatchObject({ records: 400 });
+    expect(log.check().findings).toEqual([]);
+    log.close();
+    expect(existsSync(file)).toBe(true);
+  });
+});
+
+it("of a database that an early version made the free pages go back by a vacuum alone, and later ones by themselves", async () => {
+  const file = newFile(true);
+  const early = new SQLite(file);
+  early.exec("CREATE TABLE x (a); DROP TABLE x"); // a file that is there already keeps its auto_vacuum
+  early.pragma("auto_vacuum = NONE");
+  early.exec("VACUUM");
+  early.close();
+  const log = openLog({ file, now: () => 1_000 });
+  log.append([requested(), begun(W)]);
+  for (let i = 0; i < 200; i++) log.append([text("x".repeat(2_000))]);
+  log.append([ended(W)]);
+  const { epoch } = log;
+  const report = await log.gc({ before_ms: EVERYTHING });
+  expect(report).toMatchObject({ needs_vacuum: true, freed_bytes: 0 });
+  expect(report.reusable_bytes).toBeGreaterThan(100_000);
+  log.close();
+  const before = exported(file);
+  expect(vacuumFile(file)).toBeGreaterThan(100_000);
+  expect(exported(file)).toEqual(before);
+  const after = openLog({ file });
+  expect(after.epoch).toBe(epoch);
+  expect(await after.gc({ before_ms: 0 })).toMatchObject({ needs_vacuum: false, reusable_bytes: 0 });
+  expect(after.check().findings).toEqual([]);
+  after.close();
 });
 
 describe("damage", () => {

@@ -1,6 +1,11 @@
 /** agent db …: the event log; asked of the daemon, or, where none answers, done here. */
+import { formatSize } from "../../protocol/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { RETENTION_DEFAULT_MS, WATCHER_CHUNK_CHARS } from "../../protocol/limits.ts";
+import {
+  RETENTION_DEFAULT_MS,
+  RETENTION_SIZE_MIN_BYTES,
+  WATCHER_CHUNK_CHARS,
+} from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Client } from "../client.ts";
 import type { Context, Handler } from "../context.ts";
@@ -54,19 +59,41 @@ export const rebuild: Handler = async (context) => {
   );
 };
 
+export const gcProblems = ({ flags }: Call): readonly string[] => {
+  const problems: string[] = [];
+  if (flags.vacuum && flags["dry-run"]) problems.push("--vacuum and --dry-run do not go together");
+  if (((flags["max-size"] as number | undefined) ?? RETENTION_SIZE_MIN_BYTES) < RETENTION_SIZE_MIN_BYTES)
+    problems.push(`--max-size is ${formatSize(RETENTION_SIZE_MIN_BYTES)} or more`);
+  return problems;
+};
+
+/** It holds up the writer for as long as the log is long. */
+const refuseVacuum = (): never => {
+  throw new HoldfastError(
+    "INVALID_STATE",
+    "A daemon runs, and --vacuum would hold it up: nothing was done.",
+    {
+      suggestion:
+        "agent daemon stop --keep-agents && agent db gc --vacuum && agent daemon start; agents go on.",
+    },
+  );
+};
+
 export const gc: Handler = async (context) => {
-  const { flags } = context;
+  const { flags, stateDir } = context;
   const done = context.progress("moving old output to archives");
   const older_than_ms = flags["older-than"] as number | undefined;
-  const how = { dry_run: flags["dry-run"] === true, archive: flags["no-archive"] !== true };
+  const max_bytes = flags["max-size"] as number | undefined;
+  const how = { max_bytes, dry_run: flags["dry-run"] === true, archive: flags["no-archive"] !== true };
   const report = await asked(
     context,
-    (client) => client.request("db/gc", { older_than_ms, ...how }),
-    async () =>
-      (await offline()).gc(context.stateDir, VERSION, {
-        before_ms: Date.now() - (older_than_ms ?? RETENTION_DEFAULT_MS),
-        ...how,
-      }),
+    (client) => (flags.vacuum ? refuseVacuum() : client.request("db/gc", { older_than_ms, ...how })),
+    async () => {
+      const { gc: collect, vacuum } = await offline();
+      const before_ms = Date.now() - (older_than_ms ?? RETENTION_DEFAULT_MS);
+      const collected = await collect(stateDir, VERSION, { before_ms, ...how });
+      return flags.vacuum ? vacuum(stateDir, VERSION, collected) : collected;
+    },
   ).finally(done);
   return success({
     ...report,

@@ -123,11 +123,16 @@ const eventLog = async (context: Context): Promise<Check> => {
     const status = await context.connect().then((client) => client.request("daemon/status", {}));
     const { store_error: error } = status;
     if (error !== null) return failed(error);
-    return { name, result: "ok", finding: `takes records, ${status.head} so far` };
+    const { restored } = status;
+    const note = restored == null ? "" : `; ${restored.sentence} (${restored.at})`;
+    return { name, result: "ok", finding: `takes records, ${status.head} so far${note}` };
   } catch {
     try {
-      const head = (await import("../../daemon/offline.ts")).look(context.stateDir);
-      return { name, result: "ok", finding: head === 0 ? "empty" : `${head} records; its end is sound` };
+      const { head, notes } = (await import("../../daemon/offline.ts")).look(context.stateDir);
+      const finding = [head === 0 ? "empty" : `${head} records; its end is sound`, ...notes.slice(-1)].join(
+        "; ",
+      );
+      return { name, result: "ok", finding };
     } catch (cause) {
       return failed(asHoldfastError(cause));
     }

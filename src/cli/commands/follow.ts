@@ -1,4 +1,6 @@
 /** Following records: shared by watch, logs, spawn --watch and the demo. */
+import type { Replies } from "../../daemon/replies.ts";
+import { cursorOf } from "../../protocol/cursor.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
 import type { WorkerView } from "../../supervisor/facade.ts";
 import type { Client } from "../client.ts";
@@ -36,24 +38,27 @@ export const follow = async (
   context: Context,
   query: RequestInput<"agent/watch">,
   start = false,
-): Promise<{ readonly next: number; readonly records: number }> => {
+): Promise<Replies["agent/watch"]> => {
   const refs = query.ids ?? [];
   let { from } = query;
   let records = 0;
   const resume = (): string =>
     ["agent watch", ...refs, ...(from === undefined ? [] : ["--from", from])].join(" ");
-  const { next } = await outlasting(context, { start, resume }, async (client) => {
+  const { next, cursor } = await outlasting(context, { start, resume }, async (client) => {
     if (context.mode === "text") await learnNames(context, client, refs);
-    // A cursor from the first moment on: "the end of the log" would be another place for the next daemon.
-    if (query.since_ms === undefined) from ??= (await client.request("daemon/status", {})).head;
+    const { epoch, head } = await client.request("daemon/status", {});
+    // A cursor from the first moment on: "the end of the log" would be another place for the next daemon, and a seq alone
+    // another record where an older copy of the log is put back meanwhile.
+    if (query.since_ms === undefined) from ??= head;
+    if (typeof from === "number" && from > 0) from = cursorOf(epoch, from);
     const since_ms = from === undefined ? query.since_ms : undefined;
     return client.watch({ ...query, from, since_ms }, (record) => {
-      from = record.seq;
+      from = cursorOf(epoch, record.seq);
       records++;
       return context.record(record);
     });
   });
-  return { next, records };
+  return { next, records, cursor };
 };
 
 const learnNames = async (context: Context, client: Client, refs: readonly string[]): Promise<void> => {

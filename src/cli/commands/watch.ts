@@ -1,4 +1,5 @@
 /** agent watch: records from a cursor, then the live tail. */
+import type { From } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
 import { didYouMean } from "../../protocol/suggest.ts";
 import type { Context, Result } from "../context.ts";
@@ -32,7 +33,7 @@ export const watch = async (context: Context): Promise<Result> => {
     ids,
     all: ids.length === 0,
     follow: ids.length === 0,
-    from: flags.from as number | undefined,
+    from: flags.from as From | undefined,
     since_ms: flags.since as number | undefined,
     ...kindFilter((flags.kinds as string[] | undefined) ?? []),
   };

@@ -1,5 +1,7 @@
 /** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
+
 import type { AgentEvent } from "../../protocol/agent-event.ts";
+import { breakSentence } from "../../protocol/cursor.ts";
 import {
   type ExitCause,
   isUncountedRestart,
@@ -275,6 +277,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     dim(
       `${count(records, "record")} of output ${records === 1 ? "was" : "were"} ${archive === null ? "removed by retention, without an archive" : `moved by retention to archive/${archive}: agent db export --from ${from_seq} --to ${to_seq}`}`,
     ),
+  log_epoch_began: (broken) => warn(breakSentence(broken)),
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(
       kind === "suspended"

@@ -338,12 +338,24 @@ const doctor: TextOf<DoctorReport> = ({ checks }, { paint }) =>
 
 const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
   report.ok
-    ? `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`
+    ? [
+        `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`,
+        ...(report.notes ?? []).map((note) => paint("dim", oneLine(note, 300))),
+      ].join("\n")
     : report.findings.map((finding) => paint("bad", oneLine(finding, 300))).join("\n");
 
-const collected: TextOf<Replies["db/gc"] & { readonly effect: string }> = (report) => {
+const collected: TextOf<Replies["db/gc"] & { readonly effect: string }> = (report, { paint }) => {
+  const hint =
+    report.needs_vacuum && report.reusable_bytes > 0
+      ? `\n${paint("dim", `An early version made this database: its free pages go back to the disk by: agent daemon stop --keep-agents && agent db gc --vacuum && agent daemon start`)}`
+      : "";
+  return `${collectedSentence(report)}${hint}`;
+};
+
+const collectedSentence = (report: Replies["db/gc"] & { readonly effect: string }): string => {
   const what = count(report.records, "record");
-  if (report.effect === "noop") return "Nothing is old enough.";
+  if (report.effect === "noop")
+    return `Nothing is old enough${report.freed_bytes > 0 ? `; ${bytes(report.freed_bytes)} given back` : ""}.`;
   if (report.effect === "would_delete") return `Would remove ${what} of output from the log.`;
   const into =
     report.archives.length === 0 ? "" : ` to ${report.archives.map((name) => `archive/${name}`).join(", ")}`;

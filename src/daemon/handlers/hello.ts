@@ -24,7 +24,7 @@ export interface HelloReply {
   readonly profiles: readonly string[];
   readonly commands: readonly RequestName[];
   readonly limits: typeof LIMITS;
-  readonly daemon: { readonly version: string; readonly store_id: string };
+  readonly daemon: { readonly version: string; readonly store_id: string; readonly epoch: string };
 }
 
 export const hello: Handler<"protocol/hello"> = {
@@ -40,13 +40,13 @@ export const hello: Handler<"protocol/hello"> = {
         return yield* unsupported(
           `This daemon has no profile ${missing.join(", ")}; it has ${PROFILES.join(" and ")}.`,
         );
-      const { version, store_id } = yield* runtime.status();
+      const { version, store_id, epoch } = yield* runtime.status();
       return success({
         version: PROTOCOL_VERSION,
         profiles: PROFILES,
         commands: Object.keys(Requests) as RequestName[],
         limits: LIMITS,
-        daemon: { version, store_id },
+        daemon: { version, store_id, epoch },
       });
     }),
 };

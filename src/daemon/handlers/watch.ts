@@ -1,5 +1,6 @@
 /** agent/watch: records from a cursor as progress envelopes, then where to go on (architecture §4, Readers follow a cursor). */
 import { Effect } from "effect";
+import { cursorOf } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RecordType } from "../../protocol/records.ts";
 import type { RequestData } from "../../protocol/requests.ts";
@@ -19,7 +20,7 @@ export const watch: Handler<"agent/watch"> = {
         records += lines.length;
         return emit(lines);
       });
-      return success({ next, records });
+      return success({ next, records, cursor: cursorOf(runtime.epoch, next) });
     }),
 };
 

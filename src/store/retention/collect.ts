@@ -42,13 +42,19 @@ export interface Collecting {
   /** Epoch milliseconds. */
   readonly before_ms: number;
   readonly after_seq: number;
+  /** Text that is enough. */
+  readonly max_chars: number;
   readonly dry_run: boolean;
 }
 
 export interface Collected {
   readonly runs: readonly Run[];
   readonly records: number;
+  /** Of their text. */
+  readonly chars: number;
   readonly archive: Archive | null;
+  /** The seq of the last of them. */
+  readonly last: number;
   /** The seq up to which was looked; the next collection goes on after it. Null when nothing more is old enough. */
   readonly next: number | null;
 }
@@ -126,7 +132,8 @@ const removeUnknown = (db: Database, directory: string): void => {
       rmSync(join(directory, name.name));
 };
 
-export const collect = ({ file, archives, before_ms, after_seq, dry_run }: Collecting): Collected => {
+export const collect = (asked: Collecting): Collected => {
+  const { file, archives, before_ms, after_seq, max_chars, dry_run } = asked;
   const db = new SQLite(file, { readonly: true });
   const archive = archives === null || dry_run ? undefined : makeArchive(archives);
   try {
@@ -142,13 +149,15 @@ export const collect = ({ file, archives, before_ms, after_seq, dry_run }: Colle
       last = row[0];
       records++;
       chars += line.length;
-      isFull = records === ARCHIVE_MAX_RECORDS || chars >= ARCHIVE_MAX_BYTES;
+      isFull = records === ARCHIVE_MAX_RECORDS || chars >= Math.min(ARCHIVE_MAX_BYTES, max_chars);
       if (isFull) break;
     }
     if (records === 0) archive?.drop();
     return {
       runs,
       records,
+      chars,
+      last,
       archive: records === 0 ? null : (archive?.end(first, last, records) ?? null),
       next: isFull ? last : null,
     };

@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
 import { crashPoint } from "../../protocol/crash-point.ts";
-import { GC_PAUSE_MS, GC_SLICE_PAGES } from "../../protocol/limits.ts";
+import { GC_PAUSE_MS, GC_SLICE_PAGES, RETENTION_SIZE_PART } from "../../protocol/limits.ts";
 import type { Offload } from "../offload.ts";
 import type { Archive, Collected } from "./collect.ts";
 import { makeRemover, type Remover, type Run } from "./remove.ts";
@@ -17,6 +17,8 @@ import { makeRemover, type Remover, type Run } from "./remove.ts";
 export interface GcOptions {
   /** Output recorded before this instant, in epoch milliseconds. */
   readonly before_ms: number;
+  /** And the oldest output, whatever its age, until the log takes no more than this. Undefined: however much it takes. */
+  readonly max_bytes?: number | undefined;
   /** Only say what would be removed. */
   readonly dry_run?: boolean;
   /** False: what is removed is gone. */
@@ -30,6 +32,8 @@ export interface GcReport {
   /** Bytes of the database that the disk has got back, and those that it keeps for new records. */
   readonly freed_bytes: number;
   readonly reusable_bytes: number;
+  /** The database was made by an early version: what is free goes back to the disk by `agent db gc --vacuum` only. */
+  readonly needs_vacuum: boolean;
 }
 
 /** What the log lends: its connection as it is at the moment. Throws when the log cannot be written now. */
@@ -42,13 +46,25 @@ export interface Lender {
 
 const number = (db: Database, pragma: string): number => db.pragma(pragma, { simple: true }) as number;
 
+/** What records and tables take, without the pages that are free. */
+const usedBytes = (db: Database): number =>
+  (number(db, "page_count") - number(db, "freelist_count")) * number(db, "page_size");
+
+/** auto_vacuum = INCREMENTAL */
+const givesBack = (db: Database): boolean => number(db, "auto_vacuum") === 2;
+
 export const collectGarbage = async (
   log: Lender,
   offload: Offload,
   options: GcOptions,
 ): Promise<GcReport> => {
   const directory = join(dirname(log.file), "archive");
-  const { before_ms, dry_run = false, archive: isArchived = true } = options;
+  const {
+    before_ms,
+    max_bytes = Number.POSITIVE_INFINITY,
+    dry_run = false,
+    archive: isArchived = true,
+  } = options;
   let records = 0;
   const archives: string[] = [];
 
@@ -97,7 +113,7 @@ export const collectGarbage = async (
   /** Of a database that was made before there was retention the disk gets nothing back; new records use the pages. */
   const giveBack = async (): Promise<number> => {
     const before = number(log.db(), "page_count");
-    const canGive = number(log.db(), "auto_vacuum") === 2;
+    const canGive = givesBack(log.db());
     while (canGive && number(log.db(), "freelist_count") > 0) {
       log.db().pragma(`incremental_vacuum(${GC_SLICE_PAGES})`);
       await pause(GC_PAUSE_MS);
@@ -105,16 +121,16 @@ export const collectGarbage = async (
     return (before - number(log.db(), "page_count")) * number(log.db(), "page_size");
   };
 
-  if (!dry_run) await takeUp();
-  for (let after: number | null = 0; after !== null; ) {
+  /** One archive's worth of what was recorded before an instant; answers how much text, and where to go on. */
+  const takeSome = async (instant: number, after: number, max_chars: number) => {
     const found: Collected = await offload.run("collect", {
       file: log.file,
       archives: isArchived ? directory : null,
-      before_ms,
+      before_ms: instant,
       after_seq: after,
+      max_chars,
       dry_run,
     });
-    after = found.next;
     if (dry_run) records += found.records;
     else if (found.archive !== null) {
       crashPoint("gc-archived");
@@ -123,7 +139,35 @@ export const collectGarbage = async (
       finish(found.archive.name);
       archives.push(found.archive.name);
     } else await removeRuns(found.runs, null);
-  }
+    return found;
+  };
+
+  /** Answers the last of them, and how much text they are. */
+  const takeOld = async (): Promise<Pick<Collected, "last" | "chars">> => {
+    let [last, taken] = [0, 0];
+    for (let after: number | null = 0; after !== null; ) {
+      const found: Collected = await takeSome(before_ms, after, Number.POSITIVE_INFINITY);
+      taken += found.chars;
+      ({ last, next: after } = found);
+    }
+    return { last, chars: taken };
+  };
+
+  /** Text takes its own length in the database, or more: so much of it is enough, and little more is taken. */
+  const takeExcess = async (old: Pick<Collected, "last" | "chars">): Promise<void> => {
+    let counted = dry_run ? old.chars : 0;
+    if (usedBytes(log.db()) - counted <= max_bytes) return;
+    for (let after: number | null = dry_run ? old.last : 0; after !== null; ) {
+      const excess = usedBytes(log.db()) - counted - max_bytes * RETENTION_SIZE_PART;
+      if (excess <= 0) return;
+      const { next, chars }: Collected = await takeSome(Number.MAX_SAFE_INTEGER, after, excess);
+      if (dry_run) counted += chars;
+      after = next;
+    }
+  };
+
+  if (!dry_run) await takeUp();
+  await takeExcess(await takeOld());
   const freed_bytes = dry_run ? 0 : await giveBack();
   const db = log.db();
   return {
@@ -131,5 +175,6 @@ export const collectGarbage = async (
     archives,
     freed_bytes,
     reusable_bytes: number(db, "freelist_count") * number(db, "page_size"),
+    needs_vacuum: !givesBack(db),
   };
 };

@@ -86,6 +86,10 @@ describe("a record as a sentence", () => {
       record("daemon_resumed", { kind: "suspended", gap_ms: 3_600_000, counted_ms: 0, clock }),
       "the machine slept for 1h; all clocks begin anew",
     ],
+    [
+      record("log_epoch_began", { epoch: "E", former_epoch: "D", why: "older", up_to: 7, lost: 1, clock }),
+      "An older copy of the event log was put back: 1 record after 7, at least, is gone.",
+    ],
     [record("worker_limit_reached", { limit: "usd", value: 5.1, bound: 5 }), "usd limit reached: $5.1 of $5"],
     [
       record("supervisor_escalated", { supervisor: "root", restarts: 4, max_restarts: 3, period_ms: 60_000 }),

@@ -50,7 +50,8 @@ export const fakeDaemon = async (answers: Readonly<Record<string, Answerer>>): P
         void socket.write(stream.progress([JSON.stringify(record)], time()));
       let outcome: Outcome<object>;
       try {
-        const answerOf = answers[command] ?? (command === "daemon/status" ? () => ({ head: 0 }) : undefined);
+        const answerOf =
+          answers[command] ?? (command === "daemon/status" ? () => ({ head: 0, epoch: "EPOCH" }) : undefined);
         const value = await answerOf?.(data, emit);
         outcome = isOutcome(value) ? value : success((value ?? {}) as object);
       } catch (cause) {

@@ -1,5 +1,6 @@
 /** A RuntimeApi in memory: workers are names, records are lines that a test appends. */
 import { Effect, Stream } from "effect";
+import { partsOf } from "../../../src/protocol/cursor.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { PerWorker, RuntimeApi } from "../../../src/supervisor/facade.ts";
 
@@ -87,12 +88,13 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     ask: unused("ask"),
     messages: unused("messages"),
     resolve,
+    epoch: "fake",
     list: () => Effect.sync(() => [...live].map((id) => ({ id }) as never)),
     info: (id) => Effect.map(resolve(id), () => ({ id }) as never),
     tree: () => Effect.succeed({ id: "root", name: "root", type: "supervisor" as const, children: [] }),
     follow: ({ from, follow }, take) =>
       Effect.callback<number>((resume) => {
-        let cursor = from ?? lines.length;
+        let cursor = from === undefined ? lines.length : partsOf(from).seq;
         const goOn = (): void => {
           for (;;) {
             const page = lines.slice(cursor, cursor + PAGE);
@@ -133,6 +135,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         pid: process.pid,
         node: process.version,
         store_id: "fake",
+        epoch: "fake",
+        restored: null,
         state_dir: "",
         started_at: "",
         store_error: null,
@@ -142,7 +146,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,
       })),
-    check: () => Effect.succeed({ ok: true, records: lines.length, head: lines.length, findings: [] }),
+    check: () =>
+      Effect.succeed({ ok: true, records: lines.length, head: lines.length, findings: [], notes: [] }),
     gc: unused("gc"),
     rebuild: () => Effect.succeed({ records: lines.length }),
     shutdown: (agents, reason) => Effect.sync(() => void shutdowns.push([agents, reason])),

@@ -1,0 +1,50 @@
+/** A long log, for what takes long on one. */
+import { join } from "node:path";
+import { type RecordDraft, workerStream } from "../src/protocol/records.ts";
+import { WorkerSpec } from "../src/protocol/worker.ts";
+import { openLog } from "../src/store/log.ts";
+
+const CLOCK = { boot_id: "bench", mono_ns: "1" };
+
+const lifeOf = (n: number, lines: number): RecordDraft[] => {
+  const worker_id = `01BENCH${String(n).padStart(19, "0")}`;
+  const of = { stream: workerStream(worker_id), worker_id, incarnation: 1 } as const;
+  const spec = WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "temporary" });
+  const line: RecordDraft = {
+    ...of,
+    type: "agent.event",
+    payload: {
+      agent_kind: "command",
+      kind: "TextOutput",
+      channel: "stdout",
+      text: "a line as agents print them\n",
+    },
+  };
+  return [
+    { ...of, type: "worker_spawn_requested", payload: { spec, clock: CLOCK } },
+    {
+      ...of,
+      type: "worker_state_changed",
+      payload: { from: "pending", to: "starting", reason: "spawned", clock: CLOCK },
+    },
+    ...Array.from({ length: lines }, () => line),
+    { ...of, type: "worker_ended", payload: { state: "completed", reason: "over" } },
+  ];
+};
+
+/** `records` of `workers` that have ended, as they are in a log that has grown for long; without syncs. */
+export const fill = (dir: string, records: number, workers: number): void => {
+  const log = openLog({
+    file: join(dir, "holdfast.db"),
+    database: (db) => {
+      const { pragma } = db;
+      return Object.assign(db, {
+        pragma: (text: string, options: object) =>
+          pragma.call(db, text.startsWith("synchronous") ? "synchronous = OFF" : text, options),
+      });
+    },
+  });
+  const lines = records / workers - 3;
+  for (let n = 0; n < workers; n++) log.append(lifeOf(n, lines));
+  log.close();
+};

@@ -1,0 +1,119 @@
+/**
+ * A rebuild beside a daemon. A thread folds the log into a file of its own and says which streams' rows differ from the log's
+ * tables; only those are put right, some a transaction, so that no turn of the event loop is long however many workers there
+ * are. Every row of a projection is of one stream, and what its records say: a stream is put right by itself.
+ */
+import { rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import SQLite, { type Database } from "better-sqlite3";
+import { crashPoint } from "../protocol/crash-point.ts";
+import { GC_PAUSE_MS, MEND_SLICE_STREAMS } from "../protocol/limits.ts";
+import { treeStream, workerStream } from "../protocol/records.ts";
+import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
+import { allRows } from "./pages.ts";
+import { projections, resetProjections, TABLES } from "./projections/projection.ts";
+
+export interface Folded {
+  readonly records: number;
+  /** The seq up to which it was folded. */
+  readonly up_to: number;
+  /** Streams of which the log's tables say something else. */
+  readonly differing: readonly string[];
+}
+
+/** The column of a projection that says of which stream a row is. */
+const KEYS: Readonly<
+  Record<(typeof TABLES)[number], { readonly column: string; readonly streamOf: (key: string) => string }>
+> = {
+  p_workers: { column: "id", streamOf: workerStream },
+  p_turns: { column: "worker_id", streamOf: workerStream },
+  p_messages: { column: "worker_id", streamOf: workerStream },
+  p_trees: { column: "name", streamOf: treeStream },
+};
+
+const differingIn = (db: Database): readonly string[] => {
+  const found = new Set<string>();
+  for (const table of TABLES) {
+    const { column, streamOf } = KEYS[table];
+    const only = (one: string, other: string) =>
+      `SELECT ${column} FROM (SELECT * FROM ${one}.${table} EXCEPT SELECT * FROM ${other}.${table})`;
+    const keys = db.prepare<[], string>(`${only("main", "folded")} UNION ${only("folded", "main")}`).pluck();
+    for (const key of keys.iterate()) found.add(streamOf(key));
+  }
+  return [...found];
+};
+
+/** In the thread. Most of the log is folded as it grows; the last of it is folded and compared in one state of the log. */
+export const foldInto = (file: string, into: string): Folded => {
+  rmSync(into, { force: true });
+  const source = new SQLite(file, { readonly: true });
+  const folded = new SQLite(into);
+  try {
+    folded.pragma("journal_mode = OFF"); // thrown away where it is not finished
+    folded.pragma("synchronous = OFF");
+    resetProjections(folded);
+    const projection = projections(folded);
+    let [records, up_to] = [0, 0];
+    const goOn = folded.transaction(() => {
+      for (const row of allRows(source, up_to)) {
+        projection.fold(JSON.parse(verifiedLine(row)));
+        records++;
+        up_to = row[0];
+      }
+      projection.flush();
+    });
+    goOn();
+    source.prepare("ATTACH ? AS folded").run(into);
+    const differing = source.transaction(() => {
+      goOn();
+      return differingIn(source);
+    })();
+    return { records, up_to, differing };
+  } finally {
+    source.close();
+    folded.close();
+  }
+};
+
+/** What was recorded of some streams after a seq; there is little after it. */
+const LATER = `SELECT ${COLUMNS} FROM records WHERE seq > ? AND +stream IN (SELECT value FROM json_each(?)) ORDER BY seq`;
+
+const mendSome = (db: Database, from: string, streams: readonly string[], upTo: number): void => {
+  db.prepare("ATTACH ? AS folded").run(from);
+  try {
+    db.transaction(() => {
+      const mended = new Set(streams);
+      for (const table of TABLES) {
+        const { column, streamOf } = KEYS[table];
+        const prefix = streamOf("");
+        const drop = db.prepare(`DELETE FROM main.${table} WHERE ${column} = ?`);
+        const take = db.prepare(
+          `INSERT INTO main.${table} SELECT * FROM folded.${table} WHERE ${column} = ?`,
+        );
+        for (const stream of mended) {
+          if (!stream.startsWith(prefix)) continue;
+          const key = stream.slice(prefix.length);
+          drop.run(key);
+          take.run(key);
+        }
+      }
+      crashPoint("rebuild");
+      const projection = projections(db);
+      const later = db.prepare<unknown[], Row>(LATER).raw();
+      for (const row of later.all(upTo, JSON.stringify(streams)) as Row[])
+        projection.fold(JSON.parse(verifiedLine(row)));
+      projection.flush();
+    }).immediate();
+  } finally {
+    db.exec("DETACH folded");
+  }
+};
+
+/** `db` lends the connection as it is at the moment; it throws where nothing can be written. */
+export const mend = async (db: () => Database, from: string, { differing, up_to }: Folded): Promise<void> => {
+  crashPoint("rebuild");
+  for (let at = 0; at < differing.length; at += MEND_SLICE_STREAMS) {
+    mendSome(db(), from, differing.slice(at, at + MEND_SLICE_STREAMS), up_to);
+    await pause(GC_PAUSE_MS);
+  }
+};
