@@ -10,6 +10,8 @@ import {
   DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  MESSAGES_PAGE_DEFAULT,
+  MESSAGES_PAGE_MAX,
   OUTPUT_QUOTA_DEFAULT_BYTES,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
@@ -782,10 +784,19 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "The messages to an agent, and how far each has come",
     details:
-      "accepted: it waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it has it. undeliverable: the worker ended before. unknown: the agent ended before it acknowledged it.",
+      "accepted: it waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it has it. undeliverable: the worker ended before. unknown: the agent ended before it acknowledged it. The newest ones are shown; where there are older ones, a cursor for them is told (in JSON: meta.truncated, meta.cursor).",
     args: [id],
-    flags: [],
-    examples: ["agent messages fixer"],
+    flags: [
+      {
+        name: "limit",
+        type: "int",
+        value: "N",
+        help: `so many at most, up to ${MESSAGES_PAGE_MAX}`,
+        default: String(MESSAGES_PAGE_DEFAULT),
+      },
+      { name: "cursor", type: "string", value: "C", help: "those before an earlier page" },
+    ],
+    examples: ["agent messages fixer", "agent messages fixer --limit 20"],
   },
   {
     words: ["capabilities"],

@@ -241,7 +241,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       const { error, usage, duration_ms, turn } = end.turn;
       if (error !== undefined)
         return yield* Effect.fail(withId(new HoldfastError(error.code, error.message), message_id));
-      const said = yield* attempt(() => textBetween(log, row.id, end.from, end.to));
+      const said = yield* textBetween(log, row.id, end.from, end.to);
       if (said !== undefined && "moved" in said) return yield* Effect.fail(movedError(row.id, said.moved));
       const { text = "", truncated = false } = said ?? {};
       return { id: row.id, message_id, turn, text, truncated, usage, duration_ms };
@@ -266,7 +266,16 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
   return {
     send,
     ask,
-    messages: (ref) => Effect.flatMap(find(ref), ({ id }) => attempt(() => log.messages(id))),
+    messages: (ref, { limit, cursor }) =>
+      Effect.flatMap(find(ref), ({ id }) =>
+        attempt(() => {
+          const before = cursor === undefined ? log.head() + 1 : Number(cursor);
+          const [extra, ...rest] = log.messages(id, before, limit + 1);
+          if (extra === undefined || rest.length < limit)
+            return { messages: extra === undefined ? [] : [extra, ...rest], cursor: null };
+          return { messages: rest, cursor: String((rest[0] as MessageRow).seq) };
+        }),
+      ),
     tellLost,
   };
 };

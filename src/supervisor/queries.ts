@@ -4,6 +4,7 @@ import { Effect, Stream } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { readRaw } from "../adapters/process/raw.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { TURNS_SHOWN_MAX } from "../protocol/limits.ts";
 import { type LogRecord, RESTART_RATE_LIMITED } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -113,22 +114,23 @@ export const makeQueries = (
         query.ids === undefined
           ? undefined
           : yield* Effect.forEach(query.ids, (ref) => Effect.map(find(ref), (row) => row.id));
-      return yield* attempt(() => {
+      const since = yield* attempt(() => {
         refuseFuture(log, query.from);
-        const since =
-          query.from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
-        const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
-        const from =
-          query.tail === undefined ? (since ?? log.head()) : tailOf(log, filter, since ?? 0, query.tail);
-        const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
-        return {
-          from,
-          filter,
-          until: query.until,
-          isOver: () => !query.follow && haveEnded(),
-          isCut: isOver,
-        };
+        return (
+          query.from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1)
+        );
       });
+      const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
+      const from =
+        query.tail === undefined ? (since ?? log.head()) : yield* tailOf(log, filter, since ?? 0, query.tail);
+      const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
+      return {
+        from,
+        filter,
+        until: query.until,
+        isOver: () => !query.follow && haveEnded(),
+        isCut: isOver,
+      };
     });
   const tail = new Tail(log, monoMs);
   const follow: RuntimeApi["follow"] = (query, take) =>
@@ -153,7 +155,7 @@ export const makeQueries = (
           spec: row.spec,
           completion: row.completion,
           budgets: core.accounts.views(row.id),
-          turn_list: log.turns(row.id),
+          turn_list: log.turns(row.id, TURNS_SHOWN_MAX),
           run_dir: runDir(row),
           last_seq: row.last_seq,
           last_event_at: row.last_event_at,
@@ -213,7 +215,7 @@ export const makeQueries = (
     output: (ref) =>
       Effect.gen(function* () {
         const { id } = yield* find(ref);
-        const found = yield* attempt(() => finalText(log, id));
+        const found = yield* finalText(log, id);
         if (found !== undefined && "moved" in found) return yield* Effect.fail(movedError(id, found.moved));
         if (found !== undefined) return { id, ...found };
         return yield* Effect.fail(

@@ -77,6 +77,7 @@ export interface WorkerInfo extends WorkerView {
   readonly completion: AgentCompletion | null;
   /** Those that it counts in: its own, those of the workers that asked for it, and of the supervisors above. */
   readonly budgets: readonly BudgetView[];
+  /** The newest ones, oldest first. */
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
   readonly last_seq: number;
@@ -207,6 +208,13 @@ export interface RuntimeStatus {
 }
 
 export type { MessageRow };
+
+/** In the order in which they were accepted. */
+export interface MessagesReply {
+  readonly messages: readonly MessageRow[];
+  /** For the page of those before them; null where there are none. */
+  readonly cursor: string | null;
+}
 
 export interface MessageReply {
   readonly message_id: string;

@@ -47,13 +47,16 @@ type Stored = Omit<TurnRow, "usage" | "error"> & {
 };
 
 export const turnRows = (db: Database) => {
-  const select = db.prepare<[string], Stored>(
-    "SELECT * FROM p_turns WHERE worker_id = ? ORDER BY incarnation, turn",
+  const newest = db.prepare<[string, number], Stored>(
+    "SELECT * FROM p_turns WHERE worker_id = ? ORDER BY incarnation DESC, turn DESC LIMIT ?",
   );
-  return (workerId: string): readonly TurnRow[] =>
-    select.all(workerId).map((row) => ({
-      ...row,
-      usage: row.usage === null ? null : JSON.parse(row.usage),
-      error: row.error === null ? null : JSON.parse(row.error),
-    }));
+  return (workerId: string, limit: number): readonly TurnRow[] =>
+    newest
+      .all(workerId, limit)
+      .reverse()
+      .map((row) => ({
+        ...row,
+        usage: row.usage === null ? null : JSON.parse(row.usage),
+        error: row.error === null ? null : JSON.parse(row.error),
+      }));
 };
