@@ -74,7 +74,6 @@ export class Owners {
 
   /** Workers that may have spent something of it before: those on record, whatever became of them. */
   past({ id, tree }: Owner): readonly string[] {
-    if (tree === null && (this.log.worker(id)?.incarnation ?? 0) === 0) return [];
     const found = new Set(tree === null ? [id] : this.members(tree, id));
     // A set goes on over what is added to it.
     for (const one of found) for (const below of this.log.spawnedBy(one)) found.add(below);

@@ -52,6 +52,7 @@ export const newestSeqs = (
       });
       found = [...here, ...found].slice(-count);
       to = from;
+      yield* Effect.yieldNow;
     }
     return found;
   });
