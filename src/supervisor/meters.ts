@@ -36,7 +36,7 @@ export class Meters {
     return [...this.meters.keys()];
   }
 
-  /** Whoever has ended is in the sum and nowhere else; started again by name, it is read from its records. */
+  /** Whoever has ended is in the sum and nowhere else; started again by name, it is read from its records before it spends more. */
   letGo(isLive: (id: string) => boolean): void {
     for (const [id, { unpriced }] of this.meters) {
       if (isLive(id)) continue;

@@ -289,6 +289,33 @@ describe("the budget of a supervisor", () => {
     }),
   );
 
+  it.effect("counts who has ended long ago once, also when it is started again by name", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, log } = yield* world;
+      yield* runtime.applyTree(tree({ usd: 5 }, ["a", "b"]));
+      yield* nth(memory, 2);
+      yield* settled;
+      turn(memory.runs[0] as MemoryRun, 3);
+      turn(memory.runs[1] as MemoryRun, 1);
+      yield* settled;
+      yield* runtime.kill({ ids: ["crew/a"] });
+      yield* elapse(3);
+      const spent = Effect.map(runtime.tree(), (root) => root.children[0]?.budget?.spent);
+      expect(yield* spent).toMatchObject({ usd: 4, turns: 2 });
+      yield* runtime.restart(["crew/a"]);
+      const again = yield* nth(memory, 3);
+      yield* settled;
+      turn(again, 0.5);
+      yield* settled;
+      expect(yield* spent).toMatchObject({ usd: 4.5, turns: 3 });
+      expect(log.treeStream("crew", ["worker_question"])).toEqual([]);
+      turn(again, 1);
+      yield* settled;
+      expect(yield* spent).toMatchObject({ usd: 5.5, turns: 4 });
+      expect(log.treeStream("crew", ["worker_question"]).length).toBe(1);
+    }),
+  );
+
   it.effect("that its file takes away lets everybody go on", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* world;
