@@ -446,7 +446,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5],
     summary: "Stop workers: TERM, grace, KILL, sweep",
     details:
-      "Returns when nothing of the workers is left. A second kill of the same worker ends its grace. What has ended already is a success with effect noop.",
+      "Returns when nothing of the workers is left. The path of a supervisor stands for all below it, in the order in which it stops them; --grace and --signal then hold for each of them. A second kill of the same worker ends its grace. What has ended already is a success with effect noop.",
     args: [ids("workers to stop", { required: false, complete: "living" })],
     flags: [
       {

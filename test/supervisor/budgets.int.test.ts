@@ -298,11 +298,11 @@ describe("the budget of a supervisor", () => {
       turn(memory.runs[0] as MemoryRun, 3);
       turn(memory.runs[1] as MemoryRun, 1);
       yield* settled;
-      yield* runtime.kill({ ids: ["crew/a"] });
+      expect(yield* runtime.kill({ ids: ["a"] })).toMatchObject([{ ok: true }]);
       yield* elapse(3);
       const spent = Effect.map(runtime.tree(), (root) => root.children[0]?.budget?.spent);
       expect(yield* spent).toMatchObject({ usd: 4, turns: 2 });
-      yield* runtime.restart(["crew/a"]);
+      expect(yield* runtime.restart(["a"])).toMatchObject([{ ok: true }]);
       const again = yield* nth(memory, 3);
       yield* settled;
       turn(again, 0.5);
