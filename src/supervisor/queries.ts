@@ -18,7 +18,9 @@ import { finalText } from "./output.ts";
 import { pauseSentence } from "./pause.ts";
 import type { PauseView, WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
+import { pausedBelow, pauseSuggestion, type Standing } from "./standing-still.ts";
 import { Tail } from "./tail.ts";
+import { type TreeState, workersBelow } from "./tree/state.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { type Follow, followLines, refuseFuture, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
@@ -101,6 +103,12 @@ export const makeQueries = (
     if (pause !== undefined && pause.causes.length > 0) return pauseSentence(pause);
     return worker?.mail?.isWaiting() === true ? "waits for a message" : reason;
   };
+  const standing = (id: string): readonly Standing[] => {
+    const child = live.get(id)?.child();
+    return child?.open === true ? [{ ref: log.worker(id)?.name ?? id, causes: child.pause.causes }] : [];
+  };
+  const standingBelow = (tree: TreeState, path: string) =>
+    workersBelow(tree, path).flatMap(({ child }) => standing(child.worker_id));
   const pausedOf = (id: string): { readonly paused?: readonly PauseView[] } => {
     const causes = live.get(id)?.child().pause.causes ?? [];
     return causes.length === 0 ? {} : { paused: causes };
@@ -182,12 +190,15 @@ export const makeQueries = (
         const state = found?.supervisors.get(ref);
         if (found !== undefined && state !== undefined) {
           const decisions = yield* attempt(() => whySupervisor(log, found, ref));
+          const running = yield* attempt(() => standingBelow(found, ref));
+          const asks = core.accounts.views(ref).some(({ question_id }) => question_id !== undefined);
           return {
             id: ref,
             name: ref,
             type: "supervisor",
             state: state.phase,
-            reason: state.reason,
+            reason: pausedBelow(running) ?? state.reason,
+            suggestion: pauseSuggestion(ref, asks, running) ?? null,
             ...decisions,
             names: namesBelow(state),
           };
@@ -201,6 +212,7 @@ export const makeQueries = (
           type: "worker",
           state: row.state,
           reason: reasonOf(row),
+          suggestion: pauseSuggestion(row.name ?? row.id, true, standing(row.id)) ?? null,
           ...decisions,
           names: row.name === null ? {} : { [row.id]: row.name },
         };

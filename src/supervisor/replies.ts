@@ -172,6 +172,8 @@ export interface WhyReply {
   /** Of a worker its state, of a supervisor its phase. */
   readonly state: WorkerState | SupervisorPhase;
   readonly reason: string;
+  /** What lets it go on where it is paused; null where nothing is to be done. */
+  readonly suggestion: string | null;
   readonly records: readonly LogRecord[];
   /** Older ones that are not shown. */
   readonly omitted: number;

@@ -342,6 +342,34 @@ describe("a tree", () => {
   );
 });
 
+describe("a supervisor whose workers are paused", () => {
+  it.effect("says so when it is asked why, and what to do, until they go on", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      yield* shopUp(runtime, memory);
+      yield* settled;
+      yield* runtime.pause(["crew"], { reason: "too hot" });
+      const paused = {
+        state: "running",
+        reason: "2 of the 2 that run below it are paused: too hot",
+        suggestion: "let go on: agent unpause crew",
+      };
+      expect(yield* runtime.why("crew")).toMatchObject(paused);
+      expect((yield* runtime.why("crew")).records.slice(-2)).toMatchObject(
+        Array(2).fill({ type: "worker_paused" }),
+      );
+      expect((yield* runtime.why("shop")).reason).toBe("2 of the 3 that run below it are paused: too hot");
+      expect((yield* runtime.why("crew/a")).suggestion).toBe("let go on: agent unpause crew/a");
+      yield* runtime.unpause(["crew"]);
+      expect(yield* runtime.why("crew")).toMatchObject({
+        reason: "every child has been started",
+        suggestion: null,
+      });
+    }),
+  );
+});
+
 describe("a kill of a supervisor that says how", () => {
   const shutdowns = (log: EventLog, id: string) =>
     log
