@@ -397,10 +397,23 @@ it.effect("the same key is one message, also of two who ask at once; the queue i
     const { id } = yield* runtime.spawn(talker());
     const run = yield* nth(memory, 1);
     const key = { idempotency_key: "k" };
-    const both = yield* Effect.all([runtime.send(id, "a", key), runtime.send(id, "b", key)], {
+    const both = yield* Effect.all([runtime.send(id, "a", key), runtime.send(id, "a", key)], {
       concurrency: "unbounded",
     });
     expect(new Set(both.map(({ message_id }) => message_id)).size).toBe(1);
+    expect(textsOf(run)).toHaveLength(1);
+    const reused = [
+      runtime.send(id, "b", key),
+      runtime.ask(id, "b", key),
+      runtime.send(id, undefined, { ...key, close: true }),
+    ];
+    for (const another of reused)
+      expect(
+        yield* Effect.flip(Effect.asVoid(another as Effect.Effect<unknown, HoldfastError>)),
+      ).toMatchObject({
+        code: "IDEMPOTENCY_CONFLICT",
+        message: 'The idempotency key "k" belongs to another message; nothing was done.',
+      });
     expect(textsOf(run)).toHaveLength(1);
     const many = Array.from({ length: MESSAGES_OPEN_MAX + 4 }, (_, n) =>
       Effect.exit(runtime.send(id, `${n}`)),
