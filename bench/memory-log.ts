@@ -128,6 +128,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     head: () => head,
     append: (drafts) => drafts.map(append),
     commit: async (drafts) => drafts.map(append),
+    messagesEnd: () => undefined,
     worker: (id) => rows.get(id),
     workers: () => [...rows.values()],
     living: () => [...rows.values()],

@@ -25,7 +25,7 @@ import type {
   AnswerReply,
   AppliedReply,
   MessageReply,
-  MessageRow,
+  MessagesReply,
   PerWorker,
   SpawnReply,
   TreeNode,
@@ -214,9 +214,15 @@ export class Runtime {
     });
   }
 
-  /** The messages to a worker, in the order in which they were accepted, and how far each has come. */
-  messages(id: string): Promise<readonly MessageRow[]> {
-    return this.#call(() => this.#api.messages(checked("agent/messages", { id }).id));
+  /** The newest messages to a worker, in the order in which they were accepted, and how far each has come; with a `cursor`, those before them. */
+  messages(
+    id: string,
+    page: { readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<MessagesReply> {
+    return this.#call(() => {
+      const asked = checked("agent/messages", { id, ...page });
+      return this.#api.messages(asked.id, asked);
+    });
   }
 
   /** Workers that have not ended, oldest first; with `all` also those that have. */
@@ -345,6 +351,7 @@ export type {
   AppliedReply,
   MessageReply,
   MessageRow,
+  MessagesReply,
   PerWorker,
   SpawnReply,
   TreeChange,

@@ -61,6 +61,7 @@ export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>>
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
   "agent/send": messages.sendProblems,
+  "agent/messages": messages.messagesProblems,
   "agent/capabilities": ({ args }) => kindProblem(args[0]),
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,

@@ -319,6 +319,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     type: z.enum(["worker", "supervisor"]),
     state: z.union([WorkerState, SupervisorPhase]),
     reason: z.string(),
+    suggestion: z.string().nullable().describe("what lets it go on where it is paused"),
     records: z.array(record),
     omitted: z.int(),
     names: z.record(z.string(), z.string()).describe("of the workers that the records are about, by id"),

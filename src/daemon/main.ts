@@ -8,6 +8,8 @@ import { findDelegated } from "../adapters/process/cgroups.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
+import { isOfTheSystem } from "../protocol/system-errors.ts";
+import { attempt } from "../supervisor/attempt.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
@@ -66,11 +68,11 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       command: [process.execPath, ...process.argv.slice(1, 2)],
     };
     const lock = yield* holdLock(options, own);
-    yield* attempt(() => {
+    yield* atStart(() => {
       for (const { path, mode } of closeToOthers(stateDir))
         log("warn", "was open to others, and is closed", { path, mode: mode.toString(8) });
     });
-    const token = yield* attempt(() => ensureToken(stateDir));
+    const token = yield* atStart(() => ensureToken(stateDir));
     const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
     let facts: Services["facts"] | undefined;
     const watchdog = yield* watchLoop(
@@ -83,16 +85,16 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       stateDir,
       version,
       cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
-      limits: yield* attempt(() => limitsOf(options.env)),
-      retentionMs: yield* attempt(() => retentionOf(options.env)),
-      retentionBytes: yield* attempt(() => retentionSizeOf(options.env)),
+      limits: yield* atStart(() => limitsOf(options.env)),
+      retentionMs: yield* atStart(() => retentionOf(options.env)),
+      retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick: watchdog.ticked,
     });
     // A boot takes its time, and has no ticks.
     watchdog.ticked();
-    const connectionsMax = yield* attempt(() =>
+    const connectionsMax = yield* atStart(() =>
       connectionsOf(options.env, softLimitOf(textAt("/proc/self/limits") ?? "", "Max open files")),
     );
     const health = yield* watchHealth;
@@ -149,7 +151,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
   });
 
 const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<void, HoldfastError> =>
-  attempt(() => {
+  atStart(() => {
     ensurePrivateDirectory(stateDir);
     if (dirname(socket) === stateDir) return;
     refuseForeignDirectory(dirname(socket));
@@ -162,17 +164,17 @@ const holdLock = (
 ): Effect.Effect<StateLock, HoldfastError, Scope.Scope> =>
   Effect.acquireRelease(
     takeOver === undefined
-      ? attempt(() => acquireLock(stateDir, holder))
+      ? atStart(() => acquireLock(stateDir, holder))
       : Effect.gen(function* () {
-          yield* attempt(takeOver.check);
+          yield* atStart(takeOver.check);
           log("info", "ready to take over", { pid: process.pid });
           const deadline = performance.now() + TAKE_OVER_WAIT_MS;
           while (performance.now() < deadline) {
-            const lock = yield* attempt(() => tryLock(stateDir, holder, 0));
+            const lock = yield* atStart(() => tryLock(stateDir, holder, 0));
             if (lock !== undefined) return lock;
             yield* Effect.sleep(DAEMON_START_POLL_MS);
           }
-          return yield* attempt(() => acquireLock(stateDir, holder));
+          return yield* atStart(() => acquireLock(stateDir, holder));
         }),
     (lock) => Effect.sync(() => lock.release()),
   );
@@ -201,11 +203,10 @@ const holdLink = (
   return Effect.as(held, link);
 };
 
-const attempt = <A>(body: () => A): Effect.Effect<A, HoldfastError> =>
-  Effect.try({
-    try: body,
-    catch: (cause) =>
-      cause instanceof HoldfastError
-        ? cause
-        : new HoldfastError("STORE_FAILED", (cause as Error).message, { cause }),
-  });
+/** What the state directory refuses stops the start in the system's own words; whatever else was thrown is a defect. */
+const atStart = <A>(body: () => A): Effect.Effect<A, HoldfastError> =>
+  Effect.mapError(attempt(body), (error) =>
+    error.code === "INTERNAL" && isOfTheSystem(error.cause)
+      ? new HoldfastError("STORE_FAILED", error.cause.message, { cause: error.cause })
+      : error,
+  );

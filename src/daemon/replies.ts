@@ -5,6 +5,7 @@ import type { RequestName } from "../protocol/requests.ts";
 import type { DefectCount } from "../supervisor/defects.ts";
 import type {
   AppliedReply,
+  MessagesReply,
   PerWorker,
   RuntimeApi,
   RuntimeStatus,
@@ -47,7 +48,7 @@ export interface Replies extends Record<RequestName, object> {
   "agent/answer": Success<"answer">;
   "agent/send": Success<"send">;
   "agent/ask": Success<"ask">;
-  "agent/messages": { readonly messages: Success<"messages"> };
+  "agent/messages": MessagesReply;
   "agent/list": { readonly workers: readonly WorkerView[] };
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;

@@ -10,6 +10,8 @@ import {
   DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  MESSAGES_PAGE_DEFAULT,
+  MESSAGES_PAGE_MAX,
   OUTPUT_QUOTA_DEFAULT_BYTES,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
@@ -445,7 +447,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5],
     summary: "Stop workers: TERM, grace, KILL, sweep",
     details:
-      "Returns when nothing of the workers is left. A second kill of the same worker ends its grace. What has ended already is a success with effect noop.",
+      "Returns when nothing of the workers is left. The path of a supervisor stands for all below it, in the order in which it stops them; --grace and --signal then hold for each of them. A second kill of the same worker ends its grace. What has ended already is a success with effect noop.",
     args: [ids("workers to stop", { required: false, complete: "living" })],
     flags: [
       {
@@ -788,10 +790,19 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "The messages to an agent, and how far each has come",
     details:
-      "accepted: it waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it has it. undeliverable: the worker ended before. unknown: the agent ended before it acknowledged it.",
+      "accepted: it waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it has it. undeliverable: the worker ended before. unknown: the agent ended before it acknowledged it. The newest ones are shown; where there are older ones, a cursor for them is told (in JSON: meta.truncated, meta.cursor).",
     args: [id],
-    flags: [],
-    examples: ["agent messages fixer"],
+    flags: [
+      {
+        name: "limit",
+        type: "int",
+        value: "N",
+        help: `so many at most, up to ${MESSAGES_PAGE_MAX}`,
+        default: String(MESSAGES_PAGE_DEFAULT),
+      },
+      { name: "cursor", type: "string", value: "C", help: "those before an earlier page" },
+    ],
+    examples: ["agent messages fixer", "agent messages fixer --limit 20"],
   },
   {
     words: ["capabilities"],

@@ -99,6 +99,11 @@ export const ARGV_MAX_BYTES = 1024 * 1024;
 export const ARG_MAX_BYTES = 131_072;
 /** Decisions that `agent why` shows: the newest ones. */
 export const WHY_RECORDS_MAX = 500;
+/** Turns that `agent info` lists: the newest ones. */
+export const TURNS_SHOWN_MAX = 500;
+/** Messages in one page of `agent messages`: unless it is asked for another number, and at most. */
+export const MESSAGES_PAGE_DEFAULT = 100;
+export const MESSAGES_PAGE_MAX = 1_000;
 /** `agent tree -f` draws no faster than this. */
 export const TREE_REDRAW_MS = 100;
 export const WORKERS_LIVE_MAX = 10_000;

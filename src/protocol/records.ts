@@ -71,6 +71,13 @@ export type SupervisorEnd =
   | "down";
 
 /** What a supervisor is doing with some of its children: stopping those in reverse order, then starting them in order. */
+/** How somebody wants workers to be stopped, where not as their specs say. */
+export interface StopHow {
+  readonly grace_ms?: number;
+  /** The first signal. */
+  readonly signal?: string;
+}
+
 export interface SupervisorOperation {
   readonly kind: "start" | "restart" | "stop";
   readonly stage: "stopping" | "starting";
@@ -80,6 +87,7 @@ export interface SupervisorOperation {
   readonly delay_ms: number;
   /** With `stop`: why it ends afterwards. */
   readonly end?: SupervisorEnd;
+  readonly how?: StopHow;
   /** Somebody asked for it: what it starts counts in no window, and a first start that fails does not concern its supervisor. */
   readonly asked?: boolean;
 }

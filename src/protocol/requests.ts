@@ -8,6 +8,8 @@ import { CURSOR } from "./cursor.ts";
 import {
   DURATION_MAX_MS,
   MESSAGE_TO_AGENT_MAX_BYTES,
+  MESSAGES_PAGE_DEFAULT,
+  MESSAGES_PAGE_MAX,
   PATH_MAX_BYTES,
   RAW_SLICE_BYTES,
   RETENTION_SIZE_MIN_BYTES,
@@ -74,7 +76,15 @@ export const Requests = {
     timeout_ms: ms.optional(),
     idempotency_key: idempotencyKey.optional(),
   }),
-  "agent/messages": z.strictObject({ id: ref }),
+  /** The newest ones; with the cursor of an answer, those before them. */
+  "agent/messages": z.strictObject({
+    id: ref,
+    limit: z.int().min(1).max(MESSAGES_PAGE_MAX).default(MESSAGES_PAGE_DEFAULT),
+    cursor: z
+      .string()
+      .regex(/^\d{1,15}$/, "it is no cursor of agent messages")
+      .optional(),
+  }),
   "agent/list": z.strictObject({ all: z.boolean().default(false) }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),

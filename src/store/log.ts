@@ -118,9 +118,12 @@ const open = (options: OpenOptions): EventLog => {
     countWorkers: guarded(() => at().workers.count()),
     named: guarded((name: string) => at().workers.named(name)),
     withPrefix: guarded((prefix: string, limit: number) => at().workers.withPrefix(prefix, limit)),
-    turns: guarded((workerId: string) => at().turns(workerId)),
+    turns: guarded((...asked: Parameters<EventLog["turns"]>) => at().turns(...asked)),
     message: guarded((workerId: string, messageId: string) => at().messages.one(workerId, messageId)),
-    messages: guarded((workerId: string) => at().messages.of(workerId)),
+    messages: guarded((...asked: Parameters<EventLog["messages"]>) => at().messages.before(...asked)),
+    messagesEnd: guarded((workerId: string, incarnation: number) =>
+      at().messages.writtenTo(workerId, incarnation),
+    ),
     openMessages: guarded((workerId?: string) => at().messages.open(workerId)),
     daemonStream: guarded((types: readonly RecordType[]) => at().cursor.stream(DAEMON_STREAM, types)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>

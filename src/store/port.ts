@@ -181,10 +181,13 @@ export interface EventLog {
   named(name: string): readonly WorkerRow[];
   /** Those whose ids begin so, newest first, at most `limit`. */
   withPrefix(prefix: string, limit: number): readonly WorkerRow[];
-  turns(workerId: string): readonly TurnRow[];
+  /** The newest ones, oldest first. */
+  turns(workerId: string, limit: number): readonly TurnRow[];
   message(workerId: string, messageId: string): MessageRow | undefined;
-  /** Of one worker, in the order in which they were accepted. */
-  messages(workerId: string): readonly MessageRow[];
+  /** Of one worker, the newest of those accepted before the record `before`, in the order in which they were accepted. */
+  messages(workerId: string, before: number, limit: number): readonly MessageRow[];
+  /** The byte up to which the stdin of an incarnation has messages on record; undefined where it has none. */
+  messagesEnd(workerId: string, incarnation: number): number | undefined;
   /** Those of which more is to come: of one worker, or of all. */
   openMessages(workerId?: string): readonly MessageRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */

@@ -351,6 +351,7 @@ export const makeAccounts = (ports: AccountPorts): Accounts => {
       owners.freshen();
       for (const [key, account] of accounts) {
         const { owner, meters } = account;
+        meters.letGo((id) => live().has(id));
         // Nobody spends of it any more; who asks what was spent has it from the log again.
         if (owner.tree === null && !account.asking && membersOf(account).length === 0) {
           accounts.delete(key);

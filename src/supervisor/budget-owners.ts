@@ -75,7 +75,6 @@ export class Owners {
 
   /** Workers that may have spent something of it before: those on record, whatever became of them. */
   past({ id, tree }: Owner): readonly string[] {
-    if (tree === null && (this.log.worker(id)?.incarnation ?? 0) === 0) return [];
     return withDescendants(this.log, tree === null ? [id] : this.members(tree, id));
   }
 

@@ -94,7 +94,9 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       return {
         ...child,
         tombstone: tombstone || child.tombstone,
-        stop: tombstone ? { kind: "kill", by, reason, grace_ms, signal } : { kind: purpose, by },
+        stop: tombstone
+          ? { kind: "kill", by, reason, grace_ms, signal }
+          : { kind: purpose, by, grace_ms, signal },
       };
     }
     case "worker_limit_reached":

@@ -8,7 +8,7 @@ import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
-import type { CheckReport, MessageRow, RecordFilter } from "../store/port.ts";
+import type { CheckReport, RecordFilter } from "../store/port.ts";
 import type { GcReport } from "../store/retention/gc.ts";
 import type { BudgetAnswer } from "./accounts.ts";
 import type { Take } from "./follower.ts";
@@ -17,6 +17,7 @@ import type {
   AnswerReply,
   AppliedReply,
   MessageReply,
+  MessagesReply,
   PerWorker,
   RuntimeStatus,
   SpawnReply,
@@ -32,6 +33,7 @@ export type {
   AppliedReply,
   Effected,
   MessageReply,
+  MessagesReply,
   PerWorker,
   RuntimeStatus,
   SpawnReply,
@@ -134,8 +136,11 @@ export interface RuntimeApi {
       readonly timeout_ms?: number | undefined;
     },
   ): Effect.Effect<AnswerReply, HoldfastError>;
-  /** In the order in which they were accepted. */
-  messages(id: string): Effect.Effect<readonly MessageRow[], HoldfastError>;
+  /** The newest ones; with the cursor of an answer, those before them. */
+  messages(
+    id: string,
+    page: { readonly limit: number; readonly cursor?: string | undefined },
+  ): Effect.Effect<MessagesReply, HoldfastError>;
   /** Accepts an id, a unique prefix of one, or the name of a living worker (else of the newest with it). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(options?: { readonly all?: boolean }): Effect.Effect<readonly WorkerView[], HoldfastError>;

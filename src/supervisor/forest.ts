@@ -2,7 +2,7 @@
 import { Effect, FiberMap, Schedule, type Scope, Semaphore } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
-import type { RecordDraft } from "../protocol/records.ts";
+import type { RecordDraft, StopHow } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -48,6 +48,7 @@ export interface Forest {
     what: "kill" | "restart" | "down",
     by: string,
     reason: string,
+    how?: StopHow,
   ): Effect.Effect<void, HoldfastError>;
   /** A new child of a dynamic supervisor. */
   add(id: string, spec: WorkerSpec, requested: RecordDraft): Effect.Effect<void, HoldfastError>;
@@ -301,12 +302,19 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         }),
       );
 
-    const ask: Forest["ask"] = (tree, supervisor, what, by, reason) =>
+    const ask: Forest["ask"] = (tree, supervisor, what, by, reason, how) =>
       Effect.asVoid(
         tree.change((state) => {
           const refused = what === "restart" ? restartRefusal(state, supervisor) : undefined;
           if (refused !== undefined) return Effect.fail(refused);
-          return Effect.succeed<TreeInput>({ type: "ask", what, supervisor, by, reason });
+          return Effect.succeed<TreeInput>({
+            type: "ask",
+            what,
+            supervisor,
+            by,
+            reason,
+            ...(how && { how }),
+          });
         }),
       );
 

@@ -7,6 +7,7 @@ import type {
   ClockStamp,
   RecordDraft,
   RecordPayloads,
+  StopHow,
   SweepReport,
   WorkerError,
 } from "../protocol/records.ts";
@@ -49,18 +50,15 @@ export interface ChildState {
   readonly pause: Pause;
 }
 
+/** So that the next daemon goes on as this one has begun. */
+type Stopping = Required<StopHow>;
+
 export type StopReason =
   /** Somebody ended it: a tombstone, until it is started by name. */
-  | {
-      readonly kind: "kill";
-      readonly by: string;
-      readonly reason: string;
-      readonly grace_ms: number;
-      readonly signal: string;
-    }
-  | { readonly kind: "restart"; readonly by: string }
+  | ({ readonly kind: "kill"; readonly by: string; readonly reason: string } & Stopping)
+  | ({ readonly kind: "restart"; readonly by: string } & Stopping)
   /** Its supervisor stops it, and will say what comes next. */
-  | { readonly kind: "shutdown"; readonly by: string }
+  | ({ readonly kind: "shutdown"; readonly by: string } & Stopping)
   | {
       readonly kind: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];

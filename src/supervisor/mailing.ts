@@ -8,15 +8,7 @@ import { crashPoint } from "../protocol/crash-point.ts";
 import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
-import {
-  accountedFor,
-  handOver,
-  isWaiting,
-  lastWords,
-  messageDraft,
-  nextMessage,
-  promptId,
-} from "./messages.ts";
+import { handOver, isWaiting, lastWords, messageDraft, nextMessage, promptId } from "./messages.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -52,12 +44,13 @@ export class Mailing {
     const { journal, id, spec } = this.#shell;
     await this.#inTurn(async () => {
       if (this.#protocol.acknowledges && spec.prompt !== undefined) await this.#acceptPrompt(spec.prompt);
-      const rows = await journal.ask((log) => log.messages(id));
-      const turn = (await journal.ask((log) => log.turns(id))).at(-1);
-      this.#end = accountedFor(rows, run.incarnation, run.stdin_start);
+      const open = await journal.ask((log) => log.openMessages(id));
+      const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
+      const [turn] = await journal.ask((log) => log.turns(id, 1));
+      this.#end = Math.max(run.stdin_start, end ?? 0);
       this.#isInTurn = turn?.incarnation === run.incarnation && turn.ended_at === null;
       this.#run = run;
-      await this.#forgetClosing(rows, run);
+      await this.#forgetClosing(open, run);
     });
     await this.deliver();
   }
@@ -118,9 +111,9 @@ export class Mailing {
   }
 
   /** Who restarts a worker by name wants it to run: the end of its input was for the agent before. */
-  async #forgetClosing(rows: readonly MessageRow[], run: Run): Promise<void> {
+  async #forgetClosing(open: readonly MessageRow[], run: Run): Promise<void> {
     const { journal, id } = this.#shell;
-    const closing = rows.find((row) => row.closes && row.open && row.incarnation !== run.incarnation);
+    const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
     if (closing === undefined || closing.state === "accepted") return;
     const scheduled = (await journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
     if (scheduled?.type !== "worker_restart_scheduled" || scheduled.payload.reason !== RESTART_BY_USER)

@@ -40,10 +40,6 @@ export const handOver = (bytes: number, end: number, size: number, isAlive: bool
   return isAlive ? { type: "write", written } : { type: "keep" };
 };
 
-/** Up to which byte the log accounts for the stdin of an incarnation that was launched with `start` bytes in it. */
-export const accountedFor = (rows: readonly MessageRow[], incarnation: number, start: number): number =>
-  rows.reduce((end, row) => (row.incarnation === incarnation ? Math.max(end, row.end ?? 0) : end), start);
-
 /** Between two turns, with nothing on its way, an agent is not stuck: it waits for a message. */
 export const isWaiting = (open: readonly MessageRow[], isInTurn: boolean): boolean =>
   !isInTurn && open.every(({ closes }) => closes);

@@ -17,6 +17,7 @@ import { specOf } from "./boot.ts";
 import type { Core } from "./core.ts";
 import { containing } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
+import { keyReused } from "./idempotency.ts";
 import { redactorOf, secretsOf, withoutSecrets } from "./launching.ts";
 import { lastWords, messageDraft } from "./messages.ts";
 import { movedError } from "./moved.ts";
@@ -131,7 +132,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
         Effect.as(commit([{ ...draft, id: keyOf(row, key) }]), message_id),
         (error) =>
           // Somebody else with the same key was faster.
-          Effect.flatMap(earlier(row, key), (first) =>
+          Effect.flatMap(earlier(row, key, closes ? undefined : text), (first) =>
             first === undefined ? Effect.fail(error) : Effect.succeed(first),
           ),
       );
@@ -139,10 +140,16 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
 
   const keyOf = (row: WorkerRow, key: string): string => `message:${row.id}:${key}`;
 
-  const earlier = (row: WorkerRow, key: string | undefined) =>
-    attempt(() => {
-      const found = key === undefined ? undefined : log.byId(keyOf(row, key));
-      return found?.type === "worker_message" ? found.payload.message_id : undefined;
+  /** What became of the first message with this key. One that says something else is no repeat of it. */
+  const earlier = (row: WorkerRow, key: string | undefined, text: string | undefined) =>
+    Effect.gen(function* () {
+      const found = key === undefined ? undefined : yield* attempt(() => log.byId(keyOf(row, key)));
+      if (found?.type !== "worker_message" || found.payload.state !== "accepted") return undefined;
+      const { text: first, bytes, masked } = found.payload;
+      const shown = text === undefined ? undefined : (yield* redactorFor(row)).text(text);
+      // What is masked may be a secret that is known no more: then its length alone tells.
+      const isSame = bytes === Buffer.byteLength(text ?? "") && (masked === true || first === shown);
+      return isSame ? found.payload.message_id : yield* Effect.fail(keyReused(key, "message"));
     });
 
   const rowFor = (worker_id: string, message_id: string) =>
@@ -173,7 +180,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
   ) =>
     Effect.gen(function* () {
       const row = yield* find(ref);
-      const repeated = yield* earlier(row, key);
+      const repeated = yield* earlier(row, key, text);
       if (repeated !== undefined) return yield* reply(row, repeated, "noop");
       const { acknowledges } = yield* protocolOf(row);
       if (text !== undefined && acknowledges && text.trim() === "")
@@ -241,7 +248,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       const { error, usage, duration_ms, turn } = end.turn;
       if (error !== undefined)
         return yield* Effect.fail(withId(new HoldfastError(error.code, error.message), message_id));
-      const said = yield* attempt(() => textBetween(log, row.id, end.from, end.to));
+      const said = yield* textBetween(log, row.id, end.from, end.to);
       if (said !== undefined && "moved" in said) return yield* Effect.fail(movedError(row.id, said.moved));
       const { text = "", truncated = false } = said ?? {};
       return { id: row.id, message_id, turn, text, truncated, usage, duration_ms };
@@ -266,7 +273,16 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
   return {
     send,
     ask,
-    messages: (ref) => Effect.flatMap(find(ref), ({ id }) => attempt(() => log.messages(id))),
+    messages: (ref, { limit, cursor }) =>
+      Effect.flatMap(find(ref), ({ id }) =>
+        attempt(() => {
+          const before = cursor === undefined ? log.head() + 1 : Number(cursor);
+          const [extra, ...rest] = log.messages(id, before, limit + 1);
+          if (extra === undefined || rest.length < limit)
+            return { messages: extra === undefined ? [] : [extra, ...rest], cursor: null };
+          return { messages: rest, cursor: String((rest[0] as MessageRow).seq) };
+        }),
+      ),
     tellLost,
   };
 };

@@ -1,5 +1,8 @@
-/** What the workers of one account have spent, each and together: as their records say, and kept up with what is recorded since. */
-
+/**
+ * What the workers of one account have spent, each and together: as their records say, and kept up with what is recorded since.
+ * Of those that have ended only the sum is kept: a supervisor may have had a million.
+ */
+import { isEnded } from "../protocol/worker.ts";
 import type { EventLog, WorkerRow } from "../store/port.ts";
 import { grown, moved, NOTHING_SPENT, ofUsage, type Spent } from "./budgets.ts";
 
@@ -16,18 +19,36 @@ export class Meters {
   sum: Spent = NOTHING_SPENT;
   private readonly meters = new Map<string, Meter>();
   private readonly log: EventLog;
+  /** One of those that are not kept any more reported no price. */
+  private wasUnpriced = false;
 
-  /** `past`: workers whose records are read now. */
+  /** `past`: all that may have spent something before. Who comes later with a past has been counted here. */
   constructor(log: EventLog, past: readonly string[]) {
     this.log = log;
-    for (const id of past) this.meter(id);
+    for (const id of past) {
+      const { spent } = this.meter(id);
+      this.sum = moved(this.sum, NOTHING_SPENT, spent);
+    }
   }
 
+  /** Those that may spend more; others for as long as nobody has looked. */
   ids(): readonly string[] {
     return [...this.meters.keys()];
   }
 
+  /** Whoever has ended is in the sum and nowhere else; started again by name, it is read from its records before it spends more. */
+  letGo(isLive: (id: string) => boolean): void {
+    for (const [id, { unpriced }] of this.meters) {
+      if (isLive(id)) continue;
+      const row = this.log.worker(id);
+      if (row !== undefined && !isEnded(row.state)) continue;
+      this.wasUnpriced ||= unpriced;
+      this.meters.delete(id);
+    }
+  }
+
   isUnpriced(): boolean {
+    if (this.wasUnpriced) return true;
     for (const { unpriced } of this.meters.values()) if (unpriced) return true;
     return false;
   }
@@ -71,6 +92,7 @@ export class Meters {
     return meter;
   }
 
+  /** Into the meter alone. */
   private remember(meter: Meter, { id, incarnation, turns, usage, restarts }: WorkerRow): void {
     let wall_ms = 0;
     for (const record of this.log.stream(id, ["worker_exited"])) {
@@ -84,6 +106,6 @@ export class Meters {
     meter.incarnation = running > 0 ? incarnation : 0;
     meter.unpriced = turns > 0 && usage.cost_usd === null;
     const output_bytes = meter.before_bytes + running;
-    this.grow(meter, { ...ofUsage(turns, usage), restarts, wall_ms, output_bytes });
+    meter.spent = grown(NOTHING_SPENT, { ...ofUsage(turns, usage), restarts, wall_ms, output_bytes });
   }
 }

@@ -1,7 +1,11 @@
 /** The final answer of a worker, joined from its records: nothing is kept twice. */
-import { OUTPUT_TEXT_MAX_BYTES, READ_PAGE_RECORDS } from "../protocol/limits.ts";
-import type { EventLog } from "../store/port.ts";
+import { Effect } from "effect";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { OUTPUT_TEXT_MAX_BYTES } from "../protocol/limits.ts";
+import type { LogRecord } from "../protocol/records.ts";
+import type { EventLog, RecordFilter } from "../store/port.ts";
 import { type Gap, type MovedOutput, movedBy } from "./moved.ts";
+import { eachPage, newestSeqs } from "./paging.ts";
 
 export interface FinalText {
   readonly text: string;
@@ -17,11 +21,23 @@ export interface Moved {
  * An agent's answer is all text of the last message on channel `assistant` (its chunks share `data.message_id`); a
  * command's is its whole stdout. Only the newest incarnation counts. Undefined when it said nothing.
  */
-export const finalText = (log: EventLog, workerId: string): FinalText | Moved | undefined => {
-  const starts = log
-    .stream(workerId, ["worker_state_changed"])
-    .filter((record) => record.type === "worker_state_changed" && record.payload.to === "starting");
-  return textBetween(log, workerId, (starts.at(-1)?.seq ?? 1) - 1, Number.POSITIVE_INFINITY);
+export const finalText = (
+  log: EventLog,
+  workerId: string,
+): Effect.Effect<FinalText | Moved | undefined, HoldfastError> =>
+  Effect.flatMap(
+    newestSeqs(
+      log,
+      { worker_ids: [workerId], types: ["worker_state_changed"] },
+      { since: 0, count: 1 },
+      isStart,
+    ),
+    ([start = 1]) => textBetween(log, workerId, start - 1, Number.POSITIVE_INFINITY),
+  );
+
+const isStart = (line: string): boolean => {
+  const record: LogRecord = JSON.parse(line);
+  return record.type === "worker_state_changed" && record.payload.to === "starting";
 };
 
 /** The same of the records after `from`, up to `to`. */
@@ -30,41 +46,47 @@ export const textBetween = (
   workerId: string,
   from: number,
   to: number,
-): FinalText | Moved | undefined => {
-  let cursor = from;
-  let parts: string[] = [];
-  let bytes = 0;
-  let message: unknown;
-  let said = false;
-  let gaps: Gap[] = [];
-  for (;;) {
-    const page = log.read(cursor, READ_PAGE_RECORDS, {
-      worker_ids: [workerId],
-      types: ["agent.event"],
-      kinds: ["TextOutput"],
+): Effect.Effect<FinalText | Moved | undefined, HoldfastError> =>
+  Effect.suspend(() => {
+    const answer = new Answer();
+    const filter: RecordFilter = { worker_ids: [workerId], types: ["agent.event"], kinds: ["TextOutput"] };
+    const read = eachPage(log, { from, to }, filter, ({ lines }) => {
+      for (const line of lines) answer.add(JSON.parse(line));
     });
-    for (const record of page.records) {
-      if (record.type === "log_gap" && record.seq <= to) gaps.push(record.payload);
-      if (record.type !== "agent.event" || record.payload.text === undefined || record.seq > to) continue;
-      const { channel, text } = record.payload;
-      if (channel !== "assistant" && channel !== "stdout") continue;
-      const data = record.payload.data as { message_id?: unknown; parent_tool_use_id?: unknown } | undefined;
-      if (data?.parent_tool_use_id !== undefined) continue; // a sub-agent talks to its agent, not to the user
-      const id = channel === "assistant" ? data?.message_id : "stdout";
-      if (id !== message) {
-        if (channel === "assistant") gaps = []; // what was moved belongs to messages before this one
-        parts = [];
-        bytes = 0;
-        message = id;
-      }
-      said = true;
-      bytes += Buffer.byteLength(text);
-      if (bytes <= OUTPUT_TEXT_MAX_BYTES) parts.push(text);
+    return Effect.map(read, () => answer.end());
+  });
+
+/** What was said last, with no more of it in memory than may be shown. */
+class Answer {
+  #parts: string[] = [];
+  #bytes = 0;
+  #message: unknown;
+  #said = false;
+  #gaps: Gap[] = [];
+
+  add(record: LogRecord): void {
+    if (record.type === "log_gap") this.#gaps.push(record.payload);
+    if (record.type !== "agent.event" || record.payload.text === undefined) return;
+    const { channel, text } = record.payload;
+    if (channel !== "assistant" && channel !== "stdout") return;
+    const data = record.payload.data as { message_id?: unknown; parent_tool_use_id?: unknown } | undefined;
+    if (data?.parent_tool_use_id !== undefined) return; // a sub-agent talks to its agent, not to the user
+    const id = channel === "assistant" ? data?.message_id : "stdout";
+    if (id !== this.#message) {
+      if (channel === "assistant") this.#gaps = []; // what was moved belongs to messages before this one
+      this.#parts = [];
+      this.#bytes = 0;
+      this.#message = id;
     }
-    if (page.scanned <= cursor || page.scanned >= Math.min(to, log.head())) break;
-    cursor = page.scanned;
+    this.#said = true;
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes <= OUTPUT_TEXT_MAX_BYTES) this.#parts.push(text);
   }
-  const moved = movedBy(gaps);
-  if (moved !== null) return { moved };
-  return said ? { text: parts.join(""), truncated: bytes > OUTPUT_TEXT_MAX_BYTES } : undefined;
-};
+
+  end(): FinalText | Moved | undefined {
+    const moved = movedBy(this.#gaps);
+    if (moved !== null) return { moved };
+    if (!this.#said) return undefined;
+    return { text: this.#parts.join(""), truncated: this.#bytes > OUTPUT_TEXT_MAX_BYTES };
+  }
+}

@@ -5,6 +5,7 @@ import type { AgentAdapter } from "../adapters/adapter.ts";
 import { readRaw } from "../adapters/process/raw.ts";
 import { breakSentence } from "../protocol/cursor.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { TURNS_SHOWN_MAX } from "../protocol/limits.ts";
 import { type LogRecord, RESTART_RATE_LIMITED } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { FormerEpoch } from "../store/epoch.ts";
@@ -19,7 +20,9 @@ import { finalText } from "./output.ts";
 import { pauseSentence } from "./pause.ts";
 import type { PauseView, WorkerView } from "./replies.ts";
 import { queueReason } from "./seats.ts";
+import { pausedBelow, pauseSuggestion, type Standing } from "./standing-still.ts";
 import { Tail } from "./tail.ts";
+import { type TreeState, workersBelow } from "./tree/state.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { type Follow, followLines, seqOf, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
@@ -105,6 +108,12 @@ export const makeQueries = (
     if (pause !== undefined && pause.causes.length > 0) return pauseSentence(pause);
     return worker?.mail?.isWaiting() === true ? "waits for a message" : reason;
   };
+  const standing = (id: string): readonly Standing[] => {
+    const child = live.get(id)?.child();
+    return child?.open === true ? [{ ref: log.worker(id)?.name ?? id, causes: child.pause.causes }] : [];
+  };
+  const standingBelow = (tree: TreeState, path: string) =>
+    workersBelow(tree, path).flatMap(({ child }) => standing(child.worker_id));
   const pausedOf = (id: string): { readonly paused?: readonly PauseView[] } => {
     const causes = live.get(id)?.child().pause.causes ?? [];
     return causes.length === 0 ? {} : { paused: causes };
@@ -131,22 +140,24 @@ export const makeQueries = (
         query.ids === undefined
           ? undefined
           : yield* Effect.forEach(query.ids, (ref) => Effect.map(find(ref), (row) => row.id));
-      return yield* attempt(() => {
-        const from = query.from === undefined ? undefined : seqOf(log, query.from);
-        const since =
-          from ?? (query.since_ms === undefined ? undefined : log.seqAt(wallMs() - query.since_ms) - 1);
-        const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
-        const start =
-          query.tail === undefined ? (since ?? log.head()) : tailOf(log, filter, since ?? 0, query.tail);
-        const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
-        return {
-          from: start,
-          filter,
-          until: query.until,
-          isOver: () => !query.follow && haveEnded(),
-          isCut: isOver,
-        };
-      });
+      const since = yield* attempt(() =>
+        query.from === undefined
+          ? query.since_ms === undefined
+            ? undefined
+            : log.seqAt(wallMs() - query.since_ms) - 1
+          : seqOf(log, query.from),
+      );
+      const filter = { ...query.filter, ...(ids === undefined ? {} : { worker_ids: ids }) };
+      const from =
+        query.tail === undefined ? (since ?? log.head()) : yield* tailOf(log, filter, since ?? 0, query.tail);
+      const haveEnded = () => (ids ?? []).every((id) => isEnded((log.worker(id) as WorkerRow).state));
+      return {
+        from,
+        filter,
+        until: query.until,
+        isOver: () => !query.follow && haveEnded(),
+        isCut: isOver,
+      };
     });
   const tail = new Tail(log, monoMs);
   const follow: RuntimeApi["follow"] = (query, take) =>
@@ -172,7 +183,7 @@ export const makeQueries = (
           spec: row.spec,
           completion: row.completion,
           budgets: core.accounts.views(row.id),
-          turn_list: log.turns(row.id),
+          turn_list: log.turns(row.id, TURNS_SHOWN_MAX),
           run_dir: runDir(row),
           last_seq: row.last_seq,
           last_event_at: row.last_event_at,
@@ -196,12 +207,15 @@ export const makeQueries = (
         const state = found?.supervisors.get(ref);
         if (found !== undefined && state !== undefined) {
           const decisions = yield* attempt(() => whySupervisor(log, found, ref));
+          const running = yield* attempt(() => standingBelow(found, ref));
+          const asks = core.accounts.views(ref).some(({ question_id }) => question_id !== undefined);
           return {
             id: ref,
             name: ref,
             type: "supervisor",
             state: state.phase,
-            reason: state.reason,
+            reason: pausedBelow(running) ?? state.reason,
+            suggestion: pauseSuggestion(ref, asks, running) ?? null,
             ...decisions,
             names: namesBelow(state),
           };
@@ -215,6 +229,7 @@ export const makeQueries = (
           type: "worker",
           state: row.state,
           reason: reasonOf(row),
+          suggestion: pauseSuggestion(row.name ?? row.id, true, standing(row.id)) ?? null,
           ...decisions,
           names: row.name === null ? {} : { [row.id]: row.name },
         };
@@ -229,7 +244,7 @@ export const makeQueries = (
     output: (ref) =>
       Effect.gen(function* () {
         const { id } = yield* find(ref);
-        const found = yield* attempt(() => finalText(log, id));
+        const found = yield* finalText(log, id);
         if (found !== undefined && "moved" in found) return yield* Effect.fail(movedError(id, found.moved));
         if (found !== undefined) return { id, ...found };
         return yield* Effect.fail(

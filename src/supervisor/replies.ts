@@ -77,6 +77,7 @@ export interface WorkerInfo extends WorkerView {
   readonly completion: AgentCompletion | null;
   /** Those that it counts in: its own, those of the workers that asked for it, and of the supervisors above. */
   readonly budgets: readonly BudgetView[];
+  /** The newest ones, oldest first. */
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
   readonly last_seq: number;
@@ -171,6 +172,8 @@ export interface WhyReply {
   /** Of a worker its state, of a supervisor its phase. */
   readonly state: WorkerState | SupervisorPhase;
   readonly reason: string;
+  /** What lets it go on where it is paused; null where nothing is to be done. */
+  readonly suggestion: string | null;
   readonly records: readonly LogRecord[];
   /** Older ones that are not shown. */
   readonly omitted: number;
@@ -211,6 +214,13 @@ export interface RuntimeStatus {
 }
 
 export type { MessageRow };
+
+/** In the order in which they were accepted. */
+export interface MessagesReply {
+  readonly messages: readonly MessageRow[];
+  /** For the page of those before them; null where there are none. */
+  readonly cursor: string | null;
+}
 
 export interface MessageReply {
   readonly message_id: string;

@@ -124,8 +124,13 @@ export const makeRuntime = (
         const before = phaseNow();
         if (before?.tombstone === true && before.phase === "terminated")
           return ofSupervisor(supervisor, "noop", "cancelled");
-        const { by = "user", reason = "killed" } = how;
-        yield* forest.ask(tree, supervisor, "kill", by, reason);
+        const { by = "user", reason = "killed", grace_ms, signal } = how;
+        const asked = {
+          ...(grace_ms !== undefined && { grace_ms }),
+          ...(signal !== undefined && { signal }),
+        };
+        const isAsked = Object.keys(asked).length > 0;
+        yield* forest.ask(tree, supervisor, "kill", by, reason, isAsked ? asked : undefined);
         for (;;) {
           const phase = phaseNow()?.phase ?? "terminated";
           if (phase === "terminated" || phase === "parked") break;

@@ -1,10 +1,11 @@
 /** What begins a worker's life. A spawn is checked whole, recorded with its secrets masked, and only then put under supervision. */
-import { Effect, Semaphore } from "effect";
+import { Effect, Option, Semaphore } from "effect";
+import { canonicalJson } from "../protocol/canonical-json.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { newId } from "../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../protocol/records.ts";
-import type { WorkerSpec, WorkerSpecInput } from "../protocol/worker.ts";
+import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { queuedRecord, type Ticket } from "./admission.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
@@ -13,6 +14,7 @@ import { decide } from "./decide.ts";
 import { evolve, newChild } from "./evolve.ts";
 import type { RuntimeApi } from "./facade.ts";
 import type { Forest } from "./forest.ts";
+import { keyReused } from "./idempotency.ts";
 import type { SpawnReply } from "./replies.ts";
 import type { ReasonCode } from "./seats.ts";
 import { makeSpecs } from "./specs.ts";
@@ -34,6 +36,10 @@ const withReason = (error: HoldfastError): HoldfastError => {
   });
 };
 
+/** Who asked is no part of it. What an older version put on record has the defaults of fields that are new. */
+const asAsked = (spec: WorkerSpec): string =>
+  canonicalJson({ ...WorkerSpec.parse(spec), parent: undefined, client_env: undefined });
+
 export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning => {
   const { services, roster, admission, adapterOf, rowOf, commit } = core;
   const { log } = services;
@@ -49,12 +55,26 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
     const requestId = `spawn:${idempotency_key}`;
     return keyed.withPermits(1)(
       Effect.gen(function* () {
-        const earlier = yield* attempt(() => log.byId(requestId)?.worker_id);
-        if (earlier === undefined) return yield* spawnNew(given, requestId, dry_run);
-        return replyOf(yield* rowOf(earlier), "noop");
+        const earlier = yield* attempt(() => log.byId(requestId));
+        if (earlier?.type !== "worker_spawn_requested" || earlier.worker_id === undefined)
+          return yield* spawnNew(given, requestId, dry_run);
+        if (!(yield* isRepeat(given, earlier.payload.spec)))
+          return yield* Effect.fail(keyReused(idempotency_key, "worker"));
+        return replyOf(yield* rowOf(earlier.worker_id), "noop");
       }),
     );
   };
+
+  /** A program or a secret that is gone since then does not make another request of it: what cannot be compared is taken for the first. */
+  const isRepeat = (given: WorkerSpecInput, first: WorkerSpec): Effect.Effect<boolean, HoldfastError> =>
+    Effect.gen(function* () {
+      const { spec, adapter } = yield* specs.checked(given);
+      const masked = yield* Effect.option(Effect.map(specs.startable(spec, adapter), (made) => made.masked));
+      return Option.match(masked, {
+        onNone: () => true,
+        onSome: (again) => asAsked(again) === asAsked(first),
+      });
+    });
 
   const spawnNew = (
     given: WorkerSpecInput,

@@ -9,6 +9,7 @@ import { READ_PAGE_RECORDS } from "../protocol/limits.ts";
 import { isOfHistory } from "../store/epoch.ts";
 import type { EventLog, RecordFilter } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
+import { newestSeqs } from "./paging.ts";
 
 export interface Page {
   readonly lines: readonly string[];
@@ -107,6 +108,8 @@ const nextPage = (
     for (let cursor = from; ; ) {
       const found = yield* attempt(() => lookFrom(log, follow, cursor));
       cursor = found.next;
+      // Who takes a page at once, or wants none of it, would keep the event loop to itself.
+      if ((found.type === "page" || found.type === "more") && cursor < log.head()) yield* Effect.yieldNow;
       if (found.type === "page") return [found.page, cursor] as const;
       if (found.type === "over") return undefined;
       if (found.type === "cut")
@@ -126,18 +129,14 @@ export const newRecords = (log: EventLog, after: number): Effect.Effect<void> =>
   });
 
 /** The cursor before the newest `count` records that the filter wants, not going back over `since`. */
-export const tailOf = (log: EventLog, filter: RecordFilter, since: number, count: number): number => {
+export const tailOf = (
+  log: EventLog,
+  filter: RecordFilter,
+  since: number,
+  count: number,
+): Effect.Effect<number, HoldfastError> => {
   const head = log.head();
-  if (count === 0) return head;
-  // From the end backwards in ever longer reaches: what is asked for is mostly among the last.
-  for (let reach = READ_PAGE_RECORDS; ; reach *= 4) {
-    const from = Math.max(since, head - reach);
-    let newest: number[] = [];
-    for (let cursor = from; cursor < head; ) {
-      const page = log.readLines(cursor, READ_PAGE_RECORDS, filter);
-      newest = [...newest, ...page.seqs].slice(-count);
-      cursor = page.scanned;
-    }
-    if (newest.length === count || from === since) return newest.length === 0 ? head : newest[0]! - 1;
-  }
+  return Effect.map(newestSeqs(log, filter, { since, count }), ([oldest]) =>
+    oldest === undefined ? head : oldest - 1,
+  );
 };

@@ -31,8 +31,14 @@ const OF_A_WORKER: readonly RecordType[] = [
   "supervisor_escalated",
   "worker_ended",
 ];
-/** Of the children of a supervisor: that they ended, and how. */
-const OF_ITS_CHILDREN: readonly RecordType[] = ["worker_exited", "worker_restart_scheduled", "worker_ended"];
+/** Of the children of a supervisor: that they stand still, that they ended, and how. */
+const OF_ITS_CHILDREN: readonly RecordType[] = [
+  "worker_paused",
+  "worker_unpaused",
+  "worker_exited",
+  "worker_restart_scheduled",
+  "worker_ended",
+];
 const OF_A_TREE: readonly RecordType[] = [
   "tree_applied",
   "supervisor_state_changed",

@@ -152,8 +152,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.vitals.resume(this.child(), this.journal.now());
     // What is asked from now on, its decider tells.
     const { stop } = this.child();
-    if (stop?.kind === "kill") this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
-    else if (stop !== null) this.tell({ type: "STOP", grace_ms: this.spec.grace_ms, signal: "SIGTERM" });
+    if (stop?.kind === "limit") this.tell({ type: "STOP", grace_ms: this.spec.grace_ms, signal: "SIGTERM" });
+    else if (stop !== null) this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
     const first = (): void => {
       this.actor.start(firstStep(this));
       this.pauseAgain();

@@ -44,6 +44,22 @@ describe("json", () => {
     });
   });
 
+  it("says where a list has more, and how to get it", async () => {
+    const answers = {
+      "agent/messages": (data: unknown) => ({
+        messages: [],
+        cursor: (data as { cursor?: string }).cursor === undefined ? "17" : null,
+      }),
+    };
+    const first = envelopeOf((await against(answers, ["messages", "x", "--limit", "5"])).stdout);
+    expect(first).toMatchObject({ ok: true, data: [], meta: { truncated: true, cursor: "17" } });
+    expect(first.warnings).toEqual([expect.stringContaining("agent messages x --cursor 17")]);
+    const last = envelopeOf((await against(answers, ["messages", "x", "--cursor", "17"])).stdout);
+    expect(last).toMatchObject({ ok: true, warnings: [] });
+    expect(last.meta).not.toHaveProperty("truncated");
+    expect((await against(answers, ["messages", "x", "--limit", "0"])).exit).toBe(3);
+  });
+
   it("is one record a line in a stream, then one ResponseEnvelope", async () => {
     const { stdout } = await against({ "agent/watch": watching }, ["watch", "fixer", "-o", "json"]);
     const lines = stdout

@@ -1,8 +1,10 @@
 import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Exit } from "effect";
+import { Effect, Exit } from "effect";
 import { describe, expect, test } from "vitest";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { runDaemon } from "../../src/daemon/main.ts";
+import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeFakeRuntime } from "./support/fake-runtime.ts";
 import { connect, removeDirectory, startTestDaemon, temporaryDirectory } from "./support/wire.ts";
 
@@ -88,5 +90,41 @@ describe("a daemon", () => {
       expect(Exit.isSuccess(await daemon.ended)).toBe(true);
       await daemon.stop();
     });
+  });
+});
+
+describe("a start that throws", () => {
+  const startWith = (thrown: unknown, stateDir: string) =>
+    Effect.runPromise(
+      Effect.flip(
+        runDaemon({
+          stateDir,
+          version: "0.0.0",
+          env: {},
+          home: stateDir,
+          log: () => undefined,
+          defects: makeDefects(() => undefined),
+          takeOver: {
+            check: () => {
+              throw thrown;
+            },
+          },
+          openRuntime: () => Effect.succeed(makeFakeRuntime()),
+          signalled: Effect.never,
+        }),
+      ),
+    );
+  const refused = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS", errno: -30 });
+  test.each([
+    ["what the file system refuses says so in its words", refused, "STORE_FAILED"],
+    [
+      "a mistake of ours is one, and does not blame the disk",
+      new TypeError("x is not a function"),
+      "INTERNAL",
+    ],
+  ])("%s", async (_what, thrown, code) => {
+    const stateDir = await temporaryDirectory();
+    expect(await startWith(thrown, stateDir)).toMatchObject({ code, message: thrown.message });
+    await removeDirectory(stateDir);
   });
 });

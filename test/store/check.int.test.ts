@@ -98,7 +98,7 @@ describe("rebuild", () => {
     expect(log.rebuild()).toEqual({ records: 6 });
     log.append([draft("worker_started", { clock }), text("four")]);
     expect(log.worker(W)).toMatchObject({ restarts: 0, state: "pending", last_seq: 8 });
-    expect(log.turns(W)).toMatchObject([{ turn: 1, ended_at: null }]);
+    expect(log.turns(W, 10)).toMatchObject([{ turn: 1, ended_at: null }]);
     expect(log.check()).toMatchObject({ ok: true, head: 8 });
   });
 

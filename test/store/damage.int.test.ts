@@ -42,7 +42,7 @@ const answersOf = (log: EventLog): ReadonlyMap<string, string> => {
   for (const worker of [W, V]) {
     ask(`stream ${worker}`, () => log.stream(worker));
     ask(`row ${worker}`, () => log.worker(worker));
-    ask(`turns ${worker}`, () => log.turns(worker));
+    ask(`turns ${worker}`, () => log.turns(worker, 10));
   }
   ask("named", () => log.named(W.toLowerCase()).map(({ id }) => id));
   ask("all", () => log.workers());

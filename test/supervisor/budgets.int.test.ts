@@ -274,7 +274,10 @@ describe("the budget of a supervisor", () => {
         budget: { owner: "crew", state: "asked", spent: { usd: 3.5 }, bounds: { usd: 3 } },
       });
       expect(log.treeStream("crew", ["worker_question"]).length).toBe(1);
-      expect((yield* next.why("crew")).records.at(-1)?.type).toBe("worker_question");
+      expect((yield* next.why("crew")).records.slice(-2).map(({ type }) => type)).toEqual([
+        "worker_question",
+        "worker_paused",
+      ]);
       const reply = yield* next.applyTree(tree({ usd: 4 }, ["a"]));
       expect(reply.changes[0]).toMatchObject({ path: "crew", action: "update", fields: ["budget"] });
       yield* elapse(1);
@@ -286,6 +289,33 @@ describe("the budget of a supervisor", () => {
       yield* settled;
       expect((yield* next.list({ all: true })).map(({ state }) => state)).toEqual(["failed", "cancelled"]);
       expect((yield* next.tree()).children[0]?.budget).toMatchObject({ state: "stopped" });
+    }),
+  );
+
+  it.effect("counts who has ended long ago once, also when it is started again by name", () =>
+    Effect.gen(function* () {
+      const { runtime, memory, log } = yield* world;
+      yield* runtime.applyTree(tree({ usd: 5 }, ["a", "b"]));
+      yield* nth(memory, 2);
+      yield* settled;
+      turn(memory.runs[0] as MemoryRun, 3);
+      turn(memory.runs[1] as MemoryRun, 1);
+      yield* settled;
+      expect(yield* runtime.kill({ ids: ["a"] })).toMatchObject([{ ok: true }]);
+      yield* elapse(3);
+      const spent = Effect.map(runtime.tree(), (root) => root.children[0]?.budget?.spent);
+      expect(yield* spent).toMatchObject({ usd: 4, turns: 2 });
+      expect(yield* runtime.restart(["a"])).toMatchObject([{ ok: true }]);
+      const again = yield* nth(memory, 3);
+      yield* settled;
+      turn(again, 0.5);
+      yield* settled;
+      expect(yield* spent).toMatchObject({ usd: 4.5, turns: 3 });
+      expect(log.treeStream("crew", ["worker_question"])).toEqual([]);
+      turn(again, 1);
+      yield* settled;
+      expect(yield* spent).toMatchObject({ usd: 5.5, turns: 4 });
+      expect(log.treeStream("crew", ["worker_question"]).length).toBe(1);
     }),
   );
 

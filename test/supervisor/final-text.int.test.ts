@@ -1,4 +1,5 @@
 /** The final answer of a worker whose output retention has moved, all or a part of it. */
+import { Effect } from "effect";
 import { expect, it } from "vitest";
 import type { RecordDraft } from "../../src/protocol/records.ts";
 import { openLog } from "../../src/store/log.ts";
@@ -29,7 +30,7 @@ const after = async (old: readonly RecordDraft[], young: readonly RecordDraft[])
   const { archives } = await log.gc({ before_ms: 2_000 });
   log.close();
   const again = openLog({ file }); // nothing from memory
-  const found = finalText(again, W);
+  const found = await Effect.runPromise(finalText(again, W));
   again.close();
   return { found, archives };
 };
@@ -48,4 +49,10 @@ it("does not pass the rest of a command's output for the whole", async () => {
 it("is there when only earlier messages of the agent were moved", async () => {
   const { found } = await after([spoken("let me see", "m1")], [spoken("the ", "m2"), spoken("answer", "m2")]);
   expect(found).toEqual({ text: "the answer", truncated: false });
+});
+
+it("is of the newest incarnation, however many there were", async () => {
+  const again = draft("worker_state_changed", { from: "backing_off", to: "starting", reason: "r", clock });
+  const { found } = await after([], [printed("first"), again, ...Array(600).fill(ended), printed("second")]);
+  expect(found).toEqual({ text: "second", truncated: false });
 });

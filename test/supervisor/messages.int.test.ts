@@ -54,8 +54,10 @@ const world = Effect.map(memoryMachine, (machine) => ({
       .flatMap((record) => (record.type === "worker_message" ? [record.payload.state] : [])),
 }));
 
+const rowsOf = (runtime: RuntimeApi, id: string) =>
+  Effect.map(runtime.messages(id, { limit: 100 }), ({ messages }) => messages);
 const statesOf = (runtime: RuntimeApi, id: string) =>
-  Effect.map(runtime.messages(id), (rows) => rows.map(({ state }) => state));
+  Effect.map(rowsOf(runtime, id), (rows) => rows.map(({ state }) => state));
 
 describe("a message to an agent that acknowledges", () => {
   it.effect("is accepted, delivered and acknowledged, in this order, and its turn is counted", () =>
@@ -80,7 +82,7 @@ describe("a message to an agent that acknowledges", () => {
         "acknowledged",
       ]);
       expect(
-        (yield* runtime.messages(id)).map(({ message_id, turn: answered }) => [message_id, answered]),
+        (yield* rowsOf(runtime, id)).map(({ message_id, turn: answered }) => [message_id, answered]),
       ).toEqual([
         [promptId(id, "begin"), 1],
         [expect.any(String), 2],
@@ -123,7 +125,7 @@ describe("a message to an agent that acknowledges", () => {
         expect(linesOf(second)).toEqual([linesOf(first)[1]]);
         acknowledge(second, 0);
         yield* settled;
-        expect(yield* runtime.messages(id)).toMatchObject([
+        expect(yield* rowsOf(runtime, id)).toMatchObject([
           { state: "acknowledged", deliveries: 1, incarnation: 1 },
           { state: "acknowledged", deliveries: 2, incarnation: 2 },
         ]);
@@ -151,7 +153,7 @@ describe("a message to an agent that acknowledges", () => {
         yield* Fiber.join(killing);
         yield* settled;
         expect(yield* statesOf(runtime, never.id)).not.toContain("accepted");
-        expect((yield* runtime.messages(never.id)).every(({ open }) => !open)).toBe(true);
+        expect((yield* rowsOf(runtime, never.id)).every(({ open }) => !open)).toBe(true);
       }),
   );
 
@@ -165,6 +167,31 @@ describe("a message to an agent that acknowledges", () => {
       yield* runtime.send(id, `use ${secret} for it`);
       expect(textsOf(run)).toEqual([`use ${secret} for it`]);
       expect(JSON.stringify(log.stream(id))).not.toContain(secret);
+    }),
+  );
+});
+
+describe("the messages to an agent", () => {
+  it.effect("are told page by page: the newest first, each in the order of acceptance, without a gap", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* world;
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(talker());
+      yield* nth(memory, 1);
+      const sent: string[] = [];
+      for (const text of ["a", "b", "c", "d", "e"]) sent.push((yield* runtime.send(id, text)).message_id);
+      const page = (cursor?: string | null) =>
+        Effect.map(
+          runtime.messages(id, { limit: 2, cursor: cursor ?? undefined }),
+          ({ messages, cursor: next }) => ({ ids: messages.map(({ message_id }) => message_id), next }),
+        );
+      const newest = yield* page();
+      expect(newest).toEqual({ ids: sent.slice(3), next: expect.any(String) });
+      yield* runtime.send(id, "f"); // what comes meanwhile moves no page
+      const middle = yield* page(newest.next);
+      expect(middle).toEqual({ ids: sent.slice(1, 3), next: expect.any(String) });
+      expect(yield* page(middle.next)).toEqual({ ids: sent.slice(0, 1), next: null });
+      expect((yield* runtime.messages(id, { limit: 6 })).cursor).toBeNull();
     }),
   );
 });
@@ -357,7 +384,7 @@ describe("a command", () => {
       run.exit(0);
       yield* runtime.wait([id]);
       yield* settled;
-      expect(yield* runtime.messages(id)).toMatchObject([{ state: "delivered", open: false }]);
+      expect(yield* rowsOf(runtime, id)).toMatchObject([{ state: "delivered", open: false }]);
       expect(yield* Effect.flip(runtime.ask(id, "x"))).toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
     }),
   );
@@ -370,10 +397,23 @@ it.effect("the same key is one message, also of two who ask at once; the queue i
     const { id } = yield* runtime.spawn(talker());
     const run = yield* nth(memory, 1);
     const key = { idempotency_key: "k" };
-    const both = yield* Effect.all([runtime.send(id, "a", key), runtime.send(id, "b", key)], {
+    const both = yield* Effect.all([runtime.send(id, "a", key), runtime.send(id, "a", key)], {
       concurrency: "unbounded",
     });
     expect(new Set(both.map(({ message_id }) => message_id)).size).toBe(1);
+    expect(textsOf(run)).toHaveLength(1);
+    const reused = [
+      runtime.send(id, "b", key),
+      runtime.ask(id, "b", key),
+      runtime.send(id, undefined, { ...key, close: true }),
+    ];
+    for (const another of reused)
+      expect(
+        yield* Effect.flip(Effect.asVoid(another as Effect.Effect<unknown, HoldfastError>)),
+      ).toMatchObject({
+        code: "IDEMPOTENCY_CONFLICT",
+        message: 'The idempotency key "k" belongs to another message; nothing was done.',
+      });
     expect(textsOf(run)).toHaveLength(1);
     const many = Array.from({ length: MESSAGES_OPEN_MAX + 4 }, (_, n) =>
       Effect.exit(runtime.send(id, `${n}`)),

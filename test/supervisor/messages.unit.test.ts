@@ -5,14 +5,7 @@ import { isUlid } from "../../src/protocol/ids.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import type { MessageRow } from "../../src/store/port.ts";
 import { type Answering, foldAnswer, UNANSWERED } from "../../src/supervisor/answers.ts";
-import {
-  accountedFor,
-  handOver,
-  isWaiting,
-  lastWords,
-  nextMessage,
-  promptId,
-} from "../../src/supervisor/messages.ts";
+import { handOver, isWaiting, lastWords, nextMessage, promptId } from "../../src/supervisor/messages.ts";
 
 const row = (message_id: string, over: Partial<MessageRow> = {}): MessageRow => ({
   worker_id: "w",
@@ -58,11 +51,6 @@ describe("of a message of 10 bytes that begins at byte 100", () => {
   ] as const)("%s", (_what, size, isAlive, expected) => {
     expect(handOver(10, 100, size, isAlive)).toEqual(expected);
   });
-});
-
-test("the file is accounted for up to the newest message of this incarnation, or what it was launched with", () => {
-  expect(accountedFor([], 2, 7)).toBe(7);
-  expect(accountedFor([delivered("a", 1, 900), delivered("b", 2, 30), row("c")], 2, 7)).toBe(30);
 });
 
 test("an agent waits when it is in no turn and owes no acknowledgement; that its input shall end changes nothing", () => {

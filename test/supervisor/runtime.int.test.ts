@@ -585,6 +585,26 @@ describe("names and idempotency", () => {
   );
 });
 
+it.effect("an idempotency key that another worker was asked for with is refused, also after a boot", () =>
+  Effect.gen(function* () {
+    const { boot, memory } = yield* memoryMachine;
+    const { runtime, crash } = yield* boot();
+    const key = { idempotency_key: "k" };
+    const asked = spec({ env: { TOKEN: "s3cret-s3cret" }, argv: ["agent", "s3cret-s3cret"] });
+    const { id } = yield* runtime.spawn(asked, key);
+    yield* nth(memory, 1);
+    yield* crash;
+    const { runtime: next } = yield* boot();
+    for (const other of [{ argv: ["agent", "other"] }, { restart: "temporary" as const }, { cwd: "/tmp" }])
+      expect(yield* Effect.flip(next.spawn({ ...asked, ...other }, key))).toMatchObject({
+        code: "IDEMPOTENCY_CONFLICT",
+      });
+    // Nothing but who asks differs.
+    expect(yield* next.spawn({ ...asked, parent: id }, key)).toMatchObject({ id, effect: "noop" });
+    expect(memory.runs.length).toBe(1);
+  }),
+);
+
 describe("watch", () => {
   it.effect("refuses a cursor after the end of the log, and takes the end itself", () =>
     Effect.gen(function* () {

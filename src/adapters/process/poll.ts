@@ -13,6 +13,7 @@ import {
   SNAPSHOT_PERIOD_MS,
   SNAPSHOT_READS_PER_S,
 } from "../../protocol/limits.ts";
+import { isOfTheSystem } from "../../protocol/system-errors.ts";
 import type { Recorder } from "./snapshots.ts";
 
 export interface Polled extends Recorder {
@@ -96,12 +97,12 @@ export class Poller {
     this.#snapshotAt = performance.now() + snapshotPeriod(processes);
   }
 
-  /** One that cannot be looked at keeps no other from it. The system's own errors pass: it is looked at again. */
+  /** One that cannot be looked at keeps no other from it. The system's own errors pass, and it is looked at again; all else is a defect. */
   #contain(look: () => unknown): void {
     try {
       look();
     } catch (cause) {
-      if (!(cause instanceof Error && "code" in cause)) this.#onDefect(cause);
+      if (!isOfTheSystem(cause)) this.#onDefect(cause);
     }
   }
 

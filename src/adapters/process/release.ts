@@ -6,16 +6,20 @@
  * What is released is noted beside the spool first: who reads a spool raw afterwards can tell a hole from what was written.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { crashPoint } from "../../protocol/crash-point.ts";
 import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../protocol/limits.ts";
 import { FILE_MODE } from "./run-directory.ts";
 
-type Punched = "released" | "unsupported" | "failed";
+/** `uncertain`: it ended in the middle, and a part of the hole may be there. */
+type Punched = "released" | "unsupported" | "refused" | "uncertain";
 
 /** As fallocate, its C library, or a smaller fallocate says it. */
 const UNSUPPORTED = /not supported|unrecognized|invalid option|unknown option|usage:/i;
+
+/** What the kernel may say with a part of the hole made. */
+const MIDWAY = /input\/output error|interrupted/i;
 
 const punch = (path: string, from: number, length: number): Promise<Punched> =>
   new Promise((resolve) => {
@@ -30,7 +34,8 @@ const punch = (path: string, from: number, length: number): Promise<Punched> =>
       },
       (cause, _stdout, stderr) => {
         if (cause === null) resolve("released");
-        else resolve(cause.code === "ENOENT" || UNSUPPORTED.test(stderr) ? "unsupported" : "failed");
+        else if (cause.code === "ENOENT" || UNSUPPORTED.test(stderr)) resolve("unsupported");
+        else resolve(cause.signal != null || MIDWAY.test(stderr) ? "uncertain" : "refused");
       },
     );
   });
@@ -45,6 +50,12 @@ const note = (spool: string, below: number): void => {
   } finally {
     closeSync(fd);
   }
+};
+
+/** No hole was made after `from`; where there is none at all, no note is left of one. */
+const takeBack = (spool: string, from: number): void => {
+  if (from === 0) rmSync(noteOf(spool), { force: true });
+  else note(spool, from);
 };
 
 /** Below this a spool holds nothing any more. Asked after a read, it tells whether what was read can be believed. */
@@ -89,8 +100,8 @@ export class Releaser {
     note(spool, below);
     crashPoint("release-before-punch");
     const punched = await punch(spool, from, below - from);
+    if (punched === "unsupported" || punched === "refused") takeBack(spool, from);
     if (punched === "unsupported") {
-      note(spool, from);
       this.#isOff = true;
       this.#report(
         "the disk space of output that is in the log already is not given back while an agent runs: `agent doctor` says why",

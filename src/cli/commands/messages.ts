@@ -1,7 +1,7 @@
 /** agent send, ask and messages: what is said to agents that read their input. */
 import { randomUUID } from "node:crypto";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import { MESSAGE_TO_AGENT_MAX_BYTES } from "../../protocol/limits.ts";
+import { MESSAGE_TO_AGENT_MAX_BYTES, MESSAGES_PAGE_MAX } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Handler } from "../context.ts";
 import { outlasting } from "../outlast.ts";
@@ -67,5 +67,16 @@ export const ask: Handler = async (context) => {
   }
 };
 
-export const messages: Handler = async (context) =>
-  success(await (await context.connect()).request("agent/messages", { id: context.call.args[0]! }));
+export const messagesProblems = ({ flags }: Call): readonly string[] => {
+  const limit = (flags.limit as number | undefined) ?? 1;
+  return limit < 1 || limit > MESSAGES_PAGE_MAX ? [`--limit is a number from 1 to ${MESSAGES_PAGE_MAX}`] : [];
+};
+
+export const messages: Handler = async (context) => {
+  const id = context.call.args[0]!;
+  const { limit, cursor } = context.flags as { limit?: number; cursor?: string };
+  const page = await (await context.connect()).request("agent/messages", { id, limit, cursor });
+  if (page.cursor !== null)
+    context.warn(`There are older messages: agent messages ${id} --cursor ${page.cursor}`);
+  return success(page);
+};

@@ -9,6 +9,12 @@ const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/capabilities": "kinds",
 };
 
+/** A list that has more than it shows tells the cursor of the next page. */
+const pageOf = (value: unknown): { truncated?: true; cursor?: string } => {
+  const { cursor } = value as { cursor?: unknown };
+  return typeof cursor === "string" ? { truncated: true, cursor } : {};
+};
+
 export const jsonRenderer: Renderer = {
   record: (record) => `${JSON.stringify(record)}\n`,
   end({ command, outcome, exit, duration_ms, request_id }) {
@@ -17,7 +23,8 @@ export const jsonRenderer: Renderer = {
       outcome.ok && member !== undefined
         ? { ...outcome, value: (outcome.value as Record<string, unknown>)[member] }
         : outcome;
-    const { envelope } = toResponseEnvelope(shown, { duration_ms, request_id, exitCode: exit });
+    const meta = outcome.ok && member !== undefined ? pageOf(outcome.value) : {};
+    const { envelope } = toResponseEnvelope(shown, { duration_ms, request_id, exitCode: exit, meta });
     return { stdout: `${JSON.stringify(envelope)}\n`, stderr: "" };
   },
 };

@@ -175,7 +175,7 @@ const tree: TextOf<TreeNode> = (root, { paint, columns = Number.POSITIVE_INFINIT
 };
 
 const why: TextOf<Replies["agent/why"]> = (
-  { id, name, state, reason, records, omitted, names },
+  { id, name, state, reason, suggestion, records, omitted, names },
   { paint },
 ) => {
   const { line, know } = makeLineWriter(paint, { verbose: true });
@@ -185,7 +185,8 @@ const why: TextOf<Replies["agent/why"]> = (
     omitted > 0
       ? [paint("dim", `${count(omitted, "older decision")} not shown: agent watch ${name ?? id} --from 0`)]
       : [];
-  return [head, ...left, ...records.flatMap((record) => line(record) ?? [])].join("\n");
+  const next = suggestion === null ? [] : [paint("warn", oneLine(suggestion, 300))];
+  return [head, ...next, ...left, ...records.flatMap((record) => line(record) ?? [])].join("\n");
 };
 
 const turns = ({ turns: done, usage }: WorkerInfo): string | null => {

@@ -63,7 +63,7 @@ export const ask: Handler<"agent/ask"> = {
 
 export const messages: Handler<"agent/messages"> = {
   lifetime: "read",
-  run: ({ runtime }, { id }) => Effect.map(runtime.messages(id), (rows) => success({ messages: rows })),
+  run: ({ runtime }, { id, ...page }) => Effect.map(runtime.messages(id, page), (reply) => success(reply)),
 };
 
 export const list: Handler<"agent/list"> = {

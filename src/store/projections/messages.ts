@@ -14,6 +14,8 @@ export const MESSAGES_SCHEMA = `
     PRIMARY KEY (worker_id, message_id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX p_messages_open ON p_messages (worker_id) WHERE open = 1;
+  CREATE INDEX p_messages_order ON p_messages (worker_id, seq);
+  CREATE INDEX p_messages_end ON p_messages (worker_id, incarnation, "end");
 `;
 
 export const messages = (db: Database): Projection => {
@@ -74,7 +76,14 @@ export const messageRows = (db: Database) => {
   const one = db.prepare<[string, string], Stored>(
     "SELECT * FROM p_messages WHERE worker_id = ? AND message_id = ?",
   );
-  const all = db.prepare<[string], Stored>("SELECT * FROM p_messages WHERE worker_id = ? ORDER BY seq");
+  const newest = db.prepare<[string, number, number], Stored>(
+    "SELECT * FROM p_messages WHERE worker_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
+  );
+  const writtenTo = db
+    .prepare<[string, number], number | null>(
+      'SELECT max("end") FROM p_messages WHERE worker_id = ? AND incarnation = ?',
+    )
+    .pluck();
   const open = db.prepare<[string], Stored>(
     "SELECT * FROM p_messages WHERE worker_id = ? AND open = 1 ORDER BY seq",
   );
@@ -84,7 +93,10 @@ export const messageRows = (db: Database) => {
       const row = one.get(workerId, messageId);
       return row && show(row);
     },
-    of: (workerId: string): readonly MessageRow[] => all.all(workerId).map(show),
+    before: (workerId: string, seq: number, limit: number): readonly MessageRow[] =>
+      newest.all(workerId, seq, limit).reverse().map(show),
+    writtenTo: (workerId: string, incarnation: number): number | undefined =>
+      writtenTo.get(workerId, incarnation) ?? undefined,
     open: (workerId?: string): readonly MessageRow[] =>
       (workerId === undefined ? everywhere.all() : open.all(workerId)).map(show),
   };

@@ -47,15 +47,20 @@ type Stored = Omit<TurnRow, "usage" | "error"> & {
 };
 
 export const turnRows = (db: Database) => {
-  const select = db.prepare<[string], Stored>("SELECT * FROM p_turns WHERE worker_id = ?");
-  return (workerId: string): readonly TurnRow[] =>
-    select
-      .all(workerId)
+  const some = db.prepare<[string]>("SELECT 1 FROM p_turns WHERE worker_id = ? LIMIT 1");
+  const newest = db.prepare<[string, number], Stored>(
+    "SELECT * FROM p_turns WHERE worker_id = ? ORDER BY incarnation DESC, turn DESC LIMIT ?",
+  );
+  return (workerId: string, limit: number): readonly TurnRow[] => {
+    // Most workers have none, and one look is a third of an ordered statement.
+    if (some.get(workerId) === undefined) return [];
+    return newest
+      .all(workerId, limit)
+      .reverse()
       .map((row) => ({
         ...row,
         usage: row.usage === null ? null : JSON.parse(row.usage),
         error: row.error === null ? null : JSON.parse(row.error),
-      }))
-      // Here: with ORDER BY the statement takes three times as long, also where there is no row.
-      .sort((a, b) => a.incarnation - b.incarnation || a.turn - b.turn);
+      }));
+  };
 };

@@ -17,7 +17,17 @@ import { countRestart } from "../window.ts";
 import { Draft } from "./draft.ts";
 import type { SpecOf } from "./evolve.ts";
 import type { TreeDecision, TreeInput } from "./inputs.ts";
-import { excuse, holdWorker, namesOf, redo, scopeOf, shutDown, starts } from "./operations.ts";
+import {
+  endGraces,
+  excuse,
+  holdWorker,
+  howOf,
+  namesOf,
+  redo,
+  scopeOf,
+  shutDown,
+  starts,
+} from "./operations.ts";
 import { type PlanAction, plan, wakeAt } from "./plan.ts";
 import {
   type ChildRef,
@@ -30,7 +40,6 @@ import {
   type SupervisorState,
   type TreeState,
   topOf,
-  workersBelow,
 } from "./state.ts";
 
 export const decideTree = (tree: TreeState, input: TreeInput, now: Now, specOf: SpecOf): TreeDecision => {
@@ -339,7 +348,10 @@ const add = (draft: Draft, { requested, worker_id }: Extract<TreeInput, { type: 
     draft.end(member, "cancelled", `${supervisor.path} is ${supervisor.phase}`);
 };
 
-const ask = (draft: Draft, { what, supervisor: path, by, reason }: Extract<TreeInput, { type: "ask" }>) => {
+const ask = (
+  draft: Draft,
+  { what, supervisor: path, by, reason, how }: Extract<TreeInput, { type: "ask" }>,
+) => {
   if (what === "restart" && !isInService(draft.tree, draft.supervisor(path).parent)) return;
   const isAgain = what === "kill" && draft.supervisor(path).tombstone;
   draft.note("supervisor_asked", { supervisor: path, what, by, reason });
@@ -359,19 +371,12 @@ const ask = (draft: Draft, { what, supervisor: path, by, reason }: Extract<TreeI
   }
   const why = `${what === "kill" ? "killed" : "taken down"} by ${by}${reason === "" || reason === "killed" ? "" : `: ${reason}`}`;
   if (alive) {
-    shutDown(draft, path, what === "kill" ? "killed" : "down", why);
+    shutDown(draft, path, what === "kill" ? "killed" : "down", why, how);
     return isAgain ? endGraces(draft, path) : undefined;
   }
   draft.move(path, "terminated", why);
   draft.endBelow(path, "cancelled", why);
   if (what === "down") draft.note("tree_removed", { tree: draft.tree.name, by });
-};
-
-/** A second kill means now, as for a worker: who is being stopped has had its grace. */
-const endGraces = (draft: Draft, path: string) => {
-  for (const { child } of workersBelow(draft.tree, path))
-    if (child.open && child.stop?.kind === "shutdown")
-      draft.tell(child.worker_id, { type: "stop", grace_ms: 0, signal: "SIGKILL" });
 };
 
 // --- the plan
@@ -387,7 +392,13 @@ const carryOut = (draft: Draft, action: PlanAction) => {
     case "stop_worker":
       return stopWorker(draft, action.worker_id, action.reason);
     case "stop_supervisor":
-      return shutDown(draft, action.path, action.removed ? "removed" : "held", "stopped by its supervisor");
+      return shutDown(
+        draft,
+        action.path,
+        action.removed ? "removed" : "held",
+        "stopped by its supervisor",
+        howOf(draft, draft.supervisor(action.path).parent),
+      );
     case "stopped": {
       const { operation, phase, reason } = draft.supervisor(action.path);
       if (operation?.kind !== "restart") return ended(draft, action.path);
@@ -419,7 +430,8 @@ const stopWorker = (draft: Draft, workerId: string, reason: string) => {
     brutal_kill: { grace_ms: 0, signal: "SIGKILL" },
     infinity: { grace_ms: DURATION_MAX_MS, signal: "SIGTERM" },
   }[member.shutdown];
-  onWorker(draft, workerId, { type: "shutdown", by: member.supervisor, reason, ...how });
+  const asked = howOf(draft, member.supervisor);
+  onWorker(draft, workerId, { type: "shutdown", by: member.supervisor, reason, ...how, ...asked });
 };
 
 const forget = (draft: Draft, path: string, workerId: string | null) => {

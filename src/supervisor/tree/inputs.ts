@@ -1,5 +1,5 @@
 /** All that goes into the decision about a file's tree, and all that it may command. */
-import type { RecordDraft, TreeSupervisorRef } from "../../protocol/records.ts";
+import type { RecordDraft, StopHow, TreeSupervisorRef } from "../../protocol/records.ts";
 import type { Command, Input } from "../inputs.ts";
 import type { TreeState } from "./state.ts";
 
@@ -24,6 +24,8 @@ export type TreeInput =
       readonly supervisor: string;
       readonly by: string;
       readonly reason: string;
+      /** Of a kill. */
+      readonly how?: StopHow;
     }
   /** At boot, on a period, and when a delay is over. */
   | { readonly type: "plan" };

@@ -1,9 +1,9 @@
 /** What a supervisor can be set to do with its children. The plan carries it out (plan.ts). */
-import type { SupervisorEnd, UncountedRestart } from "../../protocol/records.ts";
+import type { StopHow, SupervisorEnd, UncountedRestart } from "../../protocol/records.ts";
 import { uncounted } from "../private-supervisor.ts";
 import { recorder } from "../recorder.ts";
 import type { Draft } from "./draft.ts";
-import { type ChildRef, isRunning, memberOf, type SupervisorState } from "./state.ts";
+import { type ChildRef, isRunning, memberOf, type SupervisorState, workersBelow } from "./state.ts";
 
 /** In start order. */
 export const namesOf = ({ children }: SupervisorState): readonly string[] =>
@@ -31,7 +31,7 @@ export const redo = (
 };
 
 /** Stop all children, right to left, and then end for this reason. */
-export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string) => {
+export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string, how?: StopHow) => {
   const supervisor = draft.supervisor(path);
   const asked = supervisor.operation?.asked === true;
   draft.move(path, "stopping", reason, {
@@ -40,8 +40,20 @@ export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason:
     scope: namesOf(supervisor),
     delay_ms: 0,
     end,
+    ...(how === undefined ? {} : { how }),
     ...(asked ? { asked } : {}),
   });
+};
+
+/** A kill by name may say how: it holds for all below. */
+export const howOf = (draft: Draft, path: string | null): StopHow | undefined =>
+  path === null ? undefined : draft.supervisor(path).operation?.how;
+
+/** A second kill means now, as for a worker: who is being stopped has had its grace. */
+export const endGraces = (draft: Draft, path: string) => {
+  for (const { child } of workersBelow(draft.tree, path))
+    if (child.open && child.stop?.kind === "shutdown")
+      draft.tell(child.worker_id, { type: "stop", grace_ms: 0, signal: "SIGKILL" });
 };
 
 /** The operation of a supervisor that begins its life. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Polled, Poller, snapshotPeriod } from "../../../src/adapters/process/poll.ts";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   LAUNCHER_LOOK_MS,
   RUN_POLL_MS,
@@ -113,4 +114,27 @@ test("a snapshot is taken on its period, never a second one meanwhile, and the r
   expect(snapshotPeriod(100)).toBe(SNAPSHOT_PERIOD_MS);
   expect(snapshotPeriod(2_500)).toBe(10_000);
   expect(snapshotPeriod(1_000_000)).toBe(SNAPSHOT_PERIOD_MAX_MS);
+});
+
+test("a run whose look throws keeps no other from it: a call that the kernel refused passes, all else is told as a defect", () => {
+  const ofKernel = Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE", errno: -24 });
+  const ofOurs = new HoldfastError("STORE_FAILED", "It was not to be thrown here.");
+  const ofNode = Object.assign(new TypeError("not a string"), { code: "ERR_INVALID_ARG_TYPE" });
+  const told: unknown[] = [];
+  const poller = new Poller(
+    async () => 0,
+    (cause) => told.push(cause),
+  );
+  const runs = makeRuns(poller);
+  const thrown = [ofKernel, ofOurs, ofNode, "a word"];
+  const throwing = [...poller.runs].slice(0, thrown.length).map((run, n) =>
+    vi.spyOn(run, "look").mockImplementation(() => {
+      throw thrown[n];
+    }),
+  );
+  vi.advanceTimersByTime(RUN_POLL_MS);
+  expect(throwing.map(({ mock }) => mock.calls.length)).toEqual(thrown.map(() => 1));
+  expect(runs.looks()).toHaveLength(RUN_POLL_QUIET_RUNS - thrown.length);
+  expect(told).toEqual([ofOurs, ofNode, "a word"]);
+  runs.dispose();
 });

@@ -1,6 +1,6 @@
 /** A hole in a spool: what is left of it, how it is read, and a machine that can make none. */
-import { appendFileSync, chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readRaw } from "../../../src/adapters/process/raw.ts";
 import { Releaser, releasedBelow } from "../../../src/adapters/process/release.ts";
@@ -65,7 +65,7 @@ test.each([
     expect(answers).toEqual([false, false]);
     expect(await releaser.release(spool, 0, MIB)).toBe(false);
     expect(told).toHaveLength(1);
-    expect(releasedBelow(spool)).toBe(0);
+    expect(readdirSync(dirname(spool))).toEqual(["stdout"]);
     expect(releaser.held(spool, MIB)).toBe(2 * MIB);
   },
 );
@@ -87,4 +87,20 @@ test("one that fails otherwise is tried again, and releases take turns", async (
   expect(await releaser.release(join(spool, "gone"), 0, MIB)).toBe(false);
   expect(releaser.held(join(temporaryDirectory(), "gone"), 0)).toBe(0);
   expect(statSync(spool).size).toBe(2 * MIB);
+});
+
+test.each([
+  ["was refused leaves no note of a hole that is not there", "Permission denied", MIB],
+  ["may have been made in part stays noted: zeros must not pass for output", "Input/output error", 2 * MIB],
+])("one that %s", async (_what, said, noted) => {
+  const spool = makeSpool(4);
+  const { releaser } = makeReleaser();
+  withFallocate(`echo "fallocate: fallocate failed: ${said}" >&2; exit 1`);
+  expect(await releaser.release(spool, 0, MIB)).toBe(false);
+  expect(readdirSync(dirname(spool))).toHaveLength(noted > MIB ? 2 : 1);
+  withFallocate("exit 0");
+  expect(await releaser.release(spool, 0, MIB)).toBe(true);
+  withFallocate(`echo "fallocate: fallocate failed: ${said}" >&2; exit 1`);
+  expect(await releaser.release(spool, MIB, 2 * MIB)).toBe(false);
+  expect(releasedBelow(spool)).toBe(noted);
 });

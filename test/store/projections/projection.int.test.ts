@@ -331,11 +331,11 @@ describe("the turns of a worker", () => {
       draft("turn_completed", { turn: 1, usage: usage(2), duration_ms: 5, error }, { incarnation: 2 }),
     ]);
     const row = { worker_id: W, started_at: at };
-    expect(l.turns(W)).toEqual([
+    expect(l.turns(W, 10)).toEqual([
       { ...row, incarnation: 1, turn: 1, ended_at: at, usage: usage(1), error: null },
       { ...row, incarnation: 1, turn: 2, ended_at: null, usage: null, error: null },
       { ...row, incarnation: 2, turn: 1, ended_at: at, usage: usage(2), error },
     ]);
-    expect(l.turns(V)).toEqual([]);
+    expect(l.turns(V, 10)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest";
 import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
-import type { MemorySpawner } from "../../../src/adapters/memory-spawner.ts";
+import type { MemoryRun, MemorySpawner } from "../../../src/adapters/memory-spawner.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   SupervisorConfig,
@@ -10,6 +10,7 @@ import {
   type TreeSpec,
   WorkerNode,
 } from "../../../src/protocol/tree.ts";
+import type { EventLog } from "../../../src/store/port.ts";
 import type { RuntimeApi } from "../../../src/supervisor/facade.ts";
 import type { TreeNode } from "../../../src/supervisor/replies.ts";
 import { elapse, memoryMachine, settled, spec, until } from "../memory-runtime.ts";
@@ -337,6 +338,101 @@ describe("a tree", () => {
       memory.runs[0]?.print("stdout", "now listening\n");
       yield* until("the next", () => memory.runs.length === 2);
       expect(memory.runs[0]?.signals).toEqual(["SIGSTOP", "SIGCONT"]);
+    }),
+  );
+});
+
+describe("a supervisor whose workers are paused", () => {
+  it.effect("says so when it is asked why, and what to do, until they go on", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      yield* shopUp(runtime, memory);
+      yield* settled;
+      yield* runtime.pause(["crew"], { reason: "too hot" });
+      const paused = {
+        state: "running",
+        reason: "2 of the 2 that run below it are paused: too hot",
+        suggestion: "let go on: agent unpause crew",
+      };
+      expect(yield* runtime.why("crew")).toMatchObject(paused);
+      expect((yield* runtime.why("crew")).records.slice(-2)).toMatchObject(
+        Array(2).fill({ type: "worker_paused" }),
+      );
+      expect((yield* runtime.why("shop")).reason).toBe("2 of the 3 that run below it are paused: too hot");
+      expect((yield* runtime.why("crew/a")).suggestion).toBe("let go on: agent unpause crew/a");
+      yield* runtime.unpause(["crew"]);
+      expect(yield* runtime.why("crew")).toMatchObject({
+        reason: "every child has been started",
+        suggestion: null,
+      });
+    }),
+  );
+});
+
+describe("a kill of a supervisor that says how", () => {
+  const shutdowns = (log: EventLog, id: string) =>
+    log
+      .stream(id, ["worker_cancel_requested"])
+      .flatMap(({ type, payload }) =>
+        type === "worker_cancel_requested" ? [`${payload.signal} ${payload.grace_ms}`] : [],
+      );
+
+  it.effect("has its signal and its grace at every worker below, in the order of a shutdown", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      yield* shopUp(runtime, memory);
+      yield* settled;
+      const [store, a, b] = memory.runs as [MemoryRun, MemoryRun, MemoryRun];
+      memory.onSignal = (run, signal) => {
+        if (run !== b || signal === "SIGKILL") run.exit(signal);
+      };
+      const killing = yield* Effect.forkChild(
+        runtime.kill({ ids: ["shop"], grace_ms: 3_000, signal: "SIGINT" }),
+      );
+      yield* settled;
+      expect([store, a, b].map(({ signals }) => signals)).toEqual([[], [], ["SIGINT"]]);
+      yield* elapse(2);
+      expect(b.signals).toEqual(["SIGINT"]);
+      yield* elapse(2);
+      yield* Fiber.join(killing);
+      expect([store, a, b].map(({ signals }) => signals)).toEqual([
+        ["SIGINT"],
+        ["SIGINT"],
+        ["SIGINT", "SIGKILL"],
+      ]);
+      const ids = (yield* runtime.list({ all: true })).map(({ id }) => id);
+      expect(ids.flatMap((id) => shutdowns(log, id))).toEqual(Array(3).fill("SIGINT 3000"));
+    }),
+  );
+
+  it.effect("is carried on by the next daemon as it was asked for; without it each has its own", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* memoryMachine;
+      const { runtime, crash } = yield* boot();
+      yield* shopUp(runtime, memory);
+      yield* settled;
+      const b = memory.runs[2] as MemoryRun;
+      memory.onSignal = (run, signal) => {
+        if (run !== b) run.exit(signal);
+      };
+      yield* Effect.forkChild(runtime.kill({ ids: ["shop"], grace_ms: 600_000, signal: "SIGINT" }));
+      yield* settled;
+      yield* crash;
+      const { runtime: next } = yield* boot();
+      yield* elapse(60);
+      expect(new Set(b.signals)).toEqual(new Set(["SIGINT"]));
+      b.exit(0);
+      yield* elapse(1);
+      expect(shapeOf(yield* next.tree())).toContain("shop terminated");
+      expect(memory.runs[0]?.signals).toEqual(["SIGINT"]);
+      yield* next.restart(["shop"]);
+      yield* until("three more", () => memory.runs.length === 6);
+      yield* settled;
+      yield* next.kill({ ids: ["shop"] });
+      const [id = ""] = (yield* next.list({ all: true })).map(({ id: one }) => one);
+      expect(shutdowns(log, id)).toEqual(["SIGINT 600000", "SIGTERM 10000"]);
     }),
   );
 });
