@@ -76,9 +76,9 @@ const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
 export const execute = async (call: Call, streams: Streams, env: Env, started: number): Promise<number> => {
   const { command, flags } = call;
   const request_id = newRequestId();
-  // A completion script is eval'ed, and an export is lines already: text unless something else is asked for by name.
+  // A completion script is eval'ed, an export is lines already, an artifact is its bytes: text unless something else is asked for by name.
   const mode =
-    ["agent/completion", "db/export"].includes(command.command) && flags.output === undefined
+    ["agent/completion", "db/export", "cas/get"].includes(command.command) && flags.output === undefined
       ? "text"
       : modeOf(flags, env, streams.isStdoutTerminal);
   const paint = paintFor(flags, env, streams.isStdoutTerminal);
