@@ -336,7 +336,12 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       truncated: z.boolean(),
     }),
   ]),
-  "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
+  "agent/output": z.object({
+    id,
+    text: z.string(),
+    truncated: z.boolean(),
+    artifact: digest.optional().describe("the same text, for agent cas get"),
+  }),
   "agent/wait": z.object({ results: z.array(waited) }),
   "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS) }),
   "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),

@@ -1,4 +1,5 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
+import { type OutputLimits, outputLimits } from "../protocol/artifactize.ts";
 import { parseDuration, parseSize } from "../protocol/durations.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import {
@@ -43,6 +44,17 @@ export const retentionOf = (env: Environment): number | undefined => {
   const value = parseDuration(text);
   if (value !== undefined) return value;
   throw wrong("HOLDFAST_RETENTION", text, "a duration such as 30d, or forever");
+};
+
+/** HOLDFAST_INLINE_OUTPUT and HOLDFAST_MAX_CAPTURE. */
+export const outputOf = (env: Environment): OutputLimits => {
+  const { problems, ...limits } = outputLimits(env);
+  if (problems[0] === undefined) return limits;
+  throw new HoldfastError("INVALID_REQUEST", `${problems[0]}.`, {
+    problems,
+    phase: "validation",
+    suggestion: "Correct it in the environment of the daemon, or unset it.",
+  });
 };
 
 const wrong = (name: string, text: string, rule: string): HoldfastError =>

@@ -394,7 +394,7 @@ export const ERROR_CATALOGUE = {
     1,
     413,
     false,
-    "complete",
+    "partial",
     "Ask for less, or raise HOLDFAST_MAX_CAPTURE; `-o text` and `-o json` have no such limit.",
   ),
   STORE_FAILED: row("EIO", 1, 500, false, "none", "Run `agent doctor` and `agent db check`."),

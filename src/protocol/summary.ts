@@ -47,7 +47,7 @@ export const summaryOfBytes = (bytes: Uint8Array): Summary => {
 };
 
 /** Undefined where it is no text. */
-export const textOf = (bytes: Uint8Array): string | undefined => {
+const textOf = (bytes: Uint8Array): string | undefined => {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.includes("\0") ? undefined : text;

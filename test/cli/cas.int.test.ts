@@ -126,8 +126,8 @@ describe("secrets", () => {
 
 describe("mistakes are told in one sentence", () => {
   it.each([
-    [["get", "abc"], 3, "INVALID_REQUEST", '"abc" is no digest: one is sha256: and 64 digits from 0 to f'],
-    [["pin", `SHA256:${"0".repeat(64)}`], 3, "INVALID_REQUEST", "is no digest"],
+    [["get", "abc"], 3, "INVALID_REQUEST", 'DIGEST is sha256: and 64 digits from 0 to f, not "abc"'],
+    [["pin", `SHA256:${"0".repeat(64)}`], 3, "INVALID_REQUEST", "DIGEST is sha256:"],
     [["put", "/nowhere/file"], 3, "INVALID_REQUEST", "/nowhere/file does not exist"],
     [["get", ABSENT], 5, "ARTIFACT_NOT_FOUND", `There is no artifact ${ABSENT}.`],
     [["pin", ABSENT], 5, "ARTIFACT_NOT_FOUND", `There is no artifact ${ABSENT}.`],

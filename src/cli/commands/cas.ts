@@ -26,19 +26,22 @@ const digestOf = (text: string): string => (/^[0-9a-f]{64}$/.test(text) ? `sha25
 export const digestProblems = ({ args: [text] }: Call): readonly string[] =>
   text === undefined || isDigest(digestOf(text))
     ? []
-    : [`"${text}" is no digest: one is sha256: and 64 digits from 0 to f`];
+    : [`DIGEST is sha256: and 64 digits from 0 to f, not "${text}"`];
 
 const readInput = async (context: Context, from: string): Promise<Uint8Array> => {
   if (from === "-") return readStdinBytes(context, CAS_OBJECT_MAX_BYTES);
   const path = resolve(context.cwd, from);
   try {
     if (statSync(path).size > CAS_OBJECT_MAX_BYTES)
-      throw invalid([`${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`], "cas put");
+      throw invalid(
+        [`FILE ${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`],
+        "cas put",
+      );
     return readFileSync(path);
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause;
     const { code = "", message } = cause as NodeJS.ErrnoException;
-    throw invalid([`${from} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "cas put");
+    throw invalid([`FILE ${from} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "cas put");
   }
 };
 

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
 });
 
-export const newDirectory = (): string => {
+const newDirectory = (): string => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-cas-"));
   cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
   return join(directory, "cas");
