@@ -34,16 +34,20 @@ const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
+  "cli-artifacts": "src/daemon/artifacts.ts",
 };
 const loadedApart: Plugin = {
   name: "loaded-apart",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/(manifest|tree-file\/read|daemon\/offline)\.ts$/ }, ({ kind, path }) => {
-      const [name] = Object.entries(APART).find(([, source]) =>
-        source.endsWith(path.replace(/^[./]+/, "/")),
-      )!;
-      return kind === "dynamic-import" ? { path: `./${name}.js`, external: true } : undefined;
-    }),
+    onResolve(
+      { filter: /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts))\.ts$/ },
+      ({ kind, path }) => {
+        const [name] = Object.entries(APART).find(([, source]) =>
+          source.endsWith(path.replace(/^[./]+/, "/")),
+        )!;
+        return kind === "dynamic-import" ? { path: `./${name}.js`, external: true } : undefined;
+      },
+    ),
 };
 
 /**

@@ -100,7 +100,9 @@ export const makeClient = (socket: Socket, token?: string): Client => {
       if (broken) return reject(broken);
       const request_id = String(++sent);
       waiting.set(request_id, { resolve, reject, onRecord });
-      const meta = sent === 1 && token !== undefined ? { request_id, token } : { request_id };
+      // What is shown is made of the whole answer: nothing of it moves to an artifact on its way.
+      const whole = { request_id, inline_max_bytes: REPLY_MAX_BYTES };
+      const meta = sent === 1 && token !== undefined ? { ...whole, token } : whole;
       socket.write(`${JSON.stringify({ version: 1, command, data, meta })}\n`);
     });
 

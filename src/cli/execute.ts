@@ -1,4 +1,5 @@
 /** One call to one exit code: the handler's outcome, the wish to stop, the clean-up, and one rendering. */
+import { type Artifactizer, artifactizer, outputLimits } from "../protocol/artifactize.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
@@ -63,10 +64,21 @@ const settle = async (context: Context, interrupted: Promise<Interrupt> | undefi
   return Promise.race([handled, interrupted.then((signal) => cancelled(context, signal))]);
 };
 
+/** With what has room in one envelope; a child's own exit code stays, unless its result could not be told. */
+const inRoom = async (result: Result, artifactize: Artifactizer): Promise<Result> => {
+  const { exit, ...outcome } = result;
+  const bounded = await artifactize.outcome(outcome as Outcome<object>);
+  return exit === undefined || bounded.ok !== outcome.ok ? bounded : { ...bounded, exit };
+};
+
 /** Every mistake of the call, of its command and of the environment, in one error. */
 const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
   if (call.unknown) return call.unknown;
-  const problems = [...call.problems, ...(CHECKS[call.command.command]?.(call) ?? [])];
+  const problems = [
+    ...call.problems,
+    ...outputLimits(env).problems,
+    ...(CHECKS[call.command.command]?.(call) ?? []),
+  ];
   const { HOLDFAST_OUTPUT: mode } = env;
   if (mode && !MODES.includes(mode))
     problems.push(`HOLDFAST_OUTPUT is one of ${MODES.join(", ")}, not "${mode}"`);
@@ -76,13 +88,18 @@ const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
 export const execute = async (call: Call, streams: Streams, env: Env, started: number): Promise<number> => {
   const { command, flags } = call;
   const request_id = newRequestId();
-  // A completion script is eval'ed, and an export is lines already: text unless something else is asked for by name.
+  // A completion script is eval'ed, an export is lines already, an artifact is its bytes: text unless something else is asked for by name.
   const mode =
-    ["agent/completion", "db/export"].includes(command.command) && flags.output === undefined
+    ["agent/completion", "db/export", "cas/get"].includes(command.command) && flags.output === undefined
       ? "text"
       : modeOf(flags, env, streams.isStdoutTerminal);
   const paint = paintFor(flags, env, streams.isStdoutTerminal);
   const errorPaint = paintFor(flags, env, streams.isStderrTerminal);
+  const stateDir = stateDirOf(flags, env, process.cwd());
+  const artifactize = artifactizer(async (bytes) => {
+    const { artifactsToPut } = await import("../daemon/artifacts.ts");
+    return (await artifactsToPut(stateDir, env).put(bytes)).digest;
+  }, outputLimits(env));
   const lines = makeLineWriter(paint, { verbose: flags.verbose === true });
   const renderer: Renderer =
     mode === "json"
@@ -97,7 +114,6 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
             columns: streams.columns,
             line: lines.line,
           });
-  const stateDir = stateDirOf(flags, env, process.cwd());
   const warnings: string[] = [];
   const advice: string[] = [];
   const cleanups: Context["cleanups"] = [];
@@ -119,6 +135,10 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     const duration_ms = Math.round(performance.now() - started);
     return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id }), exit };
   };
+  const show = (record: LogRecord): void | Promise<void> => {
+    const text = renderer.record(record);
+    return text === "" ? undefined : streams.stdout(text);
+  };
   const context: Context = {
     ...streams,
     call,
@@ -134,10 +154,10 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     cwd: process.cwd(),
     connect: connector(stateDir, env, onConnect, cleanups),
     record: (record) => {
-      const text = renderer.record(record);
-      return text === "" ? undefined : streams.stdout(text);
+      const large = mode === "ndjson" ? artifactize.record(JSON.stringify(record)) : undefined;
+      return large === undefined ? show(record) : large.then((moved) => show(moved as LogRecord));
     },
-    line: (value) => streams.stdout(renderer.record(value as LogRecord)),
+    line: (value) => context.record(value as LogRecord),
     know: lines.know,
     hint: (text, when = "now") => {
       if (mode !== "text" || !streams.isStderrTerminal) return;
@@ -163,7 +183,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     ? failure(error)
     : await settle(context, command.command === "daemon/run" ? undefined : firstInterrupt());
   for (const cleanup of cleanups.reverse()) await cleanup();
-  const { printed, exit } = print(result);
+  const { printed, exit } = print(mode === "ndjson" ? await inRoom(result, artifactize) : result);
   if (printed.stdout !== "") await streams.stdout(printed.stdout);
   for (const text of [printed.stderr, ...advice]) if (text !== "") streams.stderr(text);
   return exit;

@@ -1,4 +1,5 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
+import * as cas from "./commands/cas.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
@@ -48,6 +49,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "db/rebuild": db.rebuild,
   "db/gc": db.gc,
   "db/export": db.exportLog,
+  "cas/put": cas.put,
+  "cas/get": cas.get,
+  "cas/pin": cas.pin,
+  "cas/unpin": cas.unpin,
+  "cas/list": cas.list,
+  "cas/gc": cas.gc,
   "agent/completion": async ({ call }) => ({
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },
@@ -71,4 +78,7 @@ export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>>
   "daemon/stop": daemon.stopProblems,
   "db/export": db.exportProblems,
   "db/gc": db.gcProblems,
+  "cas/get": cas.digestProblems,
+  "cas/pin": cas.digestProblems,
+  "cas/unpin": cas.digestProblems,
 };

@@ -7,6 +7,7 @@ import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import type { Usage, WorkerError } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import type { ArtifactRow } from "../store/cas/store.ts";
 import type { TurnRow } from "../store/port.ts";
 import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
 import type { BudgetView } from "../supervisor/replies.ts";
@@ -23,6 +24,13 @@ const effect = z.enum([
   "would_update",
   "would_delete",
 ]);
+const digest = z.string().describe("sha256: and 64 hexadecimal digits");
+const artifact: z.ZodType<ArtifactRow> = z.object({
+  digest,
+  size_bytes: z.int(),
+  put_at: time.describe("the newest time"),
+  pinned: z.boolean(),
+});
 const code = z.enum(Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorCode[]]);
 
 const workerErrorFields = z.object({
@@ -337,7 +345,12 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       truncated: z.boolean(),
     }),
   ]),
-  "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
+  "agent/output": z.object({
+    id,
+    text: z.string(),
+    truncated: z.boolean(),
+    artifact: digest.optional().describe("the same text, for agent cas get"),
+  }),
   "agent/wait": z.object({ results: z.array(waited) }),
   "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS) }),
   "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),
@@ -388,6 +401,23 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     effect,
   }),
   "db/export": z.object({ records: z.int() }),
+  "cas/put": z.object({ digest, size_bytes: z.int(), effect: z.enum(["created", "noop"]) }),
+  "cas/get": z.object({
+    digest,
+    size_bytes: z.int(),
+    out: z.string().optional().describe("the file that was written"),
+    base64: z.string().optional(),
+  }),
+  "cas/pin": z.object({ digest, effect: z.enum(["created", "noop"]) }),
+  "cas/unpin": z.object({ digest, effect: z.enum(["deleted", "noop"]) }),
+  "cas/list": z.array(artifact),
+  "cas/gc": z.object({
+    objects: z.int(),
+    bytes: z.int(),
+    pinned: z.int().describe("old enough, and kept"),
+    referenced: z.int().describe("old enough, and named by a record"),
+    effect,
+  }),
   "agent/completion": text,
   "agent/manifest": z.record(z.string(), z.json()),
   "agent/version": z.object({ version: z.string(), node: z.string() }),

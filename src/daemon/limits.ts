@@ -1,4 +1,5 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
+import { type OutputLimits, outputLimits } from "../protocol/artifactize.ts";
 import { formatSize, parseDuration, parseSize } from "../protocol/durations.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import {
@@ -55,6 +56,17 @@ export const retentionSizeOf = (env: Environment): number | undefined => {
     env.HOLDFAST_RETENTION_SIZE ?? "",
     `a size from ${formatSize(RETENTION_SIZE_MIN_BYTES)} on, such as 10G`,
   );
+};
+
+/** HOLDFAST_INLINE_OUTPUT and HOLDFAST_MAX_CAPTURE. */
+export const outputOf = (env: Environment): OutputLimits => {
+  const { problems, ...limits } = outputLimits(env);
+  if (problems[0] === undefined) return limits;
+  throw new HoldfastError("INVALID_REQUEST", `${problems[0]}.`, {
+    problems,
+    phase: "validation",
+    suggestion: "Correct it in the environment of the daemon, or unset it.",
+  });
 };
 
 const wrong = (name: string, text: string, rule: string): HoldfastError =>

@@ -5,6 +5,7 @@
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import { findDelegated } from "../adapters/process/cgroups.ts";
+import { artifactizer } from "../protocol/artifactize.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
@@ -13,11 +14,12 @@ import { attempt } from "../supervisor/attempt.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
+import { artifactsIn } from "./artifacts.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
-import { connectionsOf, limitsOf, retentionOf, retentionSizeOf } from "./limits.ts";
+import { connectionsOf, limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
 import { boundedLog } from "./log-size.ts";
@@ -80,6 +82,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       () => facts?.() ?? {},
       (cause) => options.defects.tell("the watchdog", cause),
     );
+    const output = yield* attempt(() => outputOf(options.env));
     crashPoint("boot-before-log");
     const runtime = yield* options.openRuntime({
       stateDir,
@@ -88,6 +91,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       limits: yield* atStart(() => limitsOf(options.env)),
       retentionMs: yield* atStart(() => retentionOf(options.env)),
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
+      captureMaxBytes: output.capture_max_bytes,
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick: watchdog.ticked,
@@ -103,8 +107,10 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const stopped = yield* Deferred.make<string, HoldfastError>();
     const stopping = new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
+    const artifacts = yield* attempt(() => artifactsIn(stateDir, options.env));
     const services: Services = {
       runtime,
+      artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       facts: () => ({
         socket: path,
         connections: server.connections(),

@@ -13,7 +13,7 @@ export interface Exposed {
 export const exposedIn = (stateDir: string): readonly Exposed[] => {
   const uid = process.getuid?.();
   const names = readdirSync(stateDir).filter((name) =>
-    /^(holdfast\.db|daemon\.|agent\.sock|runs$|archive)/.test(name),
+    /^(holdfast\.db|daemon\.|agent\.sock|runs$|cas$|archive)/.test(name),
   );
   return [stateDir, ...names.map((name) => join(stateDir, name))].flatMap((path): Exposed[] => {
     const stats = lstatSync(path, { throwIfNoEntry: false });

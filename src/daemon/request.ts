@@ -5,7 +5,12 @@
 import { z } from "zod";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
-import { REQUEST_ID_MAX_CHARS, REQUEST_MAX_DEPTH, TOKEN_MAX_CHARS } from "../protocol/limits.ts";
+import {
+  REPLY_MAX_BYTES,
+  REQUEST_ID_MAX_CHARS,
+  REQUEST_MAX_DEPTH,
+  TOKEN_MAX_CHARS,
+} from "../protocol/limits.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
 import { nearest } from "../protocol/suggest.ts";
 
@@ -23,6 +28,8 @@ export type Parsed =
       readonly head: EnvelopeHead;
       readonly request: CommandRequest | CancelRequest;
       readonly token?: string | undefined;
+      /** What the client takes in an envelope; INLINE_MAX_BYTES where it does not say. */
+      readonly inline_max_bytes?: number | undefined;
     }
   | { readonly head: EnvelopeHead; readonly error: HoldfastError };
 
@@ -44,6 +51,7 @@ const Frame = z.object({
       request_id: id.optional(),
       trace_id: id.optional(),
       token: z.string().max(TOKEN_MAX_CHARS).optional(),
+      inline_max_bytes: z.int().min(0).max(REPLY_MAX_BYTES).optional(),
     })
     .default({}),
 });
@@ -81,14 +89,19 @@ export const parseRequest = (line: Buffer): Parsed => {
     };
   }
   const { command, data } = frame.data;
-  const { token, ...meta } = frame.data.meta;
+  const { token, inline_max_bytes, ...meta } = frame.data.meta;
   const head: EnvelopeHead = { command, ...meta };
   if (command !== "request/cancel" && !isRequestName(command))
     return { head, error: unknownCommand(command) };
   const checked = (command === "request/cancel" ? Cancel : Requests[command]).safeParse(data);
   if (!checked.success)
     return { head, error: invalid("INVALID_REQUEST", `The data of ${command} is not valid.`, checked.error) };
-  return { head, token, request: { name: command, data: checked.data } as CommandRequest | CancelRequest };
+  return {
+    head,
+    token,
+    inline_max_bytes,
+    request: { name: command, data: checked.data } as CommandRequest | CancelRequest,
+  };
 };
 
 const [QUOTE, ESCAPE, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');

@@ -12,6 +12,7 @@ import {
   type EnvelopeHead,
   type EnvelopeTime,
   encodeEnvelope,
+  progressEnvelope,
   progressFrame,
   progressLine,
   terminalEnvelope,
@@ -163,23 +164,35 @@ export const openSession = (
     for (let at = waiting.length - 1; at >= 0; at -= 1) if (waiting[at]?.id === id) waiting.splice(at, 1);
   };
 
-  const emitterOf = (id: string, head: EnvelopeHead, startedAt: number): Emit => {
+  const emitterOf = (id: string, head: EnvelopeHead, startedAt: number, inlineMax?: number): Emit => {
     let seq = 0;
+    const isOpen = (): boolean => inFlight.get(id)?.head === head;
     return (records) => {
       const frame = progressFrame(head, timeSince(startedAt));
       let at = 0;
       const goOn = (): Promise<void> | undefined => {
-        while (at < records.length && inFlight.get(id)?.head === head) {
+        while (at < records.length && isOpen()) {
           let text = "";
-          while (at < records.length && text.length < WATCHER_CHUNK_CHARS)
-            text += progressLine(frame, seq++, records[at++] as string);
-          const taken = stream(id, text);
+          let large: Promise<object> | undefined;
+          while (at < records.length && text.length < WATCHER_CHUNK_CHARS && large === undefined) {
+            const record = records[at++] as string;
+            large = services.artifactize.record(record, inlineMax);
+            if (large === undefined) text += progressLine(frame, seq++, record);
+          }
+          const taken = text === "" ? undefined : stream(id, text);
+          if (large !== undefined) return sendLarge(large, taken).then(goOn);
           if (taken !== undefined) return taken.then(goOn);
         }
         return undefined;
       };
       return goOn();
     };
+    /** This watcher alone waits for it. */
+    async function sendLarge(large: Promise<object>, before: Promise<void> | undefined): Promise<void> {
+      const [data] = await Promise.all([large, before]);
+      if (isOpen())
+        await stream(id, encodeEnvelope(progressEnvelope(head, timeSince(startedAt), seq++, data)));
+    }
   };
 
   const interrupt = (request: InFlight, reason: HoldfastError): void => {
@@ -213,6 +226,18 @@ export const openSession = (
     return failure(error);
   };
 
+  /** What is no JSON is left to `answer`, which tells of it. */
+  const boundedOutcome = (
+    outcome: Outcome<object>,
+    inlineMax?: number,
+  ): Outcome<object> | Promise<Outcome<object>> => {
+    try {
+      return services.artifactize.outcome(outcome, inlineMax);
+    } catch {
+      return outcome;
+    }
+  };
+
   /** Why a request cannot begin now. */
   const refused = (id: string): HoldfastError | undefined => {
     if (refusal !== undefined) return refusal;
@@ -224,7 +249,12 @@ export const openSession = (
     );
   };
 
-  const start = (given: EnvelopeHead, request: CommandRequest, startedAt: number): void => {
+  const start = (
+    given: EnvelopeHead,
+    request: CommandRequest,
+    startedAt: number,
+    inlineMax?: number,
+  ): void => {
     const id = given.request_id ?? newId();
     const head: EnvelopeHead = { ...given, request_id: id };
     const error = refused(id);
@@ -236,7 +266,7 @@ export const openSession = (
     const handler = HANDLERS[request.name] as Handler<RequestName>;
     const entry: InFlight = { id, head, lifetime: handler.lifetime, startedAt };
     inFlight.set(id, entry);
-    const ended = (outcome: Outcome<object>): void => {
+    const end = (outcome: Outcome<object>): void => {
       if (inFlight.get(id) !== entry) return;
       inFlight.delete(id);
       silence(id);
@@ -245,9 +275,16 @@ export const openSession = (
     };
     turns.add(() => {
       const { cancelled } = entry;
-      if (cancelled !== undefined) return ended(failure(cancelled));
-      entry.fiber = run(handler.run(services, request.data as never, emitterOf(id, head, startedAt)));
-      entry.fiber.addObserver((exit) => ended(outcomeOf(entry, exit)));
+      if (cancelled !== undefined) return end(failure(cancelled));
+      entry.fiber = run(
+        handler.run(services, request.data as never, emitterOf(id, head, startedAt, inlineMax)),
+      );
+      entry.fiber.addObserver((exit) => {
+        if (inFlight.get(id) !== entry) return;
+        const bounded = boundedOutcome(outcomeOf(entry, exit), inlineMax);
+        if (bounded instanceof Promise) void bounded.then(end);
+        else end(bounded);
+      });
     });
   };
 
@@ -290,7 +327,7 @@ export const openSession = (
     else if (parsed.request.name === "request/cancel") {
       const { request_id } = parsed.request.data;
       answer(parsed.head, success({ request_id, cancelled: cancel(request_id) }), startedAt);
-    } else start(parsed.head, parsed.request, startedAt);
+    } else start(parsed.head, parsed.request, startedAt, parsed.inline_max_bytes);
   };
 
   const take = (line: Line): void => {

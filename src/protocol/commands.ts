@@ -205,6 +205,10 @@ const variable: FlagDef = {
   help: "variable of the file",
 };
 
+const digest: ArgDef = { name: "DIGEST", help: "sha256:… as `agent cas put` prints it", required: true };
+/** Of "hello". */
+const EXAMPLE_DIGEST = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+
 export const COMMANDS: readonly CommandDef[] = [
   {
     words: ["demo"],
@@ -992,6 +996,92 @@ export const COMMANDS: readonly CommandDef[] = [
       { name: "to", type: "int", value: "SEQ", help: "the last record" },
     ],
     examples: ["agent db export | gzip > log.ndjson.gz"],
+  },
+  {
+    words: ["cas", "put"],
+    command: "cas/put",
+    group: "For programs",
+    danger: "mutating",
+    stream: false,
+    exits: [7],
+    summary: "Keep a file as an artifact, and print its digest",
+    details:
+      "The same content is kept once. What nobody pins, and no record names, is removed 30 days after it was put last. What looks like a secret is refused.",
+    args: [{ name: "FILE", help: "the file; - reads stdin", required: true }],
+    flags: [
+      { name: "mask", type: "bool", help: "keep it with *** in the place of what looks like a secret" },
+    ],
+    examples: ["agent cas put report.json", "make 2>&1 | agent cas put - --mask"],
+  },
+  {
+    words: ["cas", "get"],
+    command: "cas/get",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [5, 7],
+    summary: "Print the bytes of an artifact, verified",
+    args: [digest],
+    flags: [{ name: "out", type: "string", value: "F", help: "write them to this file" }],
+    examples: [`agent cas get ${EXAMPLE_DIGEST} --out report.json`],
+  },
+  {
+    words: ["cas", "pin"],
+    command: "cas/pin",
+    group: "For programs",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 7],
+    summary: "Keep an artifact until it is unpinned",
+    args: [digest],
+    flags: [],
+    examples: [`agent cas pin ${EXAMPLE_DIGEST}`],
+  },
+  {
+    words: ["cas", "unpin"],
+    command: "cas/unpin",
+    group: "For programs",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 7],
+    summary: "Let an artifact be removed again",
+    args: [digest],
+    flags: [],
+    examples: [`agent cas unpin ${EXAMPLE_DIGEST}`],
+  },
+  {
+    words: ["cas", "list"],
+    command: "cas/list",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [7],
+    summary: "The artifacts, the newest first",
+    args: [],
+    flags: [],
+    examples: ["agent cas list"],
+  },
+  {
+    words: ["cas", "gc"],
+    command: "cas/gc",
+    group: "For programs",
+    danger: "destructive",
+    stream: false,
+    exits: [7],
+    summary: "Remove artifacts that are old, not pinned, and named by no record",
+    details: "Never one that was put within the last hour. The daemon does the same by itself after 30 days.",
+    args: [],
+    flags: [
+      {
+        name: "older-than",
+        type: "duration",
+        value: "7d",
+        help: "put so long ago, or longer",
+        default: "30d",
+      },
+      { name: "dry-run", type: "bool", help: "only say how much it would be" },
+    ],
+    examples: ["agent cas gc --dry-run", "agent cas gc --older-than 7d"],
   },
   {
     words: ["completion"],

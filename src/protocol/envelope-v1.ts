@@ -3,6 +3,7 @@
  * then exactly one terminal `ok` or `error` line. Outcomes come in, lines go out; handlers never see an envelope (architecture §6).
  * `meta.request_id` is ours, an optional field that the document allows to be added.
  */
+import { isDigest } from "./digests.ts";
 import type { EnvelopeV1 } from "./envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
@@ -40,18 +41,23 @@ const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
   ...(head.request_id !== undefined && { request_id: head.request_id }),
 });
 
-const terminalMeta = (head: EnvelopeHead, time: EnvelopeTime) => ({
+const terminalMeta = (head: EnvelopeHead, time: EnvelopeTime, data: object) => ({
   ...metaOf(head, time),
   profiles: PROFILES,
   source: "run" as const,
+  ...digestIn(data),
 });
+
+/** protocol-v1.txt, meta: `cas_digest`, "if set MUST match data.artifact". */
+const digestIn = ({ artifact }: { readonly artifact?: unknown }): { cas_digest?: string } =>
+  isDigest(artifact) ? { cas_digest: artifact } : {};
 
 export const okEnvelope = (head: EnvelopeHead, time: EnvelopeTime, data: object): OkEnvelope => ({
   version: 1,
   status: "ok",
   command: head.command,
   data: data as Record<string, unknown>,
-  meta: terminalMeta(head, time),
+  meta: terminalMeta(head, time, data),
   error: NO_ERROR,
 });
 
@@ -66,7 +72,7 @@ export const errorEnvelope = (
   status: "error",
   command: head.command,
   data: { hint: redactText(error.suggestion), ...data },
-  meta: terminalMeta(head, time),
+  meta: terminalMeta(head, time, data),
   error: { code: error.row.v1, message: redactText(error.message), details: detailsOf(error) },
 });
 
@@ -80,7 +86,7 @@ export const progressEnvelope = (
   status: "progress",
   command: head.command,
   data: data as Record<string, unknown>,
-  meta: { ...metaOf(head, time), seq },
+  meta: { ...metaOf(head, time), ...digestIn(data), seq },
   error: NO_ERROR,
 });
 
@@ -144,6 +150,8 @@ const isPhase = (phase: unknown): phase is ErrorDetails["phase"] =>
 export interface EnvelopeStream {
   /** One progress line for each record, given as the JSON text of an object; they share one time. */
   progress(records: readonly string[], time: EnvelopeTime): string;
+  /** The same of a record whose payload is in an artifact (`artifactize.ts`). */
+  moved(data: object, time: EnvelopeTime): string;
   /** The terminal line. Anything after it is a defect and throws INTERNAL. */
   end(outcome: Outcome<unknown>, time: EnvelopeTime): string;
 }
@@ -162,6 +170,10 @@ export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
       let lines = "";
       for (const record of records) lines += progressLine(frame, seq++, record);
       return lines;
+    },
+    moved: (data, time) => {
+      open();
+      return encodeEnvelope(progressEnvelope(head, time, seq++, data));
     },
     end: (outcome, time) => {
       open();

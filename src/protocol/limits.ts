@@ -356,3 +356,23 @@ export const NEXT_DAEMON_WAIT_MS = 30_000;
 export const NEXT_DAEMON_POLL_MS = 200;
 /** `agent up` and `down` look so often whether the tree is there yet. */
 export const TREE_POLL_MS = 100;
+
+/** protocol-v1.txt, Artifactization and Security invariants: data over this moves to an artifact; what is over the second is refused. */
+export const INLINE_MAX_BYTES = 32 * 1024;
+export const CAPTURE_MAX_BYTES = 1024 * 1024;
+/** protocol-v1.txt, Preview bounds: "under 1KB", as JSON. */
+export const PREVIEW_MAX_BYTES = 1_000;
+/** Of a preview: keys that are named, and bytes of one text or key of it. */
+export const PREVIEW_KEYS_MAX = 16;
+export const PREVIEW_TEXT_MAX_BYTES = 96;
+/** One artifact: it is read whole to be verified. */
+export const CAS_OBJECT_MAX_BYTES = 64 * 1024 * 1024;
+/** All artifacts of a state directory: one that is used as a dump must not fill the disk of the log. */
+export const CAS_MAX_BYTES = 4 * 1024 ** 3;
+export const CAS_OBJECTS_MAX = 50_000;
+/** The daemon's own count of them is trusted for so long; others put beside it. */
+export const CAS_COUNTED_AGAIN_MS = 10 * 60_000;
+/** An artifact that nobody names is kept so long after it was put (protocol-v1 notes 1.1). */
+export const CAS_KEPT_MS = 30 * 24 * 3_600_000;
+/** And never removed before this, whatever is asked: a record that names it may wait for a full disk. */
+export const CAS_FRESH_MS = 3_600_000;

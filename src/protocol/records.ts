@@ -110,6 +110,13 @@ export interface TreeSupervisorRef {
 /** A tree as it is on record: its workers by id, their specs in their own streams. */
 export type TreeRef = TreeSupervisorRef | TreeWorkerRef;
 
+/** The whole final answer, where it is over the inline limit; `digest` is null where it could not be kept, and `error` says why. */
+export interface AnswerArtifact {
+  readonly digest: string | null;
+  readonly size_bytes: number;
+  readonly error?: WorkerError;
+}
+
 export type MessageStep =
   /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
   | {
@@ -193,9 +200,17 @@ export interface RecordPayloads {
     readonly clock: ClockStamp;
   };
   /** Terminal for (worker, incarnation): exactly one of the three follows worker_exited. */
-  worker_completed: { readonly completion: AgentCompletion };
-  worker_failed: { readonly error: WorkerError; readonly completion?: AgentCompletion };
-  worker_cancelled: { readonly error: WorkerError; readonly completion?: AgentCompletion };
+  worker_completed: { readonly completion: AgentCompletion; readonly artifact?: AnswerArtifact };
+  worker_failed: {
+    readonly error: WorkerError;
+    readonly completion?: AgentCompletion;
+    readonly artifact?: AnswerArtifact;
+  };
+  worker_cancelled: {
+    readonly error: WorkerError;
+    readonly completion?: AgentCompletion;
+    readonly artifact?: AnswerArtifact;
+  };
   /** An incarnation will follow this one. */
   worker_restart_scheduled: {
     readonly delay_ms: number;

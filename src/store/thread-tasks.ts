@@ -16,6 +16,8 @@ export interface Tasks {
     readonly asks: { readonly path: string; readonly sha256: string };
     readonly answers: readonly Run[];
   };
+  /** Digests of artifacts that records name. */
+  references: { readonly asks: { readonly file: string }; readonly answers: readonly string[] };
 }
 
 export type TaskName = keyof Tasks;

@@ -1,5 +1,6 @@
 /** The worker thread: one task on a connection of its own, one answer, and its end. */
 import { parentPort, workerData } from "node:worker_threads";
+import { referencedDigests } from "./cas/references.ts";
 import { storeError } from "./failure.ts";
 import { foldInto } from "./mend.ts";
 import { checkFile } from "./offline.ts";
@@ -16,6 +17,8 @@ const carryOut = (task: Task): unknown => {
       return collect(task.asks);
     case "runs":
       return runsOf(task.asks.path, task.asks.sha256);
+    case "references":
+      return referencedDigests(task.asks.file);
   }
 };
 

@@ -262,14 +262,15 @@ const decideAnswer = (
 const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now): Step => {
   const { outcome } = input;
   const exited = exitRecord(child, input, record, now);
-  const completion = outcome.completion;
+  const { completion } = outcome;
+  const said = { completion, ...(input.artifact === undefined ? {} : { artifact: input.artifact }) };
   const failure = stopError(child.stop) ?? outcome.error ?? input.error;
   const terminal =
     child.stop !== null && child.stop.kind !== "limit"
-      ? record("worker_cancelled", { error: failure ?? noError, completion })
+      ? record("worker_cancelled", { error: failure ?? noError, ...said })
       : outcome.status === "completed" && child.stop === null
-        ? record("worker_completed", { completion })
-        : record("worker_failed", { error: failure ?? noError, completion });
+        ? record("worker_completed", said)
+        : record("worker_failed", { error: failure ?? noError, ...said });
   return {
     events: [exited, terminal],
     commands: [],

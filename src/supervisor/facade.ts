@@ -154,10 +154,14 @@ export interface RuntimeApi {
   /** Fails with TIMEOUT when its own time is up. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;
   /** The final answer: all text of the last assistant message, or stdout of the last incarnation (command). */
-  output(
-    id: string,
-  ): Effect.Effect<
-    { readonly id: string; readonly text: string; readonly truncated: boolean },
+  output(id: string): Effect.Effect<
+    {
+      readonly id: string;
+      readonly text: string;
+      readonly truncated: boolean;
+      /** Digest of the same text, where it was over the inline limit when its incarnation ended. */
+      readonly artifact?: string;
+    },
     HoldfastError
   >;
   /** A slice of a raw spool, as long as it is kept. Where `released` bytes are not any more, it is empty and goes on behind them. */

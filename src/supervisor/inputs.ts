@@ -4,6 +4,7 @@ import type { WorkerEnd } from "../actors/worker-machine.ts";
 import type { IncarnationOutcome } from "../adapters/adapter.ts";
 import type { RunExit } from "../adapters/spawner.ts";
 import type {
+  AnswerArtifact,
   ClockStamp,
   RecordDraft,
   RecordPayloads,
@@ -79,6 +80,7 @@ export type Input =
       readonly duration_ms: number;
       readonly output_bytes?: number;
       readonly sweep?: SweepReport;
+      readonly artifact?: AnswerArtifact;
       readonly error?: WorkerError;
     }
   | {

@@ -14,6 +14,7 @@ import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import {
+  CAS_KEPT_MS,
   CLEAN_PERIOD_MS,
   GC_PERIOD_MS,
   PORT_PROBE_MAX_MS,
@@ -21,7 +22,10 @@ import {
 } from "../protocol/limits.ts";
 import { secretArguments } from "../protocol/redact.ts";
 import { isEnded } from "../protocol/worker.ts";
+import { collectArtifacts } from "../store/cas/collect.ts";
+import { openArtifacts } from "../store/cas/store.ts";
 import { openLog } from "../store/log.ts";
+import { makeOffload } from "../store/offload.ts";
 import type { EventLog } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
 import { type Defects, makeDefects } from "./defects.ts";
@@ -41,6 +45,8 @@ export interface OpenRuntimeOptions {
   readonly retentionMs?: number | undefined;
   /** What the log may take before its oldest output goes, whatever its age. Default: as much as there is. */
   readonly retentionBytes?: number | undefined;
+  /** The largest answer that is kept as an artifact. */
+  readonly captureMaxBytes?: number | undefined;
   /** The cgroup that is the runtime's to divide among its runs. */
   readonly cgroup?: string | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
@@ -105,13 +111,21 @@ export const openRuntime = (
     );
     const log = options.between?.log(opened) ?? opened;
     const spawner = options.between?.spawner(made) ?? made;
+    const cas = join(options.stateDir, "cas");
+    const freeBytes = () => diskFreeBytes(options.stateDir);
     const services: Services = {
+      artifacts: openArtifacts({
+        directory: cas,
+        freeBytes,
+        floor_bytes: options.limits?.disk_min_bytes,
+      }),
+      capture_max_bytes: options.captureMaxBytes,
       log,
       spawner,
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
       machine: thisMachine,
-      diskFreeBytes: () => diskFreeBytes(options.stateDir),
+      diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,
       random: Math.random,
       probe: { fileExists, portAccepts },
@@ -171,6 +185,18 @@ export const openRuntime = (
     );
     if (Number.isFinite(retentionMs) || options.retentionBytes !== undefined)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(GC_PERIOD_MS), gc)));
+    const offload = yield* Effect.acquireRelease(
+      Effect.sync(() => makeOffload()),
+      (aside) => Effect.sync(() => aside.close()),
+    );
+    const file = join(options.stateDir, "holdfast.db");
+    const referenced = async () => new Set(await offload.run("references", { file }));
+    const collect = Effect.promise(() =>
+      collectArtifacts({ directory: cas, older_than_ms: CAS_KEPT_MS, dry_run: false, referenced }).catch(
+        (cause: HoldfastError) => services.report(`old artifacts stay: ${cause.message}`, cause),
+      ),
+    );
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(GC_PERIOD_MS), collect)));
     return runtime;
   });
 

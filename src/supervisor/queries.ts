@@ -10,6 +10,7 @@ import { type LogRecord, RESTART_RATE_LIMITED } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { FormerEpoch } from "../store/epoch.ts";
 import type { WorkerRow } from "../store/port.ts";
+import { artifactOf } from "./answer-artifact.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { RuntimeApi, WatchQuery } from "./facade.ts";
@@ -134,6 +135,17 @@ export const makeQueries = (
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
 
+  const { artifacts } = core.services;
+  const keptText = (digest: string): Effect.Effect<string | undefined> =>
+    artifacts === undefined
+      ? Effect.succeed(undefined)
+      : Effect.promise(() =>
+          artifacts.get(digest).then(
+            (bytes) => new TextDecoder().decode(bytes),
+            () => undefined,
+          ),
+        );
+
   const followOf = (query: WatchQuery): Effect.Effect<Follow, HoldfastError> =>
     Effect.gen(function* () {
       const ids =
@@ -245,8 +257,15 @@ export const makeQueries = (
       Effect.gen(function* () {
         const { id } = yield* find(ref);
         const found = yield* finalText(log, id);
-        if (found !== undefined && "moved" in found) return yield* Effect.fail(movedError(id, found.moved));
-        if (found !== undefined) return { id, ...found };
+        const digest = live.has(id) ? undefined : yield* attempt(() => artifactOf(log, id));
+        const artifact = digest === undefined ? {} : { artifact: digest };
+        if (found !== undefined && "moved" in found) {
+          // The log has it no more; the artifact is as old as the record that names it.
+          const text = digest === undefined ? undefined : yield* keptText(digest);
+          if (text !== undefined) return { id, text, truncated: false, ...artifact };
+          return yield* Effect.fail(movedError(id, found.moved));
+        }
+        if (found !== undefined) return { id, ...found, ...artifact };
         return yield* Effect.fail(
           new HoldfastError(
             "OUTPUT_NOT_FOUND",

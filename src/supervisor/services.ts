@@ -5,6 +5,7 @@ import type { Machine } from "../adapters/process/machine.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
+import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/port.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
@@ -40,6 +41,9 @@ export interface Services {
   readonly log: EventLog;
   readonly spawner: RuntimeSpawner;
   readonly files: SpecFiles;
+  /** For answers that are too large for a record; without it they are in the log alone. */
+  readonly artifacts?: Artifacts | undefined;
+  readonly capture_max_bytes?: number | undefined;
   readonly machine: Machine;
   /** Free on the disk of the state directory; asked on each tick. */
   readonly diskFreeBytes?: () => number | undefined;

@@ -2,6 +2,7 @@
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { STDERR_TAIL_BYTES } from "../protocol/limits.ts";
+import { keptAnswer } from "./answer-artifact.ts";
 import { errorOf, failedToStart, honest, NOT_STARTED, RUN_GONE, UNKNOWN_EXIT } from "./exits.ts";
 import { durationOf } from "./limiting.ts";
 import type { Shell } from "./worker.ts";
@@ -40,8 +41,10 @@ export const settle = async (shell: Shell): Promise<void> => {
   const { drafts, outcome } = ending instanceof Promise ? await ending : ending;
   shell.detach();
   run.dispose();
+  const artifact = await keptAnswer(shell, drafts, outcome.completion);
   const told = {
     exit,
+    ...(artifact === undefined ? {} : { artifact }),
     outcome: honest(outcome, exit),
     output_bytes: intake.read(),
     ...(sweep === undefined ? {} : { sweep }),

@@ -1,7 +1,9 @@
 /** Every command against a real daemon in json and ndjson: exactly one envelope of the contract, and data as its schema says. */
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OUTPUTS, record } from "../../src/cli/schemas.ts";
+import { sha256Digest } from "../../src/protocol/canonical-json.ts";
 import { COMMANDS } from "../../src/protocol/commands.ts";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { type Commands, makeCommands } from "./support/commands.ts";
@@ -15,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => commands.close());
 
 const TREE = fileURLToPath(new URL("../../examples/tree/holdfast.yaml", import.meta.url));
+const DIGEST = sha256Digest(readFileSync(TREE));
 
 /** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
 const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = [
@@ -50,6 +53,12 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["db/rebuild", ["db", "rebuild"]],
   ["db/gc", ["db", "gc", "--dry-run"]],
   ["db/export", ["db", "export"]],
+  ["cas/put", ["cas", "put", TREE]],
+  ["cas/get", ["cas", "get", DIGEST]],
+  ["cas/pin", ["cas", "pin", DIGEST]],
+  ["cas/list", ["cas", "list"]],
+  ["cas/unpin", ["cas", "unpin", DIGEST]],
+  ["cas/gc", ["cas", "gc", "--dry-run"]],
   ["agent/completion", ["completion", "zsh"]],
   ["agent/manifest", ["manifest"]],
   ["agent/version", ["version"]],

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { artifactsIn } from "../../src/daemon/artifacts.ts";
 import {
   REQUEST_MAX_BYTES,
   REQUESTS_IN_FLIGHT_MAX,
@@ -294,5 +295,65 @@ describe("a connection", () => {
         expect(seqs).toHaveLength(20_000);
       }
     });
+  });
+});
+
+describe("what is too large for an envelope", () => {
+  let daemon: TestDaemon;
+  let client: Client;
+  const runtime = makeFakeRuntime(
+    Array.from({ length: 2_000 }, (_, at) => `worker-${String(at).padStart(6, "0")}`),
+  );
+  beforeEach(async () => {
+    daemon = await startTestDaemon(runtime);
+    client = await connect(daemon.socket);
+  });
+  afterEach(async () => {
+    client.socket.destroy();
+    await daemon.stop();
+  });
+  const artifact = async (digest: unknown) =>
+    JSON.parse(Buffer.from(await artifactsIn(daemon.stateDir, {}).get(digest as string)).toString());
+
+  test("is in an artifact, of which the answer has the summary, and others are answered meanwhile", async () => {
+    client.send("agent/list", {}, "large");
+    client.send("agent/info", { id: "worker-000000" }, "small");
+    const { data, meta } = await client.answer("large");
+    expect(data).toEqual({
+      summary: {
+        size_bytes: expect.any(Number),
+        kind: "application/json",
+        record_count: 2_000,
+        preview: { first_keys: ["id"], sample_record: { id: "worker-000000" } },
+      },
+      artifact: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    });
+    expect(meta).toMatchObject({ cas_digest: data.artifact });
+    expect((await artifact(data.artifact)).workers).toHaveLength(2_000);
+    expect((await client.answer("small")).meta).not.toHaveProperty("cas_digest");
+  });
+
+  test("is inline for a client that takes so much, and more than it takes is not", async () => {
+    const ask = (request_id: string, inline_max_bytes: number) =>
+      client.socket.write(
+        `${JSON.stringify({ version: 1, command: "agent/list", meta: { request_id, inline_max_bytes } })}\n`,
+      );
+    ask("takes all", 1_000_000);
+    ask("takes nothing", 0);
+    expect((await client.answer("takes all")).data.workers).toHaveLength(2_000);
+    expect((await client.answer("takes nothing")).data).toHaveProperty("artifact");
+  });
+
+  test("of a stream is in an artifact too, at its place between the others", async () => {
+    const from = runtime.append(2);
+    runtime.append(1, 40_000);
+    runtime.append(2);
+    client.send("agent/watch", { from, follow: false }, "watch");
+    await client.answer("watch");
+    const lines = client.received.filter(({ status }) => status === "progress");
+    expect(lines.map(({ meta }) => meta.seq)).toEqual([0, 1, 2, 3, 4]);
+    expect(lines.map(({ data }) => data.seq)).toEqual([1, 2, 3, 4, 5].map((n) => from + n));
+    expect(lines.map(({ data }) => "artifact" in data)).toEqual([false, false, true, false, false]);
+    expect((await artifact(lines[2]!.data.artifact)).text).toBe("x".repeat(40_000));
   });
 });

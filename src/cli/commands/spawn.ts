@@ -11,11 +11,10 @@ import { follow, leavesRunning } from "./follow.ts";
 import { promptSource, specOf } from "./spawn-spec.ts";
 import { waitFor } from "./wait.ts";
 
-/** Text on stdin, bounded; a terminal is never waited for. */
-export const readStdin = async (
-  streams: Pick<Streams, "stdin" | "isStdinTerminal">,
-  maxBytes: number,
-): Promise<string> => {
+type Stdin = Pick<Streams, "stdin" | "isStdinTerminal">;
+
+/** What is on stdin, bounded; a terminal is never waited for. */
+export const readStdinBytes = async (streams: Stdin, maxBytes: number): Promise<Buffer> => {
   if (streams.isStdinTerminal()) throw new HoldfastError("INPUT_REQUIRED", "Nothing is piped to stdin.");
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -27,8 +26,11 @@ export const readStdin = async (
       });
     parts.push(part);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return Buffer.concat(parts);
 };
+
+export const readStdin = async (streams: Stdin, maxBytes: number): Promise<string> =>
+  (await readStdinBytes(streams, maxBytes)).toString("utf8");
 
 const readPrompt = async (context: Context, from: string): Promise<string> => {
   const text =

@@ -7,6 +7,7 @@ const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/list": "workers",
   "agent/messages": "messages",
   "agent/capabilities": "kinds",
+  "cas/list": "artifacts",
 };
 
 /** A list that has more than it shows tells the cursor of the next page. */

@@ -8,7 +8,8 @@ export const ndjsonRenderer = (command: string, request_id: string, started: num
   const stream = envelopeStream({ command, request_id });
   const time = () => ({ now_ms: Date.now(), duration_ms: performance.now() - started });
   return {
-    record: (record) => stream.progress([JSON.stringify(record)], time()),
+    record: (record) =>
+      "artifact" in record ? stream.moved(record, time()) : stream.progress([JSON.stringify(record)], time()),
     end: ({ outcome }) => ({
       stdout: stream.end(outcome as Outcome<object>, time()),
       // The envelope has no place for them.

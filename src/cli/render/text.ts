@@ -6,6 +6,7 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
+import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
@@ -394,6 +395,12 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
   "db/gc": collected,
   "db/export": () => "",
+  "cas/put": artifacts.putText,
+  "cas/get": artifacts.gotText,
+  "cas/pin": artifacts.pinnedText,
+  "cas/unpin": artifacts.unpinnedText,
+  "cas/list": artifacts.artifactsText,
+  "cas/gc": artifacts.artifactsCollectedText,
   "agent/answer": (_: unknown, { paint }: TextContext) => paint("dim", "answered"),
   "agent/send": sentText,
   "agent/ask": output,

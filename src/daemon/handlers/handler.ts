@@ -1,5 +1,6 @@
 /** The shape of a handler: checked data in, one Outcome out. Handlers are thin, and never see an envelope or a socket (architecture §6). */
 import type { Effect } from "effect";
+import type { Artifactizer } from "../../protocol/artifactize.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { RequestData, RequestName } from "../../protocol/requests.ts";
@@ -9,6 +10,8 @@ import type { DaemonStatus, Replies } from "../replies.ts";
 /** What handlers may use. */
 export interface Services {
   readonly runtime: RuntimeApi;
+  /** For what is too large for an envelope. */
+  readonly artifactize: Artifactizer;
   /** The facts of `daemon/status` that the runtime does not know. */
   readonly facts: () => Pick<
     DaemonStatus,

@@ -5,8 +5,8 @@ import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { PerWorker, RuntimeApi } from "../../../src/supervisor/facade.ts";
 
 export interface FakeRuntime extends RuntimeApi {
-  /** Add records of about `bytes` bytes each to the log. */
-  append(count: number, bytes?: number): void;
+  /** Add records of about `bytes` bytes each to the log. Answers how many there were before. */
+  append(count: number, bytes?: number): number;
   /** Watches that are open now. */
   watchers(): number;
   /** Pages read by watches so far. */
@@ -54,11 +54,13 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     pagesRead: () => pages,
     waits: () => waits,
     append: (count, bytes = 200) => {
+      const before = lines.length;
       for (let i = 0; i < count; i++) {
         const seq = lines.length + 1;
         lines.push(`{"seq":${seq},"text":"${"x".repeat(bytes)}"}`);
       }
       for (const listener of [...listeners]) listener();
+      return before;
     },
     spawn: ({ name = "anonymous" }) => {
       if (name === "defect") return Effect.die(new TypeError("a parser broke"));

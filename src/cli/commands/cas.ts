@@ -1,0 +1,132 @@
+/** agent cas …: artifacts. Done on their files, beside a daemon or without one (decision 0026). */
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isDigest } from "../../protocol/digests.ts";
+import { formatSize } from "../../protocol/durations.ts";
+import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import {
+  CAS_KEPT_MS,
+  CAS_OBJECT_MAX_BYTES,
+  INLINE_MAX_BYTES,
+  RAW_ENVELOPE_MAX_BYTES,
+} from "../../protocol/limits.ts";
+import { success } from "../../protocol/outcome.ts";
+import { redactText } from "../../protocol/redact.ts";
+import { summaryOfBytes } from "../../protocol/summary.ts";
+import type { Context, Handler } from "../context.ts";
+import { type Call, invalid } from "../parse.ts";
+import { neutralise } from "../render/terminal.ts";
+import { readStdinBytes, WHY_UNREADABLE } from "./spawn.ts";
+
+const files = () => import("../../daemon/artifacts.ts");
+
+/** Bare hex digits are taken too: what `sha256sum` prints. */
+const digestOf = (text: string): string => (/^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text);
+
+export const digestProblems = ({ args: [text] }: Call): readonly string[] =>
+  text === undefined || isDigest(digestOf(text))
+    ? []
+    : [`DIGEST is sha256: and 64 digits from 0 to f, not "${text}"`];
+
+const readInput = async (context: Context, from: string): Promise<Uint8Array> => {
+  if (from === "-") return readStdinBytes(context, CAS_OBJECT_MAX_BYTES);
+  const path = resolve(context.cwd, from);
+  try {
+    if (statSync(path).size > CAS_OBJECT_MAX_BYTES)
+      throw invalid(
+        [`FILE ${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`],
+        "cas put",
+      );
+    return readFileSync(path);
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause;
+    const { code = "", message } = cause as NodeJS.ErrnoException;
+    throw invalid([`FILE ${from} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "cas put");
+  }
+};
+
+/** Artifacts hold no secrets. Bytes that are no text are looked at byte for byte. */
+const withoutSecrets = (bytes: Uint8Array, mayMask: boolean): Uint8Array => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const masked = redactText(text);
+  if (masked === text) return bytes;
+  if (mayMask) return Buffer.from(masked, "latin1");
+  throw new HoldfastError("POLICY_VIOLATION", "It holds what looks like a secret, and artifacts hold none.", {
+    phase: "validation",
+    suggestion: "Take the secret out, or put it with --mask, which writes *** in its place.",
+  });
+};
+
+export const put: Handler = async (context) => {
+  const bytes = withoutSecrets(await readInput(context, context.call.args[0]!), context.flags.mask === true);
+  return success(await (await files()).artifactsToPut(context.stateDir, context.env).put(bytes));
+};
+
+const WHY_UNWRITABLE: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  ENOENT: ["INVALID_REQUEST", "is in a directory that does not exist"],
+  ENOTDIR: ["INVALID_REQUEST", "is in something that is no directory"],
+  EISDIR: ["INVALID_REQUEST", "is a directory"],
+  EACCES: ["PERMISSION_DENIED", "may not be written"],
+  EROFS: ["PERMISSION_DENIED", "is on a disk that is read-only"],
+  ENOSPC: ["DISK_FULL", "does not fit on its disk"],
+};
+
+const write = (context: Context, to: string, bytes: Uint8Array): void => {
+  try {
+    writeFileSync(resolve(context.cwd, to), bytes);
+  } catch (cause) {
+    const { code = "", message } = cause as NodeJS.ErrnoException;
+    const [error, why] = WHY_UNWRITABLE[code] ?? ["PERMISSION_DENIED", `cannot be written: ${message}`];
+    throw new HoldfastError(error, `${to} ${why}.`, { suggestion: "Give another file with --out." });
+  }
+};
+
+export const get: Handler = async (context) => {
+  const { call, flags, mode, stateDir, env } = context;
+  const digest = digestOf(call.args[0]!);
+  const bytes = await (await files()).artifactsIn(stateDir, env).get(digest);
+  const size_bytes = bytes.byteLength;
+  if (typeof flags.out === "string") {
+    write(context, flags.out, bytes);
+    return success({ digest, size_bytes, out: flags.out });
+  }
+  if (mode === "text") {
+    const isForPerson = context.isStdoutTerminal;
+    await context.stdout(isForPerson ? neutralise(Buffer.from(bytes).toString("utf8")) : bytes);
+    return success({ digest, size_bytes });
+  }
+  // It is an artifact already: it need not become another one.
+  if (mode === "ndjson" && size_bytes > INLINE_MAX_BYTES / 2)
+    return success({ digest, size_bytes, summary: summaryOfBytes(bytes), artifact: digest });
+  if (size_bytes > RAW_ENVELOPE_MAX_BYTES)
+    throw invalid(
+      [`the artifact has ${formatSize(size_bytes)}, too much for an envelope: use --out F, or -o text`],
+      "cas get",
+    );
+  return success({ digest, size_bytes, base64: Buffer.from(bytes).toString("base64") });
+};
+
+export const pin: Handler = async ({ call, stateDir, env }) => {
+  const digest = digestOf(call.args[0]!);
+  return success({ digest, effect: await (await files()).artifactsIn(stateDir, env).pin(digest) });
+};
+
+export const unpin: Handler = async ({ call, stateDir, env }) => {
+  const digest = digestOf(call.args[0]!);
+  return success({ digest, effect: await (await files()).artifactsIn(stateDir, env).unpin(digest) });
+};
+
+export const list: Handler = async (context) => {
+  const artifacts = await (await files()).artifactsIn(context.stateDir, context.env).list();
+  if (artifacts.length === 0) context.hint("No artifacts yet. Put one with: agent cas put FILE");
+  return success({ artifacts: [...artifacts].sort((a, b) => b.put_at.localeCompare(a.put_at)) });
+};
+
+export const gc: Handler = async (context) => {
+  const done = context.progress("looking for artifacts that nobody holds");
+  const dry_run = context.flags["dry-run"] === true;
+  const older_than_ms = (context.flags["older-than"] as number | undefined) ?? CAS_KEPT_MS;
+  const report = await (await files()).collectIn(context.stateDir, { older_than_ms, dry_run }).finally(done);
+  const effect = dry_run ? "would_delete" : report.objects > 0 ? "deleted" : "noop";
+  return success({ ...report, effect });
+};

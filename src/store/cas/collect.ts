@@ -1,0 +1,108 @@
+/**
+ * Removes artifacts that nobody holds: not pinned, named by no record of the log, and not put for so long.
+ *
+ * Who puts or pins one at the same time wins. A put of what is there renews its mtime by its path; a pin is a file. A
+ * candidate is moved to the trash first, and there its mtime and its pin are looked at once more: what was put or pinned before
+ * the move is put back, and a put after the move does not find it and writes it anew. A crash leaves it in the trash, and
+ * the next collection puts it back before it begins.
+ */
+import { randomBytes } from "node:crypto";
+import { rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { CAS_FRESH_MS } from "../../protocol/limits.ts";
+import { artifactError, isMissing } from "./failure.ts";
+import { makeDirectory, putBack } from "./files.ts";
+import { digestOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
+
+export interface CollectOptions {
+  readonly directory: string;
+  readonly older_than_ms: number;
+  /** Only say what would be removed. */
+  readonly dry_run: boolean;
+  /** Digests that records name; asked once the candidates are known. */
+  readonly referenced: () => Promise<ReadonlySet<string>>;
+  readonly now?: () => number;
+  /** Called between two steps: how a test comes in between. */
+  readonly between?: (step: "chosen" | "moved", hex: string) => Promise<void>;
+}
+
+export interface CollectReport {
+  /** Removed, or with `dry_run` what would be. */
+  readonly objects: number;
+  readonly bytes: number;
+  /** Old enough, and kept. */
+  readonly pinned: number;
+  readonly referenced: number;
+}
+
+export const collectArtifacts = (options: CollectOptions): Promise<CollectReport> =>
+  collect(options).catch((cause) => {
+    throw artifactError(cause);
+  });
+
+const collect = async (options: CollectOptions): Promise<CollectReport> => {
+  const { directory, dry_run, referenced, now = Date.now, between = nothing } = options;
+  const at = layoutOf(directory);
+  // A record that names it may still be on its way.
+  const newest = now() - Math.max(options.older_than_ms, CAS_FRESH_MS);
+  const leftover = now() - CAS_FRESH_MS;
+  const isOld = async (path: string): Promise<number | undefined> => {
+    const stats = await stat(path).catch(() => undefined);
+    return stats !== undefined && stats.mtimeMs <= newest ? stats.size : undefined;
+  };
+
+  if (!dry_run) {
+    for (const name of await namesIn(at.trash)) {
+      const path = join(at.trash, name);
+      // Not what another collection is looking at.
+      const moved = (await stat(path).catch(() => undefined))?.ctimeMs ?? Number.POSITIVE_INFINITY;
+      if (moved <= leftover) await putBack(path, at.object(name.slice(0, HEX_CHARS)));
+    }
+    for (const name of await namesIn(at.temporary)) {
+      const path = join(at.temporary, name);
+      const written = (await stat(path).catch(() => undefined))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+      if (written <= leftover) await rm(path, { force: true });
+    }
+  }
+
+  const candidates: (readonly [hex: string, size: number])[] = [];
+  for await (const hex of objectsIn(at)) {
+    const size = await isOld(at.object(hex));
+    if (size !== undefined) candidates.push([hex, size]);
+  }
+  const report = { objects: 0, bytes: 0, pinned: 0, referenced: 0 };
+  if (candidates.length === 0) return report;
+  const pins = await pinsIn(at);
+  const named = await referenced();
+
+  /** True when it is gone. */
+  const remove = async (hex: string): Promise<boolean> => {
+    await between("chosen", hex);
+    const aside = join(at.trash, `${hex}-${randomBytes(4).toString("hex")}`);
+    try {
+      await rename(at.object(hex), aside);
+    } catch (cause) {
+      if (isMissing(cause)) return false; // another collection was faster
+      throw cause;
+    }
+    await between("moved", hex);
+    const isWanted = (await isOld(aside)) === undefined || (await pinsIn(at)).has(hex);
+    if (isWanted) await putBack(aside, at.object(hex));
+    else await rm(aside, { force: true });
+    return !isWanted;
+  };
+
+  if (!dry_run) await makeDirectory(at.trash);
+  for (const [hex, size] of candidates) {
+    if (pins.has(hex)) report.pinned += 1;
+    else if (named.has(digestOf(hex))) report.referenced += 1;
+    else if (dry_run || (await remove(hex))) {
+      report.objects += 1;
+      report.bytes += size;
+    }
+  }
+  return report;
+};
+
+const HEX_CHARS = 64;
+const nothing = async (): Promise<void> => undefined;

@@ -1,0 +1,72 @@
+/** Files of the artifacts, written so that a crash or a power loss leaves the whole file or none. */
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isMissing } from "./failure.ts";
+
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+const syncDirectory = async (path: string): Promise<void> => {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+/** Made with all above it, and durable: each new entry is synced in its parent. */
+export const makeDirectory = async (path: string): Promise<void> => {
+  const first = await mkdir(path, { recursive: true, mode: DIRECTORY_MODE });
+  if (first === undefined) return;
+  for (let made = path; ; made = dirname(made)) {
+    await syncDirectory(dirname(made));
+    if (made === first) return;
+  }
+};
+
+/** At its name, whole and synced, or not at all; what was there is replaced. `temporary` is on the same file system. */
+export const writeWhole = async (
+  path: string,
+  bytes: Uint8Array,
+  temporary: string,
+  time: Date,
+): Promise<void> => {
+  await makeDirectory(temporary);
+  await makeDirectory(dirname(path));
+  const partial = join(temporary, `${process.pid}-${randomBytes(8).toString("hex")}`);
+  const handle = await open(partial, "wx", FILE_MODE);
+  try {
+    try {
+      await handle.writeFile(bytes);
+      await handle.utimes(time, time);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(partial, path);
+  } catch (cause) {
+    await rm(partial, { force: true });
+    throw cause;
+  }
+  await syncDirectory(dirname(path));
+};
+
+/** Gone, and it stays gone. */
+export const removeFile = async (path: string): Promise<void> => {
+  await rm(path);
+  await syncDirectory(dirname(path));
+};
+
+/** Puts it back at its name, unless somebody has put it there anew. False where somebody else has taken it. */
+export const putBack = async (from: string, path: string): Promise<boolean> => {
+  try {
+    await link(from, path);
+  } catch (cause) {
+    if (isMissing(cause)) return false;
+    if ((cause as { code?: unknown }).code !== "EEXIST") throw cause;
+  }
+  await rm(from, { force: true });
+  return true;
+};

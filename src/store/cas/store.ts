@@ -1,0 +1,237 @@
+/**
+ * The content-addressed store (protocol-v1.txt, Artifactization; decision 0026): bytes at the name of their SHA-256, once,
+ * verified on each read. It is plain files, so the daemon, the command and any other program of the user use it beside each
+ * other, and `agent cas` works where no daemon runs.
+ *
+ * What is put is fresh by its mtime, and a collection removes nothing fresh (`collect.ts`): who has put something has time to
+ * name it in a record, or to pin it. It holds no secrets: whoever puts something has masked them.
+ */
+import { createHash } from "node:crypto";
+import { readFile, rename, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { formatSize } from "../../protocol/durations.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import {
+  CAS_COUNTED_AGAIN_MS,
+  CAS_MAX_BYTES,
+  CAS_OBJECT_MAX_BYTES,
+  CAS_OBJECTS_MAX,
+  DISK_FREE_MIN_BYTES,
+} from "../../protocol/limits.ts";
+import { artifactError, damaged, isMissing, notFound } from "./failure.ts";
+import { makeDirectory, putBack, removeFile, writeWhole } from "./files.ts";
+import { digestOf, hexOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
+
+export interface Stored {
+  readonly digest: string;
+  readonly size_bytes: number;
+  /** `noop` where it was there already. */
+  readonly effect: "created" | "noop";
+}
+
+export interface ArtifactRow {
+  readonly digest: string;
+  readonly size_bytes: number;
+  /** The newest time. */
+  readonly put_at: string;
+  readonly pinned: boolean;
+}
+
+export interface Artifacts {
+  readonly directory: string;
+  put(bytes: Uint8Array): Promise<Stored>;
+  /** Fails with ARTIFACT_NOT_FOUND, or ARTIFACT_DAMAGED where the bytes are not those of the digest. */
+  get(digest: string): Promise<Uint8Array>;
+  /** A pinned artifact is never collected. */
+  pin(digest: string): Promise<"created" | "noop">;
+  unpin(digest: string): Promise<"deleted" | "noop">;
+  list(): Promise<readonly ArtifactRow[]>;
+}
+
+export interface ArtifactOptions {
+  /** `cas` in the state directory; made at the first put. */
+  readonly directory: string;
+  /** Of the disk that it is on; undefined where nobody can say. */
+  readonly freeBytes: () => number | undefined;
+  /** Nothing is put that would leave less. */
+  readonly floor_bytes?: number | undefined;
+  readonly now?: () => number;
+  readonly bounds?: { readonly objects: number; readonly bytes: number };
+}
+
+const BOUNDS = { objects: CAS_OBJECTS_MAX, bytes: CAS_MAX_BYTES };
+
+export const openArtifacts = (options: ArtifactOptions): Artifacts => {
+  const {
+    directory,
+    freeBytes,
+    floor_bytes = DISK_FREE_MIN_BYTES,
+    now = Date.now,
+    bounds = BOUNDS,
+  } = options;
+  const at = layoutOf(directory);
+  let counted: { at_ms: number; objects: number; bytes: number } | undefined;
+
+  const count = async () => {
+    if (counted !== undefined && now() - counted.at_ms < CAS_COUNTED_AGAIN_MS) return counted;
+    const sum = { at_ms: now(), objects: 0, bytes: 0 };
+    for await (const hex of objectsIn(at)) {
+      const size = (await stat(at.object(hex)).catch(() => undefined))?.size;
+      if (size === undefined) continue;
+      sum.objects += 1;
+      sum.bytes += size;
+    }
+    counted = sum;
+    return sum;
+  };
+
+  const makeSureOfRoom = async (size: number): Promise<void> => {
+    const free = freeBytes();
+    if (free !== undefined && free - size < floor_bytes)
+      throw new HoldfastError(
+        "DISK_FULL",
+        `An artifact of ${formatSize(size)} would leave less than ${formatSize(floor_bytes)} free on the disk of the state directory.`,
+      );
+    const { objects, bytes } = await count();
+    if (objects >= bounds.objects || bytes + size > bounds.bytes)
+      throw new HoldfastError(
+        "ARTIFACTS_FULL",
+        `There is no room for another ${formatSize(size)}: there are ${objects} artifacts of ${formatSize(bytes)}, and at most ${bounds.objects} of ${formatSize(bounds.bytes)} are kept.`,
+        { details: { objects, bytes, objects_max: bounds.objects, bytes_max: bounds.bytes } },
+      );
+  };
+
+  /** It counts as put now. False where it is not there (any more): a collection may have taken it away just now. */
+  const touch = async (hex: string): Promise<boolean> => {
+    const time = new Date(now());
+    try {
+      await utimes(at.object(hex), time, time);
+      return true;
+    } catch (cause) {
+      if (isMissing(cause)) return false;
+      throw cause;
+    }
+  };
+
+  /** True where these very bytes are there, and fresh now. A damaged file makes room for them, and is kept. */
+  const has = async (hex: string, bytes: Uint8Array): Promise<boolean> => {
+    const path = at.object(hex);
+    const there = await readFile(path).catch((cause) => {
+      if (isMissing(cause)) return undefined;
+      throw cause;
+    });
+    if (there === undefined) return false;
+    if (there.equals(bytes)) return touch(hex);
+    await makeDirectory(at.damaged);
+    await rename(path, join(at.damaged, `${hex}.${now()}`));
+    return false;
+  };
+
+  /** For a moment a collection may have it in the trash, and put it back. */
+  const found = async (hex: string): Promise<string | undefined> => {
+    const inTrash = async () => (await namesIn(at.trash)).find((name) => name.startsWith(hex));
+    for (let look = 0; look < LOOKS; look += 1) {
+      if ((await stat(at.object(hex)).catch(() => undefined)) !== undefined) return at.object(hex);
+      const name = await inTrash();
+      if (name !== undefined) return join(at.trash, name);
+    }
+    return undefined;
+  };
+
+  /** True when it is in its place: one that a collection has in the trash is put back, whatever becomes of the collection. */
+  const isBack = async (hex: string): Promise<boolean> => {
+    const path = await found(hex);
+    if (path === undefined || path === at.object(hex)) return path !== undefined;
+    return putBack(path, at.object(hex));
+  };
+
+  const read = async (digest: string): Promise<Uint8Array> => {
+    const hex = hexOf(digest);
+    for (let look = 0; look < LOOKS; look += 1) {
+      const path = await found(hex);
+      if (path === undefined) break;
+      try {
+        // What is larger than anything that is put need not be read to be known as damaged.
+        const { size } = await stat(path);
+        const bytes = size > CAS_OBJECT_MAX_BYTES ? undefined : await readFile(path);
+        if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === hex) return bytes;
+        throw damaged(digest, path);
+      } catch (cause) {
+        if (!isMissing(cause)) throw cause;
+      }
+    }
+    throw notFound(digest);
+  };
+
+  const put = async (bytes: Uint8Array): Promise<Stored> => {
+    const size_bytes = bytes.byteLength;
+    if (size_bytes > CAS_OBJECT_MAX_BYTES)
+      throw new HoldfastError(
+        "REQUEST_TOO_LARGE",
+        `An artifact has at most ${formatSize(CAS_OBJECT_MAX_BYTES)}; this one would have ${size_bytes} bytes.`,
+        { suggestion: "Put it in parts." },
+      );
+    const hex = createHash("sha256").update(bytes).digest("hex");
+    const digest = digestOf(hex);
+    if (await has(hex, bytes)) return { digest, size_bytes, effect: "noop" };
+    await makeSureOfRoom(size_bytes);
+    await writeWhole(at.object(hex), bytes, at.temporary, new Date(now()));
+    if (counted !== undefined) {
+      counted.objects += 1;
+      counted.bytes += size_bytes;
+    }
+    return { digest, size_bytes, effect: "created" };
+  };
+
+  const pin = async (digest: string): Promise<"created" | "noop"> => {
+    const hex = hexOf(digest);
+    if ((await pinsIn(at)).has(hex)) return "noop";
+    if ((await found(hex)) === undefined) throw notFound(digest);
+    // The pin comes first: a collection that has begun looks for it once more before it removes anything.
+    await writeWhole(at.pin(hex), new Uint8Array(), at.temporary, new Date(now()));
+    if (await isBack(hex)) return "created";
+    await removeFile(at.pin(hex));
+    throw notFound(digest);
+  };
+
+  const unpin = async (digest: string): Promise<"deleted" | "noop"> => {
+    const hex = hexOf(digest);
+    if ((await pinsIn(at)).has(hex)) {
+      await removeFile(at.pin(hex));
+      return "deleted";
+    }
+    if ((await found(hex)) === undefined) throw notFound(digest);
+    return "noop";
+  };
+
+  const list = async (): Promise<readonly ArtifactRow[]> => {
+    const pins = await pinsIn(at);
+    const rows: ArtifactRow[] = [];
+    for await (const hex of objectsIn(at)) {
+      const stats = await stat(at.object(hex)).catch(() => undefined);
+      if (stats === undefined) continue;
+      const put_at = stats.mtime.toISOString();
+      rows.push({ digest: digestOf(hex), size_bytes: stats.size, put_at, pinned: pins.has(hex) });
+    }
+    return rows;
+  };
+
+  const told =
+    <A extends readonly unknown[], R>(run: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> =>
+      run(...args).catch((cause) => {
+        throw artifactError(cause);
+      });
+
+  return {
+    directory,
+    put: told(put),
+    get: told(read),
+    pin: told(pin),
+    unpin: told(unpin),
+    list: told(list),
+  };
+};
+
+/** A collection moves an artifact to the trash and back at most once; one look each, and one for what was read in between. */
+const LOOKS = 3;

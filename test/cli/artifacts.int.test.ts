@@ -1,0 +1,77 @@
+/** `-o ndjson`: what is too large for a Protocol v1 envelope is an artifact in the state directory, of which the envelope tells. */
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { artifactsIn } from "../../src/daemon/artifacts.ts";
+import { EnvelopeV1 } from "../../src/protocol/envelope-schemas.ts";
+import type { LogRecord } from "../../src/protocol/records.ts";
+import { agent } from "./support/agent.ts";
+import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
+import { lifecycle, said, worker } from "./support/samples.ts";
+
+let daemon: FakeDaemon | undefined;
+beforeAll(() => void process.setMaxListeners(0));
+afterEach(async () => {
+  await daemon?.close();
+  daemon = undefined;
+});
+
+const against = async (
+  answers: Record<string, Answerer>,
+  argv: readonly string[],
+  env: Record<string, string> = {},
+) => {
+  daemon = await fakeDaemon(answers);
+  const ran = await agent(["--state-dir", daemon.stateDir, "-o", "ndjson", ...argv], { env });
+  const lines = ran.stdout.trimEnd().split("\n");
+  return { ...ran, envelopes: lines.map((line) => EnvelopeV1.parse(JSON.parse(line))) };
+};
+const content = async (digest: unknown) =>
+  JSON.parse(Buffer.from(await artifactsIn(daemon!.stateDir, {}).get(digest as string)).toString());
+
+describe("a result", () => {
+  const workers = Array.from({ length: 200 }, () => worker());
+  const answers = { "agent/list": () => ({ workers }) };
+
+  it("over 32 KB is a summary, a digest and the artifact", async () => {
+    const { exit, envelopes } = await against(answers, ["list"]);
+    const [{ data, meta }] = envelopes as [EnvelopeV1];
+    expect({ exit, status: envelopes[0]!.status }).toEqual({ exit: 0, status: "ok" });
+    expect(data).toMatchObject({ summary: { kind: "application/json", record_count: 200 } });
+    expect(meta.cas_digest).toBe(data.artifact);
+    expect((await content(data.artifact)).workers).toEqual(workers);
+  });
+
+  it("is inline where the limit is raised", async () => {
+    const { envelopes } = await against(answers, ["list"], { HOLDFAST_INLINE_OUTPUT: "1MB" });
+    expect(envelopes[0]!.data.workers).toHaveLength(200);
+  });
+
+  it("over the capture limit is EOUTPUT_TOO_LARGE, with what to do", async () => {
+    const { exit, envelopes } = await against(answers, ["list"], { HOLDFAST_MAX_CAPTURE: "40KB" });
+    expect({ exit, status: envelopes[0]!.status }).toEqual({ exit: 1, status: "error" });
+    expect(envelopes[0]).toMatchObject({
+      data: { hint: expect.stringContaining("HOLDFAST_MAX_CAPTURE") },
+      error: { code: "EOUTPUT_TOO_LARGE", details: { limit_bytes: 40_960 } },
+    });
+  });
+
+  it("is not asked for where a limit is no size", async () => {
+    const { exit, envelopes } = await against(answers, ["list"], { HOLDFAST_MAX_CAPTURE: "much" });
+    expect({ exit, error: envelopes[0]!.error }).toMatchObject({
+      exit: 3,
+      error: { code: "EARG", message: expect.stringContaining("HOLDFAST_MAX_CAPTURE is a size") },
+    });
+  });
+});
+
+it("a record that is too large is an artifact at its place in the stream", async () => {
+  const large: LogRecord = { ...said("x".repeat(40_000)), seq: 100 };
+  const watching: Answerer = (_data, emit) => {
+    for (const record of [lifecycle[0]!, large, lifecycle[1]!]) emit(record);
+    return { next: 6, records: 3 };
+  };
+  const { envelopes } = await against({ "agent/watch": watching }, ["watch", "fixer"]);
+  expect(envelopes.map(({ status }) => status)).toEqual(["progress", "progress", "progress", "ok"]);
+  expect(envelopes.slice(0, 3).map(({ meta }) => meta.seq)).toEqual([0, 1, 2]);
+  expect(envelopes[1]!.data).toMatchObject({ seq: 100, type: large.type, summary: expect.anything() });
+  expect(await content(envelopes[1]!.data.artifact)).toEqual(large);
+});
