@@ -8,6 +8,7 @@ import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { REQUEST_ID_MAX_CHARS, REQUEST_MAX_DEPTH, TOKEN_MAX_CHARS } from "../protocol/limits.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
 import { nearest } from "../protocol/suggest.ts";
+import { COMMAND_FORM } from "../protocol/validate/forms.ts";
 
 export type CommandRequest = {
   readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };
@@ -34,10 +35,7 @@ const id = z.string().min(1).max(REQUEST_ID_MAX_CHARS);
 const Frame = z.object({
   version: z.literal(1),
   /** protocol-v1.txt, Field descriptions. */
-  command: z
-    .string()
-    .max(128)
-    .regex(/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/, "a command is written namespace/verb"),
+  command: z.string().max(128).regex(COMMAND_FORM, "a command is written namespace/verb"),
   data: z.record(z.string(), z.unknown()).default({}),
   meta: z
     .object({

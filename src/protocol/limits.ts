@@ -338,3 +338,16 @@ export const NEXT_DAEMON_WAIT_MS = 30_000;
 export const NEXT_DAEMON_POLL_MS = 200;
 /** `agent up` and `down` look so often whether the tree is there yet. */
 export const TREE_POLL_MS = 100;
+
+/** One envelope or line that a validator reads: more than the 1,024 KB that may be captured, and than our largest answer. */
+export const ENVELOPE_MAX_BYTES = 4 * 1024 * 1024;
+/** Nesting of one that is validated: as of a request. */
+export const ENVELOPE_MAX_DEPTH = 128;
+/** Findings that a validator keeps; the rest is counted. */
+export const FINDINGS_MAX = 100;
+/** Members down to this depth have their line told; what is deeper has that of the member above it. */
+export const LINES_KNOWN_DEPTH = 3;
+/** protocol-v1.txt, Artifactization: `data` that may stand inline, as compact JSON. */
+export const INLINE_MAX_BYTES = 32 * 1024;
+/** protocol-v1.txt, Preview bounds: a preview is under this. */
+export const PREVIEW_UNDER_BYTES = 1024;
