@@ -48,6 +48,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "db/rebuild": db.rebuild,
   "db/gc": db.gc,
   "db/export": db.exportLog,
+  "proto/validate": async (context) => (await import("./commands/validate.ts")).validateEnvelopes(context),
+  "event/validate": async (context) => (await import("./commands/validate.ts")).validateEvents(context),
   "agent/completion": async ({ call }) => ({
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },

@@ -1,4 +1,4 @@
-/** Forms of single values in protocol-v1.txt. The zod schemas, the socket and the validator all take them from here: one truth. */
+/** Forms of single values in protocol-v1.txt and agent-event.txt. The zod schemas, the socket and the validator all take them from here: one truth. */
 
 /** Field descriptions, command. */
 export const COMMAND_FORM = /^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/;
@@ -18,6 +18,10 @@ export const isUtcTime = (text: string): boolean => {
   const days = month === 2 && !isLeap ? 28 : (DAYS[month - 1] ?? 0);
   return day >= 1 && day <= days && hour < 24 && minute < 60 && second < 60;
 };
+
+/** agent-event.txt, Fields; notes A.1: an open, string-backed set. */
+export const AGENT_KIND_FORM = /^[a-z][a-z0-9_]*$/;
+export const EVENT_KINDS = ["TextOutput", "ToolCall", "ToolResult", "Status", "Error", "Unknown"] as const;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

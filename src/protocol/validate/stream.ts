@@ -6,7 +6,7 @@ import { isJobProgress, judgeJobProgress } from "./job-progress.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import { STREAM_RULES } from "./stream-rules.ts";
 
-export interface StreamValidator {
+export interface LineValidator {
   /** One line without its line end; undefined: it was too long to be held. */
   line(bytes: Uint8Array | undefined): void;
   /** There is no more. */
@@ -25,7 +25,7 @@ interface Seen {
   jobLines: number;
 }
 
-export const makeStreamValidator = (options: Options): StreamValidator => {
+export const makeStreamValidator = (options: Options): LineValidator => {
   const findings = makeFindings();
   const seen: Seen = {
     lines: 0,
