@@ -14,6 +14,7 @@ import type { OpenRuntimeOptions } from "../supervisor/open.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
+import { judged } from "./judged.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { connectionsOf, limitsOf, retentionOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
@@ -116,8 +117,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         }),
     };
     crashPoint("boot-before-socket");
+    const isTest = options.env.HOLDFAST_VALIDATE === "1";
     const server = yield* listen(path, connectionsMax, (socket) =>
-      openSession(socket, services, run, options.defects, guard),
+      openSession(isTest ? judged(socket) : socket, services, run, options.defects, guard),
     );
     facts = services.facts;
     watchdog.beat();

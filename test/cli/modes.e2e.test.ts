@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => commands.close());
 
 const TREE = fileURLToPath(new URL("../../examples/tree/holdfast.yaml", import.meta.url));
+const contract = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/contracts/${name}`, import.meta.url));
 
 /** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
 const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = [
@@ -50,6 +52,8 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["db/rebuild", ["db", "rebuild"]],
   ["db/gc", ["db", "gc", "--dry-run"]],
   ["db/export", ["db", "export"]],
+  ["proto/validate", ["proto", "validate", "--input", contract("envelope.json")]],
+  ["event/validate", ["event", "validate", "--input", contract("events.ndjson")]],
   ["agent/completion", ["completion", "zsh"]],
   ["agent/manifest", ["manifest"]],
   ["agent/version", ["version"]],

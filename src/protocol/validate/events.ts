@@ -120,6 +120,7 @@ export const makeEventValidator = ({ strict = false }: { readonly strict?: boole
   const findings: Findings = makeFindings();
   let lines = 0;
   return {
+    found: () => findings,
     line(bytes) {
       lines += 1;
       const line = lines;

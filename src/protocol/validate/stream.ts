@@ -9,6 +9,8 @@ import { STREAM_RULES } from "./stream-rules.ts";
 export interface LineValidator {
   /** One line without its line end; undefined: it was too long to be held. */
   line(bytes: Uint8Array | undefined): void;
+  /** What the lines so far have shown. */
+  found(): Findings;
   /** There is no more. */
   end(): Findings;
 }
@@ -37,6 +39,7 @@ export const makeStreamValidator = (options: Options): LineValidator => {
     jobLines: 0,
   };
   return {
+    found: () => findings,
     line(bytes) {
       seen.lines += 1;
       if (bytes === undefined) {
