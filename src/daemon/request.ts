@@ -47,7 +47,8 @@ const Frame = z.object({
 });
 const Cancel = z.strictObject({ request_id: id });
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** A byte order mark is no JSON; nothing is let pass that another reader would refuse. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const parseRequest = (line: Buffer): Parsed => {
   if (isTooDeep(line))

@@ -97,7 +97,9 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     remedy: "Give the member the type that the table has for it, or leave it out.",
     check: ({ meta }, tell) => {
       for (const name of META_TEXTS) optionalText(`/meta/${name}`, meta[name], tell);
-      const { profiles, final } = meta;
+      const { profiles, final, cas_digest } = meta;
+      if (cas_digest !== undefined && !(typeof cas_digest === "string" && DIGEST_FORM.test(cas_digest)))
+        tell("/meta/cas_digest", `meta.cas_digest is ${shown(cas_digest)}, no digest.`);
       if (
         profiles !== undefined &&
         !(Array.isArray(profiles) && profiles.every((name) => typeof name === "string"))
