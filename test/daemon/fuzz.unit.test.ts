@@ -37,8 +37,9 @@ describe("the line splitter", () => {
             found.push("tooLong" in line ? undefined : line.text.toString("hex"));
           at += size;
         }
-        expect(found).toEqual(linesOf(all, max));
-        expect(splitter.isInside()).toBe(all.length > 0 && all.at(-1) !== 10);
+        if (found.join() !== linesOf(all, max).join()) expect(found).toEqual(linesOf(all, max));
+        if (splitter.isInside() !== (all.length > 0 && all.at(-1) !== 10))
+          expect.fail("a line is open, or not");
       }),
       runs(15_000),
     );
