@@ -10,6 +10,8 @@ export const MESSAGE_MAX_BYTES = 4_096;
 export const DATA_MAX_BYTES = 65_536;
 /** agent-event notes A.2: completion.final_text is cut like a message, at the text bound. */
 export const FINAL_TEXT_MAX_BYTES = 65_536;
+/** agent-event notes A.2: stdout, and stderr, of a command that manages MCP servers. */
+export const MCP_OUTPUT_MAX_BYTES = 65_536;
 /** agent-event notes A.3: a longer session id is omitted, never cut. */
 export const SESSION_ID_MAX_BYTES = 1_024;
 

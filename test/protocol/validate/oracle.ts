@@ -323,17 +323,17 @@ export const streamOracle = (lines: readonly Uint8Array[], level: OracleLevel): 
   if (progress.some(({ meta }, at) => at < progress.length - 1 && record(meta).final === true))
     broken.add("stream.final");
 
-  const percents = values.flatMap((value) => {
+  const percents = values.flatMap((value): (readonly [string, number])[] => {
     if (value === undefined) return [];
     if (isJob(value)) {
       const { percent, ts } = value;
       if (!isTime(ts)) broken.add("job.ts");
       const isGood = typeof percent === "number" && percent >= 0 && percent <= 100;
       if (!isGood) broken.add("job.percent");
-      return isGood ? [["job.percent", percent] as const] : [];
+      return isGood ? [["job.percent", percent]] : [];
     }
     const { pct } = record(value.data);
-    return value.status === "progress" && typeof pct === "number" ? [["stream.pct", pct] as const] : [];
+    return value.status === "progress" && typeof pct === "number" ? [["stream.pct", pct]] : [];
   });
   percents.forEach(([rule, percent], at) => {
     if (at > 0 && percent < percents[at - 1]![1]) broken.add(rule);
