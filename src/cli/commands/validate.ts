@@ -5,11 +5,8 @@ import { makeLineSplitter } from "../../daemon/line-splitter.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { ENVELOPE_MAX_BYTES } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
-import { validateEnvelope } from "../../protocol/validate/envelope.ts";
-import { makeEventValidator } from "../../protocol/validate/events.ts";
 import type { Finding, Findings, Level } from "../../protocol/validate/finding.ts";
-import { readJson } from "../../protocol/validate/json.ts";
-import { type LineValidator, makeStreamValidator } from "../../protocol/validate/stream.ts";
+import type { LineValidator } from "../../protocol/validate/stream.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { invalid } from "../parse.ts";
 import { WHY_UNREADABLE } from "./spawn.ts";
@@ -27,7 +24,10 @@ export interface Valid {
   readonly status?: unknown;
 }
 
+const validators = () => import("../../protocol/validate/validators.ts");
+
 export const validateEnvelopes: Handler = async (context) => {
+  const { makeStreamValidator, readJson, validateEnvelope } = await validators();
   const {
     level = "spec",
     strict = false,
@@ -50,6 +50,7 @@ export const validateEnvelopes: Handler = async (context) => {
 
 export const validateEvents: Handler = async (context) => {
   const strict = context.flags.strict === true;
+  const { makeEventValidator } = await validators();
   const validator = makeEventValidator({ strict });
   const lines = await feed(bytesOf(context, "event validate"), validator);
   return judged(context, validator.end(), { strict, lines });

@@ -23,7 +23,7 @@ export const judgedInTests = async (
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Renderer> => {
   if (env.HOLDFAST_VALIDATE !== "1") return renderer;
-  const { makePrintedCheck } = await import("../../protocol/validate/printed.ts");
+  const { makePrintedCheck } = await import("../../protocol/validate/validators.ts");
   const check = makePrintedCheck();
   return {
     record(record) {
