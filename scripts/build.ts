@@ -29,18 +29,19 @@ const REQUIRE =
 /** What the client must not load before a command asks for it. */
 const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|xstate|execa|ulid)\//;
 
-/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite: files of their own, loaded when somebody asks for them. */
+/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
+  "cli-validators": "src/protocol/validate/validators.ts",
 };
 const loadedApart: Plugin = {
   name: "loaded-apart",
   setup: ({ onResolve }) =>
     onResolve(
-      { filter: /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts))\.ts$/ },
+      { filter: /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts)|validate\/validators)\.ts$/ },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>
           source.endsWith(path.replace(/^[./]+/, "/")),

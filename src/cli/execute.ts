@@ -21,7 +21,7 @@ import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.t
 import { type Call, invalid } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { makeLineWriter } from "./render/line.ts";
-import { ndjsonRenderer } from "./render/ndjson.ts";
+import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
 import type { Mode, Printed, Renderer } from "./render/renderer.ts";
 import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 import { textRenderer } from "./render/text-renderer.ts";
@@ -105,7 +105,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     mode === "json"
       ? jsonRenderer
       : mode === "ndjson"
-        ? ndjsonRenderer(command.command, request_id, started)
+        ? await judgedInTests(ndjsonRenderer(command.command, request_id, started), env)
         : textRenderer({
             paint,
             errorPaint,

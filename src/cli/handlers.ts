@@ -55,6 +55,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "cas/unpin": cas.unpin,
   "cas/list": cas.list,
   "cas/gc": cas.gc,
+  "proto/validate": async (context) => (await import("./commands/validate.ts")).validateEnvelopes(context),
+  "event/validate": async (context) => (await import("./commands/validate.ts")).validateEvents(context),
   "agent/completion": async ({ call }) => ({
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },

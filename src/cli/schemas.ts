@@ -301,6 +301,9 @@ const message = z.object({
   changed_at: time,
 });
 
+/** Of what is valid; what is not has its findings in the error's detail. */
+const validShape = { valid: z.literal(true), input: z.string(), strict: z.boolean() };
+
 /** By Protocol v1 command. */
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
@@ -418,6 +421,15 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     referenced: z.int().describe("old enough, and named by a record"),
     effect,
   }),
+  "proto/validate": z.object({
+    ...validShape,
+    level: z.enum(["wire", "spec"]),
+    stream: z.boolean(),
+    lines: z.int().optional().describe("with --stream"),
+    command: z.string().optional().describe("of the envelope"),
+    status: z.enum(["ok", "error", "progress"]).optional(),
+  }),
+  "event/validate": z.object({ ...validShape, lines: z.int() }),
   "agent/completion": text,
   "agent/manifest": z.record(z.string(), z.json()),
   "agent/version": z.object({ version: z.string(), node: z.string() }),

@@ -18,6 +18,7 @@ import { artifactsIn } from "./artifacts.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
+import { judged } from "./judged.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { connectionsOf, limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
@@ -127,8 +128,9 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         }),
     };
     crashPoint("boot-before-socket");
+    const isTest = options.env.HOLDFAST_VALIDATE === "1";
     const server = yield* listen(path, connectionsMax, (socket) =>
-      openSession(socket, services, run, options.defects, guard, turns),
+      openSession(isTest ? judged(socket) : socket, services, run, options.defects, guard, turns),
     );
     facts = services.facts;
     watchdog.beat();

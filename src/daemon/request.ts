@@ -13,6 +13,7 @@ import {
 } from "../protocol/limits.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
 import { nearest } from "../protocol/suggest.ts";
+import { COMMAND_FORM } from "../protocol/validate/forms.ts";
 
 export type CommandRequest = {
   readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };
@@ -41,10 +42,7 @@ const id = z.string().min(1).max(REQUEST_ID_MAX_CHARS);
 const Frame = z.object({
   version: z.literal(1),
   /** protocol-v1.txt, Field descriptions. */
-  command: z
-    .string()
-    .max(128)
-    .regex(/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/, "a command is written namespace/verb"),
+  command: z.string().max(128).regex(COMMAND_FORM, "a command is written namespace/verb"),
   data: z.record(z.string(), z.unknown()).default({}),
   meta: z
     .object({
@@ -57,7 +55,8 @@ const Frame = z.object({
 });
 const Cancel = z.strictObject({ request_id: id });
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** A byte order mark is no JSON; nothing is let pass that another reader would refuse. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const parseRequest = (line: Buffer): Parsed => {
   if (isTooDeep(line))

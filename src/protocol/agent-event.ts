@@ -1,14 +1,15 @@
 /** The universal AgentEvent of agent-event.txt: exactly six fields, each bounded. `bounds.ts` enforces the bounds. */
 import { z } from "zod";
 import { CHANNEL_MAX_BYTES, DATA_MAX_BYTES, MESSAGE_MAX_BYTES, TEXT_MAX_BYTES } from "./limits.ts";
+import { AGENT_KIND_FORM, EVENT_KINDS } from "./validate/forms.ts";
 
 /** agent-event notes A.1: an open, string-backed set. */
 export const AgentKind = z
   .string()
-  .regex(/^[a-z][a-z0-9_]*$/, "an agent kind is a-z, 0-9 and _, and starts with a letter");
+  .regex(AGENT_KIND_FORM, "an agent kind is a-z, 0-9 and _, and starts with a letter");
 export type AgentKind = z.infer<typeof AgentKind>;
 
-export const AgentEventKind = z.enum(["TextOutput", "ToolCall", "ToolResult", "Status", "Error", "Unknown"]);
+export const AgentEventKind = z.enum(EVENT_KINDS);
 export type AgentEventKind = z.infer<typeof AgentEventKind>;
 
 /** Bytes of the UTF-8 form; agent-event.txt counts bytes, never UTF-16 units. */

@@ -32,12 +32,14 @@ export const cutUtf8 = (text: string, maxBytes: number): string =>
 const prefixUnits = (text: string, room: Uint8Array): number => encoder.encodeInto(text, room).read;
 
 /** agent-event.txt, Enforcement behavior: cut to make room for the suffix; a bound too small for the suffix leaves "…", or nothing. */
-export const truncateMessage = (text: string, maxBytes: number = MESSAGE_MAX_BYTES): string => {
-  if (fits(text, maxBytes)) return text;
-  return maxBytes > SUFFIX_BYTES
+export const truncateMessage = (text: string, maxBytes: number = MESSAGE_MAX_BYTES): string =>
+  fits(text, maxBytes) ? text : markTruncated(text, maxBytes);
+
+/** The same of a text of which more is known to be missing: it is marked though it would fit. */
+export const markTruncated = (text: string, maxBytes: number): string =>
+  maxBytes > SUFFIX_BYTES
     ? cutUtf8(text, maxBytes - SUFFIX_BYTES) + TRUNCATED_SUFFIX
     : cutUtf8("…", maxBytes);
-};
 
 /** Parts of at most `maxBytes` bytes, each as long as can be, whose concatenation is the text. `maxBytes` is 4 or more. */
 export const splitUtf8 = (text: string, maxBytes: number): string[] => {

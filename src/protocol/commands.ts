@@ -189,6 +189,8 @@ const verbose: FlagDef = {
 const since: FlagDef = { name: "since", type: "duration", value: "10m", help: "records of the last so long" };
 const dryRun: FlagDef = { name: "dry-run", type: "bool", help: "show what would happen; change nothing" };
 
+const input: FlagDef = { name: "input", type: "string", value: "F", help: "", default: "-" };
+
 const treeFile: FlagDef = {
   name: "file",
   short: "f",
@@ -1082,6 +1084,51 @@ export const COMMANDS: readonly CommandDef[] = [
       { name: "dry-run", type: "bool", help: "only say how much it would be" },
     ],
     examples: ["agent cas gc --dry-run", "agent cas gc --older-than 7d"],
+  },
+  {
+    words: ["proto", "validate"],
+    command: "proto/validate",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Check a Protocol v1 envelope, or a stream of them",
+    details:
+      "Each finding tells the rule that is broken, the place and what to do. Without --stream the first JSON value of the input is checked, as the originals do. No daemon is needed.",
+    args: [],
+    flags: [
+      { ...input, help: "file to check; - is stdin" },
+      {
+        name: "level",
+        type: "enum",
+        values: ["wire", "spec"],
+        value: "LEVEL",
+        help: "wire: what the originals accept; spec: every rule of the document",
+        default: "spec",
+      },
+      { name: "strict", type: "bool", help: "refuse unknown members too, and anything after the envelope" },
+      { name: "stream", type: "bool", help: "one envelope a line: progress, then exactly one ok or error" },
+    ],
+    examples: [
+      "agent proto validate --input envelope.json",
+      "agent list -o ndjson | agent proto validate --stream",
+    ],
+  },
+  {
+    words: ["event", "validate"],
+    command: "event/validate",
+    group: "For programs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Check AgentEvents, one JSON object a line",
+    details: "Checks the six fields, the kinds and the bounds of agent-event.txt. No daemon is needed.",
+    args: [],
+    flags: [
+      { ...input, help: "file to check; - is stdin" },
+      { name: "strict", type: "bool", help: "each kind of event has the members that belong to it, too" },
+    ],
+    examples: ["agent event validate --input events.ndjson"],
   },
   {
     words: ["completion"],

@@ -3,17 +3,16 @@
  * check and describe; what makes envelopes takes only their types from here, so that the client does not load zod.
  */
 import { z } from "zod";
+import { COMMAND_FORM, DIGEST_FORM, isUtcTime } from "./validate/forms.ts";
 
 /** protocol-v1.txt, Field descriptions. */
-const Command = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/, "a command is written namespace/verb");
+const Command = z.string().regex(COMMAND_FORM, "a command is written namespace/verb");
 const Data = z.record(z.string(), z.unknown());
-const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const Digest = z.string().regex(DIGEST_FORM);
 
 /** Fields may be added to an envelope of version 1 (Versioning and compatibility), so unknown ones pass. */
 const MetaV1 = z.looseObject({
-  ts: z.iso.datetime({ error: "meta.ts is an RFC 3339 time in UTC" }),
+  ts: z.iso.datetime({ error: "meta.ts is an RFC 3339 time in UTC" }).refine(isUtcTime),
   duration_ms: z.int().min(0),
   runner: z.enum(["wasi", "exec", "oci"]).nullable().optional(),
   workspace: z.string().optional(),

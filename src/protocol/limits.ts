@@ -10,6 +10,8 @@ export const MESSAGE_MAX_BYTES = 4_096;
 export const DATA_MAX_BYTES = 65_536;
 /** agent-event notes A.2: completion.final_text is cut like a message, at the text bound. */
 export const FINAL_TEXT_MAX_BYTES = 65_536;
+/** agent-event notes A.2: stdout, and stderr, of a command that manages MCP servers. */
+export const MCP_OUTPUT_MAX_BYTES = 65_536;
 /** agent-event notes A.3: a longer session id is omitted, never cut. */
 export const SESSION_ID_MAX_BYTES = 1_024;
 
@@ -376,3 +378,13 @@ export const CAS_COUNTED_AGAIN_MS = 10 * 60_000;
 export const CAS_KEPT_MS = 30 * 24 * 3_600_000;
 /** And never removed before this, whatever is asked: a record that names it may wait for a full disk. */
 export const CAS_FRESH_MS = 3_600_000;
+/** One envelope or line that a validator reads: more than the 1,024 KB that may be captured, and than our largest answer. */
+export const ENVELOPE_MAX_BYTES = 4 * 1024 * 1024;
+/** Nesting of one that is validated: as of a request. */
+export const ENVELOPE_MAX_DEPTH = 128;
+/** Findings that a validator keeps; the rest is counted. */
+export const FINDINGS_MAX = 100;
+/** Members down to this depth have their line told; what is deeper has that of the member above it. */
+export const LINES_KNOWN_DEPTH = 3;
+/** protocol-v1.txt, Preview bounds: a preview is under this. */
+export const PREVIEW_UNDER_BYTES = 1024;

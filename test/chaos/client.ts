@@ -235,7 +235,7 @@ export const launchDaemon = (stateDir: string, { env = {}, hook }: Surroundings 
   const fd = openSync(said, "a");
   const agentSays = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, [AGENT, ...args], {
-      env: { ...environment(), HOLDFAST_HOME: stateDir },
+      env: { ...environment(), HOLDFAST_VALIDATE: "1", HOLDFAST_HOME: stateDir },
       maxBuffer: SAID_MAX_BYTES,
     });
   const imported = hook === undefined ? [] : ["--import", hook];

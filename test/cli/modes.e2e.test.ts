@@ -18,6 +18,8 @@ afterAll(() => commands.close());
 
 const TREE = fileURLToPath(new URL("../../examples/tree/holdfast.yaml", import.meta.url));
 const DIGEST = sha256Digest(readFileSync(TREE));
+const contract = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/contracts/${name}`, import.meta.url));
 
 /** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
 const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = [
@@ -59,6 +61,8 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["cas/list", ["cas", "list"]],
   ["cas/unpin", ["cas", "unpin", DIGEST]],
   ["cas/gc", ["cas", "gc", "--dry-run"]],
+  ["proto/validate", ["proto", "validate", "--input", contract("envelope.json")]],
+  ["event/validate", ["event", "validate", "--input", contract("events.ndjson")]],
   ["agent/completion", ["completion", "zsh"]],
   ["agent/manifest", ["manifest"]],
   ["agent/version", ["version"]],

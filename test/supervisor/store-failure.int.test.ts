@@ -87,6 +87,33 @@ describe("while the store fails", () => {
     }),
   );
 
+  it.effect("the end of a worker is told to nobody before it is on record, behind all its output", () =>
+    Effect.gen(function* () {
+      const machine = yield* machineWithFailingStore;
+      const { id } = yield* machine.runtime.spawn(spec({ restart: "temporary" }));
+      const waiting = yield* Effect.forkChild(machine.runtime.wait([id]));
+      const run = yield* nth(machine.memory, 1);
+      yield* settled;
+      Object.assign(machine.store, { broken: true, types: ["worker_completed"] });
+      run.print("stdout", "last words\n");
+      run.exit(0);
+      for (let n = 0; n < 5; n += 1) yield* retried;
+      expect(machine.store.refused).toBeGreaterThan(0);
+      expect(waiting.pollUnsafe()).toBeUndefined();
+      expect((yield* machine.runtime.info(id)).completion).toBeNull();
+      machine.store.broken = false;
+      yield* TestClock.adjust("1 second");
+      expect(yield* Fiber.join(waiting)).toMatchObject([{ status: "completed", exit_code: 0 }]);
+      expect(waiting.pollUnsafe()).toBeDefined();
+      const types = machine.typesOf(id);
+      const places = (["agent.event", "worker_exited", "worker_completed"] as const).map((type) =>
+        types.lastIndexOf(type),
+      );
+      expect(places).toEqual([...places].sort((one, other) => one - other));
+      expect(places[0]).toBeGreaterThan(-1);
+    }),
+  );
+
   it.effect("an exit that could not be recorded before a crash is recorded after it", () =>
     Effect.gen(function* () {
       const machine = yield* machineWithFailingStore;

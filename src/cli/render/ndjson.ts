@@ -17,3 +17,26 @@ export const ndjsonRenderer = (command: string, request_id: string, started: num
     }),
   };
 };
+
+/** In test mode an envelope that breaks the contract is thrown instead of printed. */
+export const judgedInTests = async (
+  renderer: Renderer,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Renderer> => {
+  if (env.HOLDFAST_VALIDATE !== "1") return renderer;
+  const { makePrintedCheck } = await import("../../protocol/validate/validators.ts");
+  const check = makePrintedCheck();
+  return {
+    record(record) {
+      const lines = renderer.record(record);
+      check.take(lines);
+      return lines;
+    },
+    end(ended) {
+      const printed = renderer.end(ended);
+      check.take(printed.stdout);
+      check.end();
+      return printed;
+    },
+  };
+};

@@ -6,6 +6,7 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
 import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
+import type { Valid } from "../commands/validate.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import * as daemon from "./daemon-text.ts";
@@ -364,6 +365,9 @@ const collectedSentence = (report: Replies["db/gc"] & { readonly effect: string 
   return `Moved ${what} of output${into}; ${bytes(report.freed_bytes)} given back${report.reusable_bytes > 0 ? `, ${bytes(report.reusable_bytes)} kept for new records` : ""}.`;
 };
 
+const validText: TextOf<Valid> = ({ input, level, lines }, { paint }) =>
+  `${paint("good", "valid")}  ${input === "-" ? "stdin" : input}${lines === undefined ? "" : `, ${count(lines, "line")}`}${level === undefined ? "" : `, by ${level}`}`;
+
 /** By Protocol v1 command; a command that is not here prints JSON. */
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
@@ -405,6 +409,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/send": sentText,
   "agent/ask": output,
   "agent/messages": messagesText,
+  "proto/validate": validText,
+  "event/validate": validText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,
   // Streams have printed their records; there is nothing to add.

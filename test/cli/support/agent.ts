@@ -33,6 +33,11 @@ export const agent = async (
     isStdoutTerminal: terminal,
     isStderrTerminal: terminal,
   };
-  const exit = await run(argv, streams, { PATH: process.env.PATH, ...env }, performance.now());
+  const exit = await run(
+    argv,
+    streams,
+    { PATH: process.env.PATH, HOLDFAST_VALIDATE: "1", ...env },
+    performance.now(),
+  );
   return { exit, stdout, stderr };
 };

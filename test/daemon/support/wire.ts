@@ -103,7 +103,7 @@ export const startTestDaemon = async (
     runDaemon({
       stateDir,
       version: "0.0.0",
-      env: { XDG_STATE_HOME: root, ...env },
+      env: { XDG_STATE_HOME: root, HOLDFAST_VALIDATE: "1", ...env },
       home: root,
       log: (level, message) => void logged.push({ level, message }),
       defects: makeDefects((message) => void logged.push({ level: "error", message })),

@@ -1,0 +1,128 @@
+/** agent proto validate and agent event validate: bytes of a file or of stdin to findings, with no daemon, in bounded memory. */
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { makeLineSplitter } from "../../daemon/line-splitter.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { ENVELOPE_MAX_BYTES } from "../../protocol/limits.ts";
+import { failure, success } from "../../protocol/outcome.ts";
+import type { Finding, Findings, Level } from "../../protocol/validate/finding.ts";
+import type { LineValidator } from "../../protocol/validate/stream.ts";
+import type { Context, Handler, Result } from "../context.ts";
+import { invalid } from "../parse.ts";
+import { WHY_UNREADABLE } from "./spawn.ts";
+
+/** What was valid, and how it was looked at. */
+export interface Valid {
+  readonly valid: true;
+  /** As it was named; - is stdin. */
+  readonly input: string;
+  readonly strict: boolean;
+  readonly level?: Level;
+  readonly stream?: boolean;
+  readonly lines?: number;
+  readonly command?: unknown;
+  readonly status?: unknown;
+}
+
+const validators = () => import("../../protocol/validate/validators.ts");
+
+export const validateEnvelopes: Handler = async (context) => {
+  const { makeStreamValidator, readJson, validateEnvelope } = await validators();
+  const {
+    level = "spec",
+    strict = false,
+    stream = false,
+  } = context.flags as {
+    readonly level?: Level;
+    readonly strict?: boolean;
+    readonly stream?: boolean;
+  };
+  const how = { level, strict, stream };
+  if (stream) {
+    const validator = makeStreamValidator({ level, strict });
+    const lines = await feed(bytesOf(context, "proto validate"), validator);
+    return judged(context, validator.end(), { ...how, lines });
+  }
+  const bytes = await head(bytesOf(context, "proto validate"));
+  const { command, status } = Object(readJson(bytes).value) as Record<string, unknown>;
+  return judged(context, validateEnvelope(bytes, { level, strict }), { ...how, command, status });
+};
+
+export const validateEvents: Handler = async (context) => {
+  const strict = context.flags.strict === true;
+  const { makeEventValidator } = await validators();
+  const validator = makeEventValidator({ strict });
+  const lines = await feed(bytesOf(context, "event validate"), validator);
+  return judged(context, validator.end(), { strict, lines });
+};
+
+const inputOf = ({ flags }: Context): string => (flags.input as string | undefined) ?? "-";
+
+const bytesOf = async function* (context: Context, command: string): AsyncGenerator<Uint8Array> {
+  const input = inputOf(context);
+  if (input === "-") {
+    if (context.isStdinTerminal())
+      throw new HoldfastError("INPUT_REQUIRED", "Nothing is piped to stdin.", {
+        suggestion: `Name a file, agent ${command} --input F, or pipe one to it.`,
+      });
+    yield* context.stdin();
+    return;
+  }
+  const path = resolve(context.cwd, input);
+  try {
+    yield* createReadStream(path);
+  } catch (cause) {
+    const { code = "", message } = cause as NodeJS.ErrnoException;
+    throw invalid([`--input ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], command);
+  }
+};
+
+/** All of it, or one byte more than may be. */
+const head = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const held: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of parts) {
+    held.push(part);
+    size += part.length;
+    if (size > ENVELOPE_MAX_BYTES) break;
+  }
+  return Buffer.concat(held);
+};
+
+/** Gives the number of lines; the last one needs no line end. */
+const feed = async (parts: AsyncIterable<Uint8Array>, validator: LineValidator): Promise<number> => {
+  const splitter = makeLineSplitter(ENVELOPE_MAX_BYTES);
+  let lines = 0;
+  const push = (bytes: Uint8Array): void => {
+    for (const line of splitter.push(Buffer.from(bytes))) {
+      lines += 1;
+      validator.line("tooLong" in line ? undefined : line.text);
+    }
+  };
+  for await (const part of parts) push(part);
+  if (splitter.isInside()) push(Buffer.from("\n"));
+  return lines;
+};
+
+const sentenceOf = ({ rule, place: { pointer, line }, message }: Finding): string =>
+  `Line ${line}${pointer === "" ? "" : `, ${pointer}`} (${rule}): ${message}`;
+
+/** For people a sentence each, for programs the findings themselves. */
+const judged = (context: Context, findings: Findings, how: Omit<Valid, "valid" | "input">): Result => {
+  const input = inputOf(context);
+  const count = findings.count();
+  const first = findings.list[0];
+  if (first === undefined) return success({ valid: true, input, ...how } satisfies Valid);
+  const omitted = count - findings.list.length;
+  const sentences = findings.list.map((finding) => `${sentenceOf(finding)} ${finding.remedy}`);
+  const problems = omitted === 0 ? sentences : [...sentences, `There are ${omitted} more.`];
+  return failure(
+    new HoldfastError("ENVELOPE_INVALID", `${count > 1 ? `${count} findings. ` : ""}${sentenceOf(first)}`, {
+      phase: "validation",
+      suggestion: count === 1 ? first.remedy : "Correct what the findings name, then check again.",
+      ...(context.mode === "text"
+        ? { problems }
+        : { details: { valid: false, input, ...how, findings: findings.list, omitted } }),
+    }),
+  );
+};

@@ -1,0 +1,101 @@
+/** Validates one Protocol v1 envelope: bytes in, findings out. Pure. */
+import { type Tell, viewOf } from "./envelope-rule.ts";
+import { ERROR_MEMBERS, META_MEMBERS, TOP_MEMBERS } from "./fields.ts";
+import { type Findings, type Level, makeFindings, pointerOf, type Rule } from "./finding.ts";
+import { isObject, type JsonObject } from "./forms.ts";
+import { type JsonRead, readJson } from "./json.ts";
+import { JSON_RULES } from "./json-rules.ts";
+import { SHARED_RULES } from "./shared-rules.ts";
+import { SPEC_RULES } from "./spec-rules.ts";
+import { WIRE_RULES } from "./wire-rules.ts";
+
+export interface Options {
+  readonly level: Level;
+  readonly strict?: boolean;
+  /** Rules that are not asked about. */
+  readonly without?: readonly string[];
+}
+
+const OBJECT_RULE: Rule = {
+  id: "object",
+  levels: ["wire", "spec"],
+  source: "protocol-v1.txt, Envelope shape",
+  remedy: "Send a JSON object.",
+};
+
+const UNKNOWN_RULE: Rule = {
+  id: "unknown",
+  levels: ["wire", "spec"],
+  only: "strict",
+  source: "protocol-v1 notes 2.1, strict mode: no unknown members of the envelope, meta and error",
+  remedy: "Leave the member out, or put it in data or error.details.",
+};
+
+/** In the order in which the originals check (notes 2.1). */
+const ENVELOPE_RULES = [...WIRE_RULES.slice(0, 1), ...SHARED_RULES, ...WIRE_RULES.slice(1), ...SPEC_RULES];
+
+/** Every rule over one envelope. */
+export const ENVELOPE_RULE_TABLE: readonly Rule[] = [
+  ...Object.values(JSON_RULES),
+  OBJECT_RULE,
+  ...ENVELOPE_RULES,
+  UNKNOWN_RULE,
+];
+
+/** Reads one value and tells what is wrong with it as text; undefined where it is no object. */
+export const readObject = (
+  bytes: Uint8Array,
+  line: number,
+  options: Options & { readonly whole?: boolean },
+  findings: Findings,
+): { readonly value: JsonObject; readonly lineOf: JsonRead["lineOf"] } | undefined => {
+  const { value, faults, lineOf } = readJson(bytes, line);
+  for (const fault of faults) {
+    const rule = JSON_RULES[fault.kind];
+    const isAsked = rule.only === undefined || options.strict === true || options.whole === true;
+    if (isAsked && rule.levels.includes(options.level))
+      findings.add(rule, fault.pointer, fault.line, fault.message);
+  }
+  if (isObject(value)) return { value, lineOf };
+  if (value !== undefined) findings.add(OBJECT_RULE, "", lineOf(""), "It is JSON and no object.");
+  return undefined;
+};
+
+/** `lineOf` of an envelope says on which line of the input a member stands. */
+export const judge = (
+  envelope: JsonObject,
+  lineOf: JsonRead["lineOf"],
+  { level, strict = false, without = [] }: Options,
+  findings: Findings,
+): void => {
+  const view = viewOf(envelope);
+  for (const rule of ENVELOPE_RULES) {
+    if (!rule.levels.includes(level) || without.includes(rule.id)) continue;
+    const tell: Tell = (pointer, message) => findings.add(rule, pointer, lineOf(pointer), message);
+    rule.check(view, tell);
+  }
+  if (!strict) return;
+  const known = [
+    [[], envelope, TOP_MEMBERS],
+    [["meta"], view.meta, META_MEMBERS[level]],
+    [["error"], view.error, ERROR_MEMBERS],
+  ] as const;
+  for (const [path, object, members] of known)
+    for (const name of Object.keys(object)) {
+      if ((members as readonly string[]).includes(name)) continue;
+      const pointer = pointerOf(...path, name);
+      findings.add(
+        UNKNOWN_RULE,
+        pointer,
+        lineOf(pointer),
+        `There is no member ${JSON.stringify(name.slice(0, 100))}.`,
+      );
+    }
+};
+
+export const validateEnvelope = (bytes: Uint8Array, options: Options): Findings => {
+  const findings = makeFindings();
+  const read = readObject(bytes, 1, options, findings);
+  if (read !== undefined) judge(read.value, read.lineOf, options, findings);
+  return findings;
+};

@@ -1,0 +1,28 @@
+/**
+ * A job's progress.ndjson: records {ts, message, percent, meta} that are no envelopes (notes 2.3 and 2.4). The originals' own golden
+ * stream is one, so the level `wire` knows them.
+ */
+import type { Findings } from "./finding.ts";
+import { isUtcTime, type JsonObject } from "./forms.ts";
+import { STREAM_RULES } from "./stream-rules.ts";
+
+export const isJobProgress = (value: JsonObject): boolean =>
+  !("version" in value) && !("status" in value) && "percent" in value;
+
+/** Gives the percent that the next line may not fall below. */
+export const judgeJobProgress = (
+  { ts, percent }: JsonObject,
+  line: number,
+  last: number | undefined,
+  findings: Findings,
+): number | undefined => {
+  if (typeof ts !== "string" || !isUtcTime(ts))
+    findings.add(STREAM_RULES.jobTs, "/ts", line, "ts is no RFC3339 time in UTC.");
+  if (typeof percent !== "number" || percent < 0 || percent > 100) {
+    findings.add(STREAM_RULES.jobPercent, "/percent", line, "percent is no number from 0 to 100.");
+    return last;
+  }
+  if (last !== undefined && percent < last)
+    findings.add(STREAM_RULES.jobPercent, "/percent", line, `percent is ${percent} after ${last}.`);
+  return percent;
+};

@@ -1,0 +1,57 @@
+/** docs/validation.md from the tables of rules: `npm run docs:validation`. */
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ENVELOPE_RULE_TABLE } from "../../src/protocol/validate/envelope.ts";
+import { EVENT_RULE_TABLE } from "../../src/protocol/validate/events.ts";
+import type { Rule } from "../../src/protocol/validate/finding.ts";
+import { STREAM_RULES } from "../../src/protocol/validate/stream-rules.ts";
+
+export const PAGE = join(resolve(import.meta.dirname, "../.."), "docs/validation.md");
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+const rowsOf = (rules: readonly Rule[]): string =>
+  rules
+    .map(({ id, levels, only, source, remedy }) => {
+      const when = `${levels.join(", ")}${only === "strict" ? ", --strict" : ""}`;
+      return `| \`${id}\` | ${when} | ${cell(source)} | ${cell(remedy)} |`;
+    })
+    .join("\n");
+const table = (rules: readonly Rule[]): string => `| rule | level | source | remedy |
+|---|---|---|---|
+${rowsOf(rules)}`;
+
+export const page = (): string => `# Validation
+
+    agent proto validate --input envelope.json          # or a pipe
+    agent list -o ndjson | agent proto validate --stream
+    agent event validate --input events.ndjson
+
+Both say which rules are broken, where (a JSON pointer, and the line of the input) and what to do; no daemon is needed. What is not valid
+ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findings are in \`error.detail\` as JSON, in ndjson in
+\`error.details.findings\`: \`{rule, place: {pointer, line}, message, remedy}\`. The first hundred are told, the rest is counted (\`omitted\`).
+
+- \`--level spec\`, the default, holds every rule of protocol-v1.txt; \`--level wire\` accepts what the originals accept: dotted commands,
+  \`error: {}\`, members and sources of their own. Why so: [0024](decisions/0024-two-levels-of-validity.md).
+- \`--strict\` also refuses unknown members of the envelope, \`meta\` and \`error\`, and anything after the envelope.
+- \`--stream\` reads one envelope a line, in bounded memory: progress, then exactly one terminal line. Without it the first JSON value is read.
+
+Generated from the tables of \`src/protocol/validate\` by \`npm run docs:validation\`.
+
+## Text and envelope
+
+${table(ENVELOPE_RULE_TABLE)}
+
+## Streams (\`--stream\`)
+
+${table(Object.values(STREAM_RULES))}
+
+\`job.*\` are of the lines {ts, message, percent, meta} that the originals write for a job; the level \`wire\` knows them.
+
+## AgentEvents (\`agent event validate\`)
+
+The rules about text above, and:
+
+${table(EVENT_RULE_TABLE).replaceAll(" spec,", "").replaceAll("| spec |", "| always |")}
+`;
+
+if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, page());

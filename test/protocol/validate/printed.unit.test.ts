@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { judgedInTests } from "../../../src/cli/render/ndjson.ts";
+import type { Ended, Renderer } from "../../../src/cli/render/renderer.ts";
+import { encodeEnvelope, okEnvelope, progressEnvelope } from "../../../src/protocol/envelope-v1.ts";
+import { makeAnswersCheck, makePrintedCheck } from "../../../src/protocol/validate/printed.ts";
+
+const time = { now_ms: 0, duration_ms: 1 };
+const head = { command: "agent/watch", request_id: "r" };
+const progress = (seq: number, of = head) => encodeEnvelope(progressEnvelope(of, time, seq, {}));
+const end = encodeEnvelope(okEnvelope(head, time, {}));
+const broken = end.replace("agent/watch", "agent.watch");
+
+describe("what we print", () => {
+  it("passes where it is a whole stream by the document", () => {
+    const check = makePrintedCheck();
+    check.take(progress(0) + progress(1));
+    check.take(end);
+    expect(() => check.end()).not.toThrow();
+  });
+
+  it.each([
+    ["an envelope that breaks a rule", [broken], /command at \/command/],
+    ["a gap at the beginning", [progress(1)], /stream\.first/],
+    ["two terminal lines", [end, end], /stream\.after/],
+    ["no terminal line", [progress(0)], /stream\.terminal/],
+    ["what is no JSON", ["{\n"], /json\.syntax/],
+  ])("is refused with %s", (_name, lines, message) => {
+    const check = makePrintedCheck();
+    expect(() => {
+      for (const line of lines) check.take(line);
+      check.end();
+    }).toThrow(message);
+  });
+
+  it("may be of many requests at once on a connection, each numbered by itself", () => {
+    const check = makeAnswersCheck();
+    const other = { command: "agent/watch", request_id: "s" };
+    expect(check(progress(0) + progress(0, other) + progress(1) + end + progress(0))).toBeUndefined();
+    expect(check(progress(2, other))?.message).toMatch(/goes from 0 to 2/);
+    expect(check(broken)?.message).toMatch(/breaks the contract/);
+  });
+
+  it("is judged only in test mode", async () => {
+    const renderer: Renderer = { record: () => broken, end: () => ({ stdout: broken, stderr: "" }) };
+    const unused = {} as Ended;
+    expect(await judgedInTests(renderer, {})).toBe(renderer);
+    const judged = await judgedInTests(renderer, { HOLDFAST_VALIDATE: "1" });
+    expect(() => judged.end(unused)).toThrow(/breaks the contract/);
+  });
+});
