@@ -1,9 +1,11 @@
 /** One call to one exit code: the handler's outcome, the wish to stop, the clean-up, and one rendering. */
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { PRINTED_HEARTBEAT_MS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
+import { environmentProblems, generationOf, modeOf, paintFor } from "./choices.ts";
 import {
   type Context,
   connector,
@@ -16,27 +18,15 @@ import {
   versionProblem,
 } from "./context.ts";
 import { CHECKS, HANDLERS } from "./handlers.ts";
+import { makeHeartbeat } from "./heartbeat.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
 import { type Call, invalid } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { makeLineWriter } from "./render/line.ts";
 import { ndjsonRenderer } from "./render/ndjson.ts";
-import type { Mode, Printed, Renderer } from "./render/renderer.ts";
-import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
+import type { Printed, Renderer } from "./render/renderer.ts";
 import { textRenderer } from "./render/text-renderer.ts";
 import { sentenceOfStall, stalledNow } from "./silence.ts";
-
-const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
-
-/** Flag, then HOLDFAST_OUTPUT, then what stdout is (cli.md, Output). */
-const modeOf = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Mode => {
-  const asked = flags.output ?? env.HOLDFAST_OUTPUT;
-  if (typeof asked === "string" && MODES.includes(asked)) return asked as Mode;
-  return isTerminal && !env.CI ? "text" : "json";
-};
-
-export const paintFor = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Paint =>
-  isTerminal && !flags["no-color"] && !env.NO_COLOR && env.TERM !== "dumb" ? colourPaint : plainPaint;
 
 /** For people who compare logs, not a secret: `node:crypto` would cost a tenth of the client's start. */
 const newRequestId = (): string => `req_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
@@ -66,27 +56,29 @@ const settle = async (context: Context, interrupted: Promise<Interrupt> | undefi
 /** Every mistake of the call, of its command and of the environment, in one error. */
 const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
   if (call.unknown) return call.unknown;
-  const problems = [...call.problems, ...(CHECKS[call.command.command]?.(call) ?? [])];
-  const { HOLDFAST_OUTPUT: mode } = env;
-  if (mode && !MODES.includes(mode))
-    problems.push(`HOLDFAST_OUTPUT is one of ${MODES.join(", ")}, not "${mode}"`);
+  const problems = [
+    ...call.problems,
+    ...(CHECKS[call.command.command]?.(call) ?? []),
+    ...environmentProblems(env),
+  ];
   return problems.length > 0 ? invalid(problems, call.command.words.join(" ")) : undefined;
 };
+
+/** It prints records before its envelope. */
+const streamsRecords = ({ command: { stream }, flags }: Call): boolean =>
+  typeof stream === "boolean" ? stream : stream.some((flag) => flags[flag] !== undefined);
 
 export const execute = async (call: Call, streams: Streams, env: Env, started: number): Promise<number> => {
   const { command, flags } = call;
   const request_id = newRequestId();
-  // A completion script is eval'ed, and an export is lines already: text unless something else is asked for by name.
-  const mode =
-    ["agent/completion", "db/export"].includes(command.command) && flags.output === undefined
-      ? "text"
-      : modeOf(flags, env, streams.isStdoutTerminal);
+  const mode = modeOf(command.command, flags, env, streams.isStdoutTerminal);
+  const generation = generationOf(flags, env);
   const paint = paintFor(flags, env, streams.isStdoutTerminal);
   const errorPaint = paintFor(flags, env, streams.isStderrTerminal);
   const lines = makeLineWriter(paint, { verbose: flags.verbose === true });
   const renderer: Renderer =
     mode === "json"
-      ? jsonRenderer
+      ? jsonRenderer({ generation, validate: env.HOLDFAST_VALIDATE === "1" })
       : mode === "ndjson"
         ? ndjsonRenderer(command.command, request_id, started)
         : textRenderer({
@@ -114,11 +106,39 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     if (stalled !== undefined) context.notice(sentenceOfStall(stalled));
   };
   const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
-    const exit = result.exit ?? exitCodeOf(result);
+    const exit = result.exit ?? exitCodeOf(result, generation);
+    ended = true;
     const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
     const duration_ms = Math.round(performance.now() - started);
-    return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id }), exit };
+    const { meta } = result;
+    return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id, meta }), exit };
   };
+  /** Whether the envelope is printed: nothing comes after it. */
+  let ended = false;
+  let isReaderBehind = false;
+  const write = (text: string): void | Promise<void> => {
+    if (text === "" || ended) return undefined;
+    heartbeat.printed();
+    const taken = streams.stdout(text);
+    if (taken === undefined) return undefined;
+    isReaderBehind = true;
+    return taken.then(() => {
+      isReaderBehind = false;
+    });
+  };
+  let step: string | undefined;
+  const heartbeat = makeHeartbeat(
+    (flags["heartbeat-ms"] as number | undefined) ?? PRINTED_HEARTBEAT_MS,
+    started,
+    (elapsed_ms) => {
+      if (ended || isReaderBehind) return;
+      if (streamsRecords(call)) {
+        const beat = { status: "running", heartbeat: true, elapsed_ms, ...(step !== undefined && { step }) };
+        if (mode !== "text") streams.stdout(renderer.record(beat as unknown as LogRecord));
+      } else if (step !== undefined && !streams.isStderrTerminal)
+        streams.stderr(`[${Math.round(elapsed_ms / 1000)}s] ${step}\n`);
+    },
+  );
   const context: Context = {
     ...streams,
     call,
@@ -133,11 +153,8 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     cleanups,
     cwd: process.cwd(),
     connect: connector(stateDir, env, onConnect, cleanups),
-    record: (record) => {
-      const text = renderer.record(record);
-      return text === "" ? undefined : streams.stdout(text);
-    },
-    line: (value) => streams.stdout(renderer.record(value as LogRecord)),
+    record: (record) => (ended ? undefined : write(renderer.record(record))),
+    line: (value) => (ended ? undefined : write(renderer.record(value as LogRecord))),
     know: lines.know,
     hint: (text, when = "now") => {
       if (mode !== "text" || !streams.isStderrTerminal) return;
@@ -151,7 +168,12 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     },
     finish: (result) => void streams.stdout(print(result).printed.stdout),
     progress: (text) => {
-      const done = spinner(streams, errorPaint, text);
+      step = text;
+      const end = spinner(streams, errorPaint, text);
+      const done = () => {
+        step = undefined;
+        end();
+      };
       cleanups.push(done);
       return done;
     },
@@ -162,6 +184,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
   const result: Result = error
     ? failure(error)
     : await settle(context, command.command === "daemon/run" ? undefined : firstInterrupt());
+  heartbeat.stop();
   for (const cleanup of cleanups.reverse()) await cleanup();
   const { printed, exit } = print(result);
   if (printed.stdout !== "") await streams.stdout(printed.stdout);

@@ -11,7 +11,7 @@ import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
 import type { Handler } from "./context.ts";
 import { VERSION } from "./package.ts";
-import type { Call } from "./parse.ts";
+import type { Checks } from "./parse.ts";
 
 export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
@@ -52,12 +52,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },
   }),
-  "agent/manifest": async () => ({ ok: true, value: (await import("./manifest.ts")).manifest() }),
+  "agent/manifest": async (context) => (await import("./manifest.ts")).manifestFor(context),
   "agent/version": async () => ({ ok: true, value: { version: VERSION, node: process.versions.node } }),
 };
 
 /** What the registry cannot say about a call: mistakes between its flags and arguments. */
-export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>> = {
+export const CHECKS: Checks = {
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
   "agent/send": messages.sendProblems,

@@ -47,7 +47,12 @@ export interface Replies extends Record<RequestName, object> {
   "agent/send": Success<"send">;
   "agent/ask": Success<"ask">;
   "agent/messages": { readonly messages: Success<"messages"> };
-  "agent/list": { readonly workers: readonly WorkerView[] };
+  /** `total` counts those of all pages; `cursor` is there when more follow. */
+  "agent/list": {
+    readonly workers: readonly WorkerView[];
+    readonly total: number;
+    readonly cursor?: string;
+  };
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;
   "agent/why": WhyReply;

@@ -10,7 +10,9 @@ import {
   DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  LIST_PAGE_MAX_WORKERS,
   OUTPUT_QUOTA_DEFAULT_BYTES,
+  PRINTED_HEARTBEAT_MS,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   STALL_DEFAULT_MS,
@@ -162,6 +164,21 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     help: "state directory of the daemon to talk to",
     default: "$HOLDFAST_HOME",
   },
+  {
+    name: "envelope",
+    type: "enum",
+    values: ["g1", "g2"],
+    value: "G",
+    help: "generation of the JSON envelope and of the exit codes",
+    default: "g1",
+  },
+  {
+    name: "heartbeat-ms",
+    type: "int",
+    value: "MS",
+    help: "a sign of life after so long a silence, on streams in JSON, else on stderr; 0 is never",
+    default: String(PRINTED_HEARTBEAT_MS),
+  },
   { name: "no-color", type: "bool", help: "no colours in text" },
   { name: "schema", type: "bool", help: "print the JSON Schemas of this command's input and output" },
   { name: "help", short: "h", type: "bool", help: "show help" },
@@ -201,6 +218,18 @@ const variable: FlagDef = {
   repeatable: true,
   help: "variable of the file",
 };
+
+/** What other tools call a command of ours: told as a redirect, once and for all (decision 0025). */
+export const RENAMED: readonly { readonly from: string; readonly to: readonly string[] }[] = [
+  { from: "apply", to: ["up"] },
+  { from: "delete", to: ["kill"] },
+  { from: "describe", to: ["info"] },
+  { from: "inspect", to: ["info"] },
+  { from: "ls", to: ["list"] },
+  { from: "stop", to: ["kill"] },
+  { from: "db vacuum", to: ["db", "gc"] },
+  { from: "db verify", to: ["db", "check"] },
+];
 
 export const COMMANDS: readonly CommandDef[] = [
   {
@@ -567,8 +596,21 @@ export const COMMANDS: readonly CommandDef[] = [
     flags: [
       { name: "all", short: "a", type: "bool", help: "also what has ended" },
       { name: "quiet", short: "q", type: "bool", help: "whole ids alone, one a line" },
+      {
+        name: "limit",
+        type: "int",
+        value: "N",
+        help: "so many of them, in order of their ids; 0 is all",
+        default: String(LIST_PAGE_MAX_WORKERS),
+      },
+      {
+        name: "cursor",
+        type: "string",
+        value: "C",
+        help: "the page after the one whose meta.cursor this is",
+      },
     ],
-    examples: ["agent list", "agent list --all -o json | jq '.data[].name'"],
+    examples: ["agent list", "agent list --all -o json | jq '.data[].name'", "agent list --limit 20"],
   },
   {
     words: ["tree"],
@@ -1000,7 +1042,14 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Every command with its flags, exit codes and schemas, as JSON",
     args: [],
-    flags: [],
+    flags: [
+      {
+        name: "etag",
+        type: "string",
+        value: "E",
+        help: "the etag of the manifest that you have: if it is still this one, data is null",
+      },
+    ],
     examples: ["agent manifest -o json"],
   },
   {

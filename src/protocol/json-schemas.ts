@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { AgentEvent } from "./agent-event.ts";
 import { AgentCompletion } from "./completion.ts";
-import { EnvelopeV1, ResponseEnvelope } from "./envelope-schemas.ts";
+import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "./envelope-schemas.ts";
 import { type RequestName, Requests } from "./requests.ts";
 import { WorkerSpec } from "./worker.ts";
 
@@ -13,6 +13,7 @@ const CONTRACTS = {
   "agent-completion": AgentCompletion,
   "envelope-v1": EnvelopeV1,
   "response-envelope": ResponseEnvelope,
+  "response-envelope-g2": ResponseEnvelopeG2,
   "worker-spec": WorkerSpec,
 } as const;
 

@@ -338,3 +338,8 @@ export const NEXT_DAEMON_WAIT_MS = 30_000;
 export const NEXT_DAEMON_POLL_MS = 200;
 /** `agent up` and `down` look so often whether the tree is there yet. */
 export const TREE_POLL_MS = 100;
+
+/** A command that prints nothing for so long says that it is still there (response-envelope notes B.3, F-053). */
+export const PRINTED_HEARTBEAT_MS = 10_000;
+/** One page of `agent list` where no other is asked for: some megabytes of JSON. */
+export const LIST_PAGE_MAX_WORKERS = 5_000;

@@ -73,7 +73,12 @@ export const Requests = {
     idempotency_key: idempotencyKey.optional(),
   }),
   "agent/messages": z.strictObject({ id: ref }),
-  "agent/list": z.strictObject({ all: z.boolean().default(false) }),
+  /** In order of their ids; `cursor` is the last id of the page before. */
+  "agent/list": z.strictObject({
+    all: z.boolean().default(false),
+    limit: z.int().min(1).optional(),
+    cursor: z.string().max(64).optional(),
+  }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
   "agent/why": z.strictObject({ id: ref }),

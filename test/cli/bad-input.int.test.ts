@@ -152,7 +152,7 @@ describe("agent spawn refuses", () => {
 
 it.each([
   [["spwan"], 'There is no command "spwan"; did you mean agent spawn?'],
-  [["daemon", "strat"], 'There is no command "daemon strat"; did you mean agent daemon start?'],
+  [["daemon", "stp"], 'There is no command "daemon stp"; did you mean agent daemon stop?'],
   [["capabilities", "cluade"], 'There is no kind "cluade"; did you mean claude?'],
   [["kill"], "agent kill needs an ID, or --all."],
   [["kill", "a", "--all"], "agent kill takes IDs or --all, not both."],

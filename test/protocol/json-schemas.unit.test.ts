@@ -9,6 +9,7 @@ it("every contract and every request has a JSON Schema of draft 2020-12", () => 
     "agent-completion",
     "envelope-v1",
     "response-envelope",
+    "response-envelope-g2",
     "worker-spec",
     ...Object.keys(Requests),
   ]);

@@ -52,8 +52,9 @@ export const ask: Handler = async (context) => {
     const answer = await outlasting(context, { deadline, resume }, (client) =>
       client.request("agent/ask", { id: id!, text: message, timeout_ms: left(), idempotency_key }),
     );
-    if (answer.truncated) context.warn("The answer is cut; the whole output is in: agent logs --raw");
-    return success(answer);
+    if (!answer.truncated) return success(answer);
+    context.warn("The answer is cut; the whole output is in: agent logs --raw");
+    return { ...success(answer), meta: { truncated: true } };
   } catch (cause) {
     const error = asHoldfastError(cause);
     if (error.code !== "TIMEOUT" || timeout === undefined) throw error;

@@ -1,6 +1,7 @@
 /** The short commands about workers: one request, one answer. */
 import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { LIST_PAGE_MAX_WORKERS } from "../../protocol/limits.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { Answer, PerWorker } from "../../supervisor/facade.ts";
 import type { Context, Handler, Result } from "../context.ts";
@@ -102,10 +103,23 @@ export const answer: Handler = async ({ call, connect }) => {
 };
 
 export const list: Handler = async (context) => {
-  const all = context.flags.all === true;
-  const reply = await (await context.connect()).request("agent/list", { all });
+  const { flags } = context;
+  const all = flags.all === true;
+  const asked = flags.limit as number | undefined;
+  const limit = asked === 0 ? undefined : (asked ?? LIST_PAGE_MAX_WORKERS);
+  const client = await context.connect();
+  const reply = await client.request("agent/list", {
+    all,
+    limit,
+    cursor: flags.cursor as string | undefined,
+  });
   if (reply.workers.length === 0) context.hint(nobody(all));
-  return success(reply);
+  if (reply.cursor === undefined) return success(reply);
+  const next = `agent list${all ? " --all" : ""} --limit ${limit} --cursor ${reply.cursor}`;
+  const more = `These are ${reply.workers.length} of ${reply.total} workers; the next page: ${next}`;
+  if (asked === undefined) context.warn(more);
+  else context.hint(more, "after");
+  return { ...success(reply), meta: { truncated: true, cursor: reply.cursor } };
 };
 
 const nobody = (all: boolean): string =>
@@ -120,8 +134,10 @@ export const tree: Handler = async (context) => {
   return success(root);
 };
 
-export const why: Handler = async (context) =>
-  success(await (await context.connect()).request("agent/why", { id: context.call.args[0]! }));
+export const why: Handler = async (context) => {
+  const reply = await (await context.connect()).request("agent/why", { id: context.call.args[0]! });
+  return reply.omitted > 0 ? { ...success(reply), meta: { truncated: true } } : success(reply);
+};
 
 /** What a person sees of a worker's newest records, as `systemctl status` shows the end of the journal. */
 const RECENT_RECORDS = 8;
@@ -136,8 +152,9 @@ export const info: Handler = async (context) => {
 
 export const output: Handler = async (context) => {
   const answer = await (await context.connect()).request("agent/output", { id: context.call.args[0]! });
-  if (answer.truncated) context.warn("The answer is cut; the whole output is in: agent logs --raw");
-  return success(answer);
+  if (!answer.truncated) return success(answer);
+  context.warn("The answer is cut; the whole output is in: agent logs --raw");
+  return { ...success(answer), meta: { truncated: true } };
 };
 
 export const capabilities: Handler = async (context) => {

@@ -1,8 +1,10 @@
 /** agent/*: the commands on workers, without the stream. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { isUlid } from "../../protocol/ids.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../supervisor/facade.ts";
+import { pageOf } from "../page.ts";
 import { invalidRequest } from "../request.ts";
 import type { Handler } from "./handler.ts";
 
@@ -68,7 +70,11 @@ export const messages: Handler<"agent/messages"> = {
 
 export const list: Handler<"agent/list"> = {
   lifetime: "read",
-  run: ({ runtime }, data) => Effect.map(runtime.list(data), (workers) => success({ workers })),
+  run: ({ runtime }, { all, limit, cursor }) => {
+    if (cursor !== undefined && !isUlid(cursor))
+      return Effect.fail(new HoldfastError("PAGE_UNKNOWN", `No page begins at the cursor ${cursor}.`));
+    return Effect.map(runtime.list({ all }), (workers) => success(pageOf(workers, limit, cursor)));
+  },
 };
 
 export const info: Handler<"agent/info"> = {

@@ -45,7 +45,7 @@ export const makeCommands = (): Commands => {
 
   const start: Commands["start"] = (argv, env = {}) => {
     const child = spawn(process.execPath, [MAIN, ...argv], {
-      env: { PATH: process.env.PATH, HOLDFAST_HOME: home, ...env },
+      env: { PATH: process.env.PATH, HOLDFAST_VALIDATE: "1", HOLDFAST_HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [out, err] = ["", ""];
