@@ -5,7 +5,7 @@ import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
-import { environmentProblems, generationOf, modeOf, paintFor } from "./choices.ts";
+import { generationOf, modeOf, paintFor } from "./choices.ts";
 import {
   type Context,
   connector,
@@ -17,10 +17,11 @@ import {
   stateDirOf,
   versionProblem,
 } from "./context.ts";
-import { CHECKS, HANDLERS } from "./handlers.ts";
+import { HANDLERS } from "./handlers.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
-import { type Call, invalid } from "./parse.ts";
+import { mistakes } from "./mistakes.ts";
+import type { Call } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { makeLineWriter } from "./render/line.ts";
 import { ndjsonRenderer } from "./render/ndjson.ts";
@@ -51,17 +52,6 @@ const settle = async (context: Context, interrupted: Promise<Interrupt> | undefi
   );
   if (interrupted === undefined) return handled;
   return Promise.race([handled, interrupted.then((signal) => cancelled(context, signal))]);
-};
-
-/** Every mistake of the call, of its command and of the environment, in one error. */
-const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
-  if (call.unknown) return call.unknown;
-  const problems = [
-    ...call.problems,
-    ...(CHECKS[call.command.command]?.(call) ?? []),
-    ...environmentProblems(env),
-  ];
-  return problems.length > 0 ? invalid(problems, call.command.words.join(" ")) : undefined;
 };
 
 /** It prints records before its envelope. */
@@ -179,7 +169,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     },
     onInterrupt: undefined,
   };
-  const error = mistakes(call, env);
+  const error = mistakes(call, { env, cwd: context.cwd });
   // The daemon in the foreground has its own way to end.
   const result: Result = error
     ? failure(error)

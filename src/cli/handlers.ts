@@ -1,17 +1,20 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
+
+import type { HoldfastError } from "../protocol/errors.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import * as messages from "./commands/messages.ts";
 import { spawn } from "./commands/spawn.ts";
+import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tree from "./commands/tree.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
-import type { Handler } from "./context.ts";
+import type { Env, Handler } from "./context.ts";
 import { VERSION } from "./package.ts";
-import type { Checks } from "./parse.ts";
+import type { Call, Checks } from "./parse.ts";
 
 export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
@@ -69,4 +72,11 @@ export const CHECKS: Checks = {
   "agent/logs": logsProblems,
   "daemon/stop": daemon.stopProblems,
   "db/export": db.exportProblems,
+};
+
+/** What must be there on this machine: looked at with the mistakes of the call, before anything is done. */
+export const CONDITIONS: Readonly<
+  Record<string, (call: Call, place: { readonly env: Env; readonly cwd: string }) => readonly HoldfastError[]>
+> = {
+  "agent/spawn": spawnConditions,
 };

@@ -16,7 +16,7 @@ import type { Client } from "../client.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
-import { WHY_UNREADABLE } from "./spawn.ts";
+import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 import { type FailedWorker, progressOf, type Standing } from "./tree-standing.ts";
 
