@@ -8,7 +8,14 @@ import type { Usage, WorkerError } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
-import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
+import type {
+  AppliedReply,
+  PerWorker,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "../supervisor/facade.ts";
 import type { BudgetView } from "../supervisor/replies.ts";
 import type { DoctorReport } from "./commands/doctor.ts";
 
@@ -163,7 +170,8 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     children: z.array(node),
   }),
 );
-const applied: z.ZodType<Replies["tree/apply"]> = z.object({
+const applied = z.object({
+  effect,
   tree: z.string().describe("its name"),
   changes: z.array(
     z.object({
@@ -177,7 +185,7 @@ const applied: z.ZodType<Replies["tree/apply"]> = z.object({
     }),
   ),
   state: SupervisorPhase,
-});
+}) satisfies z.ZodType<AppliedReply>;
 const plan = z.object({
   argv: z.array(z.string()),
   cwd: z.string(),
@@ -330,11 +338,12 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   ]),
   "agent/output": z.object({ id, text: z.string(), truncated: z.boolean() }),
   "agent/wait": z.object({ results: z.array(waited) }),
-  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS) }),
+  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS), effect }),
   "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),
   "agent/ask": z.object({
     id,
     message_id: id,
+    effect,
     turn: z.int(),
     text: z.string(),
     truncated: z.boolean(),
@@ -363,7 +372,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "daemon/install": installed,
   "daemon/uninstall": installed,
   "db/check": z.object({ ok: z.boolean(), records: z.int(), head: z.int(), findings: z.array(z.string()) }),
-  "db/rebuild": z.object({ records: z.int() }),
+  "db/rebuild": z.object({ records: z.int(), effect }),
   "db/gc": z.object({
     records: z.int(),
     archives: z.array(z.string()),

@@ -21,6 +21,7 @@ import { type Log, textOf } from "./log.ts";
 import { boundedLog } from "./log-size.ts";
 import { softLimitOf, textAt } from "./machine-files.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
+import { Once } from "./once.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
@@ -100,6 +101,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
 
     const services: Services = {
       runtime,
+      once: new Once(),
       facts: () => ({
         socket: path,
         connections: server.connections(),

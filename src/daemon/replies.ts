@@ -34,6 +34,11 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly health: HealthFacts;
 }
 
+/** It was done before, under the same idempotency key. */
+export interface Repeated {
+  readonly effect?: "noop";
+}
+
 export interface Replies extends Record<RequestName, object> {
   "agent/spawn": SpawnReply;
   /** Also the data of a PARTIAL_FAILURE. */
@@ -41,9 +46,9 @@ export interface Replies extends Record<RequestName, object> {
   "agent/restart": { readonly results: readonly PerWorker[] };
   "agent/pause": { readonly results: readonly PerWorker[] };
   "agent/unpause": { readonly results: readonly PerWorker[] };
-  "tree/apply": AppliedReply;
-  "tree/down": AppliedReply;
-  "agent/answer": Success<"answer">;
+  "tree/apply": AppliedReply & Repeated;
+  "tree/down": AppliedReply & Repeated;
+  "agent/answer": Success<"answer"> & Repeated;
   "agent/send": Success<"send">;
   "agent/ask": Success<"ask">;
   "agent/messages": { readonly messages: Success<"messages"> };

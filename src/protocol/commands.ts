@@ -488,6 +488,7 @@ export const COMMANDS: readonly CommandDef[] = [
       { name: "all", short: "a", type: "bool", help: "all living workers" },
       { name: "reason", type: "string", value: "TEXT", help: "kept in the log" },
       dryRun,
+      idempotencyKey,
     ],
     examples: ["agent kill fixer", "agent kill --all --grace 2s"],
   },
@@ -502,7 +503,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Start a new incarnation, also of what has ended",
     details: "What runs is stopped first, with its own grace. A restart asked for counts in no window.",
     args: [ids("workers to restart")],
-    flags: [],
+    flags: [dryRun, idempotencyKey],
     examples: ["agent restart web"],
   },
   {
@@ -517,7 +518,11 @@ export const COMMANDS: readonly CommandDef[] = [
     details:
       "SIGSTOP to the agent and all that descends from it; its timeout, stall, tool and heartbeat clocks stand still too. A pause ends with agent unpause, with a kill or a restart, and with the incarnation. A supervisor's path pauses all that run below it now.",
     args: [ids("workers to pause", { complete: "living" })],
-    flags: [{ name: "reason", type: "string", value: "TEXT", help: "kept in the log, shown in agent list" }],
+    flags: [
+      { name: "reason", type: "string", value: "TEXT", help: "kept in the log, shown in agent list" },
+      dryRun,
+      idempotencyKey,
+    ],
     examples: ["agent pause fixer --reason 'the laptop is hot'", "agent pause crew"],
   },
   {
@@ -530,7 +535,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5],
     summary: "Let paused workers go on, whatever they were paused for",
     args: [ids("workers to let go on", { complete: "living" })],
-    flags: [],
+    flags: [dryRun, idempotencyKey],
     examples: ["agent unpause fixer"],
   },
   {
@@ -551,6 +556,7 @@ export const COMMANDS: readonly CommandDef[] = [
       dryRun,
       { name: "wait", type: "bool", help: "return when the tree runs (the default)" },
       { name: "detach", short: "d", type: "bool", help: "return as soon as the changes are on record" },
+      idempotencyKey,
     ],
     examples: ["agent up", "agent up -f crew/holdfast.yaml --var REGION=eu"],
   },
@@ -579,7 +585,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Stop a tree in order, and forget it",
     details: "Returns when nothing of the tree is left.",
     args: [{ name: "NAME", help: "name of a tree, where its file is not at hand" }],
-    flags: [treeFile],
+    flags: [treeFile, dryRun, idempotencyKey],
     examples: ["agent down", "agent down shop"],
   },
   {
@@ -763,7 +769,7 @@ export const COMMANDS: readonly CommandDef[] = [
         values: ANSWERS,
       },
     ],
-    flags: [],
+    flags: [idempotencyKey],
     examples: ["agent answer fixer wait", "agent answer crew continue"],
   },
   {
@@ -891,6 +897,7 @@ export const COMMANDS: readonly CommandDef[] = [
     flags: [
       { name: "keep-agents", type: "bool", help: "leave them running for the next daemon to adopt" },
       { name: "kill-agents", type: "bool", help: "stop them first, in reverse order of their start" },
+      dryRun,
     ],
     examples: ["agent daemon stop --keep-agents"],
   },

@@ -343,3 +343,5 @@ export const TREE_POLL_MS = 100;
 export const PRINTED_HEARTBEAT_MS = 10_000;
 /** One page of `agent list` where no other is asked for: some megabytes of JSON. */
 export const LIST_PAGE_MAX_WORKERS = 5_000;
+/** Keys whose first answers a daemon keeps beside the log: a day of one request every ten seconds. */
+export const IDEMPOTENCY_KEYS_MAX = 10_000;

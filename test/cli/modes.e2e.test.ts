@@ -36,7 +36,9 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
   ["agent/messages", ["messages", "reader"]],
+  ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
+  ["agent/unpause", ["unpause", "reader", "--dry-run"]],
   ["agent/unpause", ["unpause", "reader"]],
   ["agent/capabilities", ["capabilities"]],
   ["agent/capabilities", ["capabilities", "claude"]],
@@ -55,12 +57,34 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/version", ["version"]],
   ["agent/diff", ["diff", "--file", TREE]],
   ["agent/up", ["up", "--file", TREE]],
+  ["agent/down", ["down", "--file", TREE, "--dry-run"]],
   ["agent/down", ["down", "--file", TREE]],
   ["agent/kill", ["kill", "reader", "--dry-run"]],
-  ["agent/restart", ["restart", "done"]],
+  ["agent/restart", ["restart", "done", "--dry-run"]],
+  ["agent/restart", ["restart", "done", "--idempotency-key", "k"]],
+  ["agent/restart", ["restart", "done", "--idempotency-key", "k"]],
   ["agent/kill", ["kill", "--all", "--grace", "1s"]],
+  ["daemon/stop", ["daemon", "stop", "--dry-run"]],
   ["daemon/stop", ["daemon", "stop", "--kill-agents"]],
 ];
+
+/** What a call that changes something says that it did. */
+const EFFECTS: Readonly<Record<string, string>> = {
+  "spawn -- true": "created",
+  "spawn --dry-run -- true": "would_create",
+  "pause reader --dry-run": "would_update",
+  "pause reader --reason a look": "updated",
+  "unpause reader --dry-run": "would_update",
+  "kill reader --dry-run": "would_delete",
+  "restart done --dry-run": "would_update",
+  "daemon start": "noop",
+  "daemon stop --dry-run": "would_delete",
+  "daemon stop --kill-agents": "deleted",
+  "db rebuild": "updated",
+  "db gc --dry-run": "would_delete",
+};
+const DANGEROUS = COMMANDS.filter(({ danger }) => danger !== "safe").map(({ command }) => command);
+let restarts = 0;
 
 const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   word === "watch" ||
@@ -87,6 +111,11 @@ describe("in JSON", () => {
     expect(OUTPUTS[command]!.safeParse(envelope.data).error).toBeUndefined();
     for (const line of lines) record.parse(JSON.parse(line));
     expect(lines.length > 0).toBe(streams(call));
+    const { effect } = envelope.data as { effect?: string };
+    if (DANGEROUS.includes(command)) expect(effect).toBeDefined();
+    const title = argv.join(" ");
+    if (title in EFFECTS) expect({ title, effect }).toEqual({ title, effect: EFFECTS[title] });
+    if (argv.includes("--idempotency-key")) expect(effect).toBe(["updated", "noop"][restarts++]);
   });
 });
 

@@ -45,13 +45,12 @@ export const check: Handler = async (context) => {
 
 export const rebuild: Handler = async (context) => {
   const done = context.progress("folding the log");
-  return success(
-    await asked(
-      context,
-      (client) => client.request("db/rebuild", {}),
-      async () => (await offline()).rebuild(context.stateDir, VERSION),
-    ).finally(done),
-  );
+  const report = await asked(
+    context,
+    (client) => client.request("db/rebuild", {}),
+    async () => (await offline()).rebuild(context.stateDir, VERSION),
+  ).finally(done);
+  return success({ ...report, effect: "updated" });
 };
 
 export const gc: Handler = async (context) => {

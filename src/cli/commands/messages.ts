@@ -52,9 +52,10 @@ export const ask: Handler = async (context) => {
     const answer = await outlasting(context, { deadline, resume }, (client) =>
       client.request("agent/ask", { id: id!, text: message, timeout_ms: left(), idempotency_key }),
     );
-    if (!answer.truncated) return success(answer);
+    const told = success({ ...answer, effect: "created" });
+    if (!answer.truncated) return told;
     context.warn("The answer is cut; the whole output is in: agent logs --raw");
-    return { ...success(answer), meta: { truncated: true } };
+    return { ...told, meta: { truncated: true } };
   } catch (cause) {
     const error = asHoldfastError(cause);
     if (error.code !== "TIMEOUT" || timeout === undefined) throw error;

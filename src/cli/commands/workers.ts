@@ -8,6 +8,7 @@ import type { Context, Handler, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
+import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
 import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
 
@@ -47,6 +48,9 @@ const withResults = async (
   return outcome.value?.results ? perWorker(outcome.value.results) : outcome;
 };
 
+/** Under which a repeat does nothing. */
+const keyOf = (flags: Call["flags"]): string | undefined => flags["idempotency-key"] as string | undefined;
+
 export const killProblems = ({ args, flags }: Call): readonly string[] => {
   if (args.length === 0 && !flags.all) return ["agent kill needs an ID, or --all"];
   return args.length > 0 && flags.all ? ["agent kill takes IDs or --all, not both"] : [];
@@ -68,38 +72,50 @@ export const kill: Handler = async (context) => {
       signal: flags.signal as string | undefined,
       reason: flags.reason as string | undefined,
       dry_run: flags["dry-run"] === true,
+      idempotency_key: keyOf(flags),
     }),
   );
 };
 
 export const restart: Handler = async (context) => {
+  const { call, flags } = context;
   const client = await context.connect();
-  context.onInterrupt = { sentence: "The daemon goes on restarting them. See: agent list" };
-  return withResults(context, `restarting ${context.call.args.join(", ")}`, () =>
-    client.ask("agent/restart", { ids: [...context.call.args] }),
+  const ids = [...call.args];
+  if (!flags["dry-run"])
+    context.onInterrupt = { sentence: "The daemon goes on restarting them. See: agent list" };
+  return withResults(context, `restarting ${ids.join(", ")}`, () =>
+    flags["dry-run"]
+      ? dryRun(client, ids, wouldRestart)
+      : client.ask("agent/restart", { ids, idempotency_key: keyOf(flags) }),
   );
 };
 
 export const pause: Handler = async (context) => {
+  const { call, flags } = context;
   const client = await context.connect();
-  return withResults(context, `pausing ${context.call.args.join(", ")}`, () =>
-    client.ask("agent/pause", {
-      ids: [...context.call.args],
-      reason: context.flags.reason as string | undefined,
-    }),
+  const ids = [...call.args];
+  const how = { reason: flags.reason as string | undefined, idempotency_key: keyOf(flags) };
+  return withResults(context, `pausing ${ids.join(", ")}`, () =>
+    flags["dry-run"] ? dryRun(client, ids, wouldPause) : client.ask("agent/pause", { ids, ...how }),
   );
 };
 
 export const unpause: Handler = async (context) => {
+  const { call, flags } = context;
   const client = await context.connect();
-  return withResults(context, `letting ${context.call.args.join(", ")} go on`, () =>
-    client.ask("agent/unpause", { ids: [...context.call.args] }),
+  const ids = [...call.args];
+  return withResults(context, `letting ${ids.join(", ")} go on`, () =>
+    flags["dry-run"]
+      ? dryRun(client, ids, wouldUnpause)
+      : client.ask("agent/unpause", { ids, idempotency_key: keyOf(flags) }),
   );
 };
 
-export const answer: Handler = async ({ call, connect }) => {
+export const answer: Handler = async ({ call, flags, connect }) => {
   const [id, said] = call.args;
-  return success(await (await connect()).request("agent/answer", { id: id!, answer: said as Answer }));
+  const asked = { id: id!, answer: said as Answer, idempotency_key: keyOf(flags) };
+  const reply = await (await connect()).request("agent/answer", asked);
+  return success({ ...reply, effect: reply.effect ?? "updated" });
 };
 
 export const list: Handler = async (context) => {

@@ -22,7 +22,8 @@ export const kill: Handler<"agent/kill"> = {
         invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
       );
     }
-    return Effect.map(runtime.kill(data), (results) => perWorker("killed", results));
+    const { idempotency_key: _, ...asked } = data;
+    return Effect.map(runtime.kill(asked), (results) => perWorker("killed", results));
   },
 };
 
@@ -34,8 +35,8 @@ export const restart: Handler<"agent/restart"> = {
 
 export const pause: Handler<"agent/pause"> = {
   lifetime: "command",
-  run: ({ runtime }, { ids, ...how }) =>
-    Effect.map(runtime.pause(ids, how), (results) => perWorker("paused", results)),
+  run: ({ runtime }, { ids, reason }) =>
+    Effect.map(runtime.pause(ids, { reason }), (results) => perWorker("paused", results)),
 };
 
 export const unpause: Handler<"agent/unpause"> = {
@@ -46,7 +47,7 @@ export const unpause: Handler<"agent/unpause"> = {
 
 export const answer: Handler<"agent/answer"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, answer: said, ...options }) =>
+  run: ({ runtime }, { id, answer: said, idempotency_key: _, ...options }) =>
     Effect.map(runtime.answer(id, said, options), (reply) => success(reply)),
 };
 
