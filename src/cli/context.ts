@@ -65,6 +65,8 @@ export interface Context extends Streams {
   finish(result: Result): void;
   /** A moving line on stderr while something takes longer than a second. Returns the way to end it. */
   progress(text: string): () => void;
+  /** Something was tried again that had failed: `meta.retries` counts it. */
+  retried(): void;
   /** What goes on when the person stops this command, and how to end it too. */
   onInterrupt: { readonly workers?: readonly string[]; readonly sentence: string } | undefined;
   /** Run before the process ends, whatever happened. */

@@ -100,7 +100,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     ended = true;
     const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
     const duration_ms = Math.round(performance.now() - started);
-    const { meta } = result;
+    const meta = retries === 0 ? result.meta : { ...result.meta, retries };
     return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id, meta }), exit };
   };
   /** Whether the envelope is printed: nothing comes after it. */
@@ -117,6 +117,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     });
   };
   let step: string | undefined;
+  let retries = 0;
   const heartbeat = makeHeartbeat(
     (flags["heartbeat-ms"] as number | undefined) ?? PRINTED_HEARTBEAT_MS,
     started,
@@ -166,6 +167,9 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
       };
       cleanups.push(done);
       return done;
+    },
+    retried: () => {
+      retries += 1;
     },
     onInterrupt: undefined,
   };

@@ -403,6 +403,13 @@ export class HoldfastError extends Error {
   }
 }
 
+/** The same error with the tries that were made before it was told (protocol-v1.txt, Retry transparency): one each so many milliseconds. */
+export const afterTries = (
+  { code, message, info }: HoldfastError,
+  attempts: number,
+  every_ms: number,
+): HoldfastError => new HoldfastError(code, message, { ...info, attempts, backoff: `fixed ${every_ms}ms` });
+
 const isOutOfFiles = (cause: unknown): boolean => {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
   return code === "EMFILE" || code === "ENFILE";
