@@ -1,7 +1,6 @@
 /** What restart, pause and unpause would do, from what the daemon says of each worker now. */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import { isEnded } from "../../protocol/worker.ts";
 import type { PerWorker } from "../../supervisor/facade.ts";
 import type { WorkerInfo } from "../../supervisor/replies.ts";
 import type { Client } from "../client.ts";
@@ -15,7 +14,7 @@ const isPausedByName = ({ paused }: WorkerInfo): boolean =>
 export const wouldRestart: Would = () => true;
 export const wouldUnpause: Would = isPausedByName;
 export const wouldPause: Would = (worker) => {
-  if (isEnded(worker.state))
+  if (worker.ended_at !== null)
     throw new HoldfastError("INVALID_STATE", `Worker ${worker.id} has ended; there is nothing to pause.`);
   return !isPausedByName(worker);
 };
