@@ -13,6 +13,8 @@ import {
 } from "../../src/protocol/commands.ts";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
+import { hasVectors } from "../protocol/vectors.ts";
+import { contractSchema } from "../support/contract-schemas.ts";
 import { agent } from "./support/agent.ts";
 import { programsOfKinds } from "./support/programs.ts";
 
@@ -32,12 +34,16 @@ afterAll(() => {
   for (const made of [directory, programs]) rmSync(made, { recursive: true, force: true });
 });
 
+/** The contract's own schema, where it is at hand. */
+const contract = hasVectors("response-envelope") ? contractSchema("response-envelope") : ResponseEnvelope;
+
 /** The sentences of a refusal. */
 const refused = async (argv: readonly string[]): Promise<readonly string[]> => {
   const env = { HOLDFAST_HOME: stateDir, PATH: `${programs}:${process.env.PATH}` };
   const ran = await agent(["-o", "json", ...argv], { env });
   expect(ran).toMatchObject({ exit: 3, stderr: "" });
   const { ok, data, error } = ResponseEnvelope.parse(JSON.parse(ran.stdout));
+  expect(contract.safeParse(JSON.parse(ran.stdout)).error).toBeUndefined();
   expect({ ok, data }).toEqual({ ok: false, data: null });
   expect(error).toMatchObject({
     phase: "validation",

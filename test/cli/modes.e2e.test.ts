@@ -4,9 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OUTPUTS, record } from "../../src/cli/schemas.ts";
 import { COMMANDS } from "../../src/protocol/commands.ts";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { hasVectors } from "../protocol/vectors.ts";
+import { contractSchema } from "../support/contract-schemas.ts";
 import { type Commands, makeCommands } from "./support/commands.ts";
 
 let commands: Commands;
+/** The contract's own schema, where it is at hand. */
+const contract = hasVectors("response-envelope") ? contractSchema("response-envelope") : ResponseEnvelope;
 beforeAll(async () => {
   commands = makeCommands();
   await commands.agent("spawn", "--name", "done", "--wait", "--", "sh", "-c", "echo hello");
@@ -107,6 +111,7 @@ describe("in JSON", () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
     const envelope = ResponseEnvelope.parse(JSON.parse(lines.pop()!));
+    expect(contract.safeParse(envelope).error).toBeUndefined();
     expect(envelope).toMatchObject({ ok: true, error: null });
     expect(OUTPUTS[command]!.safeParse(envelope.data).error).toBeUndefined();
     for (const line of lines) record.parse(JSON.parse(line));

@@ -1,4 +1,5 @@
 /** agent db …: the event log; asked of the daemon, or, where none answers, done here. */
+import { existsSync } from "node:fs";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { RETENTION_DEFAULT_MS, WATCHER_CHUNK_CHARS } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -15,9 +16,11 @@ const asked = async <A>(
   context: Context,
   ofDaemon: (client: Client) => Promise<A>,
   here: () => Promise<A>,
+  changes = true,
 ): Promise<A> => {
   const client = await context.connect().catch((cause) => {
-    if (isDown(cause)) return undefined;
+    // Where no daemon has ever run there is no log to change.
+    if (isDown(cause) && (!changes || existsSync(context.stateDir))) return undefined;
     throw cause;
   });
   return client === undefined ? here() : ofDaemon(client);
@@ -29,6 +32,7 @@ export const check: Handler = async (context) => {
     context,
     (client) => client.request("db/check", {}),
     async () => (await offline()).check(context.stateDir),
+    false,
   ).finally(done);
   if (report.ok) return success(report);
   const found = report.findings.length;
