@@ -20,7 +20,8 @@ import { OUTPUTS, record } from "./schemas.ts";
 /** Exit codes of G1 that every command may give. */
 const EVERY_COMMAND = [0, 1, 3, 4, 7, 12, 130, 143];
 
-const exitsOf = (command: CommandDef): readonly number[] =>
+/** By their numbers of G1. */
+export const exitsOf = (command: CommandDef): readonly number[] =>
   [...new Set([...EVERY_COMMAND, ...command.exits])].sort((a, b) => a - b);
 
 /** exit-code-entry.json, by the generation's own numbers. */

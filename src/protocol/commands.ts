@@ -69,6 +69,9 @@ export interface ArgDef {
   readonly values?: readonly string[];
 }
 
+/** In the order in which help shows them. */
+export const GROUPS = ["Start and stop", "Look", "Talk", "This machine", "For programs"] as const;
+
 export interface CommandDef {
   /** Words on the command line; their join with "." names the command in the manifest. */
   readonly words: readonly string[];
@@ -77,7 +80,7 @@ export interface CommandDef {
   readonly command: string;
   /** The request that carries it over the socket, if exactly one does. */
   readonly request?: RequestName;
-  readonly group: "Start and stop" | "Look" | "Talk" | "This machine" | "For programs";
+  readonly group: (typeof GROUPS)[number];
   readonly summary: string;
   readonly details?: string;
   readonly args: readonly ArgDef[];
@@ -182,6 +185,19 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
   { name: "no-color", type: "bool", help: "no colours in text" },
   { name: "schema", type: "bool", help: "print the JSON Schemas of this command's input and output" },
   { name: "help", short: "h", type: "bool", help: "show help" },
+];
+
+/** Variables that the command itself reads. The daemon's own are told where they belong, in docs/. */
+export const ENVIRONMENT: readonly { readonly name: string; readonly help: string }[] = [
+  { name: "HOLDFAST_HOME", help: "the state directory, where --state-dir names none" },
+  { name: "HOLDFAST_OUTPUT", help: "text, json or ndjson, where --output says nothing" },
+  { name: "HOLDFAST_ENVELOPE", help: "g1 or g2, where --envelope says nothing" },
+  { name: "HOLDFAST_VALIDATE", help: "1 checks every envelope against its contract before it is printed" },
+  { name: "CI", help: "not empty: json where nothing else is asked for, also on a terminal" },
+  { name: "NO_COLOR", help: "not empty: no colours" },
+  ...KINDS.flatMap(({ short, variable }) =>
+    variable === null ? [] : [{ name: variable, help: `the program of kind ${short}` }],
+  ),
 ];
 
 const ids = (
