@@ -7,6 +7,7 @@ import { stateDirectory } from "../daemon/paths.ts";
 import { readToken } from "../daemon/token.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import type { PageMeta } from "../protocol/response-envelope.ts";
 import { type Client, makeClient } from "./client.ts";
 import { DAEMON_PROGRAM, VERSION } from "./package.ts";
 import type { Call } from "./parse.ts";
@@ -16,7 +17,7 @@ import type { Paint } from "./render/terminal.ts";
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** An outcome, and the exit code where it is not the one of its error: a child's own, a signal's. */
-export type Result = Outcome<unknown> & { readonly exit?: number };
+export type Result = Outcome<unknown> & { readonly exit?: number; readonly meta?: PageMeta };
 
 /** The streams of the process, as far as a command writes to them. */
 export interface Streams {
@@ -64,6 +65,8 @@ export interface Context extends Streams {
   finish(result: Result): void;
   /** A moving line on stderr while something takes longer than a second. Returns the way to end it. */
   progress(text: string): () => void;
+  /** Something was tried again that had failed: `meta.retries` counts it. */
+  retried(): void;
   /** What goes on when the person stops this command, and how to end it too. */
   onInterrupt: { readonly workers?: readonly string[]; readonly sentence: string } | undefined;
   /** Run before the process ends, whatever happened. */

@@ -1,10 +1,12 @@
 /** One call to one exit code: the handler's outcome, the wish to stop, the clean-up, and one rendering. */
 import { type Artifactizer, artifactizer, outputLimits } from "../protocol/artifactize.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { PRINTED_HEARTBEAT_MS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
+import { generationOf, modeOf, paintFor } from "./choices.ts";
 import {
   type Context,
   connector,
@@ -16,28 +18,17 @@ import {
   stateDirOf,
   versionProblem,
 } from "./context.ts";
-import { CHECKS, HANDLERS } from "./handlers.ts";
+import { HANDLERS } from "./handlers.ts";
+import { makeHeartbeat } from "./heartbeat.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
-import { type Call, invalid } from "./parse.ts";
+import { mistakes } from "./mistakes.ts";
+import type { Call } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { makeLineWriter } from "./render/line.ts";
 import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
-import type { Mode, Printed, Renderer } from "./render/renderer.ts";
-import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
+import type { Printed, Renderer } from "./render/renderer.ts";
 import { textRenderer } from "./render/text-renderer.ts";
 import { sentenceOfStall, stalledNow } from "./silence.ts";
-
-const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
-
-/** Flag, then HOLDFAST_OUTPUT, then what stdout is (cli.md, Output). */
-const modeOf = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Mode => {
-  const asked = flags.output ?? env.HOLDFAST_OUTPUT;
-  if (typeof asked === "string" && MODES.includes(asked)) return asked as Mode;
-  return isTerminal && !env.CI ? "text" : "json";
-};
-
-export const paintFor = (flags: Readonly<Record<string, unknown>>, env: Env, isTerminal: boolean): Paint =>
-  isTerminal && !flags["no-color"] && !env.NO_COLOR && env.TERM !== "dumb" ? colourPaint : plainPaint;
 
 /** For people who compare logs, not a secret: `node:crypto` would cost a tenth of the client's start. */
 const newRequestId = (): string => `req_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
@@ -66,33 +57,21 @@ const settle = async (context: Context, interrupted: Promise<Interrupt> | undefi
 
 /** With what has room in one envelope; a child's own exit code stays, unless its result could not be told. */
 const inRoom = async (result: Result, artifactize: Artifactizer): Promise<Result> => {
-  const { exit, ...outcome } = result;
+  const { exit, meta, ...outcome } = result;
   const bounded = await artifactize.outcome(outcome as Outcome<object>);
-  return exit === undefined || bounded.ok !== outcome.ok ? bounded : { ...bounded, exit };
+  const told = { ...bounded, ...(meta && { meta }) };
+  return exit === undefined || bounded.ok !== outcome.ok ? told : { ...told, exit };
 };
 
-/** Every mistake of the call, of its command and of the environment, in one error. */
-const mistakes = (call: Call, env: Env): HoldfastError | undefined => {
-  if (call.unknown) return call.unknown;
-  const problems = [
-    ...call.problems,
-    ...outputLimits(env).problems,
-    ...(CHECKS[call.command.command]?.(call) ?? []),
-  ];
-  const { HOLDFAST_OUTPUT: mode } = env;
-  if (mode && !MODES.includes(mode))
-    problems.push(`HOLDFAST_OUTPUT is one of ${MODES.join(", ")}, not "${mode}"`);
-  return problems.length > 0 ? invalid(problems, call.command.words.join(" ")) : undefined;
-};
+/** It prints records before its envelope. */
+const streamsRecords = ({ command: { stream }, flags }: Call): boolean =>
+  typeof stream === "boolean" ? stream : stream.some((flag) => flags[flag] !== undefined);
 
 export const execute = async (call: Call, streams: Streams, env: Env, started: number): Promise<number> => {
   const { command, flags } = call;
   const request_id = newRequestId();
-  // A completion script is eval'ed, an export is lines already, an artifact is its bytes: text unless something else is asked for by name.
-  const mode =
-    ["agent/completion", "db/export", "cas/get"].includes(command.command) && flags.output === undefined
-      ? "text"
-      : modeOf(flags, env, streams.isStdoutTerminal);
+  const mode = modeOf(command.command, flags, env, streams.isStdoutTerminal);
+  const generation = generationOf(flags, env);
   const paint = paintFor(flags, env, streams.isStdoutTerminal);
   const errorPaint = paintFor(flags, env, streams.isStderrTerminal);
   const stateDir = stateDirOf(flags, env, process.cwd());
@@ -103,7 +82,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
   const lines = makeLineWriter(paint, { verbose: flags.verbose === true });
   const renderer: Renderer =
     mode === "json"
-      ? jsonRenderer
+      ? jsonRenderer({ generation, validate: env.HOLDFAST_VALIDATE === "1" })
       : mode === "ndjson"
         ? await judgedInTests(ndjsonRenderer(command.command, request_id, started), env)
         : textRenderer({
@@ -130,15 +109,40 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     if (stalled !== undefined) context.notice(sentenceOfStall(stalled));
   };
   const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
-    const exit = result.exit ?? exitCodeOf(result);
+    const exit = result.exit ?? exitCodeOf(result, generation);
+    ended = true;
     const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
     const duration_ms = Math.round(performance.now() - started);
-    return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id }), exit };
+    const meta = retries === 0 ? result.meta : { ...result.meta, retries };
+    return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id, meta }), exit };
   };
-  const show = (record: LogRecord): void | Promise<void> => {
-    const text = renderer.record(record);
-    return text === "" ? undefined : streams.stdout(text);
+  /** Whether the envelope is printed: nothing comes after it. */
+  let ended = false;
+  let isReaderBehind = false;
+  const write = (text: string): void | Promise<void> => {
+    if (text === "" || ended) return undefined;
+    heartbeat.printed();
+    const taken = streams.stdout(text);
+    if (taken === undefined) return undefined;
+    isReaderBehind = true;
+    return taken.then(() => {
+      isReaderBehind = false;
+    });
   };
+  let step: string | undefined;
+  let retries = 0;
+  const heartbeat = makeHeartbeat(
+    (flags["heartbeat-ms"] as number | undefined) ?? PRINTED_HEARTBEAT_MS,
+    started,
+    (elapsed_ms) => {
+      if (ended || isReaderBehind) return;
+      if (streamsRecords(call)) {
+        const beat = { status: "running", heartbeat: true, elapsed_ms, ...(step !== undefined && { step }) };
+        if (mode !== "text") streams.stdout(renderer.record(beat as unknown as LogRecord));
+      } else if (step !== undefined && !streams.isStderrTerminal)
+        streams.stderr(`[${Math.round(elapsed_ms / 1000)}s] ${step}\n`);
+    },
+  );
   const context: Context = {
     ...streams,
     call,
@@ -154,8 +158,10 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     cwd: process.cwd(),
     connect: connector(stateDir, env, onConnect, cleanups),
     record: (record) => {
+      if (ended) return undefined;
       const large = mode === "ndjson" ? artifactize.record(JSON.stringify(record)) : undefined;
-      return large === undefined ? show(record) : large.then((moved) => show(moved as LogRecord));
+      if (large === undefined) return write(renderer.record(record));
+      return large.then((moved) => (ended ? undefined : write(renderer.record(moved as LogRecord))));
     },
     line: (value) => context.record(value as LogRecord),
     know: lines.know,
@@ -171,17 +177,26 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     },
     finish: (result) => void streams.stdout(print(result).printed.stdout),
     progress: (text) => {
-      const done = spinner(streams, errorPaint, text);
+      step = text;
+      const end = spinner(streams, errorPaint, text);
+      const done = () => {
+        step = undefined;
+        end();
+      };
       cleanups.push(done);
       return done;
     },
+    retried: () => {
+      retries += 1;
+    },
     onInterrupt: undefined,
   };
-  const error = mistakes(call, env);
+  const error = mistakes(call, { env, cwd: context.cwd });
   // The daemon in the foreground has its own way to end.
   const result: Result = error
     ? failure(error)
     : await settle(context, command.command === "daemon/run" ? undefined : firstInterrupt());
+  heartbeat.stop();
   for (const cleanup of cleanups.reverse()) await cleanup();
   const { printed, exit } = print(mode === "ndjson" ? await inRoom(result, artifactize) : result);
   if (printed.stdout !== "") await streams.stdout(printed.stdout);

@@ -1,18 +1,20 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
+import type { HoldfastError } from "../protocol/errors.ts";
 import * as cas from "./commands/cas.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import * as messages from "./commands/messages.ts";
 import { spawn } from "./commands/spawn.ts";
+import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tree from "./commands/tree.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
-import type { Handler } from "./context.ts";
+import type { Env, Handler } from "./context.ts";
 import { VERSION } from "./package.ts";
-import type { Call } from "./parse.ts";
+import type { Call, Checks } from "./parse.ts";
 
 export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
@@ -61,12 +63,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     ok: true,
     value: { text: (await import("./completion.ts")).SCRIPTS[call.args[0]!] },
   }),
-  "agent/manifest": async () => ({ ok: true, value: (await import("./manifest.ts")).manifest() }),
+  "agent/manifest": async (context) => (await import("./manifest.ts")).manifestFor(context),
   "agent/version": async () => ({ ok: true, value: { version: VERSION, node: process.versions.node } }),
 };
 
 /** What the registry cannot say about a call: mistakes between its flags and arguments. */
-export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>> = {
+export const CHECKS: Checks = {
   "agent/spawn": spawnProblems,
   "agent/kill": workers.killProblems,
   "agent/send": messages.sendProblems,
@@ -83,4 +85,11 @@ export const CHECKS: Readonly<Record<string, (call: Call) => readonly string[]>>
   "cas/get": cas.digestProblems,
   "cas/pin": cas.digestProblems,
   "cas/unpin": cas.digestProblems,
+};
+
+/** What must be there on this machine: looked at with the mistakes of the call, before anything is done. */
+export const CONDITIONS: Readonly<
+  Record<string, (call: Call, place: { readonly env: Env; readonly cwd: string }) => readonly HoldfastError[]>
+> = {
+  "agent/spawn": spawnConditions,
 };

@@ -1,8 +1,7 @@
 /** Help, made from the registry. */
-import { COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
+import { COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS, GROUPS } from "../protocol/commands.ts";
 import { type Paint, pad, width } from "./render/terminal.ts";
 
-const GROUPS = ["Start and stop", "Look", "Talk", "This machine", "For programs"] as const;
 /** A wider terminal would make long lines, which are hard to read. */
 const WRAP_COLUMNS = 100;
 /** Less is left beside the flags of a very narrow terminal: it wraps by itself. */

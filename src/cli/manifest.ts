@@ -1,58 +1,45 @@
 /** The manifest: every command with its flags, exit codes and schemas, made from the registry (CLI requirements O-041). */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
+import {
+  COMMANDS,
+  type CommandDef,
+  type FlagDef,
+  GLOBAL_FLAGS,
+  type ValueType,
+} from "../protocol/commands.ts";
 import { ERROR_CATALOGUE } from "../protocol/errors.ts";
+import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generations.ts";
 import { Requests } from "../protocol/requests.ts";
+import { generationOf } from "./choices.ts";
+import type { Context, Result } from "./context.ts";
 import { usage } from "./help.ts";
 import { VERSION } from "./package.ts";
 import { OUTPUTS, record } from "./schemas.ts";
 
-/** response-envelope notes B.2, generation G1: name, whether the same call may be repeated, and what may have happened. */
-const EXIT_CODES: Readonly<
-  Record<
-    number,
-    {
-      readonly name: string;
-      readonly retryable: boolean;
-      readonly side_effects: "none" | "partial" | "complete";
-    }
-  >
-> = {
-  0: { name: "SUCCESS", retryable: false, side_effects: "complete" },
-  1: { name: "GENERAL_ERROR", retryable: false, side_effects: "partial" },
-  2: { name: "PARTIAL_FAILURE", retryable: false, side_effects: "partial" },
-  3: { name: "ARG_ERROR", retryable: true, side_effects: "none" },
-  4: { name: "PRECONDITION", retryable: false, side_effects: "none" },
-  5: { name: "NOT_FOUND", retryable: false, side_effects: "none" },
-  6: { name: "CONFLICT", retryable: false, side_effects: "none" },
-  7: { name: "PERMISSION_DENIED", retryable: false, side_effects: "none" },
-  8: { name: "AUTH_REQUIRED", retryable: false, side_effects: "none" },
-  10: { name: "TIMEOUT", retryable: false, side_effects: "partial" },
-  11: { name: "RATE_LIMITED", retryable: true, side_effects: "none" },
-  12: { name: "UNAVAILABLE", retryable: true, side_effects: "none" },
-  130: { name: "INTERRUPTED", retryable: false, side_effects: "partial" },
-  143: { name: "TERMINATED", retryable: false, side_effects: "partial" },
-};
+/** Exit codes of G1 that every command may give. */
 const EVERY_COMMAND = [0, 1, 3, 4, 7, 12, 130, 143];
 
-const exitCodesOf = (command: CommandDef): Readonly<Record<string, object>> =>
+/** By their numbers of G1. */
+export const exitsOf = (command: CommandDef): readonly number[] =>
+  [...new Set([...EVERY_COMMAND, ...command.exits])].sort((a, b) => a - b);
+
+/** exit-code-entry.json, by the generation's own numbers. */
+const exitCodesOf = (command: CommandDef, generation: Generation): Readonly<Record<string, ExitClass>> =>
   Object.fromEntries(
-    [...new Set([...EVERY_COMMAND, ...command.exits])]
-      .sort((a, b) => a - b)
-      .map((exit) => [
-        exit,
-        {
-          ...EXIT_CODES[exit],
-          error_codes: Object.entries(ERROR_CATALOGUE).flatMap(([code, row]) =>
-            row.exit === exit ? [code] : [],
-          ),
-        },
-      ]),
+    exitsOf(command).map((exit) => {
+      const own = exitIn(generation, exit);
+      return [own, generation.exits[own]!];
+    }),
   );
 
+const errorCodesOf = (command: CommandDef): readonly string[] => {
+  const exits = exitsOf(command);
+  return Object.entries(ERROR_CATALOGUE).flatMap(([code, row]) => (exits.includes(row.exit) ? [code] : []));
+};
+
 const toJson = (schema: z.ZodType, io: "input" | "output"): object =>
-  z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  z.toJSONSchema(schema, { io, unrepresentable: "any", target: "draft-7" });
 
 /** Input is what goes over the socket; output is `data` of the envelope, and one record where the command streams. */
 export const schemasOf = (command: CommandDef): object => ({
@@ -62,53 +49,69 @@ export const schemasOf = (command: CommandDef): object => ({
   record: command.stream === false ? null : toJson(record, "output"),
 });
 
-const entryOf = (command: CommandDef): object => {
+/** manifest-response.json, FlagEntry: our values are finer, and are said in the description. */
+const FLAG_TYPES: Readonly<Partial<Record<ValueType, string>>> = {
+  bool: "boolean",
+  int: "integer",
+  number: "number",
+  enum: "enum",
+  list: "array",
+};
+
+const flagEntry = ({ short, type, help, value, values, repeatable, default: fallback }: FlagDef): object => ({
+  type: repeatable ? "array" : (FLAG_TYPES[type] ?? "string"),
+  required: false,
+  description: value !== undefined && values === undefined ? `${help}; as in ${value}` : help,
+  ...(fallback !== undefined && { default: fallback }),
+  ...(values !== undefined && { enum_values: values }),
+  ...(short !== undefined && { short }),
+});
+
+/** Groups, `daemon` and `db`, are no commands: nobody has subcommands. */
+const entryOf = (command: CommandDef, generation: Generation): object => {
   const { input, output, record: item } = schemasOf(command) as Record<string, object | null>;
   return {
     description: command.summary,
-    usage: usage(command),
     aliases: command.alias ? [command.alias] : [],
-    protocol_command: command.command,
     danger_level: command.danger,
-    stream: command.stream !== false,
-    args: command.args.map(({ name, help, required = false, variadic = false, values }) => ({
-      name,
-      description: help,
-      required,
-      variadic,
-      ...(values ? { values } : {}),
-    })),
-    flags: command.flags.map(
-      ({ name, short, type, help, values, repeatable = false, default: fallback }) => ({
-        name: `--${name}`,
-        ...(short ? { short: `-${short}` } : {}),
-        type,
-        description: help,
-        repeatable,
-        ...(values ? { values } : {}),
-        ...(fallback ? { default: fallback } : {}),
-      }),
+    flags: Object.fromEntries(
+      [...command.flags, ...GLOBAL_FLAGS].map((flag) => [flag.name, flagEntry(flag)]),
     ),
-    exit_codes: exitCodesOf(command),
-    input_schema: input,
-    output_schema: output,
-    record_schema: item,
-    examples: command.examples,
+    exit_codes: exitCodesOf(command, generation),
+    // The entry of the contract is closed, but for this: what it has no member for stands here, as x-….
+    output_schema: {
+      ...output,
+      "x-usage": usage(command),
+      "x-args": command.args.map(({ name, help, required = false, variadic = false, values }) => ({
+        name,
+        description: help,
+        required,
+        variadic,
+        ...(values ? { values } : {}),
+      })),
+      "x-protocol-command": command.command,
+      "x-stream": command.stream !== false,
+      "x-error-codes": errorCodesOf(command),
+      "x-input-schema": input,
+      "x-record-schema": item,
+    },
+    output_formats: ["text", "json", "ndjson"],
+    examples: command.examples.map((example) => ({ description: command.summary, command: example })),
   };
 };
 
-export const manifest = (): object => {
-  const commands = Object.fromEntries(COMMANDS.map((command) => [command.words.join("."), entryOf(command)]));
-  const body = {
-    tool: "agent",
-    version: VERSION,
-    schema_version: "1.0",
-    global_flags: GLOBAL_FLAGS.map(({ name, type, help }) => ({
-      name: `--${name}`,
-      type,
-      description: help,
-    })),
-    commands,
-  };
+/** manifest-response.json. */
+export const manifest = (generation: Generation = G1) => {
+  const commands = Object.fromEntries(
+    COMMANDS.map((command) => [command.words.join("."), entryOf(command, generation)]),
+  );
+  const body = { schema_version: "1.0", framework_version: VERSION, commands };
   return { ...body, etag: createHash("sha256").update(JSON.stringify(body)).digest("hex").slice(0, 16) };
+};
+
+export const manifestFor = ({ flags, env }: Pick<Context, "flags" | "env">): Result => {
+  const value = manifest(generationOf(flags, env));
+  return flags.etag === value.etag
+    ? { ok: true, value: { not_modified: true, etag: value.etag }, meta: { not_modified: true } }
+    : { ok: true, value };
 };

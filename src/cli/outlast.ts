@@ -3,7 +3,7 @@
  * was when the next daemon answers, and says in one line what it waits for meanwhile.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../protocol/limits.ts";
 import type { Client } from "./client.ts";
 import type { Context } from "./context.ts";
@@ -37,6 +37,7 @@ export const outlasting = async <T>(
         `The daemon is gone; its agents go on. ${start ? "Starting" : "Waiting for"} the next one${start ? "." : ": agent daemon start"}`,
       );
       client = await nextDaemon(context, options, start);
+      context.retried();
       context.notice("The next daemon answers.");
     }
   }
@@ -47,14 +48,17 @@ const nextDaemon = async (context: Context, options: Outlasting, start: boolean)
     performance.now() + NEXT_DAEMON_WAIT_MS,
     options.deadline ?? Number.POSITIVE_INFINITY,
   );
+  let tries = 0;
   do {
+    tries += 1;
     const client = await answering(context, start);
     if (client !== undefined) return client;
     await sleep(NEXT_DAEMON_POLL_MS);
   } while (performance.now() < deadline);
-  throw new HoldfastError("UNAVAILABLE", "The daemon went away, and no other one came.", {
+  const error = new HoldfastError("UNAVAILABLE", "The daemon went away, and no other one came.", {
     suggestion: `Its agents go on. To go on here: agent daemon start && ${options.resume()}`,
   });
+  throw afterTries(error, tries, NEXT_DAEMON_POLL_MS);
 };
 
 /** A daemon that is about to stop still lets clients connect, and answers nothing. */

@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { type ArgDef, COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { didYouMean, nearest } from "../protocol/suggest.ts";
+import { childrenOf, noSuchCommand, type Reader, type Typed } from "./misnamed.ts";
 import { readValue } from "./values.ts";
 
 export interface Call {
@@ -45,14 +46,6 @@ const NO_COMMAND: CommandDef = {
 };
 
 const nameOf = (command: CommandDef): string => ["agent", ...command.words].join(" ");
-
-const firstWords = [
-  ...new Set(COMMANDS.flatMap((command) => [command.words[0]!, ...(command.alias ? [command.alias] : [])])),
-  "help",
-];
-
-const childrenOf = (word: string): readonly CommandDef[] =>
-  COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === word);
 
 export const findCommand = (words: readonly string[]): CommandDef | undefined =>
   COMMANDS.find(
@@ -200,32 +193,24 @@ const failed = (
   call: { command: NO_COMMAND, flags, args: [], argv: undefined, problems: [], ...mistake },
 });
 
-const noSuchCommand = (words: readonly string[]): HoldfastError => {
-  const children = childrenOf(words[0]!);
-  const typed = children.length > 0 ? words.join(" ") : words[0]!;
-  const near =
-    children.length > 0
-      ? nearest(
-          words[1] ?? "",
-          children.map((child) => child.words[1]!),
-        )
-      : nearest(words[0]!, firstWords);
-  const meant =
-    near === undefined ? undefined : ["agent", ...(children.length > 0 ? [words[0]!] : []), near].join(" ");
-  return new HoldfastError(
-    "UNKNOWN_COMMAND",
-    `There is no command "${typed}"${meant ? `; did you mean ${meant}?` : "."}`,
-    {
-      phase: "validation",
-      suggestion: meant ? `Run: ${meant}` : "See all commands with: agent --help",
-    },
-  );
-};
+/** What a command says about a call beyond the registry: mistakes between its flags and arguments. */
+export type Checks = Readonly<Record<string, ((call: Call) => readonly string[]) | undefined>>;
+
+const readerWith =
+  (checks: Checks): Reader =>
+  (argv) => {
+    const parsed = parse(argv, checks);
+    if (parsed.kind === "help" || parsed.call.unknown !== undefined) return undefined;
+    const { command, problems } = parsed.call;
+    return [...problems, ...(checks[command.command]?.(parsed.call) ?? [])].length === 0
+      ? command
+      : undefined;
+  };
 
 const VERSION_FLAG: FlagDef = { name: "version", short: "V", type: "bool", help: "version of this command" };
 
 /** No command word: help, or --version. */
-const parseBare = (argv: readonly string[], at: readonly number[], words: readonly string[]): Parsed => {
+const parseBare = ({ argv, at, words }: Typed, reader: Reader): Parsed => {
   const { values, problems } = readTokens(without(argv, at), [...GLOBAL_FLAGS, VERSION_FLAG], "agent");
   if (problems.length > 0) return failed(values, { problems });
   if (values.version)
@@ -235,23 +220,25 @@ const parseBare = (argv: readonly string[], at: readonly number[], words: readon
     };
   const asked = words.slice(1);
   if (asked.length > 0 && findCommand(asked) === undefined && childrenOf(asked[0]!).length === 0)
-    return failed(values, { unknown: noSuchCommand(asked) });
+    return failed(values, { unknown: noSuchCommand({ argv, words: asked, at: at.slice(1) }, reader) });
   return { kind: "help", words: asked, flags: values };
 };
 
 const without = (argv: readonly string[], at: readonly number[]): readonly string[] =>
   argv.filter((_, index) => !at.includes(index));
 
-export const parse = (argv: readonly string[]): Parsed => {
+/** With `checks` a typo is only taken for a command where the whole call would be right. */
+export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
+  const reader = readerWith(checks);
   const { at, words } = commandWords(argv);
-  if (words.length === 0 || words[0] === "help") return parseBare(argv, at, words);
+  if (words.length === 0 || words[0] === "help") return parseBare({ argv, at, words }, reader);
   const command = findCommand(words);
   if (command === undefined) {
     const { values } = readTokens(argv, GLOBAL_FLAGS, "agent");
     const isGroup = words.length === 1 && childrenOf(words[0]!).length > 0;
     return isGroup
       ? { kind: "help", words, flags: values }
-      : failed(values, { unknown: noSuchCommand(words) });
+      : failed(values, { unknown: noSuchCommand({ argv, words, at }, reader) });
   }
   const read = readTokens(
     without(argv, at.slice(0, command.words.length)),

@@ -1,6 +1,8 @@
 /** argv to an exit code: help, schemas and completion, else a call. Handlers are thin and never see an envelope. */
+import { paintFor } from "./choices.ts";
 import { type Env, type Streams, stateDirOf } from "./context.ts";
-import { execute, paintFor } from "./execute.ts";
+import { execute } from "./execute.ts";
+import { CHECKS } from "./handlers.ts";
 import { parse } from "./parse.ts";
 
 /** `started` is when the process began, in milliseconds of `performance.now()`. */
@@ -11,7 +13,7 @@ export const run = async (
   started: number,
 ): Promise<number> => {
   if (argv[0] === "__complete") return complete(argv.slice(1), streams, env);
-  const parsed = parse(argv);
+  const parsed = parse(argv, CHECKS);
   if (parsed.kind === "help") {
     const { help } = await import("./help.ts");
     const paint = paintFor(parsed.flags, env, streams.isStdoutTerminal);

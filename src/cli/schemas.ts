@@ -9,7 +9,14 @@ import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { ArtifactRow } from "../store/cas/store.ts";
 import type { TurnRow } from "../store/port.ts";
-import type { PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../supervisor/facade.ts";
+import type {
+  AppliedReply,
+  PerWorker,
+  TreeNode,
+  WaitReply,
+  WorkerInfo,
+  WorkerView,
+} from "../supervisor/facade.ts";
 import type { BudgetView } from "../supervisor/replies.ts";
 import type { DoctorReport } from "./commands/doctor.ts";
 
@@ -171,7 +178,8 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     children: z.array(node),
   }),
 );
-const applied: z.ZodType<Replies["tree/apply"]> = z.object({
+const applied = z.object({
+  effect,
   tree: z.string().describe("its name"),
   changes: z.array(
     z.object({
@@ -185,7 +193,7 @@ const applied: z.ZodType<Replies["tree/apply"]> = z.object({
     }),
   ),
   state: SupervisorPhase,
-});
+}) satisfies z.ZodType<AppliedReply>;
 const plan = z.object({
   argv: z.array(z.string()),
   cwd: z.string(),
@@ -355,11 +363,12 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     artifact: digest.optional().describe("the same text, for agent cas get"),
   }),
   "agent/wait": z.object({ results: z.array(waited) }),
-  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS) }),
+  "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS), effect }),
   "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),
   "agent/ask": z.object({
     id,
     message_id: id,
+    effect,
     turn: z.int(),
     text: z.string(),
     truncated: z.boolean(),
@@ -394,7 +403,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     findings: z.array(z.string()),
     notes: z.array(z.string()),
   }),
-  "db/rebuild": z.object({ records: z.int() }),
+  "db/rebuild": z.object({ records: z.int(), effect }),
   "db/gc": z.object({
     records: z.int(),
     archives: z.array(z.string()),

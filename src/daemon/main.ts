@@ -26,6 +26,7 @@ import { type Log, textOf } from "./log.ts";
 import { boundedLog } from "./log-size.ts";
 import { softLimitOf, textAt } from "./machine-files.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
+import { Once } from "./once.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
@@ -112,6 +113,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const services: Services = {
       runtime,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
+      once: new Once(),
       facts: () => ({
         socket: path,
         connections: server.connections(),

@@ -36,6 +36,11 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly health: HealthFacts;
 }
 
+/** It was done before, under the same idempotency key. */
+export interface Repeated {
+  readonly effect?: "noop";
+}
+
 export interface Replies extends Record<RequestName, object> {
   "agent/spawn": SpawnReply;
   /** Also the data of a PARTIAL_FAILURE. */
@@ -43,13 +48,18 @@ export interface Replies extends Record<RequestName, object> {
   "agent/restart": { readonly results: readonly PerWorker[] };
   "agent/pause": { readonly results: readonly PerWorker[] };
   "agent/unpause": { readonly results: readonly PerWorker[] };
-  "tree/apply": AppliedReply;
-  "tree/down": AppliedReply;
-  "agent/answer": Success<"answer">;
+  "tree/apply": AppliedReply & Repeated;
+  "tree/down": AppliedReply & Repeated;
+  "agent/answer": Success<"answer"> & Repeated;
   "agent/send": Success<"send">;
   "agent/ask": Success<"ask">;
   "agent/messages": MessagesReply;
-  "agent/list": { readonly workers: readonly WorkerView[] };
+  /** `total` counts those of all pages; `cursor` is there when more follow. */
+  "agent/list": {
+    readonly workers: readonly WorkerView[];
+    readonly total: number;
+    readonly cursor?: string;
+  };
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;
   "agent/why": WhyReply;

@@ -9,7 +9,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeF
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DAEMON_VARIABLE } from "../protocol/environment.ts";
-import { ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
+import { afterTries, ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
 import {
   DAEMON_LOG_MAX_BYTES,
   DAEMON_START_CLAIM_MS,
@@ -36,9 +36,11 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
   const deadline = performance.now() + DAEMON_START_WAIT_MS;
   const claim = claimPath(stateDir);
   let claimed = false;
+  let tries = 0;
   let child: StartedDaemon | undefined;
   try {
     while (performance.now() < deadline) {
+      tries += 1;
       const socket = await connect();
       if (socket !== undefined) return socket;
       if (child === undefined && (claimed || takeClaim(claim))) {
@@ -54,7 +56,8 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
   } finally {
     if (claimed) rmSync(claim, { force: true });
   }
-  throw down(stateDir, `The daemon of ${stateDir} did not answer within ${DAEMON_START_WAIT_MS / 1000} s.`);
+  const silent = `The daemon of ${stateDir} did not answer within ${DAEMON_START_WAIT_MS / 1000} s.`;
+  throw afterTries(down(stateDir, silent), tries, DAEMON_START_POLL_MS);
 };
 
 /** Its last line is one of its log, which has a sentence and the next step, or what Node said. */

@@ -10,9 +10,11 @@ import {
   DEPTH_DEFAULT,
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
+  LIST_PAGE_MAX_WORKERS,
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
   OUTPUT_QUOTA_DEFAULT_BYTES,
+  PRINTED_HEARTBEAT_MS,
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   STALL_DEFAULT_MS,
@@ -70,6 +72,9 @@ export interface ArgDef {
   readonly values?: readonly string[];
 }
 
+/** In the order in which help shows them. */
+export const GROUPS = ["Start and stop", "Look", "Talk", "This machine", "For programs"] as const;
+
 export interface CommandDef {
   /** Words on the command line; their join with "." names the command in the manifest. */
   readonly words: readonly string[];
@@ -78,7 +83,7 @@ export interface CommandDef {
   readonly command: string;
   /** The request that carries it over the socket, if exactly one does. */
   readonly request?: RequestName;
-  readonly group: "Start and stop" | "Look" | "Talk" | "This machine" | "For programs";
+  readonly group: (typeof GROUPS)[number];
   readonly summary: string;
   readonly details?: string;
   readonly args: readonly ArgDef[];
@@ -165,9 +170,37 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     help: "state directory of the daemon to talk to",
     default: "$HOLDFAST_HOME",
   },
+  {
+    name: "envelope",
+    type: "enum",
+    values: ["g1", "g2"],
+    value: "G",
+    help: "generation of the JSON envelope and of the exit codes",
+    default: "g1",
+  },
+  {
+    name: "heartbeat-ms",
+    type: "int",
+    value: "MS",
+    help: "a sign of life after so long a silence, on streams in JSON, else on stderr; 0 is never",
+    default: String(PRINTED_HEARTBEAT_MS),
+  },
   { name: "no-color", type: "bool", help: "no colours in text" },
   { name: "schema", type: "bool", help: "print the JSON Schemas of this command's input and output" },
   { name: "help", short: "h", type: "bool", help: "show help" },
+];
+
+/** Variables that the command itself reads. The daemon's own are told where they belong, in docs/. */
+export const ENVIRONMENT: readonly { readonly name: string; readonly help: string }[] = [
+  { name: "HOLDFAST_HOME", help: "the state directory, where --state-dir names none" },
+  { name: "HOLDFAST_OUTPUT", help: "text, json or ndjson, where --output says nothing" },
+  { name: "HOLDFAST_ENVELOPE", help: "g1 or g2, where --envelope says nothing" },
+  { name: "HOLDFAST_VALIDATE", help: "1 checks every envelope against its contract before it is printed" },
+  { name: "CI", help: "not empty: json where nothing else is asked for, also on a terminal" },
+  { name: "NO_COLOR", help: "not empty: no colours" },
+  ...KINDS.flatMap(({ short, variable }) =>
+    variable === null ? [] : [{ name: variable, help: `the program of kind ${short}` }],
+  ),
 ];
 
 const ids = (
@@ -210,6 +243,17 @@ const variable: FlagDef = {
 const digest: ArgDef = { name: "DIGEST", help: "sha256:… as `agent cas put` prints it", required: true };
 /** Of "hello". */
 const EXAMPLE_DIGEST = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+/** What other tools call a command of ours: told as a redirect, once and for all (decision 0025). */
+export const RENAMED: readonly { readonly from: string; readonly to: readonly string[] }[] = [
+  { from: "apply", to: ["up"] },
+  { from: "delete", to: ["kill"] },
+  { from: "describe", to: ["info"] },
+  { from: "inspect", to: ["info"] },
+  { from: "ls", to: ["list"] },
+  { from: "stop", to: ["kill"] },
+  { from: "db vacuum", to: ["db", "gc"] },
+  { from: "db verify", to: ["db", "check"] },
+];
 
 export const COMMANDS: readonly CommandDef[] = [
   {
@@ -468,6 +512,7 @@ export const COMMANDS: readonly CommandDef[] = [
       { name: "all", short: "a", type: "bool", help: "all living workers" },
       { name: "reason", type: "string", value: "TEXT", help: "kept in the log" },
       dryRun,
+      idempotencyKey,
     ],
     examples: ["agent kill fixer", "agent kill --all --grace 2s"],
   },
@@ -482,7 +527,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Start a new incarnation, also of what has ended",
     details: "What runs is stopped first, with its own grace. A restart asked for counts in no window.",
     args: [ids("workers to restart")],
-    flags: [],
+    flags: [dryRun, idempotencyKey],
     examples: ["agent restart web"],
   },
   {
@@ -497,7 +542,11 @@ export const COMMANDS: readonly CommandDef[] = [
     details:
       "SIGSTOP to the agent and all that descends from it; its timeout, stall, tool and heartbeat clocks stand still too. A pause ends with agent unpause, with a kill or a restart, and with the incarnation. A supervisor's path pauses all that run below it now.",
     args: [ids("workers to pause", { complete: "living" })],
-    flags: [{ name: "reason", type: "string", value: "TEXT", help: "kept in the log, shown in agent list" }],
+    flags: [
+      { name: "reason", type: "string", value: "TEXT", help: "kept in the log, shown in agent list" },
+      dryRun,
+      idempotencyKey,
+    ],
     examples: ["agent pause fixer --reason 'the laptop is hot'", "agent pause crew"],
   },
   {
@@ -510,7 +559,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5],
     summary: "Let paused workers go on, whatever they were paused for",
     args: [ids("workers to let go on", { complete: "living" })],
-    flags: [],
+    flags: [dryRun, idempotencyKey],
     examples: ["agent unpause fixer"],
   },
   {
@@ -531,6 +580,7 @@ export const COMMANDS: readonly CommandDef[] = [
       dryRun,
       { name: "wait", type: "bool", help: "return when the tree runs (the default)" },
       { name: "detach", short: "d", type: "bool", help: "return as soon as the changes are on record" },
+      idempotencyKey,
     ],
     examples: ["agent up", "agent up -f crew/holdfast.yaml --var REGION=eu"],
   },
@@ -559,7 +609,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Stop a tree in order, and forget it",
     details: "Returns when nothing of the tree is left.",
     args: [{ name: "NAME", help: "name of a tree, where its file is not at hand" }],
-    flags: [treeFile],
+    flags: [treeFile, dryRun, idempotencyKey],
     examples: ["agent down", "agent down shop"],
   },
   {
@@ -576,8 +626,21 @@ export const COMMANDS: readonly CommandDef[] = [
     flags: [
       { name: "all", short: "a", type: "bool", help: "also what has ended" },
       { name: "quiet", short: "q", type: "bool", help: "whole ids alone, one a line" },
+      {
+        name: "limit",
+        type: "int",
+        value: "N",
+        help: "so many of them, in order of their ids; 0 is all",
+        default: String(LIST_PAGE_MAX_WORKERS),
+      },
+      {
+        name: "cursor",
+        type: "string",
+        value: "C",
+        help: "the page after the one whose meta.cursor this is",
+      },
     ],
-    examples: ["agent list", "agent list --all -o json | jq '.data[].name'"],
+    examples: ["agent list", "agent list --all -o json | jq '.data[].name'", "agent list --limit 20"],
   },
   {
     words: ["tree"],
@@ -735,7 +798,7 @@ export const COMMANDS: readonly CommandDef[] = [
         values: ANSWERS,
       },
     ],
-    flags: [],
+    flags: [idempotencyKey],
     examples: ["agent answer fixer wait", "agent answer crew continue"],
   },
   {
@@ -872,6 +935,7 @@ export const COMMANDS: readonly CommandDef[] = [
     flags: [
       { name: "keep-agents", type: "bool", help: "leave them running for the next daemon to adopt" },
       { name: "kill-agents", type: "bool", help: "stop them first, in reverse order of their start" },
+      dryRun,
     ],
     examples: ["agent daemon stop --keep-agents"],
   },
@@ -1161,7 +1225,14 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Every command with its flags, exit codes and schemas, as JSON",
     args: [],
-    flags: [],
+    flags: [
+      {
+        name: "etag",
+        type: "string",
+        value: "E",
+        help: "the etag of the manifest that you have: if it is still this one, data is null",
+      },
+    ],
     examples: ["agent manifest -o json"],
   },
   {

@@ -1,5 +1,5 @@
 /**
- * The two envelopes as zod schemas: Protocol v1 (protocol-v1.txt) and ResponseEnvelope (response-envelope.txt, generation G1). They
+ * The two envelopes as zod schemas: Protocol v1 (protocol-v1.txt) and ResponseEnvelope (response-envelope.txt, generations G1 and G2). They
  * check and describe; what makes envelopes takes only their types from here, so that the client does not load zod.
  */
 import { z } from "zod";
@@ -62,18 +62,31 @@ const Redirect = z.strictObject({
   reason: z.enum(["renamed", "restructured", "deprecated", "typo_corrected"]).optional(),
 });
 
-export const ErrorDetail = z.strictObject({
+const detail = {
   code: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
   message: z.string(),
   detail: z.string().optional(),
   retryable: z.boolean().optional(),
-  /** Seconds. */
-  retry_after: z.int().min(0).optional(),
   phase: z.enum(["validation", "execution", "cleanup"]).optional(),
   suggestion: z.string().optional(),
   redirect: Redirect.optional(),
+};
+export const ErrorDetail = z.strictObject({
+  ...detail,
+  /** Seconds. */
+  retry_after: z.int().min(0).optional(),
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
+
+/** Notes B.1: the later generation's errors are open, and say what must be mended. */
+const ErrorDetailG2 = z.looseObject({
+  ...detail,
+  retry_after_ms: z.int().min(0).optional(),
+  retry_strategy: z.enum(["immediate", "linear_backoff", "exponential_backoff"]).optional(),
+  fix_required: z.string().optional(),
+  fix_command: z.string().optional(),
+});
+export type ErrorDetailG2 = z.infer<typeof ErrorDetailG2>;
 
 const ResponseMeta = z.looseObject({
   duration_ms: z.int().min(0),
@@ -88,19 +101,34 @@ const ResponseMeta = z.looseObject({
 });
 export type ResponseMeta = z.infer<typeof ResponseMeta>;
 
+const shape = {
+  ok: z.boolean(),
+  data: z.union([z.null(), Data, z.array(z.unknown())]),
+  warnings: z.array(z.string()),
+  meta: ResponseMeta,
+};
+
+interface Told {
+  readonly ok: boolean;
+  readonly data: unknown;
+  readonly error: unknown;
+  readonly meta: { readonly not_modified?: boolean | undefined };
+}
+
+const errorOnFailure = ({ ok, error }: Told): boolean => ok === (error === null);
+const dataOnSuccess = ({ ok, data }: Told): boolean => ok || data === null;
+const oneOfBoth = ({ data, error, meta }: Told): boolean =>
+  data !== null || error !== null || meta.not_modified === true;
+
 /** Exactly five members, always all of them; `data` and `error` are both null only with `meta.not_modified`. */
 export const ResponseEnvelope = z
-  .strictObject({
-    ok: z.boolean(),
-    data: z.union([z.null(), Data, z.array(z.unknown())]),
-    error: ErrorDetail.nullable(),
-    warnings: z.array(z.string()),
-    meta: ResponseMeta,
-  })
-  .refine(({ ok, error }) => ok === (error === null), "error is null exactly when ok is true")
-  .refine(({ ok, data }) => ok || data === null, "data is null on failure")
-  .refine(
-    ({ data, error, meta }) => data !== null || error !== null || meta.not_modified === true,
-    "data and error are both null",
-  );
+  .strictObject({ ...shape, error: ErrorDetail.nullable() })
+  .refine(errorOnFailure, "error is null exactly when ok is true")
+  .refine(dataOnSuccess, "data is null on failure")
+  .refine(oneOfBoth, "data and error are both null");
+export const ResponseEnvelopeG2 = z
+  .strictObject({ ...shape, error: ErrorDetailG2.nullable() })
+  .refine(errorOnFailure, "error is null exactly when ok is true")
+  .refine(dataOnSuccess, "data is null on failure")
+  .refine(oneOfBoth, "data and error are both null");
 export type ResponseEnvelope = z.infer<typeof ResponseEnvelope>;

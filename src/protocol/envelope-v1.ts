@@ -118,6 +118,7 @@ const detailsOf = ({ code, info }: HoldfastError): Record<string, unknown> =>
     ...(info.attempts !== undefined && { attempts: info.attempts }),
     ...(info.backoff !== undefined && { backoff: info.backoff }),
     ...(info.retry_after_s !== undefined && { retry_after: info.retry_after_s }),
+    ...(info.redirect !== undefined && { redirect: info.redirect }),
   });
 
 /** The outcome that a terminal envelope tells, with the very error that went into it. A code of a newer version becomes INTERNAL. */

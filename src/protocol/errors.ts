@@ -6,41 +6,9 @@
  * call may be repeated as it is; `effects` what may already have happened; `next` what the caller should do.
  */
 
-/** protocol-v1.txt, Error catalog: the fifteen codes. */
-export type V1Code =
-  | "EARG"
-  | "EAUTH"
-  | "ERATELIMIT"
-  | "EPAGINATION"
-  | "ERUNTIME"
-  | "ENOTFOUND"
-  | "ETIMEOUT"
-  | "EPOLICY"
-  | "ESKILLDOWN"
-  | "EPARSE"
-  | "EOUTPUT_TOO_LARGE"
-  | "EENVELOPE"
-  | "EIO"
-  | "ECANCELED"
-  | "EOPENAPI";
+import { type ErrorRow, type Redirect, row } from "./error-row.ts";
 
-export interface ErrorRow {
-  readonly v1: V1Code;
-  readonly exit: number;
-  readonly http: number;
-  readonly retryable: boolean;
-  readonly effects: "none" | "partial" | "complete";
-  readonly next: string;
-}
-
-const row = (
-  v1: V1Code,
-  exit: number,
-  http: number,
-  retryable: boolean,
-  effects: ErrorRow["effects"],
-  next: string,
-): ErrorRow => ({ v1, exit, http, retryable, effects, next });
+export type { ErrorRow };
 
 export const ERROR_CATALOGUE = {
   // 3: bad argument; nothing was done
@@ -79,6 +47,14 @@ export const ERROR_CATALOGUE = {
     true,
     "none",
     "Read the log from its beginning with `--from 0`, or leave the cursor out to see what comes.",
+  ),
+  PAGE_UNKNOWN: row(
+    "EARG",
+    3,
+    400,
+    true,
+    "none",
+    "Give --cursor as the last page told it, or leave it out for the first page.",
   ),
   AMBIGUOUS_ID: row("EARG", 3, 400, true, "none", "Give more characters of the id, or the whole name."),
   // 4: precondition
@@ -423,6 +399,9 @@ export const ERROR_CATALOGUE = {
     "partial",
     "Please report this, with the daemon.log of the state directory.",
   ),
+  // 13: it has another name
+  COMMAND_RENAMED: row("EARG", 13, 308, true, "none", "Use the command of `redirect`, now and from now on."),
+  COMMAND_MISTYPED: row("EARG", 13, 308, true, "none", "Use the command of `redirect`."),
   // 130: the person stopped it
   CANCELLED: row("ECANCELED", 130, 499, false, "partial", "Run the command again."),
 } as const satisfies Record<string, ErrorRow>;
@@ -438,6 +417,8 @@ export interface ErrorDetails {
   /** protocol-v1.txt, Retry transparency: tries made before this error, and how they were spaced. */
   readonly attempts?: number;
   readonly backoff?: string;
+  /** What to call instead, word for word. */
+  readonly redirect?: Redirect;
   readonly phase?: "validation" | "execution" | "cleanup";
   /** Machine-readable facts; bounded, redacted. */
   readonly details?: Readonly<Record<string, unknown>>;
@@ -461,6 +442,13 @@ export class HoldfastError extends Error {
     return this.info.suggestion ?? this.row.next;
   }
 }
+
+/** The same error with the tries that were made before it was told (protocol-v1.txt, Retry transparency): one each so many milliseconds. */
+export const afterTries = (
+  { code, message, info }: HoldfastError,
+  attempts: number,
+  every_ms: number,
+): HoldfastError => new HoldfastError(code, message, { ...info, attempts, backoff: `fixed ${every_ms}ms` });
 
 const isOutOfFiles = (cause: unknown): boolean => {
   const { code } = (cause ?? {}) as { readonly code?: unknown };

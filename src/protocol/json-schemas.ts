@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { AgentEvent } from "./agent-event.ts";
 import { AgentCompletion } from "./completion.ts";
-import { EnvelopeV1, ResponseEnvelope } from "./envelope-schemas.ts";
+import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "./envelope-schemas.ts";
 import { LogGap } from "./log-gap.ts";
 import { type RequestName, Requests } from "./requests.ts";
 import { WorkerSpec } from "./worker.ts";
@@ -15,6 +15,7 @@ const CONTRACTS = {
   "envelope-v1": EnvelopeV1,
   "response-envelope": ResponseEnvelope,
   "log-gap": LogGap,
+  "response-envelope-g2": ResponseEnvelopeG2,
   "worker-spec": WorkerSpec,
 } as const;
 

@@ -388,3 +388,9 @@ export const FINDINGS_MAX = 100;
 export const LINES_KNOWN_DEPTH = 3;
 /** protocol-v1.txt, Preview bounds: a preview is under this. */
 export const PREVIEW_UNDER_BYTES = 1024;
+/** A command that prints nothing for so long says that it is still there (response-envelope notes B.3, F-053). */
+export const PRINTED_HEARTBEAT_MS = 10_000;
+/** One page of `agent list` where no other is asked for: some megabytes of JSON. */
+export const LIST_PAGE_MAX_WORKERS = 5_000;
+/** Keys whose first answers a daemon keeps beside the log: a day of one request every ten seconds. */
+export const IDEMPOTENCY_KEYS_MAX = 10_000;

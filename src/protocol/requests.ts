@@ -23,6 +23,8 @@ const refs = z.array(ref).min(1).max(1_000);
 const ms = z.int().min(0).max(DURATION_MAX_MS);
 
 const idempotencyKey = z.string().min(1).max(256);
+/** A repeat with the same key gets the first answer, and does nothing. */
+const keyed = { idempotency_key: idempotencyKey.optional() };
 const message = z
   .string()
   .refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB");
@@ -41,24 +43,27 @@ export const Requests = {
     signal: z.string().optional(),
     reason: z.string().max(1_024).optional(),
     dry_run: z.boolean().default(false),
+    ...keyed,
   }),
-  "agent/restart": z.strictObject({ ids: refs }),
-  "agent/pause": z.strictObject({ ids: refs, reason: z.string().max(1_024).optional() }),
-  "agent/unpause": z.strictObject({ ids: refs }),
+  "agent/restart": z.strictObject({ ids: refs, ...keyed }),
+  "agent/pause": z.strictObject({ ids: refs, reason: z.string().max(1_024).optional(), ...keyed }),
+  "agent/unpause": z.strictObject({ ids: refs, ...keyed }),
   "tree/apply": z.strictObject({
     tree: TreeSpec,
     /** Of the client, once for all workers: a thousand copies would not fit into a request. */
     client_env: z.record(z.string(), z.string()).default({}),
     dry_run: z.boolean().default(false),
+    ...keyed,
   }),
   /** With `file`: only if that file owns the tree. */
-  "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional() }),
+  "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional(), ...keyed }),
   /** The question that the worker stands at; with `question_id` only if it is that one. */
   "agent/answer": z.strictObject({
     id: ref,
     answer: z.enum(ANSWERS),
     question_id: z.string().max(64).optional(),
     by: z.string().min(1).max(256).optional(),
+    ...keyed,
   }),
   /** With `close` nothing comes after it; it needs no text then. */
   "agent/send": z
@@ -85,7 +90,12 @@ export const Requests = {
       .regex(/^\d{1,15}$/, "it is no cursor of agent messages")
       .optional(),
   }),
-  "agent/list": z.strictObject({ all: z.boolean().default(false) }),
+  /** In order of their ids; `cursor` is the last id of the page before. */
+  "agent/list": z.strictObject({
+    all: z.boolean().default(false),
+    limit: z.int().min(1).optional(),
+    cursor: z.string().max(64).optional(),
+  }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
   "agent/why": z.strictObject({ id: ref }),

@@ -1,27 +1,44 @@
 /**
- * The ResponseEnvelope (response-envelope.txt), generation G1 with its exit codes (notes B.1, B.2): what a command prints as JSON. One
- * factory makes it from an outcome; `ok` is derived from the exit code and from nothing else.
+ * The ResponseEnvelope (response-envelope.txt), of generation G1 where no other is asked for (notes B.1, B.2): what a command prints as
+ * JSON. One factory makes it from an outcome; `ok` is derived from the exit code and from nothing else.
  */
-import type { ErrorDetail, ResponseEnvelope, ResponseMeta } from "./envelope-schemas.ts";
+import type { ErrorDetail, ErrorDetailG2, ResponseEnvelope, ResponseMeta } from "./envelope-schemas.ts";
 import { HoldfastError } from "./errors.ts";
+import { exitIn, FIX_COMMANDS, G1, type Generation, retryableIn } from "./generations.ts";
 import type { Outcome } from "./outcome.ts";
 import { redactText } from "./redact.ts";
 
 export type { ErrorDetail, ResponseEnvelope, ResponseMeta };
 
-const RESPONSE_SCHEMA_VERSION = "1.0";
+/** Numbers of G1. */
 const ARG_ERROR = 3;
+const REDIRECTED = 13;
+/** Exit codes of the class whose waits grow: it is unavailable. */
+const UNAVAILABLE = 12;
 
 export interface ResponseOptions {
   readonly duration_ms: number;
   readonly request_id?: string;
   /** The process's exit code, where it is not the outcome's own: a child's (`wait --exit-code-from`), or 143. */
   readonly exitCode?: number;
+  readonly generation?: Generation;
   /** More of `meta`: truncated, cursor, not_modified. */
-  readonly meta?: Omit<Partial<ResponseMeta>, "duration_ms" | "request_id">;
+  readonly meta?: PageMeta;
 }
 
-export const exitCodeOf = (outcome: Outcome<unknown>): number => (outcome.ok ? 0 : outcome.error.row.exit);
+/** What a command says about its answer, beside the answer. */
+export interface PageMeta {
+  /** Something was left out; with `cursor` it can be had. */
+  readonly truncated?: boolean;
+  readonly cursor?: string;
+  /** The caller has it already: `data` is null. */
+  readonly not_modified?: boolean;
+  /** Tries that this command made again by itself. */
+  readonly retries?: number;
+}
+
+export const exitCodeOf = (outcome: Outcome<unknown>, generation: Generation = G1): number =>
+  outcome.ok ? 0 : exitIn(generation, outcome.error.row.exit);
 
 /**
  * The envelope and the exit code that belongs to it. An exit code that contradicts the outcome (0 for a failure, or the other
@@ -31,7 +48,8 @@ export const toResponseEnvelope = (
   outcome: Outcome<unknown>,
   options: ResponseOptions,
 ): { envelope: ResponseEnvelope; exitCode: number } => {
-  const exitCode = options.exitCode ?? exitCodeOf(outcome);
+  const generation = options.generation ?? G1;
+  const exitCode = options.exitCode ?? exitCodeOf(outcome, generation);
   const ok = exitCode === 0;
   if (ok !== outcome.ok)
     throw new HoldfastError(
@@ -41,12 +59,12 @@ export const toResponseEnvelope = (
   const envelope: ResponseEnvelope = {
     ok,
     data: outcome.ok && !options.meta?.not_modified ? dataOf(outcome.value) : null,
-    error: outcome.ok ? null : errorDetail(outcome.error, outcome.value),
+    error: outcome.ok ? null : errorDetail(outcome.error, outcome.value, generation),
     warnings: [...(outcome.warnings ?? [])],
     meta: {
       duration_ms: Math.max(0, Math.round(options.duration_ms)),
       ...(options.request_id !== undefined && { request_id: options.request_id }),
-      schema_version: RESPONSE_SCHEMA_VERSION,
+      schema_version: generation.schema_version,
       ...options.meta,
     },
   };
@@ -59,26 +77,62 @@ const dataOf = (value: unknown): NonNullable<ResponseEnvelope["data"]> => {
   return typeof value === "object" ? (value as Record<string, unknown> | unknown[]) : { value };
 };
 
-const errorDetail = (error: HoldfastError, value: unknown): ErrorDetail => {
+const errorDetail = (
+  error: HoldfastError,
+  value: unknown,
+  generation: Generation,
+): ErrorDetail | ErrorDetailG2 => {
   const { info, row } = error;
   const detail = detailOf(error, value);
-  // Exit code 3 guarantees that nothing was done (notes B.2), which is what the phase says.
-  const phase = info.phase ?? (row.exit === ARG_ERROR ? "validation" : undefined);
+  // Exit code 3 guarantees that nothing was done (notes B.2), which is what the phase says; so does a redirect.
+  const phase = info.phase ?? ([ARG_ERROR, REDIRECTED].includes(row.exit) ? "validation" : undefined);
   return {
     code: error.code,
     message: redactText(error.message),
     ...(detail !== undefined && { detail: redactText(detail) }),
-    retryable: row.retryable,
-    ...(row.retryable &&
-      info.retry_after_s !== undefined && { retry_after: Math.max(0, Math.ceil(info.retry_after_s)) }),
+    ...againOf(error, generation),
     ...(phase !== undefined && { phase }),
     suggestion: redactText(error.suggestion),
+    ...(info.redirect !== undefined && {
+      redirect: { ...info.redirect, command: redactText(info.redirect.command) },
+    }),
   };
 };
 
-/** JSON text of what a closed ErrorDetail has no member for: the value of a partial failure, else all problems and the error's facts. */
+/** Whether and when the same call may be repeated, and, in G2, what must be mended before. */
+const againOf = (
+  { code, info, row }: HoldfastError,
+  generation: Generation,
+): Partial<ErrorDetail & ErrorDetailG2> => {
+  const retryable = retryableIn(generation, row);
+  const wait_s = retryable && info.retry_after_s !== undefined ? Math.max(0, info.retry_after_s) : undefined;
+  if (generation.backoff === "seconds")
+    return { retryable, ...(wait_s !== undefined && { retry_after: Math.ceil(wait_s) }) };
+  const fix_required = generation.fixes[row.exit];
+  const fix_command = FIX_COMMANDS[code];
+  return {
+    retryable,
+    ...(wait_s !== undefined && { retry_after_ms: Math.ceil(wait_s * 1000) }),
+    ...(retryable && {
+      retry_strategy: row.exit === UNAVAILABLE ? "exponential_backoff" : "linear_backoff",
+    }),
+    ...(fix_required !== undefined && { fix_required }),
+    ...(fix_required !== undefined && fix_command !== undefined && { fix_command }),
+  };
+};
+
+/**
+ * JSON text of what a closed ErrorDetail has no member for: the value of a partial failure, else all problems, the tries that were made
+ * and the error's facts.
+ */
 const detailOf = ({ info }: HoldfastError, value: unknown): string | undefined => {
   if (value !== undefined) return JSON.stringify(value);
-  const facts = { ...(info.problems !== undefined && { problems: info.problems }), ...info.details };
+  const { problems, attempts, backoff, details } = info;
+  const facts = {
+    ...(problems !== undefined && { problems }),
+    ...(attempts !== undefined && { attempts }),
+    ...(backoff !== undefined && { backoff }),
+    ...details,
+  };
   return Object.keys(facts).length === 0 ? undefined : JSON.stringify(facts);
 };

@@ -37,6 +37,18 @@ export const nearest = (word: string, candidates: readonly string[]): string | u
   return found?.name;
 };
 
+/** Shorter words have too many neighbours for one of them to be meant for certain. */
+const CERTAIN_MIN_LETTERS = 4;
+
+/** The one word that is meant for certain: one edit away, with no other within two. */
+export const certainly = (word: string, candidates: readonly string[]): string | undefined => {
+  if (word.length < CERTAIN_MIN_LETTERS || word.length > 64) return undefined;
+  const near = candidates
+    .map((name) => ({ name, edits: distance(word.toLowerCase(), name) }))
+    .filter(({ edits }) => edits <= 2);
+  return near.length === 1 && near[0]!.edits <= 1 ? near[0]!.name : undefined;
+};
+
 /** ` Did you mean X?`, or nothing. */
 export const didYouMean = (word: string, candidates: readonly string[], prefix = ""): string => {
   const name = nearest(word, candidates);

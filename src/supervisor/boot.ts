@@ -6,7 +6,7 @@
 import { Effect, Schedule } from "effect";
 import type { Observed } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
+import { afterTries, type HoldfastError } from "../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
@@ -94,9 +94,12 @@ export const observe = (
   services: Services,
   { worker_id, incarnation }: ChildState,
 ): Effect.Effect<Observed, HoldfastError> =>
-  Effect.retry(
-    attemptAsync(() => services.spawner.observe({ worker_id, incarnation })),
-    { schedule: Schedule.spaced(STORE_RETRY_MS), times: BOOT_TRIES_MAX - 1 },
+  Effect.mapError(
+    Effect.retry(
+      attemptAsync(() => services.spawner.observe({ worker_id, incarnation })),
+      { schedule: Schedule.spaced(STORE_RETRY_MS), times: BOOT_TRIES_MAX - 1 },
+    ),
+    (error) => afterTries(error, BOOT_TRIES_MAX, STORE_RETRY_MS),
   );
 
 /** Without its launch spec a worker is supervised to its end by what the log has of it, and not started again. */

@@ -13,25 +13,37 @@ import {
 } from "../../src/protocol/commands.ts";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
+import { hasVectors } from "../protocol/vectors.ts";
+import { contractSchema } from "../support/contract-schemas.ts";
 import { agent } from "./support/agent.ts";
+import { programsOfKinds } from "./support/programs.ts";
 
 let directory: string;
+/** With a program of each kind. */
+let programs: string;
 /** Nobody may make it: a daemon would, before all else. */
 let stateDir: string;
 beforeAll(() => {
   process.setMaxListeners(0);
   directory = mkdtempSync(join(tmpdir(), "holdfast-bad-"));
   stateDir = join(directory, "state");
+  programs = programsOfKinds();
 });
 afterEach(() => expect(existsSync(stateDir)).toBe(false));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => {
+  for (const made of [directory, programs]) rmSync(made, { recursive: true, force: true });
+});
+
+/** The contract's own schema, where it is at hand. */
+const contract = hasVectors("response-envelope") ? contractSchema("response-envelope") : ResponseEnvelope;
 
 /** The sentences of a refusal. */
 const refused = async (argv: readonly string[]): Promise<readonly string[]> => {
-  const env = { HOLDFAST_HOME: stateDir };
+  const env = { HOLDFAST_HOME: stateDir, PATH: `${programs}:${process.env.PATH}` };
   const ran = await agent(["-o", "json", ...argv], { env });
   expect(ran).toMatchObject({ exit: 3, stderr: "" });
   const { ok, data, error } = ResponseEnvelope.parse(JSON.parse(ran.stdout));
+  expect(contract.safeParse(JSON.parse(ran.stdout)).error).toBeUndefined();
   expect({ ok, data }).toEqual({ ok: false, data: null });
   expect(error).toMatchObject({
     phase: "validation",
@@ -114,7 +126,7 @@ describe("agent spawn refuses", () => {
     [["claude", ""], ["PROMPT is empty"]],
     [["claude", " \n"], ["PROMPT is empty"]],
     [["claude", "do", "this"], ['does not take "this"; put the whole PROMPT in quotes']],
-    [["claude", "hi", "--prompt-file", "x"], ["the prompt is given twice"]],
+    [["claude", "hi", "--prompt-file", "/dev/null"], ["the prompt is given twice"]],
     [
       ["claude", "--prompt-file", "/nonexistent/prompt"],
       ["--prompt-file /nonexistent/prompt does not exist"],
@@ -142,6 +154,58 @@ describe("agent spawn refuses", () => {
     for (const part of expected) expect(problems.join("\n").toLowerCase()).toContain(part.toLowerCase());
   });
 
+  it.each<[string[], string[]]>([
+    [
+      ["--ext", 'agent_api.nope.v1="x"', "--", "true"],
+      ["Extension key agent_api.nope.v1 is not supported by kind command"],
+    ],
+    [["claude", "hi", "--ext", "agent_api.config.model.v1=7"], ["Invalid agent_api.config.model.v1."]],
+    [["codex", "hi", "--permission", "ask"], ["cannot ask for permission"]],
+    [["--budget", "turns=3", "--", "true"], ["reports no turns"]],
+    [
+      [
+        "--cwd",
+        "/nonexistent/cwd",
+        "--grace",
+        "x",
+        "--env",
+        "A=@env:NOPE",
+        "--env",
+        "B=@file:/nonexistent/b",
+        "--",
+        "true",
+      ],
+      [
+        "--grace needs a duration",
+        "/nonexistent/cwd does not exist",
+        "the variable NOPE",
+        "the file /nonexistent/b",
+      ],
+    ],
+    [
+      ["--name", "a b", "--", "no-such-program"],
+      ["--name has letters", "The program no-such-program is not on"],
+    ],
+  ])("what only the daemon found before, beside the rest: %j", async (argv, expected) => {
+    const problems = await refused(["spawn", ...argv]);
+    expect(problems).toHaveLength(expected.length);
+    for (const part of expected) expect(problems.join("\n")).toContain(part);
+  });
+
+  it.each([
+    [["--", "no-such-program"], "BINARY_NOT_FOUND", "Check its spelling, or give its path."],
+    [["--", "/dev/null"], "BINARY_NOT_EXECUTABLE", ""],
+    [["--cwd", "/nonexistent/cwd", "--", "./here"], "CWD_NOT_FOUND", "--cwd"],
+    [["--env", "A=@env:NOPE", "--", "true"], "SECRET_UNAVAILABLE", "run this again"],
+    [["--env", "A=@env:NOPE", "--", "no-such-program"], "BINARY_NOT_FOUND", "Check its spelling"],
+  ])("what is missing on this machine, before a daemon is started: %j", async (argv, code, next) => {
+    const env = { HOLDFAST_HOME: stateDir };
+    const { exit, stdout } = await agent(["-o", "json", "spawn", ...argv], { env });
+    expect(exit).toBe(4);
+    const { error } = ResponseEnvelope.parse(JSON.parse(stdout));
+    expect(error).toMatchObject({ code, phase: "validation", suggestion: expect.stringContaining(next) });
+  });
+
   it("an empty prompt file", async () => {
     const file = join(directory, "empty");
     writeFileSync(file, " \n");
@@ -153,7 +217,7 @@ describe("agent spawn refuses", () => {
 
 it.each([
   [["spwan"], 'There is no command "spwan"; did you mean agent spawn?'],
-  [["daemon", "strat"], 'There is no command "daemon strat"; did you mean agent daemon start?'],
+  [["daemon", "stp"], 'There is no command "daemon stp"; did you mean agent daemon stop?'],
   [["capabilities", "cluade"], 'There is no kind "cluade"; did you mean claude?'],
   [["kill"], "agent kill needs an ID, or --all."],
   [["kill", "a", "--all"], "agent kill takes IDs or --all, not both."],

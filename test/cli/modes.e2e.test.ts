@@ -6,9 +6,13 @@ import { OUTPUTS, record } from "../../src/cli/schemas.ts";
 import { sha256Digest } from "../../src/protocol/canonical-json.ts";
 import { COMMANDS } from "../../src/protocol/commands.ts";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { hasVectors } from "../protocol/vectors.ts";
+import { contractSchema } from "../support/contract-schemas.ts";
 import { type Commands, makeCommands } from "./support/commands.ts";
 
 let commands: Commands;
+/** The contract's own schema, where it is at hand. */
+const contract = hasVectors("response-envelope") ? contractSchema("response-envelope") : ResponseEnvelope;
 beforeAll(async () => {
   commands = makeCommands();
   await commands.agent("spawn", "--name", "done", "--wait", "--", "sh", "-c", "echo hello");
@@ -18,7 +22,7 @@ afterAll(() => commands.close());
 
 const TREE = fileURLToPath(new URL("../../examples/tree/holdfast.yaml", import.meta.url));
 const DIGEST = sha256Digest(readFileSync(TREE));
-const contract = (name: string): string =>
+const fixture = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/contracts/${name}`, import.meta.url));
 
 /** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
@@ -41,7 +45,9 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
   ["agent/messages", ["messages", "reader"]],
+  ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
+  ["agent/unpause", ["unpause", "reader", "--dry-run"]],
   ["agent/unpause", ["unpause", "reader"]],
   ["agent/capabilities", ["capabilities"]],
   ["agent/capabilities", ["capabilities", "claude"]],
@@ -61,19 +67,41 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["cas/list", ["cas", "list"]],
   ["cas/unpin", ["cas", "unpin", DIGEST]],
   ["cas/gc", ["cas", "gc", "--dry-run"]],
-  ["proto/validate", ["proto", "validate", "--input", contract("envelope.json")]],
-  ["event/validate", ["event", "validate", "--input", contract("events.ndjson")]],
+  ["proto/validate", ["proto", "validate", "--input", fixture("envelope.json")]],
+  ["event/validate", ["event", "validate", "--input", fixture("events.ndjson")]],
   ["agent/completion", ["completion", "zsh"]],
   ["agent/manifest", ["manifest"]],
   ["agent/version", ["version"]],
   ["agent/diff", ["diff", "--file", TREE]],
   ["agent/up", ["up", "--file", TREE]],
+  ["agent/down", ["down", "--file", TREE, "--dry-run"]],
   ["agent/down", ["down", "--file", TREE]],
   ["agent/kill", ["kill", "reader", "--dry-run"]],
-  ["agent/restart", ["restart", "done"]],
+  ["agent/restart", ["restart", "done", "--dry-run"]],
+  ["agent/restart", ["restart", "done", "--idempotency-key", "k"]],
+  ["agent/restart", ["restart", "done", "--idempotency-key", "k"]],
   ["agent/kill", ["kill", "--all", "--grace", "1s"]],
+  ["daemon/stop", ["daemon", "stop", "--dry-run"]],
   ["daemon/stop", ["daemon", "stop", "--kill-agents"]],
 ];
+
+/** What a call that changes something says that it did. */
+const EFFECTS: Readonly<Record<string, string>> = {
+  "spawn -- true": "created",
+  "spawn --dry-run -- true": "would_create",
+  "pause reader --dry-run": "would_update",
+  "pause reader --reason a look": "updated",
+  "unpause reader --dry-run": "would_update",
+  "kill reader --dry-run": "would_delete",
+  "restart done --dry-run": "would_update",
+  "daemon start": "noop",
+  "daemon stop --dry-run": "would_delete",
+  "daemon stop --kill-agents": "deleted",
+  "db rebuild": "updated",
+  "db gc --dry-run": "would_delete",
+};
+const DANGEROUS = COMMANDS.filter(({ danger }) => danger !== "safe").map(({ command }) => command);
+let restarts = 0;
 
 const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   word === "watch" ||
@@ -96,10 +124,16 @@ describe("in JSON", () => {
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
     const envelope = ResponseEnvelope.parse(JSON.parse(lines.pop()!));
+    expect(contract.safeParse(envelope).error).toBeUndefined();
     expect(envelope).toMatchObject({ ok: true, error: null });
     expect(OUTPUTS[command]!.safeParse(envelope.data).error).toBeUndefined();
     for (const line of lines) record.parse(JSON.parse(line));
     expect(lines.length > 0).toBe(streams(call));
+    const { effect } = envelope.data as { effect?: string };
+    if (DANGEROUS.includes(command)) expect(effect).toBeDefined();
+    const title = argv.join(" ");
+    if (title in EFFECTS) expect({ title, effect }).toEqual({ title, effect: EFFECTS[title] });
+    if (argv.includes("--idempotency-key")) expect(effect).toBe(["updated", "noop"][restarts++]);
   });
 });
 

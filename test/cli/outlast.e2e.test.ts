@@ -62,6 +62,7 @@ describe("a daemon that is killed", () => {
     await until(() => watching.err().includes(GONE));
     writeFileSync(go, "");
     const { exit, stderr } = await watching.ended;
+    expect(JSON.parse(linesOf(watching).at(-1)!).meta.retries).toBeGreaterThan(0);
     expect({ exit, heard: said(watching) }).toEqual({ exit: 0, heard: [1, 2, 3, 4, 5, 6, 7, 8] });
     expect(stderr).toContain(`${GONE} Starting the next one.`);
   });
@@ -73,10 +74,12 @@ describe("a daemon that is killed", () => {
     await crash();
     const { exit, stdout } = await waiting.ended;
     expect(exit).toBe(12);
-    expect(ResponseEnvelope.parse(JSON.parse(stdout)).error).toMatchObject({
+    const { error } = ResponseEnvelope.parse(JSON.parse(stdout));
+    expect(error).toMatchObject({
       code: "UNAVAILABLE",
       suggestion: expect.stringContaining("agent daemon start && agent wait sleeper"),
     });
+    expect(JSON.parse(error!.detail!)).toEqual({ attempts: expect.any(Number), backoff: "fixed 200ms" });
     await commands.agent("daemon", "start");
   });
 });

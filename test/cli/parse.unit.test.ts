@@ -44,7 +44,7 @@ describe("parse", () => {
 
   it.each([
     [["lsit"], "agent list"],
-    [["spwan"], "agent spawn"],
+    [["spwann"], "agent spawn"],
     [["kil"], "agent kill"],
     [["daemon", "strt"], "agent daemon start"],
     [["demon", "start"], "agent daemon"],

@@ -1,13 +1,20 @@
 /** The client against a daemon that answers what the test says, on a real socket: modes, envelopes, exit codes. */
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { rmSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { type AgentOptions, agent } from "./support/agent.ts";
 import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
+import { programsOfKinds } from "./support/programs.ts";
 import { ID, lifecycle, said, worker } from "./support/samples.ts";
 
 let daemon: FakeDaemon | undefined;
-beforeAll(() => void process.setMaxListeners(0));
+let programs: string;
+beforeAll(() => {
+  process.setMaxListeners(0);
+  programs = programsOfKinds();
+});
+afterAll(() => rmSync(programs, { recursive: true, force: true }));
 afterEach(async () => {
   await daemon?.close();
   daemon = undefined;
@@ -15,7 +22,8 @@ afterEach(async () => {
 
 const against = async (answers: Record<string, Answerer>, argv: string[], options: AgentOptions = {}) => {
   daemon ??= await fakeDaemon(answers);
-  return agent(["--state-dir", daemon.stateDir, ...argv], options);
+  const env = { PATH: `${programs}:${process.env.PATH}`, ...options.env };
+  return agent(["--state-dir", daemon.stateDir, ...argv], { ...options, env });
 };
 
 const envelopeOf = (stdout: string): ResponseEnvelope => {

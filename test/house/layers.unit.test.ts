@@ -94,6 +94,9 @@ it("nobody outside adapters/process signals a process of a run", () => {
 
 it("the client knows only what goes on the wire", () => {
   const light = [
+    // Mistakes that are told before a daemon is started.
+    "adapters/process/programs.ts",
+    "adapters/validate.ts",
     "daemon/paths.ts",
     "daemon/start.ts",
     "daemon/connect.ts",

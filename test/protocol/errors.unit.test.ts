@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { asHoldfastError, ERROR_CATALOGUE, type ErrorRow, HoldfastError } from "../../src/protocol/errors.ts";
+import {
+  afterTries,
+  asHoldfastError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type ErrorRow,
+  HoldfastError,
+} from "../../src/protocol/errors.ts";
+import { webliskError } from "../../src/protocol/weblisk-errors.ts";
 
 /** response-envelope notes B.2: the codes of G1, with whether anything may have been done. */
 const SIDE_EFFECTS: Readonly<Record<number, readonly ErrorRow["effects"][]>> = {
@@ -24,6 +32,21 @@ const V1_CODES =
     " ",
   );
 
+/** weblisk.txt, Standard Error Codes, with its HTTP statuses; and those that the site adds (notes 1.1). */
+const WEBLISK_CODES: Readonly<Record<string, readonly number[]>> = {
+  INVALID_REQUEST: [400, 409, 412, 413],
+  INVALID_SIGNATURE: [401],
+  TOKEN_EXPIRED: [401],
+  FORBIDDEN: [403],
+  NOT_FOUND: [404],
+  RATE_LIMITED: [429],
+  AGENT_UNREACHABLE: [502],
+  INTERNAL_ERROR: [500, 503],
+  AGENT_TIMEOUT: [504],
+  PHASE_FAILED: [500, 502],
+  PARTIAL_FAILURE: [207],
+};
+
 describe.each(Object.entries(ERROR_CATALOGUE))("%s", (code, row: ErrorRow) => {
   it("is written in capitals and has a code of Protocol v1", () => {
     expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);
@@ -33,8 +56,18 @@ describe.each(Object.entries(ERROR_CATALOGUE))("%s", (code, row: ErrorRow) => {
     expect(SIDE_EFFECTS[row.exit]).toContain(row.effects));
   it("may be retried only where nothing was done", () =>
     expect(row.retryable && row.effects !== "none").toBe(false));
-  it("is no success of HTTP, but for a partial one", () =>
-    expect(row.http >= 400 || row.http === 207).toBe(true));
+  it("is no success of HTTP, but for a partial one, and a redirect where it is one", () => {
+    const range = row.exit === 13 ? [308, 308] : row.http === 207 ? [207, 207] : [400, 599];
+    expect(row.http).toBeGreaterThanOrEqual(range[0]!);
+    expect(row.http).toBeLessThanOrEqual(range[1]!);
+  });
+  it("has a code of Weblisk with its status, and is transient there where it may be retried as it is", () => {
+    const weblisk = webliskError(code as ErrorCode);
+    expect(WEBLISK_CODES[weblisk.code]).toContain(weblisk.http);
+    if (weblisk.category === "permanent" && row.exit !== 13 && row.exit !== 3)
+      expect(row.retryable).toBe(false);
+    if (row.http === 404 && row.exit === 5) expect(weblisk.code).toBe("NOT_FOUND");
+  });
   it("tells the next step in one sentence", () => {
     expect(row.next).toMatch(/^[A-Z].*\.$/);
     expect(row.next).not.toMatch(/[.!?]\s+[A-Z]/);
@@ -59,4 +92,13 @@ it("whatever is thrown becomes a HoldfastError, and one stays itself", () => {
   const cause = new TypeError("x is undefined");
   expect(asHoldfastError(cause)).toMatchObject({ code: "INTERNAL", message: "x is undefined", cause });
   expect(asHoldfastError("text").message).toBe("text");
+});
+
+it("an error after some tries says how many, and how they were spaced", () => {
+  const error = new HoldfastError("UNAVAILABLE", "Late.", { suggestion: "Wait." });
+  expect(afterTries(error, 3, 200)).toMatchObject({
+    code: "UNAVAILABLE",
+    message: "Late.",
+    info: { suggestion: "Wait.", attempts: 3, backoff: "fixed 200ms" },
+  });
 });

@@ -10,6 +10,7 @@ it("every contract and every request has a JSON Schema of draft 2020-12", () => 
     "envelope-v1",
     "response-envelope",
     "log-gap",
+    "response-envelope-g2",
     "worker-spec",
     ...Object.keys(Requests),
   ]);

@@ -10,7 +10,7 @@ import { VARIABLE_NAME } from "../../protocol/kinds.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import { PATH_DEFAULT } from "./preflight.ts";
+import { PATH_DEFAULT } from "./programs.ts";
 import { MARKER } from "./sweep.ts";
 
 export interface EnvironmentSource {

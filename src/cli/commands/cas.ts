@@ -16,7 +16,8 @@ import { summaryOfBytes } from "../../protocol/summary.ts";
 import type { Context, Handler } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
-import { readStdinBytes, WHY_UNREADABLE } from "./spawn.ts";
+import { readStdinBytes } from "./spawn.ts";
+import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 
 const files = () => import("../../daemon/artifacts.ts");
 

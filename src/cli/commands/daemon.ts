@@ -86,10 +86,15 @@ export const stopProblems = ({ flags }: Call): readonly string[] =>
 export const stop: Handler = async (context) => {
   const { flags } = context;
   const agents = flags["keep-agents"] ? "keep" : flags["kill-agents"] ? "kill" : "refuse";
-  context.onInterrupt = { sentence: "The daemon goes on stopping. See: agent daemon status" };
+  if (!flags["dry-run"])
+    context.onInterrupt = { sentence: "The daemon goes on stopping. See: agent daemon status" };
   const done = context.progress("stopping the daemon");
   try {
     const client = await context.connect();
+    if (flags["dry-run"]) {
+      const { live } = (await client.request("daemon/status", {})).workers;
+      return success({ agents, live, effect: "would_delete" });
+    }
     const holder = readDaemonFile(context.stateDir);
     const reply = await client.request("daemon/stop", { agents });
     if (holder !== undefined) await untilGone(holder);

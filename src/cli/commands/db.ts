@@ -1,4 +1,5 @@
 /** agent db …: the event log; asked of the daemon, or, where none answers, done here. */
+import { existsSync } from "node:fs";
 import { formatSize } from "../../protocol/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import {
@@ -20,9 +21,11 @@ const asked = async <A>(
   context: Context,
   ofDaemon: (client: Client) => Promise<A>,
   here: () => Promise<A>,
+  changes = true,
 ): Promise<A> => {
   const client = await context.connect().catch((cause) => {
-    if (isDown(cause)) return undefined;
+    // Where no daemon has ever run there is no log to change.
+    if (isDown(cause) && (!changes || existsSync(context.stateDir))) return undefined;
     throw cause;
   });
   return client === undefined ? here() : ofDaemon(client);
@@ -34,6 +37,7 @@ export const check: Handler = async (context) => {
     context,
     (client) => client.request("db/check", {}),
     async () => (await offline()).check(context.stateDir),
+    false,
   ).finally(done);
   if (report.ok) return success(report);
   const found = report.findings.length;
@@ -50,13 +54,12 @@ export const check: Handler = async (context) => {
 
 export const rebuild: Handler = async (context) => {
   const done = context.progress("folding the log");
-  return success(
-    await asked(
-      context,
-      (client) => client.request("db/rebuild", {}),
-      async () => (await offline()).rebuild(context.stateDir, VERSION),
-    ).finally(done),
-  );
+  const report = await asked(
+    context,
+    (client) => client.request("db/rebuild", {}),
+    async () => (await offline()).rebuild(context.stateDir, VERSION),
+  ).finally(done);
+  return success({ ...report, effect: "updated" });
 };
 
 export const gcProblems = ({ flags }: Call): readonly string[] => {

@@ -116,7 +116,8 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
           `Cut at ${read} bytes; text mode has the rest: agent logs ${id} --raw${context.flags.stderr ? " --stderr" : ""} -o text`,
         );
       const base64 = Buffer.concat(parts).toString("base64");
-      return success({ id, stream, base64, bytes: read, released, truncated: isFull });
+      const whole = success({ id, stream, base64, bytes: read, released, truncated: isFull });
+      return isFull ? { ...whole, meta: { truncated: true } } : whole;
     }
     if (bytes.length === 0) await sleep(RAW_POLL_MS);
   }

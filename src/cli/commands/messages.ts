@@ -52,8 +52,10 @@ export const ask: Handler = async (context) => {
     const answer = await outlasting(context, { deadline, resume }, (client) =>
       client.request("agent/ask", { id: id!, text: message, timeout_ms: left(), idempotency_key }),
     );
-    if (answer.truncated) context.warn("The answer is cut; the whole output is in: agent logs --raw");
-    return success(answer);
+    const told = success({ ...answer, effect: "created" });
+    if (!answer.truncated) return told;
+    context.warn("The answer is cut; the whole output is in: agent logs --raw");
+    return { ...told, meta: { truncated: true } };
   } catch (cause) {
     const error = asHoldfastError(cause);
     if (error.code !== "TIMEOUT" || timeout === undefined) throw error;
@@ -76,7 +78,7 @@ export const messages: Handler = async (context) => {
   const id = context.call.args[0]!;
   const { limit, cursor } = context.flags as { limit?: number; cursor?: string };
   const page = await (await context.connect()).request("agent/messages", { id, limit, cursor });
-  if (page.cursor !== null)
-    context.warn(`There are older messages: agent messages ${id} --cursor ${page.cursor}`);
-  return success(page);
+  if (page.cursor === null) return success(page);
+  context.warn(`There are older messages: agent messages ${id} --cursor ${page.cursor}`);
+  return { ...success(page), meta: { truncated: true, cursor: page.cursor } };
 };

@@ -1,5 +1,6 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
+import { VALIDATE } from "../../adapters/validate.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
 import {
@@ -10,7 +11,6 @@ import {
   VARIABLE_NAME,
 } from "../../protocol/kinds.ts";
 import {
-  ARG_MAX_BYTES,
   CPUS_MAX,
   CPUS_MIN,
   LABELS_MAX,
@@ -18,7 +18,7 @@ import {
   NAME_MAX_BYTES,
   PIDS_MAX,
 } from "../../protocol/limits.ts";
-import type { WorkerSpecInput } from "../../protocol/worker.ts";
+import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
 
@@ -74,7 +74,7 @@ const limitProblems = ({ memory, pids, cpu }: Call["flags"]): readonly string[] 
 
 /** One sentence a mistake, beyond what the registry checks. */
 export const spawnProblems = (call: Call): readonly string[] => {
-  const { flags, args, argv = [] } = call;
+  const { flags, args } = call;
   const problems = [...kindProblems(call), ...limitProblems(flags)];
   const name = flags.name as string | undefined;
   if (name !== undefined && (!NAME.test(name) || name.length > NAME_MAX_BYTES))
@@ -85,14 +85,28 @@ export const spawnProblems = (call: Call): readonly string[] => {
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
       problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
-  if (argv.some((word) => Buffer.byteLength(word) > ARG_MAX_BYTES))
-    problems.push(`an argument is over ${ARG_MAX_BYTES} bytes; pass long text with --prompt-file`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
     problems.push("the prompt is given twice: as PROMPT and with --prompt-file");
   if (args[1] !== "" && args[1]?.trim() === "") problems.push("PROMPT is empty");
-  return problems;
+  return [...problems, ...adapterProblems(call)];
+};
+
+/** What the kind's adapter would find, but for what has been said above in the words of the command line. */
+const adapterProblems = (call: Call): readonly string[] => {
+  const kind = kindOf(call.args[0] ?? "command");
+  if (kind === undefined) return [];
+  const spec = specOf(call, { env: {}, cwd: "/", stateDir: "/" });
+  const isProgram = kind.binary === null && (spec.argv ?? []).length === 0;
+  const said: WorkerSpecInput = {
+    ...spec,
+    prompt: (spec.prompt ?? "").trim() === "" ? "said" : spec.prompt,
+    ...(isProgram && { argv: ["said"] }),
+    ...Object.fromEntries(kind.refuses.map((flag) => [flag, undefined])),
+    ...(spec.budget === undefined && { budget: {} }),
+  };
+  return VALIDATE[kind.kind]!(said as WorkerSpec);
 };
 
 /** Where the prompt is read from: `-`, a file, or undefined when argv has it or there is none. */

@@ -1,13 +1,13 @@
 /** agent spawn: a worker's spec to the daemon, then, where asked, its records or its end. */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Result, Streams } from "../context.ts";
 import { invalid } from "../parse.ts";
 import { follow, leavesRunning } from "./follow.ts";
+import { nextStep, WHY_UNREADABLE } from "./spawn-conditions.ts";
 import { promptSource, specOf } from "./spawn-spec.ts";
 import { waitFor } from "./wait.ts";
 
@@ -40,12 +40,6 @@ const readPrompt = async (context: Context, from: string): Promise<string> => {
   return text;
 };
 
-export const WHY_UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  EACCES: "may not be read",
-  EISDIR: "is a directory",
-};
-
 const readPromptFile = (path: string): string => {
   try {
     const size = statSync(path).size;
@@ -59,16 +53,6 @@ const readPromptFile = (path: string): string => {
     const { code = "", message } = cause as NodeJS.ErrnoException;
     throw invalid([`--prompt-file ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "spawn");
   }
-};
-
-/** The catalogue speaks of workers that exist and of all kinds; here the next step is known better. */
-const nextStep = (error: HoldfastError, kind: string): string | undefined => {
-  const { short, variable } = KINDS.find((each) => each.kind === kind)!;
-  if (error.code === "SECRET_UNAVAILABLE") return "Set the variable, or create the file, and run this again.";
-  if (error.code !== "BINARY_NOT_FOUND") return undefined;
-  return variable === null
-    ? "Check its spelling, or give its path."
-    : `Install ${short}, or name its program with ${variable}; agent doctor shows what is missing.`;
 };
 
 export const spawn = async (context: Context): Promise<Result> => {
@@ -87,7 +71,7 @@ export const spawn = async (context: Context): Promise<Result> => {
   });
   if (!asked.ok) {
     const { code, message, info } = asked.error;
-    const suggestion = nextStep(asked.error, spec.kind) ?? info.suggestion;
+    const suggestion = nextStep(code, spec.kind) ?? info.suggestion;
     throw new HoldfastError(code, message, { ...info, suggestion });
   }
   const reply = asked.value;

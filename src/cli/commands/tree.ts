@@ -9,14 +9,14 @@ import { referencedVariables, VARIABLE_NAME } from "../../protocol/kinds.ts";
 import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
-import type { AppliedReply, TreeNode } from "../../supervisor/facade.ts";
+import type { AppliedReply, PerWorker, TreeNode } from "../../supervisor/facade.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
 import type { Client } from "../client.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
-import { WHY_UNREADABLE } from "./spawn.ts";
+import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 import { type FailedWorker, progressOf, type Standing } from "./tree-standing.ts";
 
@@ -122,7 +122,20 @@ const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context
   });
 };
 
-const apply = async (context: Context, dry_run: boolean): Promise<AppliedReply> => {
+/** What was done to the tree as a whole. */
+interface Applied extends AppliedReply {
+  readonly effect: PerWorker["effect"];
+}
+
+const effectOf = ({ changes }: AppliedReply, dry_run: boolean): PerWorker["effect"] => {
+  const done = changes.filter(({ action }) => action !== "unchanged" && action !== "kept_dead");
+  if (done.length === 0) return "noop";
+  const isNew = changes.every(({ action }) => action === "create");
+  if (dry_run) return isNew ? "would_create" : "would_update";
+  return isNew ? "created" : "updated";
+};
+
+const apply = async (context: Context, dry_run: boolean): Promise<Applied> => {
   const file = await readFile(context);
   const request = requestOf(file.tree, context);
   const bytes = Buffer.byteLength(JSON.stringify(request));
@@ -140,9 +153,10 @@ const apply = async (context: Context, dry_run: boolean): Promise<AppliedReply> 
     context.onInterrupt = {
       sentence: "The daemon goes on with it. See: agent tree   Stop it: agent down",
     };
-  const asked = await client.ask("tree/apply", { ...request, dry_run });
+  const idempotency_key = context.flags["idempotency-key"] as string | undefined;
+  const asked = await client.ask("tree/apply", { ...request, dry_run, idempotency_key });
   if (!asked.ok) throw withPlaces(asked.error, file, context);
-  return asked.value;
+  return { ...asked.value, effect: asked.value.effect ?? effectOf(asked.value, dry_run) };
 };
 
 export const diff: Handler = async (context) => success(await apply(context, true));
@@ -230,18 +244,35 @@ const nameOf = async (context: Context): Promise<string> => {
 
 export const down: Handler = async (context) => {
   const [typed] = context.call.args;
+  const { flags } = context;
   const name = typed ?? (await nameOf(context));
   const client = await context.connect();
+  if (flags["dry-run"]) return success(await wouldStop(client, name));
   context.onInterrupt = { sentence: "The daemon goes on stopping it. See: agent tree" };
   const done = context.progress(`stopping ${name}`);
   try {
     const file = typed === undefined ? { file: fileOf(context) } : {};
-    const reply = await client.request("tree/down", { name, ...file });
+    const idempotency_key = flags["idempotency-key"] as string | undefined;
+    const reply = await client.request("tree/down", { name, ...file, idempotency_key });
     await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
       while ((await treeNode(next, name)) !== undefined) await sleep(TREE_POLL_MS);
     });
-    return success({ ...reply, state: "terminated" });
+    return success({ ...reply, state: "terminated", effect: reply.effect ?? "deleted" });
   } finally {
     done();
   }
+};
+
+const wouldStop = async (client: Client, name: string): Promise<Applied> => {
+  const root = await treeNode(client, name);
+  if (root === undefined)
+    throw new HoldfastError("WORKER_NOT_FOUND", `There is no tree ${name}.`, {
+      suggestion: "See all trees with: agent tree",
+    });
+  const pathsOf = (node: TreeNode): readonly string[] => [
+    node.name ?? node.id,
+    ...node.children.flatMap(pathsOf),
+  ];
+  const changes = pathsOf(root).map((path) => ({ path, action: "remove", reason: "down" }) as const);
+  return { tree: name, changes, state: root.phase ?? "running", effect: "would_delete" };
 };

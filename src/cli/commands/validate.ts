@@ -9,7 +9,7 @@ import type { Finding, Findings, Level } from "../../protocol/validate/finding.t
 import type { LineValidator } from "../../protocol/validate/stream.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { invalid } from "../parse.ts";
-import { WHY_UNREADABLE } from "./spawn.ts";
+import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 
 /** What was valid, and how it was looked at. */
 export interface Valid {

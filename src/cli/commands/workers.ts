@@ -1,12 +1,14 @@
 /** The short commands about workers: one request, one answer. */
 import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { LIST_PAGE_MAX_WORKERS } from "../../protocol/limits.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
 import type { Answer, PerWorker } from "../../supervisor/facade.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
+import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
 import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
 
@@ -46,6 +48,9 @@ const withResults = async (
   return outcome.value?.results ? perWorker(outcome.value.results) : outcome;
 };
 
+/** Under which a repeat does nothing. */
+const keyOf = (flags: Call["flags"]): string | undefined => flags["idempotency-key"] as string | undefined;
+
 export const killProblems = ({ args, flags }: Call): readonly string[] => {
   if (args.length === 0 && !flags.all) return ["agent kill needs an ID, or --all"];
   return args.length > 0 && flags.all ? ["agent kill takes IDs or --all, not both"] : [];
@@ -67,45 +72,70 @@ export const kill: Handler = async (context) => {
       signal: flags.signal as string | undefined,
       reason: flags.reason as string | undefined,
       dry_run: flags["dry-run"] === true,
+      idempotency_key: keyOf(flags),
     }),
   );
 };
 
 export const restart: Handler = async (context) => {
+  const { call, flags } = context;
   const client = await context.connect();
-  context.onInterrupt = { sentence: "The daemon goes on restarting them. See: agent list" };
-  return withResults(context, `restarting ${context.call.args.join(", ")}`, () =>
-    client.ask("agent/restart", { ids: [...context.call.args] }),
+  const ids = [...call.args];
+  if (!flags["dry-run"])
+    context.onInterrupt = { sentence: "The daemon goes on restarting them. See: agent list" };
+  return withResults(context, `restarting ${ids.join(", ")}`, () =>
+    flags["dry-run"]
+      ? dryRun(client, ids, wouldRestart)
+      : client.ask("agent/restart", { ids, idempotency_key: keyOf(flags) }),
   );
 };
 
 export const pause: Handler = async (context) => {
+  const { call, flags } = context;
   const client = await context.connect();
-  return withResults(context, `pausing ${context.call.args.join(", ")}`, () =>
-    client.ask("agent/pause", {
-      ids: [...context.call.args],
-      reason: context.flags.reason as string | undefined,
-    }),
+  const ids = [...call.args];
+  const how = { reason: flags.reason as string | undefined, idempotency_key: keyOf(flags) };
+  return withResults(context, `pausing ${ids.join(", ")}`, () =>
+    flags["dry-run"] ? dryRun(client, ids, wouldPause) : client.ask("agent/pause", { ids, ...how }),
   );
 };
 
 export const unpause: Handler = async (context) => {
+  const { call, flags } = context;
   const client = await context.connect();
-  return withResults(context, `letting ${context.call.args.join(", ")} go on`, () =>
-    client.ask("agent/unpause", { ids: [...context.call.args] }),
+  const ids = [...call.args];
+  return withResults(context, `letting ${ids.join(", ")} go on`, () =>
+    flags["dry-run"]
+      ? dryRun(client, ids, wouldUnpause)
+      : client.ask("agent/unpause", { ids, idempotency_key: keyOf(flags) }),
   );
 };
 
-export const answer: Handler = async ({ call, connect }) => {
+export const answer: Handler = async ({ call, flags, connect }) => {
   const [id, said] = call.args;
-  return success(await (await connect()).request("agent/answer", { id: id!, answer: said as Answer }));
+  const asked = { id: id!, answer: said as Answer, idempotency_key: keyOf(flags) };
+  const reply = await (await connect()).request("agent/answer", asked);
+  return success({ ...reply, effect: reply.effect ?? "updated" });
 };
 
 export const list: Handler = async (context) => {
-  const all = context.flags.all === true;
-  const reply = await (await context.connect()).request("agent/list", { all });
+  const { flags } = context;
+  const all = flags.all === true;
+  const asked = flags.limit as number | undefined;
+  const limit = asked === 0 ? undefined : (asked ?? LIST_PAGE_MAX_WORKERS);
+  const client = await context.connect();
+  const reply = await client.request("agent/list", {
+    all,
+    limit,
+    cursor: flags.cursor as string | undefined,
+  });
   if (reply.workers.length === 0) context.hint(nobody(all));
-  return success(reply);
+  if (reply.cursor === undefined) return success(reply);
+  const next = `agent list${all ? " --all" : ""} --limit ${limit} --cursor ${reply.cursor}`;
+  const more = `These are ${reply.workers.length} of ${reply.total} workers; the next page: ${next}`;
+  if (asked === undefined) context.warn(more);
+  else context.hint(more, "after");
+  return { ...success(reply), meta: { truncated: true, cursor: reply.cursor } };
 };
 
 const nobody = (all: boolean): string =>
@@ -120,8 +150,10 @@ export const tree: Handler = async (context) => {
   return success(root);
 };
 
-export const why: Handler = async (context) =>
-  success(await (await context.connect()).request("agent/why", { id: context.call.args[0]! }));
+export const why: Handler = async (context) => {
+  const reply = await (await context.connect()).request("agent/why", { id: context.call.args[0]! });
+  return reply.omitted > 0 ? { ...success(reply), meta: { truncated: true } } : success(reply);
+};
 
 /** What a person sees of a worker's newest records, as `systemctl status` shows the end of the journal. */
 const RECENT_RECORDS = 8;
@@ -136,8 +168,9 @@ export const info: Handler = async (context) => {
 
 export const output: Handler = async (context) => {
   const answer = await (await context.connect()).request("agent/output", { id: context.call.args[0]! });
-  if (answer.truncated) context.warn("The answer is cut; the whole output is in: agent logs --raw");
-  return success(answer);
+  if (!answer.truncated) return success(answer);
+  context.warn("The answer is cut; the whole output is in: agent logs --raw");
+  return { ...success(answer), meta: { truncated: true } };
 };
 
 export const capabilities: Handler = async (context) => {

@@ -56,12 +56,19 @@ export const started: TextOf<Replies["daemon/status"] & { readonly effect: strin
     ? `The daemon runs already, pid ${pid}.`
     : `The daemon runs, pid ${pid}, state in ${state_dir}.`;
 
-export const stopped: TextOf<Replies["daemon/stop"] & { readonly effect: string }> = ({
-  agents,
-  live,
-  effect,
-}) => {
+interface Stopped {
+  readonly agents: Replies["daemon/stop"]["agents"] | "refuse";
+  readonly live: number;
+  readonly effect: string;
+}
+
+export const stopped: TextOf<Stopped> = ({ agents, live, effect }) => {
   if (effect === "noop") return "No daemon runs.";
+  if (effect === "would_delete") {
+    if (live === 0) return "It would stop the daemon.";
+    if (agents === "refuse") return `It would refuse: ${count(live, "worker")} of it run.`;
+    return `It would stop the daemon and ${agents === "keep" ? "leave" : "end"} ${count(live, "worker")}.`;
+  }
   if (live === 0) return "The daemon has stopped.";
   const workers = count(live, "worker");
   return agents === "keep"

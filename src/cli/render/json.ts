@@ -1,5 +1,8 @@
 /** json mode: one record a line where the command streams, then exactly one ResponseEnvelope (response-envelope.txt). */
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { Generation } from "../../protocol/generations.ts";
 import { toResponseEnvelope } from "../../protocol/response-envelope.ts";
+import { brokenRules } from "../../protocol/response-rules.ts";
 import type { Renderer } from "./renderer.ts";
 
 /** Protocol v1 data are objects; here a list is the array itself (cli.md, One record). */
@@ -10,22 +13,31 @@ const LIST_MEMBER: Readonly<Record<string, string>> = {
   "cas/list": "artifacts",
 };
 
-/** A list that has more than it shows tells the cursor of the next page. */
-const pageOf = (value: unknown): { truncated?: true; cursor?: string } => {
-  const { cursor } = value as { cursor?: unknown };
-  return typeof cursor === "string" ? { truncated: true, cursor } : {};
-};
+export interface JsonOptions {
+  readonly generation: Generation;
+  /** Test mode: an envelope that breaks a rule of the contract is a defect of ours, and is thrown instead of printed. */
+  readonly validate: boolean;
+}
 
-export const jsonRenderer: Renderer = {
+export const jsonRenderer = ({ generation, validate }: JsonOptions): Renderer => ({
   record: (record) => `${JSON.stringify(record)}\n`,
-  end({ command, outcome, exit, duration_ms, request_id }) {
+  end({ command, outcome, exit, duration_ms, request_id, meta }) {
     const member = LIST_MEMBER[command.command];
     const shown =
       outcome.ok && member !== undefined
         ? { ...outcome, value: (outcome.value as Record<string, unknown>)[member] }
         : outcome;
-    const meta = outcome.ok && member !== undefined ? pageOf(outcome.value) : {};
-    const { envelope } = toResponseEnvelope(shown, { duration_ms, request_id, exitCode: exit, meta });
-    return { stdout: `${JSON.stringify(envelope)}\n`, stderr: "" };
+    const { envelope } = toResponseEnvelope(shown, {
+      duration_ms,
+      request_id,
+      exitCode: exit,
+      generation,
+      ...(meta && { meta }),
+    });
+    const text = JSON.stringify(envelope);
+    const broken = validate ? brokenRules(JSON.parse(text), exit, generation) : [];
+    if (broken.length > 0)
+      throw new HoldfastError("INTERNAL", `An envelope breaks the contract: ${broken.join("; ")}. ${text}`);
+    return { stdout: `${text}\n`, stderr: "" };
   },
-};
+});

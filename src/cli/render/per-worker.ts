@@ -27,5 +27,13 @@ export const perWorker = saying({
   would_update: "would be restarted",
   would_delete: "would be stopped",
 });
-export const pauseText = saying({ updated: "paused", noop: "was paused already" });
-export const unpauseText = saying({ updated: "goes on", noop: "was not paused" });
+export const pauseText = saying({
+  updated: "paused",
+  noop: "was paused already",
+  would_update: "would be paused",
+});
+export const unpauseText = saying({
+  updated: "goes on",
+  noop: "was not paused",
+  would_update: "would go on",
+});

@@ -2,6 +2,7 @@
 import type { CommandDef } from "../../protocol/commands.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
+import type { PageMeta } from "../../protocol/response-envelope.ts";
 
 export type Mode = "text" | "json" | "ndjson";
 
@@ -12,6 +13,7 @@ export interface Ended {
   readonly exit: number;
   readonly duration_ms: number;
   readonly request_id: string;
+  readonly meta?: PageMeta | undefined;
 }
 
 export interface Printed {

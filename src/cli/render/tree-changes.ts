@@ -57,5 +57,7 @@ export const upText = (reply: AppliedReply, shown: Shown): string => {
   return [...treeChanges(reply, shown.paint, true), `${reply.tree}  ${state}`].join("\n");
 };
 
-export const downText = (reply: AppliedReply, { paint }: Shown): string =>
-  [...treeChanges(reply, paint, true), `${reply.tree}  stopped`].join("\n");
+export const downText = (reply: AppliedReply, { paint, flags }: Shown): string =>
+  flags["dry-run"]
+    ? treeChanges(reply, paint, false).join("\n")
+    : [...treeChanges(reply, paint, true), `${reply.tree}  stopped`].join("\n");

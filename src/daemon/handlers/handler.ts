@@ -5,6 +5,7 @@ import type { HoldfastError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { RequestData, RequestName } from "../../protocol/requests.ts";
 import type { RuntimeApi } from "../../supervisor/facade.ts";
+import type { Once } from "../once.ts";
 import type { DaemonStatus, Replies } from "../replies.ts";
 
 /** What handlers may use. */
@@ -17,6 +18,8 @@ export interface Services {
     DaemonStatus,
     "socket" | "connections" | "requests_in_flight" | "loop_lag_ms" | "defects" | "health"
   >;
+  /** Who has the first answers of idempotency keys. */
+  readonly once: Once;
   /** Shut the runtime down; once the request is answered the daemon exits. */
   readonly shutdown: (agents: "kill" | "keep", reason: string) => Effect.Effect<void, HoldfastError>;
 }

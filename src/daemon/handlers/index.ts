@@ -25,15 +25,33 @@ import {
   why,
 } from "./workers.ts";
 
+type Keyed =
+  | "agent/kill"
+  | "agent/restart"
+  | "agent/pause"
+  | "agent/unpause"
+  | "agent/answer"
+  | "tree/apply"
+  | "tree/down";
+
+/** With an idempotency key: a repeat gets the first answer. */
+const keyed = <N extends Keyed>(name: N, handler: Handler<N>): Handler<N> => ({
+  lifetime: handler.lifetime,
+  run: (services, data, emit) => {
+    const { idempotency_key, ...asked } = data;
+    return services.once.run(idempotency_key, { name, ...asked }, handler.run(services, data, emit));
+  },
+});
+
 export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/spawn": spawn,
-  "agent/kill": kill,
-  "agent/restart": restart,
-  "agent/pause": pause,
-  "agent/unpause": unpause,
-  "tree/apply": apply,
-  "tree/down": down,
-  "agent/answer": answer,
+  "agent/kill": keyed("agent/kill", kill),
+  "agent/restart": keyed("agent/restart", restart),
+  "agent/pause": keyed("agent/pause", pause),
+  "agent/unpause": keyed("agent/unpause", unpause),
+  "tree/apply": keyed("tree/apply", apply),
+  "tree/down": keyed("tree/down", down),
+  "agent/answer": keyed("agent/answer", answer),
   "agent/send": send,
   "agent/ask": ask,
   "agent/messages": messages,

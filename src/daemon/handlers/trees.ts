@@ -14,6 +14,6 @@ export const apply: Handler<"tree/apply"> = {
 
 export const down: Handler<"tree/down"> = {
   lifetime: "command",
-  run: ({ runtime }, { name, ...options }) =>
-    Effect.map(runtime.downTree(name, options), (reply) => success(reply)),
+  run: ({ runtime }, { name, file }) =>
+    Effect.map(runtime.downTree(name, file === undefined ? {} : { file }), (reply) => success(reply)),
 };

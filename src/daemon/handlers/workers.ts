@@ -1,8 +1,10 @@
 /** agent/*: the commands on workers, without the stream. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
+import { isUlid } from "../../protocol/ids.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../supervisor/facade.ts";
+import { pageOf } from "../page.ts";
 import { invalidRequest } from "../request.ts";
 import type { Handler } from "./handler.ts";
 
@@ -20,7 +22,8 @@ export const kill: Handler<"agent/kill"> = {
         invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
       );
     }
-    return Effect.map(runtime.kill(data), (results) => perWorker("killed", results));
+    const { idempotency_key: _, ...asked } = data;
+    return Effect.map(runtime.kill(asked), (results) => perWorker("killed", results));
   },
 };
 
@@ -32,8 +35,8 @@ export const restart: Handler<"agent/restart"> = {
 
 export const pause: Handler<"agent/pause"> = {
   lifetime: "command",
-  run: ({ runtime }, { ids, ...how }) =>
-    Effect.map(runtime.pause(ids, how), (results) => perWorker("paused", results)),
+  run: ({ runtime }, { ids, reason }) =>
+    Effect.map(runtime.pause(ids, { reason }), (results) => perWorker("paused", results)),
 };
 
 export const unpause: Handler<"agent/unpause"> = {
@@ -44,7 +47,7 @@ export const unpause: Handler<"agent/unpause"> = {
 
 export const answer: Handler<"agent/answer"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, answer: said, ...options }) =>
+  run: ({ runtime }, { id, answer: said, idempotency_key: _, ...options }) =>
     Effect.map(runtime.answer(id, said, options), (reply) => success(reply)),
 };
 
@@ -68,7 +71,11 @@ export const messages: Handler<"agent/messages"> = {
 
 export const list: Handler<"agent/list"> = {
   lifetime: "read",
-  run: ({ runtime }, data) => Effect.map(runtime.list(data), (workers) => success({ workers })),
+  run: ({ runtime }, { all, limit, cursor }) => {
+    if (cursor !== undefined && !isUlid(cursor))
+      return Effect.fail(new HoldfastError("PAGE_UNKNOWN", `No page begins at the cursor ${cursor}.`));
+    return Effect.map(runtime.list({ all }), (workers) => success(pageOf(workers, limit, cursor)));
+  },
 };
 
 export const info: Handler<"agent/info"> = {

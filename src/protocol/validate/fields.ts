@@ -1,5 +1,5 @@
 /** The members of an envelope: what protocol-v1.txt names, and what the originals send besides (notes 2.1). */
-import type { V1Code } from "../errors.ts";
+import type { V1Code } from "../error-row.ts";
 
 /** Types that the originals decode into; null and a missing member pass for each of them. */
 export type WireType = "string" | "integer" | "boolean" | "strings" | "object";

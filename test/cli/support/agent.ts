@@ -12,19 +12,23 @@ export interface AgentOptions {
   readonly env?: Record<string, string>;
   readonly stdin?: string;
   readonly terminal?: boolean;
+  readonly onStdout?: (text: string) => void;
+  readonly onStderr?: (text: string) => void;
 }
 
 export const agent = async (
   argv: readonly string[],
-  { env = {}, stdin, terminal = false }: AgentOptions = {},
+  { env = {}, stdin, terminal = false, onStdout, onStderr }: AgentOptions = {},
 ): Promise<Ran> => {
   let [stdout, stderr] = ["", ""];
   const streams: Streams = {
     stdout: (text) => {
       stdout += Buffer.from(text).toString();
+      onStdout?.(Buffer.from(text).toString());
     },
     stderr: (text) => {
       stderr += text;
+      onStderr?.(text);
     },
     stdin: async function* () {
       if (stdin !== undefined) yield Buffer.from(stdin);

@@ -1,0 +1,59 @@
+/** Where a program lies and a run would begin: looked at by the daemon before each start, and by the client before it asks for one. */
+import { accessSync, constants, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { HoldfastError } from "../../protocol/errors.ts";
+
+/** Where programs are looked for without a PATH; a child whose client sent none is given this one. */
+export const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
+
+export interface ProgramRequest {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const errno = (cause: unknown): string => (cause as NodeJS.ErrnoException).code ?? "EIO";
+
+export const checkCwd = (cwd: string): void => {
+  try {
+    if (!statSync(cwd).isDirectory()) throw new HoldfastError("CWD_NOT_FOUND", `${cwd} is not a directory.`);
+    accessSync(cwd, constants.X_OK);
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause;
+    if (errno(cause) === "EACCES")
+      throw new HoldfastError("PERMISSION_DENIED", `The directory ${cwd} may not be entered.`, { cause });
+    throw new HoldfastError("CWD_NOT_FOUND", `The directory ${cwd} does not exist.`, { cause });
+  }
+};
+
+type Found = "executable" | "not_executable" | "missing";
+
+export const look = (path: string): Found => {
+  try {
+    if (!statSync(path).isFile()) return "not_executable";
+    accessSync(path, constants.X_OK);
+    return "executable";
+  } catch (cause) {
+    return errno(cause) === "EACCES" ? "not_executable" : "missing";
+  }
+};
+
+/** The file that exec will run: as a shell finds it, on the child's own PATH. */
+export const findProgram = ({ argv, cwd, env }: ProgramRequest): string => {
+  const program = argv[0];
+  if (program === undefined || program === "")
+    throw new HoldfastError("INVALID_REQUEST", "There is no program to run.");
+  const candidates = program.includes("/")
+    ? [resolve(cwd, program)]
+    : (env.PATH ?? PATH_DEFAULT).split(":").map((entry) => resolve(cwd, entry, program));
+  let refused: string | undefined;
+  for (const path of candidates) {
+    const found = look(path);
+    if (found === "executable") return path;
+    if (found === "not_executable") refused ??= path;
+  }
+  if (refused !== undefined)
+    throw new HoldfastError("BINARY_NOT_EXECUTABLE", `${refused} is not an executable file.`);
+  const where = program.includes("/") ? "does not exist" : "is not on the agent's PATH";
+  throw new HoldfastError("BINARY_NOT_FOUND", `The program ${program} ${where}.`);
+};

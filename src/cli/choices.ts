@@ -1,0 +1,40 @@
+/** How a command prints, as its flags, the environment and its terminal say (cli.md, Output). */
+import { outputLimits } from "../protocol/artifactize.ts";
+import { G1, GENERATIONS, type Generation } from "../protocol/generations.ts";
+import type { Env } from "./context.ts";
+import type { Mode } from "./render/renderer.ts";
+import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
+
+type Flags = Readonly<Record<string, unknown>>;
+
+const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
+/** A completion script is eval'ed, an export is lines already, an artifact is its bytes: text unless something else is asked for by name. */
+const TEXT_UNLESS_ASKED = ["agent/completion", "db/export", "cas/get"];
+
+/** Flag, then HOLDFAST_OUTPUT, then what stdout is. */
+export const modeOf = (command: string, flags: Flags, env: Env, isTerminal: boolean): Mode => {
+  if (TEXT_UNLESS_ASKED.includes(command) && flags.output === undefined) return "text";
+  const asked = flags.output ?? env.HOLDFAST_OUTPUT;
+  if (typeof asked === "string" && MODES.includes(asked)) return asked as Mode;
+  return isTerminal && !env.CI ? "text" : "json";
+};
+
+/** Flag, then HOLDFAST_ENVELOPE. */
+export const generationOf = (flags: Flags, env: Env): Generation =>
+  GENERATIONS[String(flags.envelope ?? env.HOLDFAST_ENVELOPE)] ?? G1;
+
+export const environmentProblems = (env: Env): readonly string[] => {
+  const { HOLDFAST_OUTPUT: mode, HOLDFAST_ENVELOPE: generation } = env;
+  return [
+    ...outputLimits(env).problems,
+    ...(mode && !MODES.includes(mode)
+      ? [`HOLDFAST_OUTPUT is one of ${MODES.join(", ")}, not "${mode}"`]
+      : []),
+    ...(generation && !Object.hasOwn(GENERATIONS, generation)
+      ? [`HOLDFAST_ENVELOPE is one of ${Object.keys(GENERATIONS).join(", ")}, not "${generation}"`]
+      : []),
+  ];
+};
+
+export const paintFor = (flags: Flags, env: Env, isTerminal: boolean): Paint =>
+  isTerminal && !flags["no-color"] && !env.NO_COLOR && env.TERM !== "dumb" ? colourPaint : plainPaint;

@@ -1,0 +1,84 @@
+/**
+ * A command that does not exist: what it is called here. A known other name and a certain typo are redirects (exit code 13), which a
+ * program follows word for word; where it is not certain, a suggestion with exit code 3 (decision 0025).
+ */
+import { COMMANDS, type CommandDef, RENAMED } from "../protocol/commands.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { commandLine } from "../protocol/shell.ts";
+import { certainly, nearest } from "../protocol/suggest.ts";
+
+const FIRST_WORDS = [
+  ...new Set(COMMANDS.flatMap((command) => [command.words[0]!, ...(command.alias ? [command.alias] : [])])),
+  "help",
+];
+
+export const childrenOf = (word: string): readonly CommandDef[] =>
+  COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === word);
+
+export interface Typed {
+  readonly argv: readonly string[];
+  /** Its first words that are no flags, and where they stand. */
+  readonly words: readonly string[];
+  readonly at: readonly number[];
+}
+
+/** The command of argv, where all of it is without a mistake. */
+export type Reader = (argv: readonly string[]) => CommandDef | undefined;
+
+export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
+  const { words } = typed;
+  const children = childrenOf(words[0]!);
+  const isGroup = children.length > 0;
+  const name = isGroup ? words.join(" ") : words[0]!;
+  const renamed = RENAMED.find(({ from }) => from === name);
+  if (renamed !== undefined) {
+    const command = commandLine(["agent", ...replaced(typed, isGroup ? 2 : 1, renamed.to)]);
+    return new HoldfastError("COMMAND_RENAMED", `"${name}" is called ${renamed.to.join(" ")} here.`, {
+      redirect: { command, permanent: true, reason: "renamed" },
+      suggestion: `Run: ${command}`,
+    });
+  }
+  const [word, candidates] = isGroup
+    ? [words[1] ?? "", children.map((child) => child.words[1]!)]
+    : [words[0]!, FIRST_WORDS];
+  const before = isGroup ? [words[0]!] : [];
+  return (
+    corrected(typed, name, before, certainly(word, candidates), read) ??
+    unknown(name, before, nearest(word, candidates))
+  );
+};
+
+const replaced = ({ argv, at }: Typed, count: number, words: readonly string[]): readonly string[] =>
+  argv.flatMap((word, index) => (index === at[0] ? words : at.slice(0, count).includes(index) ? [] : [word]));
+
+/** Only where the whole call would be right, and could not destroy anything. */
+const corrected = (
+  typed: Typed,
+  name: string,
+  before: readonly string[],
+  meant: string | undefined,
+  read: Reader,
+): HoldfastError | undefined => {
+  if (meant === undefined) return undefined;
+  const argv = replaced(typed, before.length + 1, [...before, meant]);
+  const command = read(argv);
+  if (command === undefined || command.danger === "destructive") return undefined;
+  const line = commandLine(["agent", ...argv]);
+  return new HoldfastError(
+    "COMMAND_MISTYPED",
+    `There is no command "${name}"; it was taken for ${["agent", ...before, meant].join(" ")}.`,
+    {
+      redirect: { command: line, permanent: false, reason: "typo_corrected" },
+      suggestion: `Run: ${line}`,
+    },
+  );
+};
+
+const unknown = (name: string, before: readonly string[], near: string | undefined): HoldfastError => {
+  const meant = near === undefined ? undefined : ["agent", ...before, near].join(" ");
+  return new HoldfastError(
+    "UNKNOWN_COMMAND",
+    `There is no command "${name}"${meant ? `; did you mean ${meant}?` : "."}`,
+    { phase: "validation", suggestion: meant ? `Run: ${meant}` : "See all commands with: agent --help" },
+  );
+};

@@ -1,0 +1,30 @@
+/** The one phase of validation: every mistake of a call, of its command, of the environment and of the machine, in one error, before anything is done. */
+import { HoldfastError } from "../protocol/errors.ts";
+import { environmentProblems } from "./choices.ts";
+import type { Env } from "./context.ts";
+import { CHECKS, CONDITIONS } from "./handlers.ts";
+import { type Call, invalid } from "./parse.ts";
+
+const ARG_ERROR = 3;
+
+const sentencesOf = ({ message, info }: HoldfastError): readonly string[] => info.problems ?? [message];
+
+export const mistakes = (
+  call: Call,
+  place: { readonly env: Env; readonly cwd: string },
+): HoldfastError | undefined => {
+  if (call.unknown) return call.unknown;
+  const name = call.command.command;
+  const problems = [...call.problems, ...(CHECKS[name]?.(call) ?? []), ...environmentProblems(place.env)];
+  const missing = CONDITIONS[name]?.(call, place) ?? [];
+  const [first] = missing;
+  const hasBadArgument = problems.length > 0 || missing.some(({ row }) => row.exit === ARG_ERROR);
+  if (hasBadArgument)
+    return invalid([...problems, ...missing.flatMap(sentencesOf)], call.command.words.join(" "));
+  if (first === undefined || missing.length === 1) return first;
+  const all = missing.flatMap(sentencesOf);
+  return new HoldfastError(first.code, `${all.length} things are missing: ${all.join(" ")}`, {
+    ...first.info,
+    problems: all,
+  });
+};

@@ -1,0 +1,63 @@
+/**
+ * Requests with an idempotency key that are no single record of the log (kill, restart, pause, a tree): each is done once, and a repeat gets
+ * the first answer with effect noop. Kept while the daemon lives, the newest IDEMPOTENCY_KEYS_MAX of them; spawn, send and ask have theirs in
+ * the log.
+ */
+import { Deferred, Effect, Exit } from "effect";
+import { canonicalDigest } from "../protocol/canonical-json.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { IDEMPOTENCY_KEYS_MAX } from "../protocol/limits.ts";
+import type { Outcome } from "../protocol/outcome.ts";
+
+type Answer = Outcome<object>;
+
+interface First {
+  /** Digest of what was asked for. */
+  readonly what: string;
+  readonly answer: Deferred.Deferred<Answer, HoldfastError>;
+}
+
+export class Once {
+  readonly #kept = new Map<string, First>();
+
+  /** `asked` is the command and its data without the key. */
+  run<A extends Answer>(
+    key: string | undefined,
+    asked: object,
+    effect: Effect.Effect<A, HoldfastError>,
+  ): Effect.Effect<A, HoldfastError> {
+    if (key === undefined) return effect;
+    return Effect.suspend(() => {
+      const what = canonicalDigest(asked);
+      const first = this.#kept.get(key);
+      if (first === undefined) return this.#begin(key, what, effect);
+      if (first.what !== what) return Effect.fail(taken(key));
+      return Effect.map(Deferred.await(first.answer), repeated) as Effect.Effect<A, HoldfastError>;
+    });
+  }
+
+  #begin<A extends Answer>(key: string, what: string, effect: Effect.Effect<A, HoldfastError>) {
+    const answer = Deferred.makeUnsafe<Answer, HoldfastError>();
+    this.#kept.set(key, { what, answer });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > IDEMPOTENCY_KEYS_MAX) this.#kept.delete(oldest as string);
+    return Effect.onExit(effect, (exit) => {
+      // What failed and did nothing may be tried again under its key.
+      if (Exit.isFailure(exit)) this.#kept.delete(key);
+      return Deferred.done(answer, exit as Exit.Exit<Answer, HoldfastError>);
+    });
+  }
+}
+
+const taken = (key: string): HoldfastError =>
+  new HoldfastError("VERSION_CONFLICT", `The idempotency key ${key} was given to another request.`, {
+    suggestion: "Use a new idempotency key for a new request.",
+  });
+
+/** The first answer; nothing was done this time. */
+const repeated = (first: Answer): Answer => {
+  const value = first.value as { readonly results?: readonly object[] } | undefined;
+  if (value === undefined) return first;
+  const results = value.results?.map((result) => ({ ...result, effect: "noop" }));
+  return { ...first, value: { ...value, ...(results && { results }), effect: "noop" } } as Answer;
+};

@@ -1,0 +1,45 @@
+/** The shape of a row of the error catalogue (errors.ts), and of what an error may tell beside it. */
+
+/** protocol-v1.txt, Error catalog: the fifteen codes. */
+export type V1Code =
+  | "EARG"
+  | "EAUTH"
+  | "ERATELIMIT"
+  | "EPAGINATION"
+  | "ERUNTIME"
+  | "ENOTFOUND"
+  | "ETIMEOUT"
+  | "EPOLICY"
+  | "ESKILLDOWN"
+  | "EPARSE"
+  | "EOUTPUT_TOO_LARGE"
+  | "EENVELOPE"
+  | "EIO"
+  | "ECANCELED"
+  | "EOPENAPI";
+
+export interface ErrorRow {
+  readonly v1: V1Code;
+  readonly exit: number;
+  readonly http: number;
+  readonly retryable: boolean;
+  readonly effects: "none" | "partial" | "complete";
+  readonly next: string;
+}
+
+export const row = (
+  v1: V1Code,
+  exit: number,
+  http: number,
+  retryable: boolean,
+  effects: ErrorRow["effects"],
+  next: string,
+): ErrorRow => ({ v1, exit, http, retryable, effects, next });
+
+/** response-envelope.txt, Redirect. */
+export interface Redirect {
+  readonly command: string;
+  /** The old form never works again: remember it. */
+  readonly permanent: boolean;
+  readonly reason: "renamed" | "typo_corrected";
+}

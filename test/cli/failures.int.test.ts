@@ -1,0 +1,115 @@
+/** Every command in failure: one envelope that the contract's own schema takes, with an exit code that its manifest declares. */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { manifest } from "../../src/cli/manifest.ts";
+import { COMMANDS } from "../../src/protocol/commands.ts";
+import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "../../src/protocol/envelope-schemas.ts";
+import { GENERATIONS } from "../../src/protocol/generations.ts";
+import { hasVectors } from "../protocol/vectors.ts";
+import { contractSchema } from "../support/contract-schemas.ts";
+import { agent } from "./support/agent.ts";
+
+/** A case a command, with no daemon: it fails in what it does. */
+const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]]>> = {
+  "agent/spawn": ["BINARY_NOT_FOUND", "spawn", "--", "no-such-program"],
+  "agent/kill": ["SUPERVISOR_DOWN", "kill", "a"],
+  "agent/restart": ["SUPERVISOR_DOWN", "restart", "a"],
+  "agent/pause": ["SUPERVISOR_DOWN", "pause", "a"],
+  "agent/unpause": ["SUPERVISOR_DOWN", "unpause", "a"],
+  "agent/up": ["INVALID_REQUEST", "up", "--file", "/nonexistent.yaml"],
+  "agent/diff": ["INVALID_REQUEST", "diff", "--file", "/nonexistent.yaml"],
+  "agent/down": ["SUPERVISOR_DOWN", "down", "shop"],
+  "agent/list": ["SUPERVISOR_DOWN", "list"],
+  "agent/tree": ["SUPERVISOR_DOWN", "tree"],
+  "agent/why": ["SUPERVISOR_DOWN", "why", "a"],
+  "agent/info": ["SUPERVISOR_DOWN", "info", "a"],
+  "agent/watch": ["SUPERVISOR_DOWN", "watch"],
+  "agent/logs": ["SUPERVISOR_DOWN", "logs", "a"],
+  "agent/output": ["SUPERVISOR_DOWN", "output", "a"],
+  "agent/wait": ["SUPERVISOR_DOWN", "wait", "a"],
+  "agent/answer": ["SUPERVISOR_DOWN", "answer", "a", "wait"],
+  "agent/send": ["SUPERVISOR_DOWN", "send", "a", "hello"],
+  "agent/ask": ["SUPERVISOR_DOWN", "ask", "a", "why?"],
+  "agent/messages": ["SUPERVISOR_DOWN", "messages", "a"],
+  "daemon/status": ["SUPERVISOR_DOWN", "daemon", "status"],
+  "db/rebuild": ["SUPERVISOR_DOWN", "db", "rebuild"],
+  "db/gc": ["SUPERVISOR_DOWN", "db", "gc"],
+};
+
+/** They fail by their arguments alone (bad-input.int.test.ts), or have tests of their own with what they need to fail. */
+const ELSEWHERE = [
+  "db/check",
+  "db/export",
+  "agent/demo",
+  "agent/capabilities",
+  "agent/doctor",
+  "agent/completion",
+  "agent/manifest",
+  "agent/version",
+  "daemon/run",
+  "daemon/start",
+  "daemon/stop",
+  "daemon/upgrade",
+  "daemon/install",
+  "daemon/uninstall",
+];
+
+let home: string;
+let contract: z.ZodType = ResponseEnvelope;
+beforeAll(() => {
+  process.setMaxListeners(0);
+  home = mkdtempSync(join(tmpdir(), "holdfast-failing-"));
+  if (hasVectors("response-envelope")) contract = contractSchema("response-envelope");
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+it("every command has its case, here or elsewhere", () => {
+  expect(new Set([...Object.keys(FAILING), ...ELSEWHERE])).toEqual(
+    new Set(COMMANDS.map(({ command }) => command)),
+  );
+});
+
+describe.each(Object.entries(FAILING))("%s", (command, [code, ...argv]) => {
+  const name = COMMANDS.find((each) => each.command === command)!.words.join(".");
+  const run = async (...more: string[]) => {
+    const stateDir = join(home, "state");
+    const ran = await agent(["--state-dir", stateDir, ...more, ...argv]);
+    expect(existsSync(stateDir)).toBe(false);
+    expect(ran.stdout.trimEnd().split("\n")).toHaveLength(1);
+    return { exit: ran.exit, told: JSON.parse(ran.stdout) };
+  };
+
+  it(`fails with ${code} in each generation, as its manifest declares`, async () => {
+    for (const generation of Object.values(GENERATIONS)) {
+      const { exit, told } = await run("-o", "json", "--envelope", generation.name);
+      const isG1 = generation.name === "g1";
+      expect((isG1 ? contract : ResponseEnvelopeG2).safeParse(told).error).toBeUndefined();
+      if (isG1) ResponseEnvelope.parse(told);
+      expect(told).toMatchObject({ ok: false, data: null, error: { code } });
+      const { commands } = manifest(generation) as unknown as {
+        commands: Record<string, { exit_codes: object; output_schema: { "x-error-codes": string[] } }>;
+      };
+      expect(commands[name]!.exit_codes).toHaveProperty(String(exit));
+      expect(commands[name]!.output_schema["x-error-codes"]).toContain(code);
+    }
+  });
+
+  it("fails with one terminal envelope of Protocol v1", async () => {
+    const { told } = await run("-o", "ndjson");
+    expect(EnvelopeV1.parse(told)).toMatchObject({ status: "error", command, error: { details: { code } } });
+  });
+});
+
+it.skipIf(!hasVectors("response-envelope"))(
+  "the manifest is that of the contract's schema, in each generation",
+  () => {
+    const schema = contractSchema("manifest-response");
+    for (const generation of Object.values(GENERATIONS)) {
+      const told = JSON.parse(JSON.stringify(manifest(generation)));
+      expect(schema.safeParse(told).error).toBeUndefined();
+    }
+  },
+);

@@ -1,0 +1,42 @@
+/** The pages that are made from the code are what the code makes of them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PAGES } from "../../scripts/docs.ts";
+import { roff } from "../../scripts/page-man.ts";
+import { COMMANDS } from "../../src/protocol/commands.ts";
+import { ERROR_CATALOGUE } from "../../src/protocol/errors.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+it.each(Object.entries(PAGES))("%s is up to date (npm run docs)", (name, page) => {
+  expect(readFileSync(join(root, name), "utf8")).toBe(page());
+});
+
+describe("the pages", () => {
+  const cli = PAGES["docs/cli.md"]!();
+  const man = PAGES["man/agent.1"]!();
+
+  it.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
+    "have agent %s with all its flags",
+    (name, { flags }) => {
+      expect(cli).toContain(`\n### agent ${name}\n`);
+      expect(man).toContain(`\n.SS agent ${roff(name)}`);
+      for (const flag of flags) {
+        expect(cli).toContain(`--${flag.name}`);
+        expect(man).toContain(roff(`--${flag.name}`));
+      }
+    },
+  );
+
+  it("have every error", () => {
+    for (const code of Object.keys(ERROR_CATALOGUE))
+      expect(PAGES["docs/errors.md"]!()).toContain(`| \`${code}\` |`);
+  });
+
+  it("have no line in roff that is a request by accident", () => {
+    const requests = man.split("\n").filter((line) => /^[.']/.test(line));
+    expect(requests.filter((line) => !/^\.(TH|SH|SS|TP|PP|\\") ?/.test(line))).toEqual([]);
+    expect(roff(".x\n'y a-b \\")).toBe("\\&.x\n\\&'y a\\-b \\e");
+  });
+});
