@@ -163,6 +163,7 @@ const holdLock = (
       : Effect.gen(function* () {
           yield* attempt(takeOver.check);
           log("info", "ready to take over", { pid: process.pid });
+          crashPoint("take-over-ready");
           const deadline = performance.now() + TAKE_OVER_WAIT_MS;
           while (performance.now() < deadline) {
             const lock = yield* attempt(() => tryLock(stateDir, holder, 0));

@@ -9,6 +9,7 @@
  * It also empties a write-ahead log that has grown while a reader of another process held it.
  */
 import { existsSync, statSync } from "node:fs";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { STORE_BUSY_OPEN_MS, WAL_KEPT_BYTES, WAL_MAX_BYTES } from "../protocol/limits.ts";
 import type { Attached } from "./attached.ts";
@@ -71,6 +72,7 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attach: () => Attac
   const openAgain = (): void => {
     attached?.db.close();
     attached = undefined;
+    crashPoint("reopen");
     try {
       if (!existsSync(file))
         throw failure(`The event log ${file} was deleted.`, "Bring it back from a backup.");

@@ -1,5 +1,6 @@
 /** Runs what takes long in a worker thread, so that the loop that supervises is not held up. */
 import { Worker } from "node:worker_threads";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import type { Answer, TaskName, Tasks } from "./thread-tasks.ts";
 
@@ -25,6 +26,7 @@ export const makeOffload = (): Offload => {
         if (isClosed) return reject(new HoldfastError("STORE_FAILED", "The event log is closed."));
         const worker = new Worker(PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
         running.add(worker);
+        crashPoint("offload-begun");
         const refuse = (sentence: string): void => reject(new HoldfastError("STORE_FAILED", sentence));
         worker.once("message", (answer: Answer) => {
           if (answer.ok) resolve(answer.value as never);
