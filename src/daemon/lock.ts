@@ -9,6 +9,7 @@
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { LOCK_HOLDER_WAIT_MS, LOCK_WAIT_MS } from "../protocol/limits.ts";
 import {
@@ -46,6 +47,7 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
     db.close();
     return undefined;
   }
+  crashPoint("lock-before-name");
   writeDaemonFile(stateDir, holder);
   let held = fileId(path);
   let lost = false;
@@ -67,7 +69,9 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
     },
     release: () => {
       if (!lost) removeDaemonFile(stateDir);
+      crashPoint("lock-before-release");
       db?.close();
+      crashPoint("lock-released");
     },
   };
 };

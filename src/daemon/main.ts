@@ -178,6 +178,7 @@ const holdLock = (
       : Effect.gen(function* () {
           yield* atStart(takeOver.check);
           log("info", "ready to take over", { pid: process.pid });
+          crashPoint("take-over-ready");
           const deadline = performance.now() + TAKE_OVER_WAIT_MS;
           while (performance.now() < deadline) {
             const lock = yield* atStart(() => tryLock(stateDir, holder, 0));

@@ -1,6 +1,7 @@
 /**
- * Named places at which a chaos test lets the daemon die (docs/chaos.md). Only the daemon's own program arms one, from
- * its own environment, which a client cannot write into (daemon/start.ts); everywhere else a passage costs one comparison.
+ * Named places at which a chaos test lets the daemon die (docs/chaos.md), or the command that upgrades it. Only these two
+ * programs arm one, from their own environment, and never hand it on (daemon/start.ts); everywhere else a passage costs one
+ * comparison.
  */
 
 export const CRASH_POINTS = [
@@ -8,6 +9,12 @@ export const CRASH_POINTS = [
   "migration",
   /** The log is folded anew, and its tables are not put right, or not all of them. */
   "rebuild",
+  /** A successor has loaded and waits for the lock. */
+  "take-over-ready",
+  /** The lock is held, and daemon.json does not say so. */
+  "lock-before-name",
+  /** Runs that die with the daemon are told that there is a next one, and it does not hold their lifeline. */
+  "lifeline-before-hold",
   /** The lock is held, the log is not open. */
   "boot-before-log",
   /** Before a recorded worker is looked up. */
@@ -41,22 +48,53 @@ export const CRASH_POINTS = [
   "exit-after-record",
   /** A pause is on record, its agent runs. */
   "pause-before-signal",
+  /** Some of its processes stand still, and not all. */
+  "pause-mid-signal",
+  /** Its end is on record, its agent stands still. */
+  "unpause-before-signal",
+  /** What a message says that the log may not know is a file, and no record tells of it. */
+  "message-kept",
   /** A message is on record, and whoever sent it does not know. */
   "message-accepted",
+  /** It is its turn, and nothing of it is in the agent's input. */
+  "message-before-write",
   /** Its bytes are in the agent's input, no record tells. */
   "message-before-record",
+  /** The agent's input has its end, no record tells. */
+  "input-ended",
+  /** A thread has begun to read the log, to check, fold or archive it. */
+  "offload-begun",
   /** An archive is whole, the log does not know it. */
   "gc-archived",
+  /** The log knows it, and has all that it holds. */
+  "gc-known",
+  /** In the transaction of a slice: some of its records are removed, no gap stands for them. */
+  "gc-mid-slice",
   /** A slice of what it holds is removed from the log. */
   "gc-mid-removal",
   /** All of it is removed, the archive is not done. */
   "gc-before-done",
+  /** Some of the pages are given back to the disk. */
+  "gc-mid-vacuum",
   /** What is released is noted, the hole is not punched. */
   "release-before-punch",
+  /** The write-ahead log was deleted: its database is closed, and not open again. */
+  "reopen",
+  /** The database was deleted: there is a whole copy, under another name. */
+  "write-back-whole",
+  /** Nothing of the deleted one is left, the copy has not its name. */
+  "write-back-before-name",
   "answer-before",
   "answer-after",
   /** The daemon was asked to stop, and lets go of its agents. */
   "shutdown",
+  /** daemon.json is gone, the lock is held. */
+  "lock-before-release",
+  "lock-released",
+  /** `agent daemon upgrade`: the successor waits, the old daemon is not told. */
+  "upgrade-before-stop",
+  /** The old one was told to stop, nobody looks whether the next one answers. */
+  "upgrade-after-stop",
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 

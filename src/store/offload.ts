@@ -1,11 +1,12 @@
 /** Runs what takes long in a worker thread, so that the loop that supervises is not held up. */
 import { Worker } from "node:worker_threads";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import type { Answer, TaskName, Tasks } from "./thread-tasks.ts";
 
 /** Beside this file, as a source or compiled; a bundle has it beside itself, under a longer name. */
 const { url } = import.meta;
-const PROGRAM = new URL(
+export const THREAD_PROGRAM = new URL(
   /\/store\/offload\.[jt]s$/.test(url) ? `./thread.${url.slice(-2)}` : "./store-thread.js",
   url,
 );
@@ -23,8 +24,9 @@ export const makeOffload = (): Offload => {
     run: (name, asks) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(new HoldfastError("STORE_FAILED", "The event log is closed."));
-        const worker = new Worker(PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
+        const worker = new Worker(THREAD_PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
         running.add(worker);
+        crashPoint("offload-begun");
         const refuse = (sentence: string): void => reject(new HoldfastError("STORE_FAILED", sentence));
         worker.once("message", (answer: Answer) => {
           if (answer.ok) resolve(answer.value as never);

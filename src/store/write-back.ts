@@ -6,6 +6,7 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
+import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { WRITE_BACK_STEP_PAGES } from "../protocol/limits.ts";
 
@@ -30,6 +31,7 @@ export const copyWhole = async (db: Database, file: string): Promise<void> => {
   syncPath(partial);
   renameSync(partial, wholeCopyOf(file));
   syncPath(dirname(file));
+  crashPoint("write-back-whole");
 };
 
 /** Gives a whole copy the database's name, if there is one and the name is free. Also the first step of every open. */
@@ -43,6 +45,7 @@ export const putBack = (file: string): void => {
       { suggestion: "Move the one that is not wanted away; neither is deleted or overwritten." },
     );
   for (const beside of [`${file}-wal`, `${file}-shm`]) rmSync(beside, { force: true });
+  crashPoint("write-back-before-name");
   renameSync(copy, file);
   syncPath(dirname(file));
 };

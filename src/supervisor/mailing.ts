@@ -145,6 +145,7 @@ export class Mailing {
     const bytes = Buffer.from(this.#protocol.frame(row.message_id, text));
     const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
     if (next.type === "keep") return false;
+    crashPoint("message-before-write");
     if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
     this.#end += bytes.length;
     crashPoint("message-before-record");
@@ -167,6 +168,7 @@ export class Mailing {
     if (!run.isStdinClosed()) void this.#shell.call("ending its input", () => run.closeStdin(), undefined);
     this.#failed = !run.isStdinClosed();
     if (this.#failed) return false;
+    crashPoint("input-ended");
     await this.#delivered(run, row);
     return true;
   }

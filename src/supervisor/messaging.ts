@@ -116,7 +116,10 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       const message_id = newId(core.wallMs());
       const shown = (yield* redactorFor(row)).text(text);
       const masked = shown !== text;
-      if (masked) yield* attemptAsync(() => services.files.saveMessage(row.id, message_id, text));
+      if (masked) {
+        yield* attemptAsync(() => services.files.saveMessage(row.id, message_id, text));
+        crashPoint("message-kept");
+      }
       const draft = messageDraft(row.id, message_id, {
         state: "accepted",
         bytes: Buffer.byteLength(text),

@@ -17,5 +17,6 @@ export const applyPause = async (shell: Shell): Promise<void> => {
   }
   shell.vitals.rebase(journal.now());
   shell.tell({ type: "TIME_LEFT", timeout_ms: timeoutOf(shell) });
+  crashPoint("unpause-before-signal");
   await shell.call("SIGCONT", () => run.unpause(), []);
 };

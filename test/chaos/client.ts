@@ -226,9 +226,14 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Loaded before the daemon's program. */
   readonly hook?: string;
+  /** Of the daemon's program. */
+  readonly flags?: readonly string[];
 }
 
-export const launchDaemon = (stateDir: string, { env = {}, hook }: Surroundings = {}): Launched => {
+export const launchDaemon = (
+  stateDir: string,
+  { env = {}, hook, flags = [] }: Surroundings = {},
+): Launched => {
   if (!existsSync(DAEMON))
     throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
   const said = `${stateDir}.said`;
@@ -239,7 +244,7 @@ export const launchDaemon = (stateDir: string, { env = {}, hook }: Surroundings 
       maxBuffer: SAID_MAX_BYTES,
     });
   const imported = hook === undefined ? [] : ["--import", hook];
-  const daemon = spawn(process.execPath, [...imported, DAEMON, "--state-dir", stateDir], {
+  const daemon = spawn(process.execPath, [...imported, DAEMON, "--state-dir", stateDir, ...flags], {
     cwd: "/",
     env: { ...environment(), ...env },
     stdio: ["ignore", fd, fd],

@@ -5,12 +5,12 @@
  */
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { CRASH_POINTS, CRASH_VARIABLE, type CrashPoint } from "../../src/protocol/crash-point.ts";
+import { CRASH_POINTS, type CrashPoint } from "../../src/protocol/crash-point.ts";
 import { figure, full } from "../support/figures.ts";
-import type { Launched } from "./client.ts";
+import { type Crash, dieAt, nameOf } from "./dying.ts";
 import { Fleet } from "./fleet.ts";
 import { checkHistory } from "./history.ts";
-import { launchedDaemon, startDaemon, temporaryDirectory, until } from "./support.ts";
+import { startDaemon, temporaryDirectory } from "./support.ts";
 
 /** Passed so often at most in the life of a daemon: once, or once for each worker that the last one left. */
 const PASSAGES_MAX: Partial<Record<CrashPoint, number>> = {
@@ -22,15 +22,21 @@ const PASSAGES_MAX: Partial<Record<CrashPoint, number>> = {
   rebuild: 1,
   "release-before-punch": 1,
   shutdown: 1,
+  "take-over-ready": 1,
+  "lock-before-name": 1,
+  "lifeline-before-hold": 1,
+  "gc-mid-vacuum": 1,
+  reopen: 1,
+  "write-back-whole": 1,
+  "write-back-before-name": 1,
+  "lock-before-release": 1,
+  "lock-released": 1,
+  "upgrade-before-stop": 1,
+  "upgrade-after-stop": 1,
 };
 const PASSAGES = full ? [1, 2, 3, 5, 8, 13, 21] : [1];
 /** Points of one chain: few enough to tell by which one a finding comes. */
-const CHAIN = full ? 1 : 9;
-
-interface Crash {
-  readonly point: CrashPoint;
-  readonly passage: number;
-}
+const CHAIN = full ? 1 : 13;
 
 const crashes: readonly Crash[] = PASSAGES.flatMap((passage) =>
   CRASH_POINTS.filter((point) => passage <= (PASSAGES_MAX[point] ?? Number.POSITIVE_INFINITY)).map(
@@ -40,28 +46,6 @@ const crashes: readonly Crash[] = PASSAGES.flatMap((passage) =>
 const chains = Array.from({ length: Math.ceil(crashes.length / CHAIN) }, (_, n) =>
   crashes.slice(n * CHAIN, (n + 1) * CHAIN),
 );
-const nameOf = ({ point, passage }: Crash): string => `${point}:${passage}`;
-
-/** Asks until it dies: a turn, a kill in flight, a restart, and what the point alone needs. */
-const drive = async (daemon: Launched, fleet: Fleet, point: CrashPoint): Promise<void> => {
-  const begun = await daemon.answers();
-  for (let round = 0; begun && !daemon.ended(); round += 1) {
-    const asked = [
-      fleet.turn(daemon),
-      fleet.job(daemon, ["seq", "3"]),
-      fleet.stubborn(daemon).then((id) => fleet.kill(daemon, id)),
-      ...(round % 2 === 1 ? [fleet.restart(daemon, fleet.lasting.at(-1) as string)] : []),
-      ...(point === "rebuild" ? [daemon.request("db/rebuild", {})] : []),
-      ...(point.startsWith("gc-") ? [daemon.request("db/gc", { older_than_ms: 1 })] : []),
-      ...(point.startsWith("message-") ? [fleet.send(daemon, fleet.talking[0] as string)] : []),
-      ...(point === "pause-before-signal" ? [fleet.pause(daemon, fleet.counting[0] as string)] : []),
-      ...(point === "release-before-punch" && round === 0 ? [fleet.flood(daemon)] : []),
-      ...(point === "shutdown" ? [daemon.request("daemon/stop", { agents: "keep" })] : []),
-    ];
-    await Promise.race([Promise.allSettled(asked), until("it dies", () => daemon.ended())]);
-  }
-  await until("it dies", () => daemon.ended());
-};
 
 describe("a daemon that dies at", () => {
   test.each(chains.map((chain) => ({ points: chain.map(nameOf).join(" "), chain })))(
@@ -73,23 +57,19 @@ describe("a daemon that dies at", () => {
       const fleet = new Fleet(dir);
       onTestFinished(() => fleet.close());
 
-      const dieAt = async (crash: Crash): Promise<void> => {
-        const daemon = launchedDaemon(stateDir, { env: { [CRASH_VARIABLE]: nameOf(crash) } });
-        await drive(daemon, fleet, crash.point);
-        expect(daemon.process.signalCode, `${nameOf(crash)} was reached: ${daemon.said()}`).toBe("SIGKILL");
-      };
       const [first, ...others] = chain;
       // On a database that is being made there is nobody yet.
-      if (first?.point === "migration") await dieAt(first);
+      if (first?.point === "migration") await dieAt(stateDir, fleet, first);
       const founder = await startDaemon(stateDir);
       for (let n = 0; n < 2; n += 1) await fleet.counter(founder, 0.05);
       const crashing = await fleet.crasher(founder);
       await fleet.apply(founder, "shop");
+      await fleet.dying(founder);
       await fleet.stubborn(founder);
       for (let n = 0; n < 3; n += 1) await fleet.turn(founder);
       await fleet.talker(founder);
       await founder.kill9();
-      for (const crash of first?.point === "migration" ? others : chain) await dieAt(crash);
+      for (const crash of first?.point === "migration" ? others : chain) await dieAt(stateDir, fleet, crash);
 
       const last = await startDaemon(stateDir);
       await fleet.unpause(last);

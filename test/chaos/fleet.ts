@@ -16,6 +16,8 @@ const child = (name: string): string => resolve(import.meta.dirname, "../fixture
 const TALKER = resolve(import.meta.dirname, "../fixtures/agents/converses.mjs");
 /** Of 60,000 bytes. */
 const FLOOD_LINES = "400";
+/** What talkers are given, and the log may not know. */
+export const SECRET = "sesame-opens-the-mountain";
 const RECORDING = resolve(import.meta.dirname, "../recordings/claude-code/real-text.ndjson");
 
 /** Runs a script that knows no canary with one held, in every process that it makes. */
@@ -70,6 +72,7 @@ export class Fleet {
   readonly #canary: string;
   readonly #fd: number;
   readonly #stop: string;
+  #conversations = 0;
 
   /** `dir` is the test's own, and stays when daemons go. */
   constructor(dir: string) {
@@ -171,31 +174,50 @@ export class Fleet {
     this.acknowledged.push({ what: "restart", worker_id: id });
   }
 
+  /** The same, with a lifeline: it is ended where no next daemon comes in time. */
+  async dying(client: Client): Promise<void> {
+    await this.stubborn(client, { on_supervisor_death: "die", grace_ms: 100 });
+  }
+
   /** A conversation that nobody ends before the end; after a restart it goes on in its session. */
   async talker(client: Client): Promise<void> {
-    const ledger = this.path(`talker-${this.talking.length}`);
+    const id = await this.#converse(client, "permanent");
+    this.talking.push(id);
+    this.lasting.push(id);
+  }
+
+  /** A conversation that is ended as soon as it has begun. */
+  async farewell(client: Client): Promise<void> {
+    const id = await this.#converse(client, "transient");
+    this.jobs.push(id);
+    await client.request("agent/send", { id, text: "hello" });
+    await client.request("agent/send", { id, close: true });
+  }
+
+  async #converse(client: Client, restart: "permanent" | "transient"): Promise<string> {
+    this.#conversations += 1;
+    const ledger = this.path(`talker-${this.#conversations}`);
     const { id } = await client.request<{ id: string }>("agent/spawn", {
       spec: {
         kind: "claude_code",
         interactive: true,
         cwd: "/",
         client_env: environment(),
-        env: { CLAUDE_BINARY: TALKER, LEDGER: ledger },
-        restart: "permanent",
+        env: { CLAUDE_BINARY: TALKER, LEDGER: ledger, DOOR_PASSWORD: SECRET },
         max_restarts: 900,
         backoff_min_ms: 0,
         backoff_max_ms: 0,
         stall_ms: 0,
         timeout_ms: 0,
+        restart,
       },
     });
     this.acknowledged.push({ what: "spawn", worker_id: id });
-    this.talking.push(id);
-    this.lasting.push(id);
+    return id;
   }
 
-  async send(client: Client, id: string): Promise<void> {
-    const { message_id } = await client.request<{ message_id: string }>("agent/send", { id, text: "hello" });
+  async send(client: Client, id: string, text = "hello"): Promise<void> {
+    const { message_id } = await client.request<{ message_id: string }>("agent/send", { id, text });
     this.acknowledged.push({ what: "send", worker_id: id, message_id });
   }
 

@@ -41,19 +41,36 @@ export const readProc = (path: string, into: Buffer = buffer): Buffer | string =
   }
 };
 
-/** The command name stands in parentheses and may hold anything, also ")"; the fields follow the last one. */
+/** Fields between the session and the start time. */
+const FIELDS_PASSED = 15;
+
+/**
+ * The command name stands in parentheses and may hold anything, also ")"; the fields follow the last one. Read without a
+ * string for each: so many hundred are read in a second while nothing happens.
+ */
 export const parseStat = (text: string): ProcessStat | undefined => {
   const close = text.lastIndexOf(")");
-  const fields = text.slice(close + 2).split(" ", 20);
-  const start_time = fields[19];
-  if (close < 0 || start_time === undefined) return undefined;
+  if (close < 0) return undefined;
+  let at = close + 2;
+  const next = (): string => {
+    const from = at;
+    const end = text.indexOf(" ", from);
+    at = end < 0 ? text.length + 1 : end + 1;
+    return text.slice(from, at - 1);
+  };
+  const [state, ppid, pgrp, session] = [next(), next(), next(), next()];
+  for (let n = 0; n < FIELDS_PASSED; n += 1) {
+    const end = text.indexOf(" ", at);
+    if (end < 0) return undefined;
+    at = end + 1;
+  }
   return {
     pid: Number.parseInt(text, 10),
-    state: fields[0]!,
-    ppid: Number(fields[1]),
-    pgrp: Number(fields[2]),
-    session: Number(fields[3]),
-    start_time,
+    state,
+    ppid: Number(ppid),
+    pgrp: Number(pgrp),
+    session: Number(session),
+    start_time: next(),
   };
 };
 

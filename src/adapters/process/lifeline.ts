@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { LIFELINE_RENEW_MS } from "../../protocol/limits.ts";
 import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
 
@@ -117,6 +118,7 @@ export class Lifeline {
     const holder = `${this.path}.holder`;
     writeFileSync(`${holder}.tmp`, `${randomUUID()}\n`, { mode: FILE_MODE });
     renameSync(`${holder}.tmp`, holder);
+    crashPoint("lifeline-before-hold");
     this.#held.push(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK));
   }
 

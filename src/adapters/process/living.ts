@@ -1,6 +1,6 @@
 /** Which runs of a store have living processes, as the markers in the process table say, whoever remembers them. */
 import type { LivingRun } from "../spawner.ts";
-import { isDeadState, listPids, readProc, readStat } from "./identity.ts";
+import { listPids, readProc } from "./identity.ts";
 import { inSlices } from "./process-table.ts";
 import { environ, markerIn } from "./sweep.ts";
 
@@ -15,10 +15,11 @@ const runOf = (marker: string, storeId: string): Omit<LivingRun, "pids"> | undef
 export const livingRuns = async (storeId: string): Promise<readonly LivingRun[]> => {
   const found = new Map<string, LivingRun & { readonly pids: number[] }>();
   await inSlices(listPids(), (pid) => {
+    // Of a zombie it is empty.
     const block = readProc(`/proc/${pid}/environ`, environ);
     const marker = typeof block === "string" ? undefined : markerIn(block);
     const run = marker === undefined ? undefined : runOf(marker, storeId);
-    if (marker === undefined || run === undefined || isDeadState(readStat(pid)?.state ?? "X")) return;
+    if (marker === undefined || run === undefined) return;
     const known = found.get(marker) ?? { ...run, pids: [] };
     found.set(marker, known);
     known.pids.push(pid);

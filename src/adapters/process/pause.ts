@@ -3,6 +3,7 @@
  * the launcher, which has an exit to write, nor to the pump of an open stdin, which ends with it (architecture §5, Bounds).
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { PAUSE_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, signalProcess } from "./identity.ts";
@@ -32,6 +33,7 @@ export const stopMembers = async (
       } else if (signalProcess(identityOf(pid, start_time), "SIGSTOP")) {
         told.add(pid);
         isQuiet = false;
+        crashPoint("pause-mid-signal");
       }
     }
     // The busier the machine, the longer until who was signalled has come to it.

@@ -2,7 +2,7 @@
  * One incarnation's processes as the runtime holds them: a handle on a run directory and two identities, the same
  * whether this daemon launched them or adopted them. It holds numbers and names, no descriptor and no buffer.
  */
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { LAUNCHER_END_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
@@ -69,6 +69,7 @@ export interface RunFacts {
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 const realPath = (dir: string): string | undefined => {
   try {
     return realpathSync(dir);
@@ -100,6 +101,8 @@ export class ProcessRun implements Run, Polled {
   #pausing: Promise<unknown> | undefined;
   /** Its launcher is gone: nobody writes its exit. */
   #isForsaken = false;
+  /** Bytes of both spools at the last look. */
+  #written = 0;
   /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
   #dyingSince = 0;
 
@@ -239,6 +242,9 @@ export class ProcessRun implements Run, Polled {
 
   look(): void {
     this.#check();
+    const written = sizeOf(this.spool("stdout")) + sizeOf(this.spool("stderr"));
+    if (written === this.#written) return;
+    this.#written = written;
     this.#listener?.();
   }
 
@@ -285,12 +291,13 @@ export class ProcessRun implements Run, Polled {
 
   /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
   #status(): number | null | undefined {
-    const status = readExitStatus(this.#dir);
-    if (status !== undefined) return status;
+    // Of almost every run at almost every look: nobody writes an exit while it lives.
     if (isAlive(this.agent)) {
       this.#dyingSince = 0;
       return undefined;
     }
+    const status = readExitStatus(this.#dir);
+    if (status !== undefined) return status;
     if (this.#notices.launcherRuns || isAlive(this.launcher)) {
       this.#hurryLauncher();
       return undefined;

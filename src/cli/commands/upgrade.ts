@@ -8,6 +8,7 @@ import { type DaemonFile, readDaemonFile } from "../../daemon/daemon-file.ts";
 import { textAt } from "../../daemon/machine-files.ts";
 import { daemonLogPath } from "../../daemon/paths.ts";
 import { claimStart, launch, type StartedDaemon } from "../../daemon/start.ts";
+import { armCrashPoint, CRASH_VARIABLE, crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_READY_MS, TAKE_OVER_WAIT_MS } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -39,6 +40,7 @@ export const upgrade: Handler = async (context) => {
   if (before.version === VERSION && context.flags.force !== true)
     return success({ ...reply, pid: before.pid, gap_ms: 0, effect: "noop" });
   refuseManaged(before.pid);
+  armCrashPoint(context.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
   const old = readDaemonFile(stateDir);
   const env = environmentOf(before.pid) ?? context.env;
   const done = context.progress(`version ${VERSION} takes over from ${before.version}`);
@@ -46,9 +48,11 @@ export const upgrade: Handler = async (context) => {
   try {
     const successor = launch(stateDir, [process.execPath, DAEMON_PROGRAM], ["--take-over"], env);
     await ready(successor);
+    crashPoint("upgrade-before-stop");
     const began = performance.now();
     try {
       await (await context.connect()).request("daemon/stop", { agents: "keep" });
+      crashPoint("upgrade-after-stop");
       const after = await answering(context, successor, before.pid);
       const gap_ms = Math.round(performance.now() - began);
       return success({ ...reply, pid: after.pid, gap_ms, effect: "updated" });

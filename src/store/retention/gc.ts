@@ -116,6 +116,7 @@ export const collectGarbage = async (
     const canGive = givesBack(log.db());
     while (canGive && number(log.db(), "freelist_count") > 0) {
       log.db().pragma(`incremental_vacuum(${GC_SLICE_PAGES})`);
+      crashPoint("gc-mid-vacuum");
       await pause(GC_PAUSE_MS);
     }
     return (before - number(log.db(), "page_count")) * number(log.db(), "page_size");
@@ -135,6 +136,7 @@ export const collectGarbage = async (
     else if (found.archive !== null) {
       crashPoint("gc-archived");
       know(found.archive);
+      crashPoint("gc-known");
       await removeRuns(found.runs, found.archive.name);
       finish(found.archive.name);
       archives.push(found.archive.name);

@@ -5,6 +5,7 @@
  * interrupted is taken up by doing it again.
  */
 import type { Database } from "better-sqlite3";
+import { crashPoint } from "../../protocol/crash-point.ts";
 import { GC_SLICE_RECORDS } from "../../protocol/limits.ts";
 import type { RecordPayloads } from "../../protocol/records.ts";
 import { COLUMNS, checksumOf, type Facts, lineOf, type Row, verifiedLine } from "../checksum.ts";
@@ -93,6 +94,7 @@ export const makeRemover = (db: Database, newId: () => string): Remover => {
     const gone = (known === undefined ? rows.slice(1) : rows).map(([seq]) => seq);
     const newest = rows.findLast(([, , , , type]) => type === "agent.event");
     for (const seq of gone) remove.run(seq);
+    crashPoint("gc-mid-slice");
     cover(gone);
     write(known?.row ?? first, {
       from_seq: known?.gap.from_seq ?? first[0],
