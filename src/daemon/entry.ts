@@ -6,6 +6,7 @@ import { armCrashPoint, CRASH_VARIABLE } from "../protocol/crash-point.ts";
 import { checkReadable } from "../store/preflight.ts";
 import { openRuntime } from "../supervisor/open.ts";
 import { runDaemonProcess } from "./process.ts";
+import { refuseWithoutRoom } from "./room.ts";
 
 const { values } = parseArgs({
   options: { "state-dir": { type: "string" }, "take-over": { type: "boolean" } },
@@ -16,7 +17,12 @@ if (stateDir === undefined || !stateDir.startsWith("/")) {
   process.exit(3);
 }
 armCrashPoint(process.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
-const takeOver = { check: () => checkReadable(join(stateDir, "holdfast.db")) };
+const takeOver = {
+  check: () => {
+    checkReadable(join(stateDir, "holdfast.db"));
+    refuseWithoutRoom(stateDir);
+  },
+};
 await runDaemonProcess({
   stateDir,
   version: packageJson.version,

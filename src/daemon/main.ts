@@ -23,7 +23,8 @@ import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { connectionsOf, limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
-import { boundedLog } from "./log-size.ts";
+import { keptLog } from "./log-file.ts";
+import type { LogOutput } from "./log-output.ts";
 import { softLimitOf, textAt } from "./machine-files.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { Once } from "./once.ts";
@@ -43,6 +44,8 @@ export interface DaemonOptions {
   readonly env: Environment;
   readonly home: string;
   readonly log: Log;
+  /** What `log` writes to. */
+  readonly output: LogOutput;
   readonly defects: Defects;
   /** Waits until the daemon that runs gives its place up; `check` throws where this version could not take it. */
   readonly takeOver?: { readonly check: () => void } | undefined;
@@ -81,6 +84,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     let facts: Services["facts"] | undefined;
     const watchdog = yield* watchLoop(
       stateDir,
+      options.output.place,
       () => facts?.() ?? {},
       (cause) => options.defects.tell("the watchdog", cause),
     );
@@ -140,7 +144,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
-      boundedLog(stateDir, process.stderr.fd),
+      keptLog(stateDir, options.output),
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];

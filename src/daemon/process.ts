@@ -4,6 +4,7 @@ import { Cause, Effect, Exit } from "effect";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { makeDefects } from "../supervisor/defects.ts";
 import { makeLog, textOf } from "./log.ts";
+import { logOutput } from "./log-output.ts";
 import { type DaemonOptions, runDaemon } from "./main.ts";
 
 /**
@@ -13,11 +14,8 @@ import { type DaemonOptions, runDaemon } from "./main.ts";
 export const runDaemonProcess = async (
   options: Pick<DaemonOptions, "stateDir" | "version" | "openRuntime" | "takeOver">,
 ): Promise<never> => {
-  const log = makeLog(
-    (line) => process.stderr.write(line),
-    process.stderr.isTTY !== true,
-    () => new Date(),
-  );
+  const output = logOutput(process.stderr);
+  const log = makeLog(output.write, process.stderr.isTTY !== true, () => new Date());
   const defects = makeDefects((message, cause) => log("error", message, { cause: textOf(cause) }));
   // A throw in some callback is a defect of that callback; the agents of a hundred others depend on this process (promise
   // R36, docs/decisions/0018). Rejections that nobody handles come here, too.
@@ -40,6 +38,7 @@ export const runDaemonProcess = async (
       env: process.env,
       home: homedir(),
       log,
+      output,
       defects,
       signalled: Effect.promise(() => promise),
     }),

@@ -2,12 +2,13 @@
  * The watchdog's own thread (promise R37): it sees that the event loop does not run, when nothing on that loop can. It
  * writes what it knows to daemon.log and to `daemon.stalled`, which a client reads when nobody answers it.
  */
-import { readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 import { BEAT_PERIOD_MS, BEATS_MISSED_MAX, CLOCK_TICK_MS } from "../protocol/limits.ts";
+import { descriptorOf, tryToWrite } from "./log-output.ts";
 import type { Stalled, Watched } from "./watchdog.ts";
 
-const { pid, file, beats, facts } = workerData as Watched;
+const { pid, file, beats, facts, log: output } = workerData as Watched;
 const times = new BigInt64Array(beats);
 const words = new Uint8Array(facts);
 /** By place in `beats`. */
@@ -19,13 +20,11 @@ const WATCHED = [
 const nowMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 const ageMs = (place: number): number => nowMs() - Number(Atomics.load(times, place) / 1_000_000n);
 
-const log = (level: "error" | "warn", message: string, told: object): void => {
-  try {
-    writeSync(2, `${JSON.stringify({ ts: new Date().toISOString(), level, message, ...told })}\n`);
-  } catch {
-    // A log that cannot be written to must not end the watch.
-  }
-};
+const log = (level: "error" | "warn", message: string, told: object): void =>
+  tryToWrite(
+    descriptorOf(output),
+    `${JSON.stringify({ ts: new Date().toISOString(), level, message, ...told })}\n`,
+  );
 
 /** Of the main thread, as the kernel sees it: R is at work, D waits for a disk, S for something else. */
 const mainThread = (): string | undefined => {

@@ -19,6 +19,8 @@ import { stalledFilePath } from "./paths.ts";
 export interface Watched {
   readonly pid: number;
   readonly file: string;
+  /** Where daemon.log is written to. */
+  readonly log: Int32Array;
   /** Monotonic nanoseconds: of the loop's last beat, and of the supervisor's last tick. */
   readonly beats: SharedArrayBuffer;
   /** JSON, padded with NUL: what the loop knew at its last beat. */
@@ -56,23 +58,30 @@ const THREAD = fileURLToPath(
 
 export const watchLoop = (
   stateDir: string,
+  log: Watched["log"],
   facts: () => object,
   onFailure: (cause: unknown) => void,
 ): Effect.Effect<Watchdog, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => begin(stateDir, facts, onFailure)),
+      Effect.sync(() => begin(stateDir, log, facts, onFailure)),
       ({ end }) => Effect.sync(end),
     ),
     ({ watchdog }) => watchdog,
   );
 
-const begin = (stateDir: string, facts: () => object, onFailure: (cause: unknown) => void) => {
+const begin = (
+  stateDir: string,
+  log: Watched["log"],
+  facts: () => object,
+  onFailure: (cause: unknown) => void,
+) => {
   const file = stalledFilePath(stateDir);
   rmSync(file, { force: true });
   const watched: Watched = {
     pid: process.pid,
     file,
+    log,
     beats: new SharedArrayBuffer(16),
     facts: new SharedArrayBuffer(WATCHDOG_FACTS_MAX_BYTES),
   };

@@ -233,6 +233,8 @@ export const STORE_RETRY_MS = 500;
 /** The text that `agent output` joins from the log. */
 export const OUTPUT_TEXT_MAX_BYTES = 16 * 1024 * 1024;
 
+/** Free disk that a daemon needs to take over: its files, and a write-ahead log until SQLite empties it by itself. */
+export const START_ROOM_BYTES = 5 * 1024 * 1024;
 /** A daemon that is to take over has loaded and read the log's schema within this, or nothing is changed. */
 export const TAKE_OVER_READY_MS = 20_000;
 /** It has the lock and answers within this after that, or the old version is started again. */

@@ -7,6 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { figure } from "../support/figures.ts";
+import { AGENT } from "./client.ts";
 import { clientOf, endMarked, environment, lives, temporaryDirectory, until } from "./support.ts";
 
 const DAEMON = resolve(import.meta.dirname, "../../dist/daemon.js");
@@ -95,6 +96,16 @@ it.skipIf(!canMount)(
       );
       return store_error?.code === "DISK_FULL";
     });
+    // Another daemon could not start there: the one that runs is not stopped for it.
+    const upgraded = spawnSync(process.execPath, [AGENT, "daemon", "upgrade", "--force", "-o", "json"], {
+      env: { ...environment(), HOLDFAST_HOME: seen },
+      encoding: "utf8",
+    });
+    expect(JSON.parse(upgraded.stdout).error).toMatchObject({
+      code: "DISK_FULL",
+      message: expect.stringContaining("The daemon that runs was left as it is."),
+    });
+    expect(await client.request("daemon/status", {})).toMatchObject({ pid });
     expect(lives(agent)).toBe(true);
     // It goes on, and ends, while nothing of it can be recorded.
     closeSync(openSync(go, "w"));

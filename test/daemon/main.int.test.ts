@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Effect, Exit } from "effect";
 import { describe, expect, test } from "vitest";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { logOutput } from "../../src/daemon/log-output.ts";
 import { runDaemon } from "../../src/daemon/main.ts";
 import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeFakeRuntime } from "./support/fake-runtime.ts";
@@ -103,6 +104,7 @@ describe("a start that throws", () => {
           env: {},
           home: stateDir,
           log: () => undefined,
+          output: logOutput(process.stderr),
           defects: makeDefects(() => undefined),
           takeOver: {
             check: () => {

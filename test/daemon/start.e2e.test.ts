@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -63,6 +64,17 @@ describe("starting a daemon", () => {
     expect(await connect()).toBe(pid);
     expect(statSync(daemonLogPath(stateDir)).mode & 0o777).toBe(0o600);
     expect(existsSync(join(stateDir, "daemon.starting"))).toBe(false);
+  });
+
+  test("gives it a log that is made again where somebody deletes it", async () => {
+    await connect();
+    const said = () =>
+      existsSync(daemonLogPath(stateDir)) ? readFileSync(daemonLogPath(stateDir), "utf8") : "";
+    await until("it listens", () => said().includes("listening"));
+    rmSync(daemonLogPath(stateDir));
+    await until("the log says so", () =>
+      said().includes("daemon.log was gone or replaced, and is there again"),
+    );
   });
 
   test("gives it a session of its own, the directory /, and no marker of the run that started it", async () => {

@@ -104,6 +104,7 @@ it("the client knows only what goes on the wire", () => {
     "daemon/line-splitter.ts",
     "daemon/machine-files.ts",
     "daemon/modes.ts",
+    "daemon/room.ts",
     "daemon/token.ts",
   ];
   const foreign = files

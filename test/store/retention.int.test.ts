@@ -280,7 +280,8 @@ describe("a bound in bytes", () => {
     expect(report.records).toBeGreaterThan(50);
     expect(report.records).toBeLessThan(350);
     expect(would.records).toBeGreaterThan(report.records / 2);
-    const left = linesOf(log).map((line): LogRecord => JSON.parse(line));
+    const after = again(file, log);
+    const left = linesOf(after).map((line): LogRecord => JSON.parse(line));
     expect(left.filter(({ type, worker_id }) => type === "agent.event" && worker_id === V)).toHaveLength(100);
     expect(left.filter(({ type }) => type === "turn_completed")).toHaveLength(10);
     const gaps = left.flatMap((record) => (record.type === "log_gap" ? [LogGap.parse(record.payload)] : []));
@@ -290,9 +291,9 @@ describe("a bound in bytes", () => {
       left.filter(({ type, worker_id, seq }) => type === "agent.event" && worker_id === W && seq < newest),
     ).toEqual([]);
     expect(exported(file)).toEqual(before.all);
-    expect(log.check().findings).toEqual([]);
-    expect(await log.gc({ before_ms: 0, max_bytes })).toMatchObject({ records: 0 });
-    log.close();
+    expect(after.check().findings).toEqual([]);
+    expect(await after.gc({ before_ms: 0, max_bytes })).toMatchObject({ records: 0 });
+    after.close();
   });
 
   it("that cannot be kept ends when all that may go is gone", async () => {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type DaemonFile, readDaemonFile } from "../../daemon/daemon-file.ts";
 import { textAt } from "../../daemon/machine-files.ts";
 import { daemonLogPath } from "../../daemon/paths.ts";
+import { refuseWithoutRoom } from "../../daemon/room.ts";
 import { claimStart, launch, type StartedDaemon } from "../../daemon/start.ts";
 import { armCrashPoint, CRASH_VARIABLE, crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -40,6 +41,7 @@ export const upgrade: Handler = async (context) => {
   if (before.version === VERSION && context.flags.force !== true)
     return success({ ...reply, pid: before.pid, gap_ms: 0, effect: "noop" });
   refuseManaged(before.pid);
+  refuseWithoutRoom(stateDir); // here too: on a full disk the successor cannot even log why
   armCrashPoint(context.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
   const old = readDaemonFile(stateDir);
   const env = environmentOf(before.pid) ?? context.env;

@@ -4,6 +4,7 @@ import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Deferred, Effect, type Exit, Fiber } from "effect";
+import { logOutput } from "../../../src/daemon/log-output.ts";
 import { runDaemon } from "../../../src/daemon/main.ts";
 import { socketPath } from "../../../src/daemon/paths.ts";
 import type { HoldfastError } from "../../../src/protocol/errors.ts";
@@ -106,6 +107,7 @@ export const startTestDaemon = async (
       env: { XDG_STATE_HOME: root, HOLDFAST_VALIDATE: "1", ...env },
       home: root,
       log: (level, message) => void logged.push({ level, message }),
+      output: logOutput(process.stderr),
       defects: makeDefects((message) => void logged.push({ level: "error", message })),
       openRuntime: () => Effect.succeed(runtime),
       signalled: Deferred.await(signal),

@@ -1,0 +1,45 @@
+/**
+ * `daemon.log` of a daemon that runs for months. It is what the daemon was started with as stderr: over its bound it is put aside
+ * once, as at a start; where somebody has deleted or moved it, it is made again. Node cannot give a descriptor another file, so
+ * the lines go to another descriptor then, which the watchdog's thread finds too.
+ */
+import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
+import { Effect } from "effect";
+import { DAEMON_LOG_MAX_BYTES } from "../protocol/limits.ts";
+import type { Kept } from "./keeping.ts";
+import { descriptorOf, type LogOutput } from "./log-output.ts";
+import { daemonLogPath } from "./paths.ts";
+
+/** In the foreground the daemon writes to another file, or none, and nothing is done. */
+export const keptLog = (stateDir: string, { place }: LogOutput, maxBytes = DAEMON_LOG_MAX_BYTES): Kept => {
+  const path = daemonLogPath(stateDir);
+  const stats = () => statSync(path, { throwIfNoEntry: false });
+  const stderr = descriptorOf(place);
+  const isOurs = stats()?.ino === fstatSync(stderr).ino;
+
+  /** A descriptor that was opened here is closed; stderr stays open, or its number would be the next file's. */
+  const openAgain = (): void => {
+    const old = descriptorOf(place);
+    Atomics.store(place, 0, openSync(path, "a", 0o600));
+    // Nobody can read it any more, and it takes its space as long as the daemon lives.
+    if (fstatSync(old).nlink === 0) ftruncateSync(old, 0);
+    if (old !== stderr) closeSync(old);
+  };
+
+  return {
+    what: "daemon.log",
+    keep: Effect.sync(() => {
+      if (!isOurs) return false;
+      const { size, ino } = fstatSync(descriptorOf(place));
+      if (stats()?.ino !== ino) {
+        openAgain();
+        return true;
+      }
+      if (size <= maxBytes) return false;
+      copyFileSync(path, `${path}.1`);
+      // It was opened for appending: what is written next stands at its start.
+      ftruncateSync(descriptorOf(place), 0);
+      return false;
+    }),
+  };
+};

@@ -1,0 +1,32 @@
+/** Where the lines of daemon.log go: stderr, or the descriptor of a file that was made again (`log-file.ts`). Also for the watchdog's thread. */
+import { writeSync } from "node:fs";
+
+export interface LogOutput {
+  readonly write: (line: string) => void;
+  /** The descriptor, as one number of shared memory. */
+  readonly place: Int32Array<SharedArrayBuffer>;
+}
+
+export const descriptorOf = (place: Int32Array): number => Atomics.load(place, 0);
+
+/** `stream` is stderr: it takes the lines as long as they go there. */
+export const logOutput = (stream: { readonly fd: number; write(line: string): unknown }): LogOutput => {
+  const place = new Int32Array(new SharedArrayBuffer(4)).fill(stream.fd);
+  return {
+    place,
+    write: (line) => {
+      const fd = descriptorOf(place);
+      if (fd === stream.fd) stream.write(line);
+      else tryToWrite(fd, line);
+    },
+  };
+};
+
+/** A log that cannot be written to must not end who writes it. */
+export const tryToWrite = (fd: number, line: string): void => {
+  try {
+    writeSync(fd, line);
+  } catch {
+    // There is nowhere to tell it.
+  }
+};

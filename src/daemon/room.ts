@@ -1,0 +1,38 @@
+/** Whether a daemon that starts has room for what it writes first, tried and not computed: quotas and file systems count differently. */
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { HoldfastError } from "../protocol/errors.ts";
+import { START_ROOM_BYTES } from "../protocol/limits.ts";
+
+const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Throws DISK_FULL or STORE_FAILED; leaves nothing behind. */
+export const refuseWithoutRoom = (stateDir: string, bytes = START_ROOM_BYTES): void => {
+  const path = join(stateDir, `daemon.room.${process.pid}`);
+  try {
+    const fd = openSync(path, "wx", 0o600);
+    try {
+      const block = randomBytes(65_536); // what compresses would take no room
+      for (let left = bytes; left > 0; left -= writeSync(fd, block, 0, Math.min(left, block.length)));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const left = "The daemon that runs was left as it is.";
+    if (FULL.has(code))
+      throw new HoldfastError(
+        "DISK_FULL",
+        `The next daemon could not start: there are no ${bytes} bytes free for ${stateDir}. ${left}`,
+        { cause },
+      );
+    throw new HoldfastError(
+      "STORE_FAILED",
+      `The next daemon could not start: ${stateDir} cannot be written (${message}). ${left}`,
+      { cause, suggestion: "See `agent doctor`." },
+    );
+  } finally {
+    rmSync(path, { force: true });
+  }
+};

@@ -1,0 +1,81 @@
+/** The log of a daemon that runs for months. */
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { Effect } from "effect";
+import { expect, it, onTestFinished } from "vitest";
+import { keptLog } from "../../src/daemon/log-file.ts";
+import { descriptorOf, logOutput } from "../../src/daemon/log-output.ts";
+import { temporaryDirectory } from "../adapters/process/support.ts";
+
+const BOUND = 100;
+const long = `${"x".repeat(BOUND)}\n`;
+
+/** A daemon whose stderr is a file of this name. */
+const daemon = (name = "daemon.log") => {
+  const dir = temporaryDirectory();
+  const path = join(dir, name);
+  const fd = openSync(path, "a");
+  onTestFinished(() => closeSync(fd));
+  const output = logOutput({ fd, write: (line) => writeSync(fd, line) });
+  const { keep } = keptLog(dir, output, BOUND);
+  return { path, fd, output, keep: () => Effect.runSync(keep), said: () => readFileSync(path, "utf8") };
+};
+
+it("is put aside once over its bound, and the next line begins a new one", () => {
+  const { path, output, keep, said } = daemon();
+  output.write("short\n");
+  keep();
+  expect(said()).toBe("short\n");
+  output.write(long);
+  expect(keep()).toBe(false);
+  output.write("next\n");
+  expect(said()).toBe("next\n");
+  expect(readFileSync(`${path}.1`, "utf8")).toBe(`short\n${long}`);
+});
+
+it("is not touched where the daemon writes elsewhere", () => {
+  const { output, keep, said } = daemon("of-somebody");
+  output.write(long);
+  keep();
+  expect(said()).toBe(long);
+});
+
+it("that was deleted is made again, private, as often as it is; what was deleted gives its space back", () => {
+  const { path, fd, output, keep, said } = daemon();
+  output.write("lost\n");
+  for (const round of ["one\n", "two\n"]) {
+    rmSync(path);
+    expect(keep()).toBe(true);
+    expect(keep()).toBe(false);
+    output.write(round);
+    expect(said()).toBe(round);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  }
+  expect(fstatSync(fd).size).toBe(0);
+  expect(descriptorOf(output.place)).not.toBe(fd);
+  output.write(long);
+  keep();
+  output.write("bounded\n");
+  expect(said()).toBe("bounded\n");
+});
+
+it("that was moved away, with another one in its place or none, is followed by its name", () => {
+  const { path, output, keep, said } = daemon();
+  output.write("old\n");
+  renameSync(path, `${path}.old`);
+  writeFileSync(path, "rotated\n", { mode: 0o600 });
+  expect(keep()).toBe(true);
+  output.write("new\n");
+  expect(said()).toBe("rotated\nnew\n");
+  expect(readFileSync(`${path}.old`, "utf8")).toBe("old\n");
+});
