@@ -112,6 +112,7 @@ export const openRuntime = (
       diskFreeBytes: () => diskFreeBytes(options.stateDir),
       boot_id: currentPlace().boot_id,
       random: Math.random,
+      zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       probe: { fileExists, portAccepts },
       adapterFor,
       defects,
