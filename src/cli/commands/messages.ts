@@ -76,7 +76,7 @@ export const messages: Handler = async (context) => {
   const id = context.call.args[0]!;
   const { limit, cursor } = context.flags as { limit?: number; cursor?: string };
   const page = await (await context.connect()).request("agent/messages", { id, limit, cursor });
-  if (page.cursor !== null)
+  if (page.cursor !== undefined)
     context.warn(`There are older messages: agent messages ${id} --cursor ${page.cursor}`);
   return success(page);
 };
