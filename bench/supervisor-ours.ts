@@ -138,6 +138,7 @@ await measure(async (count) => {
     boot_id: "bench",
     probe: { fileExists: async () => false, portAccepts: async () => false },
     random: Math.random,
+    zone: "UTC",
     workers_max: count,
     machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     adapterFor: () => silent,

@@ -434,8 +434,11 @@ export const PROMISES: readonly Kept[] = [
         "waits until the reset, also under the next daemon, is woken once, and no window counts it (R31)",
       ),
       ...by("supervisor/rate-limit.int.test.ts", "gives up after so many waits in a row, and says why"),
+      ...by(
+        "chaos/rate-limits.chaos.test.ts",
+        "an agent that waits for a reset is woken once after it by the next daemon, and no window counts it (R31)",
+      ),
     ],
-    open: "Of a reset that a CLI tells as a time of day or as an epoch nothing is read yet: it waits as where none is told.",
   },
   {
     id: "R32",

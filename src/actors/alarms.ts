@@ -8,6 +8,8 @@ import { Clock, Effect, type Fiber, type Scope } from "effect";
 export interface Alarms {
   /** Monotonic nanoseconds. */
   now(): bigint;
+  /** Epoch milliseconds of the wall clock; nothing rings by it. */
+  wallMs(): number;
   /** Rings once, unless it is taken back before. */
   after(delay_ms: number, ring: () => void): Alarm;
 }
@@ -130,6 +132,7 @@ export const makeAlarms = (onThrow: (cause: unknown) => void): Effect.Effect<Ala
     );
     return {
       now: () => clock.monotonicTimeNanosUnsafe(),
+      wallMs: () => clock.currentTimeMillisUnsafe(),
       after: (delay_ms, ring) => {
         const alarm = new Alarm(heap, nowMs() + delay_ms, ring);
         heap.add(alarm);

@@ -5,6 +5,7 @@
  */
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { WorkerError } from "../protocol/records.ts";
+import { readReset } from "./reset-time.ts";
 
 /** An HTTP status of the provider. */
 export const classifyStatus = (status: number): WorkerError | undefined => {
@@ -90,6 +91,8 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [/\bsession id \S+ is already in use\b/i, fault("ALREADY_EXISTS", "The session id is already in use.")],
   [/\bnot logged in\b|\bmissing environment variable\b|\bno api key\b/i, NAMED.get("authentication_failed")!],
   [/\binsufficient_quota\b|\busage limit\b/i, NAMED.get("insufficient_quota")!],
+  // Of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm".
+  [/^(?:you've hit your [a-z ]{0,40}limit\b|[\w-]{1,20} limit reached\b)/i, NAMED.get("insufficient_quota")!],
   [
     /\bcannot be used with root\b/i,
     fault(
@@ -139,16 +142,6 @@ export const classifyText = (text: string): WorkerError | undefined => {
   return withReset(TEXTS.find(([pattern]) => pattern.test(head))?.[1], head);
 };
 
-/** `try again in 5 days 3 hours`, `in 1m30s`, `in 1.2s`: when the limit resets, where the CLI says so. */
-const AGAIN_IN = /\btry again in ([0-9][0-9a-z ,.]{0,60})/i;
-const PART = /(\d{1,6}(?:\.\d{1,6})?) ?(ms|d|h|m|s)/gi;
-const SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1, ms: 0.001 };
-
-const withReset = (error: WorkerError | undefined, text: string): WorkerError | undefined => {
-  const words = error?.code === "RATE_LIMITED" ? AGAIN_IN.exec(text)?.[1] : undefined;
-  if (error === undefined || words === undefined) return error;
-  let seconds = 0;
-  for (const [, count, unit = "s"] of words.matchAll(PART))
-    seconds += Number(count) * (SECONDS[unit.toLowerCase()] ?? 0);
-  return seconds > 0 ? { ...error, retry_after_s: Math.ceil(seconds) } : error;
-};
+/** With the time of its reset, where the CLI tells it. */
+const withReset = (error: WorkerError | undefined, text: string): WorkerError | undefined =>
+  error?.code === "RATE_LIMITED" ? { ...error, ...readReset(text) } : error;

@@ -72,8 +72,13 @@ export const voiceOf = (agent_kind: string): Voice => {
         message,
         data: { ...sessionFacet(id), ...data },
       }),
-    error: ({ code, message, retry_after_s }) => {
-      const data: Data = retry_after_s === undefined ? { code } : { code, retry_after_s };
+    error: ({ code, message, retry_after_s, reset_at, resets }) => {
+      const data: Data = {
+        code,
+        ...(retry_after_s === undefined ? {} : { retry_after_s }),
+        ...(reset_at === undefined ? {} : { reset_at }),
+        ...(resets === undefined ? {} : { resets }),
+      };
       return record({ agent_kind, kind: "Error", channel: "error", message, data });
     },
     toolCall: (facts) => tool("ToolCall", facts),

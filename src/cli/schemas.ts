@@ -44,6 +44,18 @@ const workerErrorFields = z.object({
   code,
   message: z.string(),
   retry_after_s: z.number().optional(),
+  reset_at: z.string().optional().describe("when the provider's limit resets"),
+  resets: z
+    .object({
+      year: z.int().optional(),
+      month: z.int().optional(),
+      day: z.int().optional(),
+      hour: z.int(),
+      minute: z.int(),
+      zone: z.string().optional(),
+    })
+    .optional()
+    .describe("the same as its CLI has told it; without a zone, in the machine's"),
 });
 const workerError: z.ZodType<WorkerError> = workerErrorFields;
 const usage: z.ZodType<Usage> = z.object({

@@ -185,14 +185,6 @@ export const ERROR_CATALOGUE = {
     "Another daemon owns this state directory; use it, or choose another HOLDFAST_HOME.",
   ),
   INVALID_STATE: row("EPOLICY", 6, 409, false, "none", "See the worker's state with `agent info`."),
-  IDEMPOTENCY_CONFLICT: row(
-    "EARG",
-    6,
-    409,
-    false,
-    "none",
-    "Repeat the first request as it was, or give this one a key of its own.",
-  ),
   VERSION_CONFLICT: row(
     "EARG",
     6,

@@ -155,6 +155,8 @@ export const RATE_LIMIT_BACKOFF_MAX_MS = 30 * 60_000;
 /** Where it says when: at most a week and a day; and so much later at most, so that a hundred agents do not come back at once. */
 export const RATE_LIMIT_WAIT_MAX_MS = 8 * 24 * 3_600_000;
 export const RATE_LIMIT_JITTER_MAX_MS = 60_000;
+/** A time of day that passed less than this ago is that one, and not tomorrow's: it is told to the minute, and a CLI needs some to end. */
+export const RATE_LIMIT_PAST_MS = 10 * 60_000;
 export const GRACE_DEFAULT_MS = 10_000;
 export const TIMEOUT_DEFAULT_MS = 30 * 60_000;
 export const STALL_DEFAULT_MS = 10 * 60_000;

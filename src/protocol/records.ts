@@ -2,11 +2,14 @@
  * Every record type of the log, one union. A record is a durable fact; statuses and tables are folded from records.
  * Worker event kinds are those of protocol-v1 notes 2.6; the rest is what a supervisor adds (cli.md, One record).
  */
+
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { LogGap } from "./log-gap.ts";
-import type { SupervisorConfig, SupervisorPhase } from "./tree.ts";
+import type { SupervisorPhase } from "./tree.ts";
+import type { SupervisorOperation, TreeSupervisorRef } from "./tree-records.ts";
+import type { WallTime } from "./wall-time.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
@@ -29,6 +32,9 @@ export interface WorkerError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retry_after_s?: number;
+  /** When the provider's limit resets: RFC 3339, UTC; or as its CLI has told it. */
+  readonly reset_at?: string;
+  readonly resets?: WallTime;
 }
 
 export interface Usage {
@@ -59,56 +65,6 @@ export interface SweepReport {
   /** Processes ended by the sweep. */
   readonly killed: number;
 }
-
-/** Why a supervisor has ended. OTP tells its parent `shutdown` in every case. */
-export type SupervisorEnd =
-  | "intensity"
-  | "start_failed"
-  | "auto_shutdown"
-  | "killed"
-  | "held"
-  | "removed"
-  | "down";
-
-/** What a supervisor is doing with some of its children: stopping those in reverse order, then starting them in order. */
-/** How somebody wants workers to be stopped, where not as their specs say. */
-export interface StopHow {
-  readonly grace_ms?: number;
-  /** The first signal. */
-  readonly signal?: string;
-}
-
-export interface SupervisorOperation {
-  readonly kind: "start" | "restart" | "stop";
-  readonly stage: "stopping" | "starting";
-  /** Names of the children it is about. */
-  readonly scope: readonly string[];
-  /** The start waits so long (backoff), from the record's instant. */
-  readonly delay_ms: number;
-  /** With `stop`: why it ends afterwards. */
-  readonly end?: SupervisorEnd;
-  readonly how?: StopHow;
-  /** Somebody asked for it: what it starts counts in no window, and a first start that fails does not concern its supervisor. */
-  readonly asked?: boolean;
-}
-
-export interface TreeWorkerRef {
-  readonly type: "worker";
-  readonly name: string;
-  readonly worker_id: string;
-  readonly depends_on: readonly string[];
-}
-
-export interface TreeSupervisorRef {
-  readonly type: "supervisor";
-  readonly name: string;
-  readonly config: SupervisorConfig;
-  readonly depends_on: readonly string[];
-  readonly children: readonly TreeRef[];
-}
-
-/** A tree as it is on record: its workers by id, their specs in their own streams. */
-export type TreeRef = TreeSupervisorRef | TreeWorkerRef;
 
 /** The whole final answer, where it is over the inline limit; `digest` is null where it could not be kept, and `error` says why. */
 export interface AnswerArtifact {
@@ -218,6 +174,8 @@ export interface RecordPayloads {
     readonly max_restarts: number;
     readonly period_ms: number;
     readonly reason: string;
+    /** Of a rate limit: why it does not wait as long as the provider said. */
+    readonly note?: string;
     readonly clock: ClockStamp;
   };
   /** The worker stays as it ended: its policy, its window or a tombstone says so. */

@@ -64,7 +64,12 @@ export const makeCore = (
     const wallMs = () => clock.currentTimeMillisUnsafe();
     const monoMs = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
     const stamp = () => ({ boot_id: services.boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
-    const now = (): Now => ({ mono_ms: monoMs(), clock: stamp(), random: services.random() });
+    const now = (): Now => ({
+      mono_ms: monoMs(),
+      clock: stamp(),
+      random: services.random(),
+      wall: { ms: wallMs(), zone: services.zone },
+    });
     const commit: Core["commit"] = (drafts, how) => attemptAsync(() => log.commit(drafts, how));
 
     const notRecorded = (cause: unknown): void =>

@@ -102,12 +102,13 @@ const NOTHING: Decision = { events: [], commands: [] };
 const DONE: Promise<unknown> = Promise.resolve();
 const NONE: readonly never[] = [];
 
-const nowOf = ({ boot_id, random }: Services, alarms: Alarms): Now => {
+const nowOf = ({ boot_id, random, zone }: Services, alarms: Alarms): Now => {
   const nanos = alarms.now();
   return {
     mono_ms: Number(nanos / 1_000_000n),
     clock: { boot_id, mono_ns: String(nanos) },
     random: random(),
+    wall: { ms: alarms.wallMs(), zone },
   };
 };
 

@@ -2,8 +2,9 @@
 import { Effect, FiberMap, Schedule, type Scope, Semaphore } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../protocol/limits.ts";
-import type { RecordDraft, StopHow } from "../protocol/records.ts";
+import type { RecordDraft } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
+import type { StopHow } from "../protocol/tree-records.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { queuedRecord } from "./admission.ts";

@@ -8,10 +8,10 @@ import type {
   ClockStamp,
   RecordDraft,
   RecordPayloads,
-  StopHow,
   SweepReport,
   WorkerError,
 } from "../protocol/records.ts";
+import type { StopHow } from "../protocol/tree-records.ts";
 import type { Ready, RestartPolicy, WorkerState } from "../protocol/worker.ts";
 import type { Answer, Ladder, LadderInput } from "./ladder.ts";
 import type { Pause, PauseInput } from "./pause.ts";
@@ -139,11 +139,15 @@ export type Command =
   | { readonly type: "restart_after"; readonly delay_ms: number }
   | { readonly type: "end"; readonly state: WorkerEnd };
 
-/** Now, as the core sees it: a monotonic clock, the stamp that goes on record, and one random number in [0, 1). */
+/**
+ * Now, as the core sees it: a monotonic clock, the stamp that goes on record, and one random number in [0, 1). The wall clock and the
+ * zone of the machine are for understanding what others tell in them; nothing is timed by it.
+ */
 export interface Now {
   readonly mono_ms: number;
   readonly clock: ClockStamp;
   readonly random: number;
+  readonly wall: { readonly ms: number; readonly zone: string };
 }
 
 export interface Decision {

@@ -146,13 +146,14 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
   /** What became of the first message with this key. One that says something else is no repeat of it. */
   const earlier = (row: WorkerRow, key: string | undefined, text: string | undefined) =>
     Effect.gen(function* () {
-      const found = key === undefined ? undefined : yield* attempt(() => log.byId(keyOf(row, key)));
+      if (key === undefined) return undefined;
+      const found = yield* attempt(() => log.byId(keyOf(row, key)));
       if (found?.type !== "worker_message" || found.payload.state !== "accepted") return undefined;
       const { text: first, bytes, masked } = found.payload;
       const shown = text === undefined ? undefined : (yield* redactorFor(row)).text(text);
       // What is masked may be a secret that is known no more: then its length alone tells.
       const isSame = bytes === Buffer.byteLength(text ?? "") && (masked === true || first === shown);
-      return isSame ? found.payload.message_id : yield* Effect.fail(keyReused(key, "message"));
+      return isSame ? found.payload.message_id : yield* Effect.fail(keyReused(key));
     });
 
   const rowFor = (worker_id: string, message_id: string) =>
@@ -280,10 +281,10 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       Effect.flatMap(find(ref), ({ id }) =>
         attempt(() => {
           const before = cursor === undefined ? log.head() + 1 : Number(cursor);
-          const [extra, ...rest] = log.messages(id, before, limit + 1);
-          if (extra === undefined || rest.length < limit)
-            return { messages: extra === undefined ? [] : [extra, ...rest], cursor: null };
-          return { messages: rest, cursor: String((rest[0] as MessageRow).seq) };
+          const newest = log.messages(id, before, limit + 1);
+          if (newest.length <= limit) return { messages: newest };
+          const messages = newest.slice(1);
+          return { messages, cursor: String((messages[0] as MessageRow).seq) };
         }),
       ),
     tellLost,

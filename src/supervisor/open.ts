@@ -128,6 +128,7 @@ export const openRuntime = (
       diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,
       random: Math.random,
+      zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       probe: { fileExists, portAccepts },
       adapterFor,
       defects,

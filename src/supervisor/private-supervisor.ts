@@ -15,7 +15,7 @@ import {
 import type { RestartPolicy } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Decision, Now } from "./inputs.ts";
-import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, rateLimitDelay } from "./rate-limit.ts";
+import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, type RateLimitWait, rateLimitWait } from "./rate-limit.ts";
 import { type Recorder, recorder } from "./recorder.ts";
 import { addRestart } from "./window.ts";
 
@@ -42,7 +42,7 @@ export const uncounted = (
   reason: UncountedRestart,
   record: Recorder,
   now: Now,
-  delay_ms = 0,
+  { delay_ms, note }: RateLimitWait = AT_ONCE,
 ): RecordDraft =>
   record("worker_restart_scheduled", {
     delay_ms,
@@ -50,8 +50,11 @@ export const uncounted = (
     max_restarts: child.max_restarts,
     period_ms: child.period_ms,
     reason,
+    ...(note === undefined ? {} : { note }),
     clock: now.clock,
   });
+
+const AT_ONCE: RateLimitWait = { delay_ms: 0 };
 
 /** The next incarnation. */
 const again = (scheduled: RecordDraft, delay_ms = 0): Decision => ({
@@ -78,9 +81,9 @@ export const privately = (child: ChildState, verdict: Verdict, now: Now): Decisi
     return end(completed ? "completed" : "failed", `${child.policy}: not restarted`);
   if (excused !== undefined) return again(uncounted(child, excused, record, now));
   if (failure !== undefined && isRateLimited(failure)) {
-    const delay_ms = rateLimitDelay(failure, child.rate_limits, now.random);
-    if (delay_ms === undefined) return end("failed", GAVE_UP_ON_RATE_LIMIT);
-    return again(uncounted(child, RESTART_RATE_LIMITED, record, now, delay_ms), delay_ms);
+    const wait = rateLimitWait(failure, child.rate_limits, now);
+    if (wait === undefined) return end("failed", GAVE_UP_ON_RATE_LIMIT);
+    return again(uncounted(child, RESTART_RATE_LIMITED, record, now, wait), wait.delay_ms);
   }
 
   const window = addRestart(child.restarts, now.mono_ms, child.max_restarts, child.period_ms);

@@ -218,8 +218,8 @@ export type { MessageRow };
 /** In the order in which they were accepted. */
 export interface MessagesReply {
   readonly messages: readonly MessageRow[];
-  /** For the page of those before them; null where there are none. */
-  readonly cursor: string | null;
+  /** For the page of those before them, where there are some. */
+  readonly cursor?: string;
 }
 
 export interface MessageReply {

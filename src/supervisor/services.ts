@@ -52,6 +52,8 @@ export interface Services {
   /** Told of every decision that is on record. */
   readonly trace?: Trace | undefined;
   readonly random: () => number;
+  /** The machine's time zone (IANA). */
+  readonly zone: string;
   /** How many workers may live at once; WORKERS_LIVE_MAX unless told otherwise. */
   readonly workers_max?: number;
   adapterFor(kind: string): AgentAdapter | undefined;

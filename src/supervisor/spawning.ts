@@ -59,7 +59,7 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
         if (earlier?.type !== "worker_spawn_requested" || earlier.worker_id === undefined)
           return yield* spawnNew(given, requestId, dry_run);
         if (!(yield* isRepeat(given, earlier.payload.spec)))
-          return yield* Effect.fail(keyReused(idempotency_key, "worker"));
+          return yield* Effect.fail(keyReused(idempotency_key));
         return replyOf(yield* rowOf(earlier.worker_id), "noop");
       }),
     );

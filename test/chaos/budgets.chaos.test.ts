@@ -43,10 +43,17 @@ test("agents that spend one budget together stand still once it is spent, go on 
   const asked = await daemon.history(["worker_question"]);
   expect(asked.length).toBe(1);
   // What was on its way when the bound was passed was spent, and is counted too.
+  const after = new Map<string, number>();
+  let sum = 0;
+  for (const { worker_id = "", payload } of await daemon.history(["turn_completed"])) {
+    if (sum > 3) after.set(worker_id, (after.get(worker_id) ?? 0) + 1);
+    sum += payload.usage.cost_usd ?? 0;
+  }
+  const most = Math.max(0, ...after.values());
   figure("R27", {
     rounds: 1,
     failures: 0,
-    note: `${AGENTS} real agents at $${EACH_USD} a turn, cap $3, recorded $${spent.spent.usd}`,
+    note: `${AGENTS} real agents at $${EACH_USD} a turn of 50 ms, cap $3, recorded $${spent.spent.usd}: at most ${most} turns of one agent after the cap was passed`,
   });
   await first.kill9();
   daemon = await startDaemon(first.stateDir);

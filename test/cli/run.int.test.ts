@@ -56,7 +56,7 @@ describe("json", () => {
     const answers = {
       "agent/messages": (data: unknown) => ({
         messages: [],
-        cursor: (data as { cursor?: string }).cursor === undefined ? "17" : null,
+        ...((data as { cursor?: string }).cursor === undefined ? { cursor: "17" } : {}),
       }),
     };
     const first = envelopeOf((await against(answers, ["messages", "x", "--limit", "5"])).stdout);

@@ -278,11 +278,10 @@ test("send reaches an open stdin as it is, and nobody else's", async () => {
   // What is said of it may come after its program has ended; what it is, does not change.
   expect(await runtime.send(id, "salut\n", { idempotency_key: "k" })).toEqual({ ...sent, effect: "noop" });
   await expect(runtime.send(id, "other\n", { idempotency_key: "k" })).rejects.toMatchObject({
-    code: "IDEMPOTENCY_CONFLICT",
+    code: "VERSION_CONFLICT",
   });
-  expect(await runtime.messages(id)).toMatchObject({
-    messages: [{ state: "delivered", open: false, bytes: 6 }],
-    cursor: null,
+  expect(await runtime.messages(id)).toEqual({
+    messages: [expect.objectContaining({ state: "delivered", open: false, bytes: 6 })],
   });
   await expect(runtime.ask(id, "x")).rejects.toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
   await runtime.wait(id);

@@ -3,7 +3,8 @@
  * may die before, between and after, and the next one rebuilds what it knows from the log and the process table.
  */
 import { STORE_RETRY_MS } from "../../src/protocol/limits.ts";
-import type { RecordDraft, TreeRef, TreeSupervisorRef } from "../../src/protocol/records.ts";
+import type { RecordDraft } from "../../src/protocol/records.ts";
+import type { TreeRef, TreeSupervisorRef } from "../../src/protocol/tree-records.ts";
 import type { WorkerSpec } from "../../src/protocol/worker.ts";
 import type { ChildState, Input, Now } from "../../src/supervisor/inputs.ts";
 import { reconcile } from "../../src/supervisor/reconcile.ts";
@@ -88,7 +89,8 @@ export class Daemon {
 
   now(): Now {
     const clock = { boot_id: `boot-${this.#boot}`, mono_ns: `${this.mono_ms}000000` };
-    return { mono_ms: this.mono_ms, clock, random: this.random.next() };
+    const wall = { ms: this.timeline.now_ms, zone: "UTC" };
+    return { mono_ms: this.mono_ms, clock, random: this.random.next(), wall };
   }
 
   /** Of this daemon's life: forgotten with it. */

@@ -21,6 +21,7 @@ export const at = (mono_ms: number): Now => ({
   mono_ms,
   clock: { boot_id: "boot", mono_ns: String(mono_ms * 1_000_000) },
   random: 0,
+  wall: { ms: mono_ms, zone: "UTC" },
 });
 
 export const exitedWith = (code: number): Extract<Input, { type: "exited" }> => {

@@ -23,8 +23,8 @@ const makeDecider = (given = spec()) => {
     commits.push({ types: drafts.map(({ type }) => type), answer });
     return promise;
   };
-  const services = { log: { commit }, boot_id: "boot", random: () => 0 } as unknown as Services;
-  const alarms = { now: () => 7_000_000n, after: () => expect.fail("It sets no alarm.") };
+  const services = { log: { commit }, boot_id: "boot", random: () => 0, zone: "UTC" } as unknown as Services;
+  const alarms = { now: () => 7_000_000n, wallMs: () => 0, after: () => expect.fail("It sets no alarm.") };
   const decider = new SoloDecider(services, alarms, newChild("W", given), {
     tell: (event) => void told.push(event),
   });

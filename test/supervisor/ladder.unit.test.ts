@@ -155,7 +155,7 @@ describe("an answer", () => {
     open: true,
     ladder: asked,
   };
-  const now = { mono_ms: 3_000, clock, random: 0 };
+  const now = { mono_ms: 3_000, clock, random: 0, wall: { ms: 0, zone: "UTC" } };
   const given = { type: "answer", answer: "kill", by: "ada", grace_ms: 1 } as const;
   const typesOf = (ladder: Ladder, question_id: string) =>
     decide({ ...child, ladder }, { ...given, question_id }, now).events.map(({ type }) => type);

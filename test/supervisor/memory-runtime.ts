@@ -58,6 +58,7 @@ export const memoryMachine = Effect.gen(function* () {
     machine: { uptimeMs: () => undefined, memAvailableBytes: () => undefined },
     boot_id: "boot",
     random: () => 0,
+    zone: "UTC",
     probe: { fileExists: async () => false, portAccepts: async () => false },
     adapterFor: (kind) => (kind === "command" ? command : undefined),
     prepare: (adapter, given, incarnation, session) =>

@@ -180,18 +180,18 @@ describe("the messages to an agent", () => {
       yield* nth(memory, 1);
       const sent: string[] = [];
       for (const text of ["a", "b", "c", "d", "e"]) sent.push((yield* runtime.send(id, text)).message_id);
-      const page = (cursor?: string | null) =>
-        Effect.map(
-          runtime.messages(id, { limit: 2, cursor: cursor ?? undefined }),
-          ({ messages, cursor: next }) => ({ ids: messages.map(({ message_id }) => message_id), next }),
-        );
+      const page = (cursor?: string) =>
+        Effect.map(runtime.messages(id, { limit: 2, cursor }), ({ messages, cursor: next }) => ({
+          ids: messages.map(({ message_id }) => message_id),
+          next,
+        }));
       const newest = yield* page();
       expect(newest).toEqual({ ids: sent.slice(3), next: expect.any(String) });
       yield* runtime.send(id, "f"); // what comes meanwhile moves no page
       const middle = yield* page(newest.next);
       expect(middle).toEqual({ ids: sent.slice(1, 3), next: expect.any(String) });
-      expect(yield* page(middle.next)).toEqual({ ids: sent.slice(0, 1), next: null });
-      expect((yield* runtime.messages(id, { limit: 6 })).cursor).toBeNull();
+      expect(yield* page(middle.next)).toEqual({ ids: sent.slice(0, 1), next: undefined });
+      expect((yield* runtime.messages(id, { limit: 6 })).cursor).toBeUndefined();
     }),
   );
 });
@@ -411,8 +411,8 @@ it.effect("the same key is one message, also of two who ask at once; the queue i
       expect(
         yield* Effect.flip(Effect.asVoid(another as Effect.Effect<unknown, HoldfastError>)),
       ).toMatchObject({
-        code: "IDEMPOTENCY_CONFLICT",
-        message: 'The idempotency key "k" belongs to another message; nothing was done.',
+        code: "VERSION_CONFLICT",
+        message: "The idempotency key k was given to another request.",
       });
     expect(textsOf(run)).toHaveLength(1);
     const many = Array.from({ length: MESSAGES_OPEN_MAX + 4 }, (_, n) =>

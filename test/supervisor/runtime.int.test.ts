@@ -597,7 +597,7 @@ it.effect("an idempotency key that another worker was asked for with is refused,
     const { runtime: next } = yield* boot();
     for (const other of [{ argv: ["agent", "other"] }, { restart: "temporary" as const }, { cwd: "/tmp" }])
       expect(yield* Effect.flip(next.spawn({ ...asked, ...other }, key))).toMatchObject({
-        code: "IDEMPOTENCY_CONFLICT",
+        code: "VERSION_CONFLICT",
       });
     // Nothing but who asks differs.
     expect(yield* next.spawn({ ...asked, parent: id }, key)).toMatchObject({ id, effect: "noop" });

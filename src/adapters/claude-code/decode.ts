@@ -5,10 +5,11 @@
 import type { Decoded, DecodedRecord, Line } from "../adapter.ts";
 import { classifyName, classifyStatus } from "../classify.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, type ToolFacts, voiceOf } from "../events.ts";
-import { asList, asName, asNumber, asObject, asString, type JsonObject, parseLine } from "../json.ts";
+import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject, parseLine } from "../json.ts";
+import { resetAt } from "../reset-time.ts";
 import { messageIdOf } from "./messages.ts";
 import { onStreamEvent, saidIn } from "./partial.ts";
-import { onResult } from "./result.ts";
+import { onResult, withLimit } from "./result.ts";
 import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
 import { onSystem } from "./system.ts";
 
@@ -41,6 +42,11 @@ const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): C
     // Where a message stands in the CLI's own queue: that it was taken in, its replay says.
     case "command_lifecycle":
       return state;
+    case "rate_limit_event": {
+      const told = asObject(event.rate_limit_info);
+      out.push(voice.status("The provider told the state of its rate limit.", limitFacts(told)));
+      return { ...state, limit: told?.status === "rejected" ? resetAt(told.resetsAt) : undefined };
+    }
   }
   const notice = typeof event.type === "string" ? NOTICES.get(event.type) : undefined;
   if (notice === undefined) out.push(voice.unknown({ type: asName(event.type) }));
@@ -53,7 +59,6 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ["control_request", "The agent asked its host for a permission."],
   ["control_response", "The agent answered a request of its host."],
   ["control_cancel_request", "The agent took a request to its host back."],
-  ["rate_limit_event", "The provider told the state of its rate limit."],
   ["tool_progress", "A tool is still running."],
   ["tool_use_summary", "The agent summed up what its tools did."],
   ["auth_status", "The agent's CLI told the state of its login."],
@@ -62,6 +67,13 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ["active_goal", "The agent's goal changed."],
   ["keep_alive", "The agent's CLI is alive."],
 ]);
+
+const limitFacts = (told: JsonObject | undefined) => ({
+  type: "rate_limit_event",
+  status: asWord(told?.status),
+  limit: asWord(told?.rateLimitType),
+  ...resetAt(told?.resetsAt),
+});
 
 /** Every line carries the session; it is announced when it changes, and with the facet when it is the first. */
 const onSession = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
@@ -145,8 +157,12 @@ const onApiError = (state: ClaudeState, event: JsonObject, out: DecodedRecord[])
       message: "The provider's answer was an error.",
     };
   if (state.reported?.code === error.code) return state;
-  out.push(voice.error(error));
-  return { ...state, reported: error };
+  const words = asList(asObject(event.message)?.content).map(
+    (block) => asString(asObject(block)?.text) ?? "",
+  );
+  const told = withLimit(state, error, words.join("\n"));
+  out.push(voice.error(told));
+  return { ...state, reported: told };
 };
 
 const onToolUse = (

@@ -8,6 +8,7 @@ import { classifyName, classifyStatus, classifyText } from "../classify.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asNumber, asString, asWord, type JsonObject } from "../json.ts";
+import { readReset } from "../reset-time.ts";
 import { addUsage, asDollars, claudeUsage } from "../usage.ts";
 import type { ClaudeState } from "./state.ts";
 
@@ -48,7 +49,17 @@ const interruption = (reason: unknown): WorkerError | undefined =>
       ? { code: "AGENT_FAILED", message: "The agent was interrupted while it answered." }
       : undefined;
 
-const resultError = (state: ClaudeState, event: JsonObject): WorkerError =>
+const resultError = (state: ClaudeState, event: JsonObject): WorkerError => {
+  const said = asString(event.result) ?? "";
+  const error = faultIn(state, event, said);
+  return error === state.reported ? error : withLimit(state, error, said);
+};
+
+/** When the limit resets: what the provider told in a field, else what the CLI says in words. */
+export const withLimit = ({ limit }: ClaudeState, error: WorkerError, said: string): WorkerError =>
+  error.code === "RATE_LIMITED" ? { ...error, ...(limit ?? readReset(said)) } : error;
+
+const faultIn = (state: ClaudeState, event: JsonObject, said: string): WorkerError =>
   classifyName(event.subtype) ??
   interruption(event.terminal_reason) ??
   classifyStatus(asNumber(event.api_error_status) ?? 0) ??
@@ -57,7 +68,8 @@ const resultError = (state: ClaudeState, event: JsonObject): WorkerError =>
   // `max_tokens` and `refusal`; the other stop reasons name no error.
   classifyName(event.stop_reason) ??
   state.reported ??
-  classifyText(asString(asList(event.errors)[0]) ?? "") ?? {
+  classifyText(asString(asList(event.errors)[0]) ?? "") ??
+  classifyText(said) ?? {
     code: "AGENT_FAILED",
     message: "The agent ended its turn with an error.",
   };

@@ -1,5 +1,6 @@
 /** What the decoder of Claude Code remembers between two lines: small, immutable, JSON. Every list has a bound. */
 import type { Usage, WorkerError } from "../../protocol/records.ts";
+import type { Reset } from "../reset-time.ts";
 import { NO_USAGE } from "../usage.ts";
 
 /** A message that arrives as deltas. Its text comes again, whole, in an `assistant` line. */
@@ -35,6 +36,8 @@ export interface ClaudeState {
   readonly retry_status: number;
   /** The error that was reported since the last result. */
   readonly reported: WorkerError | null;
+  /** What the provider told of the limit that it has refused by; a state of an older version has none. */
+  readonly limit?: Reset | undefined;
   readonly result: Result | null;
   readonly usage: Usage;
   /** Dollars of the running total that are counted already. */

@@ -8,6 +8,7 @@ import {
   type LogRecord,
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
+  RESTART_RATE_LIMITED,
   type RecordPayloads,
   type RecordType,
   type StartKind,
@@ -191,10 +192,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_completed: () => good("completed"),
   worker_failed: ({ error }) => bad(`failed: ${oneLine(error.message, 500)}`),
   worker_cancelled: ({ error }) => warn(`cancelled: ${oneLine(error.message, 500)}`),
-  worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms, reason }) =>
+  worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms, reason, note }) =>
     warn(
       isUncountedRestart(reason)
-        ? UNCOUNTED[reason]
+        ? `${UNCOUNTED[reason]}${reason === RESTART_RATE_LIMITED ? `, ${duration(delay_ms)}` : ""}${because(note)}`
         : restarts_in_window === 0
           ? `started anew by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
           : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,

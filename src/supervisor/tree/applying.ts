@@ -2,12 +2,7 @@
 import { Effect } from "effect";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
-import {
-  type RecordDraft,
-  type TreeRef,
-  type TreeSupervisorRef,
-  workerStream,
-} from "../../protocol/records.ts";
+import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import {
   childPath,
   type SupervisorNode,
@@ -15,6 +10,7 @@ import {
   type TreeSpec,
   type WorkerNode,
 } from "../../protocol/tree.ts";
+import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { attemptAsync } from "../attempt.ts";
 import type { Core } from "../core.ts";

@@ -5,13 +5,14 @@
  */
 import { formatDuration } from "../../protocol/durations.ts";
 import { DURATION_MAX_MS } from "../../protocol/limits.ts";
-import { RESTART_RATE_LIMITED, type SupervisorEnd, type WorkerError } from "../../protocol/records.ts";
+import { RESTART_RATE_LIMITED, type WorkerError } from "../../protocol/records.ts";
+import type { SupervisorEnd } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { backoffDelay } from "../backoff.ts";
 import { step } from "../decide.ts";
 import type { Input, Now } from "../inputs.ts";
 import { isRestarted, uncounted, type Verdict } from "../private-supervisor.ts";
-import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, rateLimitDelay } from "../rate-limit.ts";
+import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, rateLimitWait } from "../rate-limit.ts";
 import { recorder } from "../recorder.ts";
 import { countRestart } from "../window.ts";
 import { Draft } from "./draft.ts";
@@ -138,13 +139,13 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
 const waitForLimit = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, failure: WorkerError) => {
   const member = memberOf(draft.tree, ref.worker_id as string);
   const { child } = member;
-  const delay_ms = rateLimitDelay(failure, child.rate_limits, draft.now.random);
-  if (delay_ms === undefined) {
+  const wait = rateLimitWait(failure, child.rate_limits, draft.now);
+  if (wait === undefined) {
     draft.end(member, "failed", GAVE_UP_ON_RATE_LIMIT);
     return onOver(draft, supervisor, ref, member.significant);
   }
-  draft.record(uncounted(child, RESTART_RATE_LIMITED, recorder(child), draft.now, delay_ms));
-  draft.tell(child.worker_id, { type: "restart_after", delay_ms });
+  draft.record(uncounted(child, RESTART_RATE_LIMITED, recorder(child), draft.now, wait));
+  draft.tell(child.worker_id, { type: "restart_after", delay_ms: wait.delay_ms });
 };
 
 const sentence = (completed: boolean, failure: WorkerError | undefined): string =>

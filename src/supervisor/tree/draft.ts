@@ -1,11 +1,7 @@
 /** A decision in the making: every record that it writes changes the tree that it goes on with. */
-import {
-  RESTART_BY_USER,
-  type RecordDraft,
-  type SupervisorOperation,
-  treeStream,
-} from "../../protocol/records.ts";
+import { RESTART_BY_USER, type RecordDraft, treeStream } from "../../protocol/records.ts";
 import type { SupervisorPhase } from "../../protocol/tree.ts";
+import type { SupervisorOperation } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import type { Command, Now } from "../inputs.ts";
 import { recorder } from "../recorder.ts";

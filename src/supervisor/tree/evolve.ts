@@ -1,12 +1,7 @@
 /** Folds records into a tree's state: the same at run time and after a crash. */
-import type {
-  RecordDraft,
-  RecordPayloads,
-  RecordType,
-  TreeRef,
-  TreeSupervisorRef,
-} from "../../protocol/records.ts";
+import type { RecordDraft, RecordPayloads, RecordType } from "../../protocol/records.ts";
 import { childPath } from "../../protocol/tree.ts";
+import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
 import { evolve, newChild } from "../evolve.ts";
 import { decayedWindow } from "../window.ts";

@@ -1,6 +1,7 @@
 /** A tree as its records tell it: its own stream and those of its workers, in the order in which they were written. */
-import type { LogRecord, RecordType, TreeRef, TreeSupervisorRef } from "../../protocol/records.ts";
+import type { LogRecord, RecordType } from "../../protocol/records.ts";
 import { childPath } from "../../protocol/tree.ts";
+import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog, WorkerRow } from "../../store/port.ts";
 import { type Instant, LIFECYCLE, monotonicOf } from "../evolve.ts";

@@ -1,5 +1,6 @@
 /** All that goes into the decision about a file's tree, and all that it may command. */
-import type { RecordDraft, StopHow, TreeSupervisorRef } from "../../protocol/records.ts";
+import type { RecordDraft } from "../../protocol/records.ts";
+import type { StopHow, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import type { Command, Input } from "../inputs.ts";
 import type { TreeState } from "./state.ts";
 

@@ -1,5 +1,6 @@
 /** What a supervisor can be set to do with its children. The plan carries it out (plan.ts). */
-import type { StopHow, SupervisorEnd, UncountedRestart } from "../../protocol/records.ts";
+import type { UncountedRestart } from "../../protocol/records.ts";
+import type { StopHow, SupervisorEnd } from "../../protocol/tree-records.ts";
 import { uncounted } from "../private-supervisor.ts";
 import { recorder } from "../recorder.ts";
 import type { Draft } from "./draft.ts";

@@ -2,8 +2,9 @@
  * What the supervisor remembers of a file's tree: its supervisors, its workers, and who stands where. Folded from records by
  * `evolve.ts`, never stored. A decision works on a draft, which becomes the state once its records are in the log.
  */
-import type { SupervisorOperation } from "../../protocol/records.ts";
+
 import type { SupervisorConfig, SupervisorPhase } from "../../protocol/tree.ts";
+import type { SupervisorOperation } from "../../protocol/tree-records.ts";
 import type { ChildState } from "../inputs.ts";
 
 /** A child as its supervisor lists it, in start order. */

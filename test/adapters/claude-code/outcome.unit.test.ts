@@ -138,3 +138,60 @@ test("an interruption keeps nothing of the recording's upstream words", () => {
     "SENTINEL",
   );
 });
+
+describe("a limit of the provider tells its reset", () => {
+  const limited = (result: string, more: object = {}) => ({
+    ...good,
+    is_error: true,
+    api_error_status: 429,
+    result,
+    ...more,
+  });
+  const said = (text: string) => ({
+    type: "assistant",
+    error: "rate_limit",
+    session_id: "s1",
+    message: { id: "m", model: "<synthetic>", content: [{ type: "text", text }] },
+  });
+  const event = (status: string, resetsAt: unknown) => ({
+    type: "rate_limit_event",
+    rate_limit_info: { status, resetsAt, rateLimitType: "five_hour" },
+    session_id: "s1",
+  });
+  const berlin = "You've hit your limit · resets 3pm (Europe/Berlin)";
+  const three = { hour: 15, minute: 0, zone: "Europe/Berlin" };
+  const instant = "2026-03-06T03:00:00.000Z";
+  test.each<[string, readonly object[], object]>([
+    ["in the words of its result", [init, limited(berlin)], { resets: three }],
+    [
+      "in those of the answer that the CLI made up",
+      [init, said(berlin), limited("", { api_error_status: null })],
+      { resets: three },
+    ],
+    [
+      "as an instant, without a status",
+      [init, limited("Claude AI usage limit reached|1772766000", { api_error_status: null })],
+      { reset_at: instant },
+    ],
+    [
+      "in a field, which says more than words",
+      [init, event("rejected", 1_772_766_000), limited(berlin)],
+      { reset_at: instant },
+    ],
+    [
+      "not where it was allowed again",
+      [init, event("rejected", 1_772_766_000), event("allowed", 1_772_766_000), limited("")],
+      {},
+    ],
+    ["not where the field is none", [init, event("rejected", "soon"), limited("")], {}],
+  ])("%s", (_, lines, told) => {
+    const { outcome } = runOf(lines, { code: 1 });
+    expect(outcome).toMatchObject({ status: "failed", error: { code: "RATE_LIMITED" } });
+    const {
+      code: _code,
+      message: _message,
+      ...reset
+    } = (outcome as unknown as { error: Record<string, unknown> }).error;
+    expect(reset).toEqual(told);
+  });
+});

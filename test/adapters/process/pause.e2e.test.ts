@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../../src/adapters/process/identity.ts";
+import { stopMembers } from "../../../src/adapters/process/pause.ts";
+import { kinshipOf, readTable } from "../../../src/adapters/process/process-table.ts";
 import type { Run } from "../../../src/adapters/spawner.ts";
 import { child, makeBench, printed, until } from "./support.ts";
 
@@ -49,6 +51,23 @@ describe("a pause", () => {
     await run.unpause();
     await until(() => haveGoneOn(before, numbers()), "all of them count on");
     expect(states()).not.toContain("T");
+  });
+
+  test("reaches the agent before anybody looks who else there is: a look takes long on a busy machine", async () => {
+    const { run } = await family();
+    const { agent, launcher } = run;
+    if (agent === null || launcher === null) throw new Error("it runs");
+    let looks = 0;
+    const look = async () => {
+      looks += 1;
+      await until(() => readStat(agent.pid)?.state === "T", "the agent stands still while the table is read");
+      return kinshipOf(await readTable());
+    };
+    const stopped = await stopMembers({ agent, launcher, recorded: new Map() }, undefined, look);
+    expect(looks).toBeGreaterThan(0);
+    expect(stopped).toContain(agent.pid);
+    await run.unpause();
+    await until(() => readStat(agent.pid)?.state !== "T", "the agent goes on");
   });
 
   test("and its end, asked for at once and often, are carried out in that order", async () => {

@@ -2,8 +2,9 @@
  * A world for a tree alone: its decisions are carried out at once by a table of processes, on a clock that a test moves.
  * Nothing is asynchronous: `run` delivers what is due until nothing is.
  */
-import type { ExitCause, RecordDraft, TreeRef, TreeSupervisorRef } from "../../../src/protocol/records.ts";
+import type { ExitCause, RecordDraft } from "../../../src/protocol/records.ts";
 import { SupervisorConfig, type SupervisorPhase } from "../../../src/protocol/tree.ts";
+import type { TreeRef, TreeSupervisorRef } from "../../../src/protocol/tree-records.ts";
 import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
 import type { Input, Now } from "../../../src/supervisor/inputs.ts";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
@@ -109,6 +110,7 @@ export class World {
       mono_ms: this.now_ms,
       clock: { boot_id: "boot", mono_ns: String(BigInt(Math.round(this.now_ms)) * 1_000_000n) },
       random: this.random,
+      wall: { ms: this.now_ms, zone: "UTC" },
     };
   }
 
