@@ -9,5 +9,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    // All that we print and send is judged by the contracts (docs/validation.md).
+    env: { HOLDFAST_VALIDATE: "1" },
   },
 });

@@ -1,12 +1,14 @@
 /** 27,000 cases of what a client may send: bytes cut into lines, and lines read as requests, against the plainest reading of both. */
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { makeLineSplitter } from "../../src/daemon/line-splitter.ts";
 import { parseRequest } from "../../src/daemon/request.ts";
 import { encodeEnvelope, errorEnvelope } from "../../src/protocol/envelope-v1.ts";
 import { Requests } from "../../src/protocol/requests.ts";
 import { validateEnvelope } from "../../src/protocol/validate/envelope.ts";
-import { runs } from "../protocol/fuzz-runs.ts";
+import { FUZZ_MAX_MS, runs } from "../protocol/fuzz-runs.ts";
+
+vi.setConfig({ testTimeout: FUZZ_MAX_MS });
 
 /** Bytes that matter to a splitter, and some that do not. */
 const bytes = fc.array(fc.constantFrom(10, 10, 13, 0, 97, 98, 0xc3, 0xa9, 0xff), { maxLength: 60 });
@@ -41,7 +43,7 @@ describe("the line splitter", () => {
         if (splitter.isInside() !== (all.length > 0 && all.at(-1) !== 10))
           expect.fail("a line is open, or not");
       }),
-      runs(15_000),
+      runs(19_000),
     );
   });
 });
@@ -111,7 +113,7 @@ describe("a request line", () => {
         const answer = encodeEnvelope(errorEnvelope(head, { now_ms: 0, duration_ms: 0 }, error));
         expect(validateEnvelope(Buffer.from(answer), { level: "spec", strict: true }).list).toEqual([]);
       }),
-      runs(12_000),
+      runs(8_000),
     );
   });
 });

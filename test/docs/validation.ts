@@ -35,6 +35,9 @@ ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findi
 - \`--strict\` also refuses unknown members of the envelope, \`meta\` and \`error\`, and anything after the envelope.
 - \`--stream\` reads one envelope a line, in bounded memory: progress, then exactly one terminal line. Without it the first JSON value is read.
 
+In tests (\`HOLDFAST_VALIDATE=1\`) every Protocol v1 envelope that we print or send goes through the rules of \`spec\`: one that breaks a rule is thrown by
+the client, and ends the daemon with exit code 70.
+
 Generated from the tables of \`src/protocol/validate\` by \`npm run docs:validation\`.
 
 ## Text and envelope

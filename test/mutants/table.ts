@@ -13,6 +13,7 @@ export interface Mutant {
 }
 
 const sup = (name: string): string => `test/supervisor/${name}.unit.test.ts`;
+const FUZZ = "test/protocol/validate/fuzz.unit.test.ts";
 const SIM = "test/sim/simulator.unit.test.ts";
 
 const OPERATIONS = "src/supervisor/tree/operations.ts";
@@ -279,5 +280,54 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "events.length > 0",
     why: "one reason less lets go on what another one holds",
     by: sup("pause"),
+  },
+  {
+    file: "src/protocol/validate/forms.ts",
+    find: "hour < 24",
+    replace: "hour <= 24",
+    why: "an hour 24 is a time",
+    by: FUZZ,
+  },
+  {
+    file: "src/protocol/validate/stream.ts",
+    find: "meta.seq <= seen.lastSeq",
+    replace: "meta.seq < seen.lastSeq",
+    why: "a number of progress may come twice",
+    by: FUZZ,
+  },
+  {
+    file: "src/protocol/validate/stream.ts",
+    find: "data.pct < seen.lastPct",
+    replace: "data.pct > seen.lastPct",
+    why: "a percent may fall, and may not rise",
+    by: FUZZ,
+  },
+  {
+    file: "src/protocol/validate/json.ts",
+    find: "open.length === ENVELOPE_MAX_DEPTH",
+    replace: "open.length > ENVELOPE_MAX_DEPTH",
+    why: "a level more than the bound is read",
+    by: FUZZ,
+  },
+  {
+    file: "src/protocol/validate/spec-rules.ts",
+    find: "bytes >= PREVIEW_UNDER_BYTES",
+    replace: "bytes > PREVIEW_UNDER_BYTES",
+    why: "a preview of 1 KB is under 1 KB",
+    by: FUZZ,
+  },
+  {
+    file: "src/protocol/validate/spec-rules.ts",
+    find: "bytes > INLINE_MAX_BYTES",
+    replace: "bytes >= INLINE_MAX_BYTES",
+    why: "data of exactly 32 KB is too large",
+    by: FUZZ,
+  },
+  {
+    file: "src/adapters/mcp-output.ts",
+    find: "isMore ||= chunk.length > room",
+    replace: "isMore = chunk.length > room",
+    why: "only the last chunk says whether something is missing",
+    by: "test/adapters/mcp-output.unit.test.ts",
   },
 ];

@@ -8,3 +8,6 @@ export const runs = (count: number) => ({
   numRuns: full ? count * 10 : count,
   seed: Number(process.env.HOLDFAST_FUZZ_SEED ?? KEPT_SEED),
 });
+
+/** For what hangs. */
+export const FUZZ_MAX_MS = full ? 3_600_000 : 240_000;

@@ -12,6 +12,8 @@ const ABSENT = Symbol("absent");
 const DIGEST = `sha256:${"0a".repeat(32)}`;
 const OTHER_DIGEST = `sha256:${"0b".repeat(32)}`;
 export const SECRET = "it is sk-ant-api03-AAAAbbbbCCCCdddd1111 and more";
+/** With it the data of the first envelope is exactly 32 KB. */
+const INLINE_EXACT = "i".repeat(32 * 1024 - '{"files":1,"inline":""}'.length);
 /** Written as a number that no double holds. */
 const HUGE = "@HUGE@";
 const SUMMARY = { size_bytes: 10, kind: "text/plain", preview: ["a"] };
@@ -110,7 +112,7 @@ const MEMBERS: readonly (readonly [Path, readonly unknown[]])[] = [
   [["data", "percent"], [1]],
   [
     ["data", "inline"],
-    ["i".repeat(32_700), "i".repeat(32_768), "\n".repeat(16_384)],
+    [INLINE_EXACT, `${INLINE_EXACT}i`, "i".repeat(32_700), "i".repeat(32_768), "\n".repeat(16_384)],
   ],
   [
     ["meta", "ts"],
