@@ -3,8 +3,7 @@
  * Worker event kinds are those of protocol-v1 notes 2.6; the rest is what a supervisor adds (cli.md, One record).
  */
 import type { AgentEvent } from "./agent-event.ts";
-import type { AgentCompletion } from "./completion.ts";
-import type { ErrorCode } from "./errors.ts";
+import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { SupervisorConfig, SupervisorPhase } from "./tree.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
@@ -24,11 +23,7 @@ export interface ClockStamp {
   readonly mono_ns: string;
 }
 
-export interface WorkerError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retry_after_s?: number;
-}
+export type { WorkerError };
 
 export interface Usage {
   readonly input_tokens: number;
@@ -100,13 +95,6 @@ export interface TreeSupervisorRef {
 
 /** A tree as it is on record: its workers by id, their specs in their own streams. */
 export type TreeRef = TreeSupervisorRef | TreeWorkerRef;
-
-/** The whole final answer, where it is over the inline limit; `digest` is null where it could not be kept, and `error` says why. */
-export interface AnswerArtifact {
-  readonly digest: string | null;
-  readonly size_bytes: number;
-  readonly error?: WorkerError;
-}
 
 export type MessageStep =
   /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
@@ -192,16 +180,8 @@ export interface RecordPayloads {
   };
   /** Terminal for (worker, incarnation): exactly one of the three follows worker_exited. */
   worker_completed: { readonly completion: AgentCompletion; readonly artifact?: AnswerArtifact };
-  worker_failed: {
-    readonly error: WorkerError;
-    readonly completion?: AgentCompletion;
-    readonly artifact?: AnswerArtifact;
-  };
-  worker_cancelled: {
-    readonly error: WorkerError;
-    readonly completion?: AgentCompletion;
-    readonly artifact?: AnswerArtifact;
-  };
+  worker_failed: FailedIncarnation;
+  worker_cancelled: FailedIncarnation;
   /** An incarnation will follow this one. */
   worker_restart_scheduled: {
     readonly delay_ms: number;

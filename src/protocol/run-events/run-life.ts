@@ -1,9 +1,9 @@
 /** One incarnation of our log as the run of the contract: tools, turns, and exactly one end (protocol-v1 notes 2.7). */
 import { truncateMessage } from "../bounds.ts";
-import type { AgentCompletion } from "../completion.ts";
+import type { AgentCompletion, AnswerArtifact } from "../completion.ts";
 import { ERROR_CATALOGUE, type V1Code } from "../errors.ts";
 import { MESSAGE_MAX_BYTES } from "../limits.ts";
-import type { AnswerArtifact, LogRecord, WorkerError } from "../records.ts";
+import type { LogRecord, WorkerError } from "../records.ts";
 import type { RunEventType } from "./events.ts";
 
 export interface RunEvent {

@@ -74,7 +74,13 @@ export class WorkerLife {
         this.#exit = record.payload;
         return [];
       case "worker_completed":
-        return this.#move("worker_completed", "completed", this.#ending("completed"));
+        return [
+          // Its daemon died before its start was on record; what has completed has run.
+          ...(this.#status === "starting"
+            ? this.#move("worker_started", "running", { metadata: { inferred: true } })
+            : []),
+          ...this.#move("worker_completed", "completed", this.#ending("completed")),
+        ];
       case "worker_failed":
         return this.#move("worker_failed", "failed", this.#ending(record.payload.error.message));
       case "worker_cancelled":

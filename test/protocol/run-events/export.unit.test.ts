@@ -18,8 +18,10 @@ import { clock, draft, requested, W } from "../../store/support.ts";
 import { full } from "../../support/figures.ts";
 import { history } from "./simulated.ts";
 
-const SEEDS = full ? 500 : 25;
+/** The last ones were found by a long run: workers that ended while no daemon had their start on record. */
+const SEEDS = [...new Set([...Array.from({ length: full ? 500 : 20 }, (_, at) => at + 1), 37, 47, 86])];
 const STEPS = 600;
+const ENDS: readonly string[] = ["worker_completed", "worker_failed", "worker_cancelled"];
 const workerOf = ({ payload }: StreamEvent) => payload as WorkerEvent;
 
 /** What `agent list` folds its states from. */
@@ -27,7 +29,7 @@ const statusesOf = (children: ReadonlyMap<string, ChildState>) =>
   Object.fromEntries([...children].map(([id, { state }]) => [id, statusOf(state)]));
 
 describe("the log of a simulated fleet", () => {
-  it.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
+  it.each(SEEDS)(
     "seed %i: keeps the rules of appending and of statuses, and says what the list says after each decision",
     (seed) => {
       const { batches, specOf } = history(seed, STEPS);
@@ -59,7 +61,9 @@ describe("the log of a simulated fleet", () => {
                 status: "pending",
               });
               if (before !== undefined) expect(isTerminal(before.status)).toBe(true);
-            } else if (!mayFollow(before!.status, told.status))
+            } else if (isTerminal(before!.status) && ENDS.includes(told.event_kind))
+              expect.fail(`${told.event_kind} of ${event.id} ends an attempt that has ended`);
+            else if (!mayFollow(before!.status, told.status))
               expect.fail(`${before!.status} → ${told.status} at ${told.event_kind} of ${event.id}`);
             last.set(told.agent_id, told);
             workers.take(told);
