@@ -1057,11 +1057,21 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Print the whole log with its archives, one JSON record a line",
     args: [],
+    details:
+      "--format v2 prints the run and worker events of the runtime architecture instead: a stream for each worker and for each of its runs.",
     flags: [
+      {
+        name: "format",
+        type: "enum",
+        values: ["records", "v2"],
+        value: "FORMAT",
+        help: "records of the log, or run and worker events",
+        default: "records",
+      },
       { name: "from", type: "int", value: "SEQ", help: "the first record" },
       { name: "to", type: "int", value: "SEQ", help: "the last record" },
     ],
-    examples: ["agent db export | gzip > log.ndjson.gz"],
+    examples: ["agent db export | gzip > log.ndjson.gz", "agent db export --format v2 > events.ndjson"],
   },
   {
     words: ["cas", "put"],

@@ -1,6 +1,8 @@
 /** How one incarnation ended, as the adapter tells it (agent-event.txt, Completion payload bounds; notes A.1). */
 import { z } from "zod";
+import type { ErrorCode } from "./errors.ts";
 import { DATA_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "./limits.ts";
+import type { WallTime } from "./wall-time.ts";
 
 export const ProcessStatus = z.strictObject({
   /** Exit code as the shell reported it, null where nobody could know it. */
@@ -23,3 +25,25 @@ export const AgentCompletion = z.strictObject({
     .optional(),
 });
 export type AgentCompletion = z.infer<typeof AgentCompletion>;
+
+export interface WorkerError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retry_after_s?: number;
+  /** When the provider's limit resets: RFC 3339, UTC; or as its CLI has told it. */
+  readonly reset_at?: string;
+  readonly resets?: WallTime;
+}
+
+/** The whole final answer, where it is over the inline limit; `digest` is null where it could not be kept, and `error` says why. */
+export interface AnswerArtifact {
+  readonly digest: string | null;
+  readonly size_bytes: number;
+  readonly error?: WorkerError;
+}
+
+export interface FailedIncarnation {
+  readonly error: WorkerError;
+  readonly completion?: AgentCompletion;
+  readonly artifact?: AnswerArtifact;
+}

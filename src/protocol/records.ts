@@ -4,12 +4,10 @@
  */
 
 import type { AgentEvent } from "./agent-event.ts";
-import type { AgentCompletion } from "./completion.ts";
-import type { ErrorCode } from "./errors.ts";
+import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { LogGap } from "./log-gap.ts";
 import type { SupervisorPhase } from "./tree.ts";
 import type { SupervisorOperation, TreeSupervisorRef } from "./tree-records.ts";
-import type { WallTime } from "./wall-time.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
@@ -28,14 +26,7 @@ export interface ClockStamp {
   readonly mono_ns: string;
 }
 
-export interface WorkerError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retry_after_s?: number;
-  /** When the provider's limit resets: RFC 3339, UTC; or as its CLI has told it. */
-  readonly reset_at?: string;
-  readonly resets?: WallTime;
-}
+export type { WorkerError };
 
 export interface Usage {
   readonly input_tokens: number;
@@ -64,13 +55,6 @@ export interface SweepReport {
   readonly survivors: readonly number[];
   /** Processes ended by the sweep. */
   readonly killed: number;
-}
-
-/** The whole final answer, where it is over the inline limit; `digest` is null where it could not be kept, and `error` says why. */
-export interface AnswerArtifact {
-  readonly digest: string | null;
-  readonly size_bytes: number;
-  readonly error?: WorkerError;
 }
 
 export type MessageStep =
@@ -157,16 +141,8 @@ export interface RecordPayloads {
   };
   /** Terminal for (worker, incarnation): exactly one of the three follows worker_exited. */
   worker_completed: { readonly completion: AgentCompletion; readonly artifact?: AnswerArtifact };
-  worker_failed: {
-    readonly error: WorkerError;
-    readonly completion?: AgentCompletion;
-    readonly artifact?: AnswerArtifact;
-  };
-  worker_cancelled: {
-    readonly error: WorkerError;
-    readonly completion?: AgentCompletion;
-    readonly artifact?: AnswerArtifact;
-  };
+  worker_failed: FailedIncarnation;
+  worker_cancelled: FailedIncarnation;
   /** An incarnation will follow this one. */
   worker_restart_scheduled: {
     readonly delay_ms: number;

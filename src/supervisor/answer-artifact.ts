@@ -3,10 +3,10 @@
  * (protocol-v1.txt, Artifactization). It is kept before the end is on record, so a record never names what was never there. What is over
  * the capture limit is in the log alone, and the record says so.
  */
-import type { AgentCompletion } from "../protocol/completion.ts";
+import type { AgentCompletion, AnswerArtifact } from "../protocol/completion.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, READ_PAGE_RECORDS } from "../protocol/limits.ts";
-import type { AnswerArtifact, RecordDraft } from "../protocol/records.ts";
+import type { RecordDraft } from "../protocol/records.ts";
 import type { EventLog } from "../store/port.ts";
 import { errorOf } from "./exits.ts";
 import type { Shell } from "./worker.ts";

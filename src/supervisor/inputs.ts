@@ -3,8 +3,8 @@
 import type { WorkerEnd } from "../actors/worker-machine.ts";
 import type { IncarnationOutcome } from "../adapters/adapter.ts";
 import type { RunExit } from "../adapters/spawner.ts";
+import type { AnswerArtifact } from "../protocol/completion.ts";
 import type {
-  AnswerArtifact,
   ClockStamp,
   RecordDraft,
   RecordPayloads,

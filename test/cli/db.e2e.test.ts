@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import SQLite from "better-sqlite3";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { DoctorReport } from "../../src/cli/commands/doctor.ts";
+import { EventStreams } from "../../src/protocol/run-events/append.ts";
+import type { StreamEvent, WorkerEvent } from "../../src/protocol/run-events/events.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 let commands: Commands;
@@ -142,4 +144,35 @@ it("who asks for output that was moved is told where it is, and the command that
   } finally {
     await agent("daemon", "stop");
   }
+});
+
+it("exports run and worker events, which say what the list says, and name every event once", async () => {
+  const { agent } = await stopped();
+  const { exit, stdout } = await agent("db", "export", "--format", "v2");
+  expect(exit).toBe(0);
+  const events: StreamEvent[] = stdout
+    .trimEnd()
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+  const streams = new EventStreams();
+  for (const event of events) streams.append(event);
+  const [life, run] = streams.all() as [StreamEvent[], StreamEvent[]];
+  expect(run.map(({ event_type }) => event_type)).toEqual(["run.started", "run.completed"]);
+  const told = life.map(({ payload }) => payload as WorkerEvent);
+  expect(told.map(({ event_kind, status }) => [event_kind, status])).toEqual([
+    ["worker_spawn_requested", "pending"],
+    ["worker_state_changed", "starting"],
+    ["worker_spawned", "starting"],
+    ["worker_started", "running"],
+    ["worker_state_changed", "running"],
+    ["worker_log_chunk", "running"],
+    ["worker_completed", "completed"],
+  ]);
+  expect(told.at(-2)).toMatchObject({ tag: "one", metadata: { stream: "stdout", chunk: "hello\n" } });
+  expect(told.at(-1)).toMatchObject({ attempt: 1, exit_code: 0 });
+  expect(await agent("db", "export", "--format", "v2", "--from", "2")).toMatchObject({
+    exit: 3,
+    error: { message: expect.stringContaining("whole streams") },
+  });
 });
