@@ -265,6 +265,18 @@ describe("exit codes", () => {
     );
   });
 
+  it.each([
+    ["restart", "updated", "restarting"],
+    ["restart", "noop", "was restarted already"],
+    ["restart", "would_update", "would be restarted"],
+    ["pause", "would_update", "would be paused"],
+    ["kill", "noop", "had already ended"],
+  ])("%s with effect %s says: %s", async (word, effect, sentence) => {
+    const results = [{ id: "a", name: "fixer", ok: true, effect, status: "running", error: null }];
+    const ran = await against({ [`agent/${word}`]: () => ({ results }) }, [word, "fixer", "-o", "text"]);
+    expect(ran).toMatchObject({ exit: 0, stdout: `fixer  ${sentence}\n` });
+  });
+
   it("no daemon is 4, and says how to start one", async () => {
     const ran = await agent(["--state-dir", "/nonexistent/holdfast", "list"]);
     expect(ran.exit).toBe(4);

@@ -18,14 +18,16 @@ const saying =
           })
           .join("\n");
 
-export const perWorker = saying({
-  created: "started",
-  updated: "restarting",
+export const killText = saying({
   deleted: "stopped",
   noop: "had already ended",
-  would_create: "would be started",
-  would_update: "would be restarted",
   would_delete: "would be stopped",
+});
+export const restartText = saying({
+  created: "started",
+  updated: "restarting",
+  noop: "was restarted already",
+  would_update: "would be restarted",
 });
 export const pauseText = saying({
   updated: "paused",

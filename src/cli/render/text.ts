@@ -14,7 +14,7 @@ import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
-import { pauseText, perWorker, unpauseText } from "./per-worker.ts";
+import { killText, pauseText, restartText, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
@@ -376,8 +376,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
     "trees" in value ? "" : tree(value, context),
   "agent/why": why,
   "agent/info": info,
-  "agent/kill": perWorker,
-  "agent/restart": perWorker,
+  "agent/kill": killText,
+  "agent/restart": restartText,
   "agent/pause": pauseText,
   "agent/unpause": unpauseText,
   "agent/up": upText,
