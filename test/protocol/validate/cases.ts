@@ -260,11 +260,18 @@ const choices = (bases: number, changes: number): fc.Arbitrary<Case> =>
     isPretty: fc.boolean(),
   });
 
+/** Whether a damaged secret is one still is not what the oracle knows. */
+const outsideSecrets = (text: string, at: number): number => {
+  const start = text.lastIndexOf(SECRET, at);
+  return start >= 0 && at < start + SECRET.length ? start : at;
+};
+
 const bytesOf = (bases: readonly Json[], all: readonly Change[], given: Case): Buffer => {
   let value = bases[given.base]!;
   for (const change of given.changes) value = changed(value, all[change]!);
   const text = JSON.stringify(value, null, given.isPretty ? 2 : undefined).replaceAll(`"${HUGE}"`, "1e999");
-  const damaged = given.damage < 0 ? text : DAMAGES[given.damage]!(text, given.at % (text.length + 1));
+  const at = outsideSecrets(text, given.at % (text.length + 1));
+  const damaged = given.damage < 0 ? text : DAMAGES[given.damage]!(text, at);
   return Buffer.from(damaged as string);
 };
 
