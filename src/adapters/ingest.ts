@@ -18,6 +18,7 @@ import type {
   Line,
   SpoolName,
 } from "./adapter.ts";
+import { releasedBelow } from "./process/release.ts";
 import { type LineReader, makeLineReader, type SpoolPlace } from "./process/spool.ts";
 
 export interface Pulled {
@@ -65,6 +66,18 @@ export const openIngest = (options: IngestOptions): Ingest => {
       }),
     };
   });
+
+  /** In the log that is open it is not, and its place on the disk was given back: an older copy of the log was put back. */
+  const passReleased = (name: SpoolName, reader: LineReader): Pulled | undefined => {
+    const bytes = reader.pass(releasedBelow(options.spool(name)));
+    if (bytes === 0) return undefined;
+    return {
+      drafts: [chunk(name, "released", bytes, 0)],
+      checkpoint: checkpoint(name, reader.place()),
+      more: true,
+    };
+  };
+  const unlooked = new Set(readers);
 
   /** Streams take turns: a flood on one does not hold up what is said on the other. */
   let first = 0;
@@ -124,7 +137,10 @@ export const openIngest = (options: IngestOptions): Ingest => {
   return {
     pull: (most) => {
       for (let n = 0; n < readers.length; n += 1) {
-        const { name, reader } = readers[(first + n) % readers.length]!;
+        const next = readers[(first + n) % readers.length]!;
+        const { name, reader } = next;
+        const passed = unlooked.delete(next) ? passReleased(name, reader) : undefined;
+        if (passed !== undefined) return passed;
         const before = reader.place().offset;
         const batch = reader.read(most?.bytes ?? SPOOL_READ_BYTES, most?.lines);
         if (batch.lines.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;

@@ -279,13 +279,14 @@ export interface RecordPayloads {
     readonly owner?: string;
   };
   /**
-   * Output that is not in the log: a line over the limit (`bytes` long), a spool that lost its last bytes (power loss), or what a
-   * worker that was stopped had written and nobody had read, but for the end of it.
+   * Output that is not in the log: a line over the limit (`bytes` long), a spool that lost its last bytes (power loss), what a
+   * worker that was stopped had written and nobody had read, but for the end of it, or what was in a log that an older copy has replaced,
+   * so that its spool was let go of.
    */
   worker_log_chunk: {
     readonly stream: "stdout" | "stderr";
     readonly truncated: true;
-    readonly reason: "line_too_long" | "spool_shrunk" | "stopped";
+    readonly reason: "line_too_long" | "spool_shrunk" | "stopped" | "released";
     readonly bytes: number;
     readonly limit_bytes: number;
   };

@@ -312,6 +312,21 @@ describe("a spool that has shrunk", () => {
   });
 });
 
+it("a spool whose read part was released, under an older log that has not read it, is read after that part", () => {
+  const run = makeRun(command as AgentAdapter);
+  run.write(`${"\0".repeat(10)}est of a line\nkept\n`);
+  writeFileSync(`${run.spool("stdout")}.released`, "10\n");
+  run.restart();
+  run.pull();
+  run.restart();
+  run.pull();
+  const { drafts } = run.finish();
+  expect(drafts.map((draft) => (draft.type === "agent.event" ? draft.payload.text : draft.payload))).toEqual([
+    { stream: "stdout", truncated: true, reason: "released", bytes: 24, limit_bytes: 0 },
+    "kept\n",
+  ]);
+});
+
 describe("the memory of an adapter", () => {
   /** Counts lines over both streams, and remembers as much as it is told to. */
   const counting = (padding = 0): AgentAdapter<{ readonly lines: number; readonly pad: string }> => ({

@@ -30,6 +30,8 @@ export interface LineReader {
   read(maxBytes: number, maxLines?: number): SpoolBatch;
   /** Where more than `max` bytes are unread: go on at the first line that begins in the last SPOOL_READ_BYTES. Answers how many were left out. */
   skip(max: number): number;
+  /** What is below this is not there any more: go on at the first line after it. Answers how many bytes were left out. */
+  pass(below: number): number;
   /** After the last read: the last line, where no LF ended it. */
   finish(): Line | undefined;
   /** Where it is now: what the last batch's checkpoint said. */
@@ -110,6 +112,17 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
     return framed.lines;
   };
 
+  /** At the first line that begins after `from`; where none does soon, after what was looked at. Answers how many bytes are left out. */
+  const goOnAfter = (fd: number, size: number, from: number): number => {
+    const window = readSpool(fd, from, shared.subarray(0, Math.min(shared.length, size - from)));
+    const lf = window.indexOf(0x0a);
+    const before = offset;
+    offset = from + (lf === -1 ? window.length : lf + 1);
+    skipped_bytes = 0;
+    seen = 0;
+    return offset - before;
+  };
+
   const batch = (lines: Line[], more: boolean): SpoolBatch => ({
     lines,
     checkpoint: { offset, skipped_bytes },
@@ -143,13 +156,17 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
       try {
         const { size } = fstatSync(fd);
         if (size - offset <= max) return 0;
-        const from = Math.max(offset, size - shared.length);
-        const lf = readSpool(fd, from, shared.subarray(0, size - from)).indexOf(0x0a);
-        const before = offset;
-        offset = lf === -1 ? size : from + lf + 1;
-        skipped_bytes = 0;
-        seen = 0;
-        return offset - before;
+        return goOnAfter(fd, size, Math.max(offset, size - shared.length));
+      } finally {
+        closeSync(fd);
+      }
+    },
+    pass: (below) => {
+      const fd = below > offset ? openSpool(path) : undefined;
+      if (fd === undefined) return 0;
+      try {
+        const { size } = fstatSync(fd);
+        return goOnAfter(fd, size, Math.min(below, size));
       } finally {
         closeSync(fd);
       }

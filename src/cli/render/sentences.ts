@@ -259,7 +259,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
         ? `a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`
         : reason === "stopped"
           ? `${bytes(size)} of ${stream} that nobody had read yet are left out, because it was stopped; agent logs --raw has them`
-          : `${stream} has lost its last ${bytes(size)}, which were read already: the machine went down`,
+          : reason === "released"
+            ? `${bytes(size)} of ${stream} were in the log that an older copy has replaced, and are gone`
+            : `${stream} has lost its last ${bytes(size)}, which were read already: the machine went down`,
     ),
   worker_message: (message) => messageSentence(message),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
