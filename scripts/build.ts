@@ -29,19 +29,23 @@ const REQUIRE =
 /** What the client must not load before a command asks for it. */
 const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|xstate|execa|ulid)\//;
 
-/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
+/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules, the exporter the specs: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
+  "cli-run-events": "src/protocol/run-events/export.ts",
 };
 const loadedApart: Plugin = {
   name: "loaded-apart",
   setup: ({ onResolve }) =>
     onResolve(
-      { filter: /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts)|validate\/validators)\.ts$/ },
+      {
+        filter:
+          /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts)|validate\/validators|run-events\/export)\.ts$/,
+      },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>
           source.endsWith(path.replace(/^[./]+/, "/")),
