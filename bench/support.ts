@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { REPLY_MAX_BYTES } from "../src/protocol/limits.ts";
 
 export const root = resolve(import.meta.dirname, "..");
 export const agentBin = join(root, "bin/agent");
@@ -60,7 +61,9 @@ export const startDaemon = async (
     new Promise((done, fail) => {
       const socket = createConnection(socketPath);
       socket.on("error", fail);
-      socket.write(`${JSON.stringify({ version: 1, command, data, meta: { request_id: "bench" } })}\n`);
+      // All of a large answer, as the command itself asks for it.
+      const meta = { request_id: "bench", inline_max_bytes: REPLY_MAX_BYTES };
+      socket.write(`${JSON.stringify({ version: 1, command, data, meta })}\n`);
       createInterface({ input: socket }).on("line", (line) => {
         if (line.includes('"status":"progress"')) return onProgress?.(line);
         const envelope = JSON.parse(line) as { status: string; data: T; error: { message: string } };

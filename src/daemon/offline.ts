@@ -1,5 +1,6 @@
 /** What the `agent` command does to a state directory of which no daemon answers. Loaded when it is asked for: SQLite comes along. */
 import { join } from "node:path";
+import { Exporter } from "../protocol/run-events/export.ts";
 import { openLog } from "../store/log.ts";
 import { checkFile, lookAtFile } from "../store/offline.ts";
 import type { CheckReport, EventLog } from "../store/port.ts";
@@ -63,3 +64,10 @@ export const vacuum = (stateDir: string, version: string, report: GcReport): Pro
 /** Beside a daemon, too: it reads, a page at a time. */
 export const exported = (stateDir: string, from: number, to: number): Generator<string> =>
   exportLines(fileOf(stateDir), join(stateDir, "archive"), from, to);
+
+/** The same as run and worker events; whole streams, so from the beginning. */
+export function* exportedEvents(stateDir: string, to: number): Generator<string> {
+  const exporter = new Exporter();
+  for (const line of exported(stateDir, 1, to))
+    for (const event of exporter.take(JSON.parse(line))) yield JSON.stringify(event);
+}

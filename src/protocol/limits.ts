@@ -382,7 +382,7 @@ export const PREVIEW_TEXT_MAX_BYTES = 96;
 export const CAS_OBJECT_MAX_BYTES = 64 * 1024 * 1024;
 /** All artifacts of a state directory: one that is used as a dump must not fill the disk of the log. */
 export const CAS_MAX_BYTES = 4 * 1024 ** 3;
-export const CAS_OBJECTS_MAX = 50_000;
+export const CAS_OBJECTS_MAX = 20_000;
 /** The daemon's own count of them is trusted for so long; others put beside it. */
 export const CAS_COUNTED_AGAIN_MS = 10 * 60_000;
 /** An artifact that nobody names is kept so long after it was put (protocol-v1 notes 1.1). */

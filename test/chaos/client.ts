@@ -17,6 +17,7 @@ import {
 } from "../../src/adapters/process/identity.ts";
 import { markerIn } from "../../src/adapters/process/sweep.ts";
 import { socketPath } from "../../src/daemon/paths.ts";
+import { REPLY_MAX_BYTES } from "../../src/protocol/limits.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../src/protocol/records.ts";
 import type { RequestInput, RequestName } from "../../src/protocol/requests.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
@@ -67,7 +68,7 @@ export const connectTo = (stateDir: string): Promise<Socket> =>
   });
 
 const requestLine = (command: string, data: object): string =>
-  `${JSON.stringify({ version: 1, command, data, meta: { request_id: "chaos" } })}\n`;
+  `${JSON.stringify({ version: 1, command, data, meta: { request_id: "chaos", inline_max_bytes: REPLY_MAX_BYTES } })}\n`;
 
 interface Answer<T> {
   readonly status: "ok" | "error" | "progress";

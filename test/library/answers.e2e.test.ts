@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { artifactsIn, collectIn } from "../../src/daemon/artifacts.ts";
+import { gc } from "../../src/daemon/offline.ts";
 import { CAPTURE_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { referencedDigests } from "../../src/store/cas/references.ts";
 import { collect, openRuntime, stateDirectory } from "./support.ts";
@@ -20,11 +21,16 @@ const answered = async (bytes: number) => {
   const end = records.find((record) => record.type === "worker_completed");
   if (end?.type !== "worker_completed") throw new Error(JSON.stringify(records.slice(-3)));
   const output = await runtime.output(id);
-  return { stateDir, end: end.payload, output, artifacts: artifactsIn(stateDir, {}) };
+  const again = async () => {
+    await runtime.close();
+    await gc(stateDir, "test", { before_ms: Date.now() + 60_000 });
+    return (await openRuntime(stateDir)).output(id);
+  };
+  return { stateDir, end: end.payload, output, outputAfterGc: again, artifacts: artifactsIn(stateDir, {}) };
 };
 
 test("over 32 KB it is an artifact, which its record names and holds", async () => {
-  const { stateDir, end, output, artifacts } = await answered(LINE.length * 20_000);
+  const { stateDir, end, output, outputAfterGc, artifacts } = await answered(LINE.length * 20_000);
   const whole = LINE.repeat(20_000);
   expect(output.startsWith(whole)).toBe(true);
   expect(Buffer.byteLength(end.completion.final_text!)).toBeLessThanOrEqual(FINAL_TEXT_MAX_BYTES);
@@ -35,6 +41,8 @@ test("over 32 KB it is an artifact, which its record names and holds", async () 
   expect(end.artifact).toEqual({ digest, size_bytes: Buffer.byteLength(kept) });
   expect(referencedDigests(join(stateDir, "holdfast.db"))).toEqual([digest]);
   expect(await collectIn(stateDir, { older_than_ms: 0, dry_run: false })).toMatchObject({ objects: 0 });
+  // Also where retention has moved the output out of the log.
+  expect(await outputAfterGc()).toBe(kept);
 });
 
 test("over the capture limit the record says so, and the log still has it whole", async () => {

@@ -111,28 +111,20 @@ export const exportProblems = ({ flags }: Call): readonly string[] => {
   return from > to ? [`--from ${from} is after --to ${to}: there is nothing between them`] : [];
 };
 
-/** The lines of the log as they are, or the events of the contract that they stand for. */
-const printedOf = async (format: unknown): Promise<(line: string) => readonly string[]> => {
-  if (format !== "v2") return (line) => [line];
-  const { Exporter } = await import("../../protocol/run-events/export.ts");
-  const exporter = new Exporter();
-  return (line) => exporter.take(JSON.parse(line)).map((event) => JSON.stringify(event));
-};
-
 /** Read by this process, beside the daemon: a long export costs it nothing. */
 export const exportLog: Handler = async (context) => {
   const { from = 1, to = Number.MAX_SAFE_INTEGER } = context.flags as { from?: number; to?: number };
-  const printed = await printedOf(context.flags.format);
+  const { exported, exportedEvents } = await offline();
+  const { stateDir, flags } = context;
   let [records, waiting] = [0, ""];
-  for (const line of (await offline()).exported(context.stateDir, from, to))
-    for (const text of printed(line)) {
-      records++;
-      if (context.mode !== "text") await context.record(JSON.parse(text));
-      else waiting += `${text}\n`;
-      if (waiting.length < WATCHER_CHUNK_CHARS) continue;
-      await context.stdout(waiting);
-      waiting = "";
-    }
+  for (const line of flags.format === "v2" ? exportedEvents(stateDir, to) : exported(stateDir, from, to)) {
+    records++;
+    if (context.mode !== "text") await context.record(JSON.parse(line));
+    else waiting += `${line}\n`;
+    if (waiting.length < WATCHER_CHUNK_CHARS) continue;
+    await context.stdout(waiting);
+    waiting = "";
+  }
   if (waiting !== "") await context.stdout(waiting);
   return success({ records });
 };

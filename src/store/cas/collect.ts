@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { CAS_FRESH_MS } from "../../protocol/limits.ts";
 import { artifactError, isMissing } from "./failure.ts";
 import { makeDirectory, putBack } from "./files.ts";
-import { digestOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
+import { digestOf, layoutOf, namesIn, type ObjectFile, objectsIn, pinsIn } from "./layout.ts";
 
 export interface CollectOptions {
   readonly directory: string;
@@ -46,10 +46,7 @@ const collect = async (options: CollectOptions): Promise<CollectReport> => {
   // A record that names it may still be on its way.
   const newest = now() - Math.max(options.older_than_ms, CAS_FRESH_MS);
   const leftover = now() - CAS_FRESH_MS;
-  const isOld = async (path: string): Promise<number | undefined> => {
-    const stats = await stat(path).catch(() => undefined);
-    return stats !== undefined && stats.mtimeMs <= newest ? stats.size : undefined;
-  };
+  const isOld = ({ mtime }: { readonly mtime: Date }): boolean => mtime.getTime() <= newest;
 
   if (!dry_run) {
     for (const name of await namesIn(at.trash)) {
@@ -65,11 +62,8 @@ const collect = async (options: CollectOptions): Promise<CollectReport> => {
     }
   }
 
-  const candidates: (readonly [hex: string, size: number])[] = [];
-  for await (const hex of objectsIn(at)) {
-    const size = await isOld(at.object(hex));
-    if (size !== undefined) candidates.push([hex, size]);
-  }
+  const candidates: ObjectFile[] = [];
+  for await (const file of objectsIn(at)) if (isOld(file)) candidates.push(file);
   const report = { objects: 0, bytes: 0, pinned: 0, referenced: 0 };
   if (candidates.length === 0) return report;
   const pins = await pinsIn(at);
@@ -86,14 +80,16 @@ const collect = async (options: CollectOptions): Promise<CollectReport> => {
       throw cause;
     }
     await between("moved", hex);
-    const isWanted = (await isOld(aside)) === undefined || (await pinsIn(at)).has(hex);
+    const moved = await stat(aside).catch(() => undefined);
+    if (moved === undefined) return false; // somebody has put it back
+    const isWanted = !isOld(moved) || (await pinsIn(at)).has(hex);
     if (isWanted) await putBack(aside, at.object(hex));
     else await rm(aside, { force: true });
     return !isWanted;
   };
 
   if (!dry_run) await makeDirectory(at.trash);
-  for (const [hex, size] of candidates) {
+  for (const { hex, size } of candidates) {
     if (pins.has(hex)) report.pinned += 1;
     else if (named.has(digestOf(hex))) report.referenced += 1;
     else if (dry_run || (await remove(hex))) {

@@ -3,7 +3,7 @@
  * `tmp` has what is being written, `trash` what a collection looks at once more, `damaged` what was replaced by what it should have been.
  * Nothing else knows of an artifact: the files are the index, and any process of the user may use them beside any other.
  */
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "./failure.ts";
 
@@ -31,11 +31,28 @@ export const namesIn = (directory: string): Promise<string[]> =>
     throw cause;
   });
 
-/** The hex of every object, in order. */
-export async function* objectsIn({ objects }: Layout): AsyncGenerator<string> {
-  for (const first of (await namesIn(objects)).sort())
-    for (const second of (await namesIn(join(objects, first))).sort())
-      for (const name of (await namesIn(join(objects, first, second))).sort()) if (HEX.test(name)) yield name;
+export interface ObjectFile {
+  readonly hex: string;
+  readonly size: number;
+  readonly mtime: Date;
 }
+
+/** Every object, in order; those of one first directory are looked at side by side. */
+export async function* objectsIn({ objects, object }: Layout): AsyncGenerator<ObjectFile> {
+  for (const first of (await namesIn(objects)).sort()) {
+    const directories = (await namesIn(join(objects, first))).sort();
+    const names = await Promise.all(directories.map((second) => namesIn(join(objects, first, second))));
+    const found = names.flat().filter((name) => HEX.test(name));
+    const files = await Promise.all(found.sort().map((hex) => fileAt(hex, object(hex))));
+    for (const file of files) if (file !== undefined) yield file;
+  }
+}
+
+/** Undefined where a collection has just taken it. */
+const fileAt = (hex: string, path: string): Promise<ObjectFile | undefined> =>
+  stat(path).then(
+    ({ size, mtime }) => ({ hex, size, mtime }),
+    () => undefined,
+  );
 
 export const pinsIn = async ({ pins }: Layout): Promise<ReadonlySet<string>> => new Set(await namesIn(pins));

@@ -75,9 +75,7 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
   const count = async () => {
     if (counted !== undefined && now() - counted.at_ms < CAS_COUNTED_AGAIN_MS) return counted;
     const sum = { at_ms: now(), objects: 0, bytes: 0 };
-    for await (const hex of objectsIn(at)) {
-      const size = (await stat(at.object(hex)).catch(() => undefined))?.size;
-      if (size === undefined) continue;
+    for await (const { size } of objectsIn(at)) {
       sum.objects += 1;
       sum.bytes += size;
     }
@@ -207,11 +205,9 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
   const list = async (): Promise<readonly ArtifactRow[]> => {
     const pins = await pinsIn(at);
     const rows: ArtifactRow[] = [];
-    for await (const hex of objectsIn(at)) {
-      const stats = await stat(at.object(hex)).catch(() => undefined);
-      if (stats === undefined) continue;
-      const put_at = stats.mtime.toISOString();
-      rows.push({ digest: digestOf(hex), size_bytes: stats.size, put_at, pinned: pins.has(hex) });
+    for await (const { hex, size, mtime } of objectsIn(at)) {
+      const put_at = mtime.toISOString();
+      rows.push({ digest: digestOf(hex), size_bytes: size, put_at, pinned: pins.has(hex) });
     }
     return rows;
   };
