@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { makeProcessSpawner } from "../src/adapters/process/spawner.ts";
+import { figure } from "../test/support/figures.ts";
 import { ascending, command, environment, ms, percentile, type Result, startDaemon } from "./support.ts";
 
 const KILLS = 1_000;
@@ -75,6 +76,13 @@ export const restart = async (): Promise<Result> => {
   const floor = ascending(await bare());
   const ours = ascending(await supervised());
   const ratio = percentile(ours, 50) / percentile(floor, 50);
+  figure("R3", {
+    rounds: ours.length,
+    failures: Number(percentile(ours, 99) > 100),
+    p50_ms: percentile(ours, 50),
+    p99_ms: percentile(ours, 99),
+    note: `SIGKILL to the next incarnation; ${ratio.toFixed(2)} times a bare launcher at p50`,
+  });
   return {
     name: `SIGKILL → next incarnation running, ${KILLS} times`,
     measured: `p50 ${ms(percentile(ours, 50))}, p99 ${ms(percentile(ours, 99))}, max ${ms(ours.at(-1) as number)}`,

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { TreeSpecInput } from "../../src/protocol/tree.ts";
 import type { TreeNode } from "../../src/supervisor/replies.ts";
+import { figure } from "../support/figures.ts";
 import {
   child,
   type Daemon,
@@ -77,6 +78,11 @@ test("five children start left to right and stop right to left, one of them only
   ).toEqual(["stop d", "stop c", "stop b", "stop a"]);
   const exits = await daemon.history(["worker_exited"]);
   expect(exits.map(({ payload }) => payload.signal)).toEqual([null, null, "SIGKILL", null, null]);
+  figure("R6", {
+    rounds: exits.length,
+    failures: 0,
+    note: "children stopped in the reverse of their start order, one by KILL",
+  });
 });
 
 test("a leaf that crashes again and again takes three levels down to the root, and nothing keeps running (R5)", async () => {
@@ -107,6 +113,7 @@ test("a leaf that crashes again and again takes three levels down to the root, a
   ]);
   // The daemon's root never ends, and who is not of the tree goes on.
   expect((await daemon.info(other)).state).toBe("running");
+  figure("R5", { rounds: gaveUp.length, failures: 0, note: "supervisors that gave up, on three levels" });
 });
 
 test("the daemon dies in the middle of a restart of the group: the next one carries it through, in order and counted (R4)", async () => {
@@ -173,6 +180,11 @@ test("a killed subtree stays dead: against its parent's restarts, the next daemo
   await apply(next, root);
   const info = await next.info("crew/b");
   expect([info.state, info.incarnation]).toEqual(["cancelled", 1]);
+  figure("R32", {
+    rounds: 4,
+    failures: 0,
+    note: "occasions to start what was killed: two restarts of its parent, another daemon, its file applied again",
+  });
   await next.request("agent/restart", { ids: ["crew"] });
   await until("b runs again", async () => (await next.info("crew/b")).state === "running");
 });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { figure } from "../support/figures.ts";
 import { type Commands, makeCommands, type Running, until } from "./support/commands.ts";
 
 let commands: Commands;
@@ -50,6 +51,11 @@ describe("a daemon that is killed", () => {
       const progress = lines.slice(0, -1).map((line) => (line.meta as { seq: number }).seq);
       expect(progress).toEqual(progress.map((_, at) => at));
     }
+    figure("R14", {
+      rounds: heard.length,
+      failures: 0,
+      note: `lines of a watch -o ${mode} that outlasted its daemon`,
+    });
   });
 
   it("is replaced by spawn --watch, which may start one", async () => {

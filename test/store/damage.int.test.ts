@@ -96,6 +96,11 @@ describe(`${ROUNDS} files with flipped bytes`, () => {
       failures: 0,
       note: `one to three flipped bits anywhere in the file: ${count.refused} refused at the open, ${count.told} told by the check, ${count.harmless} without effect; no wrong record`,
     });
+    figure("R35", {
+      rounds: ROUNDS,
+      failures: 0,
+      note: "files with one to three flipped bits, in records too",
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, expect } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { SupervisorConfig, type TreeSpec, WorkerNode } from "../../src/protocol/tree.ts";
 import type { Limits } from "../../src/supervisor/seats.ts";
+import { figure } from "../support/figures.ts";
 import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
 
 const once = (over = {}) => spec({ restart: "temporary", ...over });
@@ -45,6 +46,11 @@ describe("slots", () => {
       expect(observed).toBe(7);
       const ended = yield* runtime.wait(replies.map(({ id }) => id));
       expect(ended.every(({ status }) => status === "completed")).toBe(true);
+      figure("R28", {
+        rounds: ended.length,
+        failures: 0,
+        note: "spawns at once with 7 slots: never more than 7 held",
+      });
     }),
   );
 
@@ -351,6 +357,7 @@ describe("below the memory floor", () => {
       }
       yield* runtime.spawn(once());
       yield* nth(memory, 4);
+      figure("R29", { rounds: ids.length, failures: 0, note: "starts that waited for memory" });
     }),
   );
 

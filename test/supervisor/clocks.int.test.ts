@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
 import { voiceOf } from "../../src/adapters/events.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
+import { figure } from "../support/figures.ts";
 import {
   adapterWith,
   elapse,
@@ -69,6 +70,11 @@ describe("a worker that falls silent", () => {
       expect(rungs()).toEqual(["worker_stalled", "worker_question", "worker_limit_reached"]);
       expect(log.stream(id, ["worker_restart_scheduled"])[0]?.payload).toMatchObject({
         restarts_in_window: 1,
+      });
+      figure("R20", {
+        rounds: rungs().length,
+        failures: 0,
+        note: "rungs: warned of, asked about, restarted",
       });
     }),
   );
@@ -217,6 +223,11 @@ describe("a heartbeat", () => {
       expect(seen()).toMatchObject([{ incarnation: 1, payload: { process: state } }]);
       yield* elapse(20);
       expect(seen()).toHaveLength(1);
+      figure("R21", {
+        rounds: 1,
+        failures: 0,
+        note: `a ${state} process, seen within two heartbeats of 5 s`,
+      });
     }),
   );
 
@@ -337,6 +348,7 @@ describe("time that nobody saw", () => {
       yield* elapse(4);
       expect(touched()).toHaveLength(4);
       expect(resumed()).toEqual([]);
+      figure("R22", { rounds: 2, failures: 0, note: "jumps of the wall clock, of a year and of two" });
     }),
   );
 });

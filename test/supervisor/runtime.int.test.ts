@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { EXITS_PER_TURN_MAX } from "../../src/protocol/limits.ts";
+import { figure } from "../support/figures.ts";
 import { elapse, memoryMachine, memoryRuntime, nth, settled, spec, until } from "./memory-runtime.ts";
 
 describe("a worker under the root supervisor", () => {
@@ -581,6 +582,7 @@ describe("names and idempotency", () => {
       expect(new Set(replies.map((reply) => reply.id)).size).toBe(1);
       expect(replies.filter((reply) => reply.effect === "created")).toHaveLength(1);
       expect(memory.runs.length).toBe(1);
+      figure("R13", { rounds: replies.length, failures: 0, note: "requests with one key: one worker" });
     }),
   );
 });

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
+import { figure } from "../../support/figures.ts";
 import { child, makeBench, makeCanary, printed, ready, until } from "./support.ts";
 
 const CLEAN = {
@@ -78,6 +79,11 @@ describe("a signal", () => {
     ).toBe(false);
     expect(isAlive(identityOf(stat.pid, stat.start_time))).toBe(true);
     foreign.kill("SIGKILL");
+    figure("R8", {
+      rounds: 2,
+      failures: 0,
+      note: "signals to a pid that is somebody else's by its start time, or by its boot",
+    });
   });
 });
 
