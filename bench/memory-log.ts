@@ -147,7 +147,6 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     byId: () => undefined,
     checkpoints: () => [],
     stream: () => [],
-    gaps: () => [],
     treeStream: () => [],
     turns: () => [],
     message: () => undefined,

@@ -7,7 +7,6 @@ import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import type { Usage, WorkerError } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
-import type { ArtifactRow } from "../store/cas/store.ts";
 import type { TurnRow } from "../store/port.ts";
 import type {
   AppliedReply,
@@ -19,25 +18,9 @@ import type {
 } from "../supervisor/facade.ts";
 import type { BudgetView } from "../supervisor/replies.ts";
 import type { DoctorReport } from "./commands/doctor.ts";
+import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
 
-const time = z.string().describe("RFC 3339, UTC");
 const id = z.string().describe("ULID");
-const effect = z.enum([
-  "created",
-  "updated",
-  "deleted",
-  "noop",
-  "would_create",
-  "would_update",
-  "would_delete",
-]);
-const digest = z.string().describe("sha256: and 64 hexadecimal digits");
-const artifact: z.ZodType<ArtifactRow> = z.object({
-  digest,
-  size_bytes: z.int(),
-  put_at: time.describe("the newest time"),
-  pinned: z.boolean(),
-});
 const code = z.enum(Object.keys(ERROR_CATALOGUE) as [ErrorCode, ...ErrorCode[]]);
 
 const workerErrorFields = z.object({
@@ -321,9 +304,6 @@ const message = z.object({
   changed_at: time,
 });
 
-/** Of what is valid; what is not has its findings in the error's detail. */
-const validShape = { valid: z.literal(true), input: z.string(), strict: z.boolean() };
-
 /** By Protocol v1 command. */
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
@@ -425,32 +405,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     effect,
   }),
   "db/export": z.object({ records: z.int() }),
-  "cas/put": z.object({ digest, size_bytes: z.int(), effect: z.enum(["created", "noop"]) }),
-  "cas/get": z.object({
-    digest,
-    size_bytes: z.int(),
-    out: z.string().optional().describe("the file that was written"),
-    base64: z.string().optional(),
-  }),
-  "cas/pin": z.object({ digest, effect: z.enum(["created", "noop"]) }),
-  "cas/unpin": z.object({ digest, effect: z.enum(["deleted", "noop"]) }),
-  "cas/list": z.array(artifact),
-  "cas/gc": z.object({
-    objects: z.int(),
-    bytes: z.int(),
-    pinned: z.int().describe("old enough, and kept"),
-    referenced: z.int().describe("old enough, and named by a record"),
-    effect,
-  }),
-  "proto/validate": z.object({
-    ...validShape,
-    level: z.enum(["wire", "spec"]),
-    stream: z.boolean(),
-    lines: z.int().optional().describe("with --stream"),
-    command: z.string().optional().describe("of the envelope"),
-    status: z.enum(["ok", "error", "progress"]).optional(),
-  }),
-  "event/validate": z.object({ ...validShape, lines: z.int() }),
+  ...LOCAL_OUTPUTS,
   "agent/completion": text,
   "agent/manifest": z.record(z.string(), z.json()),
   "agent/version": z.object({ version: z.string(), node: z.string() }),

@@ -71,9 +71,6 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
   const at = select("seq = ?");
   const ofId = select("id = ?");
   const ofStream = select("stream = ? ORDER BY version");
-  const gapsOfStream = select(
-    `stream = ? AND ${lifecycleOnly(["log_gap"])}type = 'log_gap' ORDER BY version`,
-  );
   const newestVersion = db
     .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
     .pluck();
@@ -211,8 +208,6 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
       const where = `stream = @stream AND ${lifecycleOnly(types)}${condition({ types })} ORDER BY version`;
       return (selectWhere(where).all({ stream, types: JSON.stringify(types) }) as Row[]).map(record);
     },
-    gaps: (stream: string): readonly LogRecord[] =>
-      removed.isNone() ? [] : (gapsOfStream.all(stream) as Row[]).map(record),
     seqAt: (epochMs: number): number => firstWhere(0, head() + 1, (seq) => timeFrom.get(seq)! >= epochMs),
   };
 };

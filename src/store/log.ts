@@ -129,7 +129,6 @@ const open = (options: OpenOptions): EventLog => {
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),
     ),
-    gaps: guarded((workerId: string) => at().cursor.gaps(workerStream(workerId))),
     treeStream: guarded((tree: string, types?: readonly RecordType[]) =>
       at().cursor.stream(treeStream(tree), types),
     ),

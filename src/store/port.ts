@@ -192,8 +192,6 @@ export interface EventLog {
   openMessages(workerId?: string): readonly MessageRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
-  /** What retention left in the place of a worker's output: `log_gap` records. */
-  gaps(workerId: string): readonly LogRecord[];
   /** The daemon's own records of the given types, in order. */
   daemonStream(types: readonly RecordType[]): readonly LogRecord[];
   /** The trees that were applied and not taken down, oldest first. */

@@ -27,7 +27,11 @@ export const movedBy = (gaps: readonly Gap[]): MovedOutput | null => {
 
 /** Of all its incarnations. */
 export const movedOf = (log: EventLog, workerId: string): MovedOutput | null =>
-  movedBy(log.gaps(workerId).flatMap((record) => (record.type === "log_gap" ? [record.payload] : [])));
+  movedBy(
+    log
+      .stream(workerId, ["log_gap"])
+      .flatMap((record) => (record.type === "log_gap" ? [record.payload] : [])),
+  );
 
 export const movedError = (workerId: string, moved: MovedOutput): HoldfastError => {
   const { archives, from_seq, to_seq } = moved;

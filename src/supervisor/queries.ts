@@ -199,7 +199,8 @@ export const makeQueries = (
           run_dir: runDir(row),
           last_seq: row.last_seq,
           last_event_at: row.last_event_at,
-          moved_output: movedOf(log, row.id),
+          // Output of an incarnation that lives is never moved.
+          moved_output: row.incarnation > 1 || isEnded(row.state) ? movedOf(log, row.id) : null,
           window: windowNow(row),
         })),
       ),

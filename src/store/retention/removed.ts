@@ -2,8 +2,6 @@
 import type { Database } from "better-sqlite3";
 
 export interface Removed {
-  /** Nothing was ever removed. */
-  isNone(): boolean;
   /** The first seq from `from` to `to` that nobody removed; undefined when all of them were. */
   firstNotRemoved(from: number, to: number): number | undefined;
   add(from: number, to: number): void;
@@ -19,9 +17,7 @@ export const makeRemoved = (db: Database): Removed => {
   );
   const drop = db.prepare("DELETE FROM removed WHERE from_seq = ?");
   const put = db.prepare("INSERT OR REPLACE INTO removed VALUES (?, ?)");
-  const any = db.prepare("SELECT 1 FROM removed LIMIT 1");
   return {
-    isNone: () => any.get() === undefined,
     firstNotRemoved: (from, to) => {
       const run = before.get(from);
       if (run === undefined || run.to_seq < from) return from;

@@ -1,0 +1,52 @@
+/** What commands that need no daemon give as `data`: artifacts and validators. A part of schemas.ts, and loaded with it alone. */
+import { z } from "zod";
+import type { ArtifactRow } from "../store/cas/store.ts";
+
+export const time = z.string().describe("RFC 3339, UTC");
+export const effect = z.enum([
+  "created",
+  "updated",
+  "deleted",
+  "noop",
+  "would_create",
+  "would_update",
+  "would_delete",
+]);
+export const digest = z.string().describe("sha256: and 64 hexadecimal digits");
+const artifact: z.ZodType<ArtifactRow> = z.object({
+  digest,
+  size_bytes: z.int(),
+  put_at: time.describe("the newest time"),
+  pinned: z.boolean(),
+});
+/** Of what is valid; what is not has its findings in the error's detail. */
+const validShape = { valid: z.literal(true), input: z.string(), strict: z.boolean() };
+
+export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
+  "cas/put": z.object({ digest, size_bytes: z.int(), effect: z.enum(["created", "noop"]) }),
+  "cas/get": z.object({
+    digest,
+    size_bytes: z.int(),
+    out: z.string().optional().describe("the file that was written"),
+    base64: z.string().optional(),
+  }),
+  "cas/pin": z.object({ digest, effect: z.enum(["created", "noop"]) }),
+  "cas/unpin": z.object({ digest, effect: z.enum(["deleted", "noop"]) }),
+  "cas/list": z.array(artifact),
+  "cas/gc": z.object({
+    objects: z.int(),
+    bytes: z.int(),
+    pinned: z.int().describe("old enough, and kept"),
+    referenced: z.int().describe("old enough, and named by a record"),
+    effect,
+  }),
+  "proto/validate": z.object({
+    ...validShape,
+    level: z.enum(["wire", "spec"]),
+    stream: z.boolean(),
+    lines: z.int().optional().describe("with --stream"),
+    command: z.string().optional().describe("of the envelope"),
+    status: z.enum(["ok", "error", "progress"]).optional(),
+  }),
+  "event/validate": z.object({ ...validShape, lines: z.int() }),
+};
