@@ -277,13 +277,6 @@ export const CHECK_FINDINGS_MAX = 100;
 export const STORE_BUSY_MAX_MS = 2_000;
 /** The same afterwards: the whole daemon waits in that call, and what is refused is offered again. */
 export const STORE_BUSY_OPEN_MS = 50;
-/** After so many transactions a thread moves them into the database: some megabytes, whether they are small or large. */
-export const CHECKPOINT_AFTER_WRITES = 64;
-/** It goes over the write-ahead log again until no more than this is left, which the writer can move in a few milliseconds. */
-export const CHECKPOINT_REST_MAX_PAGES = 512;
-export const CHECKPOINT_PASSES_MAX = 4;
-/** A thread has memory of its own: it ends where nothing was written for so long. */
-export const CHECKPOINTER_IDLE_MS = 30_000;
 /** A write-ahead log over this is emptied into the database on the tick, and its file is cut to this. */
 export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 /** A reader of another process may hold it up to this; then output waits in its spools, and only lifecycle records are written. */

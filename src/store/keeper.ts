@@ -6,20 +6,13 @@
  * - the database was deleted: it is written back from the open connection (`write-back.ts`);
  * - another file is in its place: nobody but a person can say which of the two is wanted.
  *
- * It also sees to the write-ahead log: a thread moves what is in it into the database, and one that has grown, because a reader
- * of another process held it or because of a flood, is emptied.
+ * It also empties a write-ahead log that has grown while a reader of another process held it.
  */
 import { existsSync, statSync } from "node:fs";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import {
-  CHECKPOINT_REST_MAX_PAGES,
-  STORE_BUSY_OPEN_MS,
-  WAL_KEPT_BYTES,
-  WAL_MAX_BYTES,
-} from "../protocol/limits.ts";
+import { STORE_BUSY_OPEN_MS, WAL_KEPT_BYTES, WAL_MAX_BYTES } from "../protocol/limits.ts";
 import type { Attached } from "./attached.ts";
-import { makeCheckpointer } from "./checkpointer.ts";
 import { storeError } from "./failure.ts";
 import type { OpenOptions } from "./port.ts";
 import { copyWhole, forgetCopy, putBack } from "./write-back.ts";
@@ -41,12 +34,7 @@ const WAL = { kept_bytes: WAL_KEPT_BYTES, max_bytes: WAL_MAX_BYTES };
 
 const closed = (): HoldfastError => new HoldfastError("STORE_FAILED", "The event log is closed.");
 
-export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attachLog: () => Attached): Keeper => {
-  const attach = (): Attached => {
-    const made = attachLog();
-    made.db.pragma("wal_autocheckpoint = 0");
-    return made;
-  };
+export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attach: () => Attached): Keeper => {
   let attached: Attached | undefined = attach();
   let over = false;
   let copying = false;
@@ -124,20 +112,6 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attachLog: () => At
     }
   };
 
-  const walSize = (): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-
-  /** In a flood the log is never wholly in the database, and grows; right after a checkpoint little is missing. */
-  const checkpointed = (left: number): void => {
-    if (left > CHECKPOINT_REST_MAX_PAGES || copying || attached === undefined || misplaced !== undefined)
-      return;
-    try {
-      if (walSize() > wal.kept_bytes) emptyWal(attached);
-    } catch (cause) {
-      refused = storeError(cause);
-    }
-  };
-  const checkpointer = makeCheckpointer(file, checkpointed);
-
   const judge = ({ presence }: Attached): ReturnType<Attached["presence"]> => {
     const found = presence();
     const problem = problemOf(found);
@@ -155,9 +129,8 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attachLog: () => At
         if (emptyWal(present)) openAgain();
         return;
       case "there":
-        walBytes = walSize();
-        // The more is left that only it has, the longer it takes: a thread that is at work may make it little.
-        if (walBytes > wal.kept_bytes * (checkpointer.isAtWork() ? 2 : 1) && emptyWal(present)) walBytes = 0;
+        walBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+        if (walBytes > wal.kept_bytes && emptyWal(present)) walBytes = 0;
         tryAgain(present);
     }
   };
@@ -186,7 +159,6 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attachLog: () => At
       if (over) throw closed();
       if (!isOutput && !copying && attached !== undefined) judge(attached);
       if (misplaced !== undefined) throw misplaced;
-      if (!copying) checkpointer.wrote();
       if (isOutput && walBytes > wal.max_bytes)
         throw new HoldfastError(
           "LOCK_HELD",
@@ -207,7 +179,6 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attachLog: () => At
     },
     close: () => {
       over = true;
-      checkpointer.close();
       attached?.db.close();
     },
   };

@@ -6,7 +6,7 @@ import type { Answer, TaskName, Tasks } from "./thread-tasks.ts";
 
 /** Beside this file, as a source or compiled; a bundle has it beside itself, under a longer name. */
 const { url } = import.meta;
-export const THREAD_PROGRAM = new URL(
+const PROGRAM = new URL(
   /\/store\/offload\.[jt]s$/.test(url) ? `./thread.${url.slice(-2)}` : "./store-thread.js",
   url,
 );
@@ -24,7 +24,7 @@ export const makeOffload = (): Offload => {
     run: (name, asks) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(new HoldfastError("STORE_FAILED", "The event log is closed."));
-        const worker = new Worker(THREAD_PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
+        const worker = new Worker(PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
         running.add(worker);
         crashPoint("offload-begun");
         const refuse = (sentence: string): void => reject(new HoldfastError("STORE_FAILED", sentence));

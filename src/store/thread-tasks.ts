@@ -23,17 +23,6 @@ export interface Tasks {
 export type TaskName = keyof Tasks;
 export type Task = { [N in TaskName]: { readonly name: N; readonly asks: Tasks[N]["asks"] } }[TaskName];
 
-/** Asked for again and again of one thread: it moves what the write-ahead log has into the database. */
-export interface Checkpoints {
-  readonly name: "checkpoints";
-  readonly asks: { readonly file: string };
-}
-
-/** Pages that only the write-ahead log has; undefined where it could not be looked at. */
-export interface Checkpointed {
-  readonly left: number | undefined;
-}
-
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly suggestion: string };

@@ -1,13 +1,11 @@
-/** The worker thread: one task on a connection of its own, one answer, and its end; or checkpoints for as long as they are asked for. */
+/** The worker thread: one task on a connection of its own, one answer, and its end. */
 import { parentPort, workerData } from "node:worker_threads";
-import SQLite from "better-sqlite3";
-import { CHECKPOINT_PASSES_MAX, CHECKPOINT_REST_MAX_PAGES } from "../protocol/limits.ts";
 import { referencedDigests } from "./cas/references.ts";
 import { storeError } from "./failure.ts";
 import { foldInto } from "./mend.ts";
 import { checkFile } from "./offline.ts";
 import { collect, runsOf } from "./retention/collect.ts";
-import type { Answer, Checkpointed, Checkpoints, Task } from "./thread-tasks.ts";
+import type { Answer, Task } from "./thread-tasks.ts";
 
 const carryOut = (task: Task): unknown => {
   switch (task.name) {
@@ -24,38 +22,13 @@ const carryOut = (task: Task): unknown => {
   }
 };
 
-/** What is written meanwhile, the next pass finds: until that is little. No pass makes anybody wait. */
-const checkpoint = (file: string): Checkpointed => {
+const answer = (): Answer => {
   try {
-    // Opened for each: the file may be another one by now.
-    const db = new SQLite(file, { fileMustExist: true, timeout: 0 });
-    try {
-      let left = 0;
-      for (let pass = 0; pass < CHECKPOINT_PASSES_MAX; pass += 1) {
-        const [found] = db.pragma("wal_checkpoint(PASSIVE)") as { log: number; checkpointed: number }[];
-        left = (found?.log ?? 0) - (found?.checkpointed ?? 0);
-        if (left <= CHECKPOINT_REST_MAX_PAGES) break;
-      }
-      return { left };
-    } finally {
-      db.close();
-    }
-  } catch {
-    // The keeper sees what is wrong with the file, and empties a log that grows.
-    return { left: undefined };
-  }
-};
-
-const answer = (task: Task): Answer => {
-  try {
-    return { ok: true, value: carryOut(task) };
+    return { ok: true, value: carryOut(workerData as Task) };
   } catch (cause) {
     const { code, message, suggestion } = storeError(cause);
     return { ok: false, code, message, suggestion };
   }
 };
 
-const asked = workerData as Task | Checkpoints;
-if (asked.name === "checkpoints")
-  parentPort?.on("message", () => parentPort?.postMessage(checkpoint(asked.asks.file)));
-else parentPort?.postMessage(answer(asked));
+parentPort?.postMessage(answer());
