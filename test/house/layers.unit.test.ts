@@ -85,9 +85,10 @@ it("nobody outside adapters/process signals a process of a run", () => {
     /process\.kill\((?![^)]*,\s*0\))/.test(readFileSync(join(src, file), "utf8")),
   );
   // The demo kills the daemon that it started itself, to show what that costs.
-  // The daemon itself dies where a chaos test armed a crash point in its environment.
+  // The daemon and an upgrade die themselves where a chaos test armed a crash point in their environment.
   expect(sending.filter((file) => !file.startsWith("adapters/process/"))).toEqual([
     "cli/commands/demo-stage.ts",
+    "cli/commands/upgrade.ts",
     "daemon/entry.ts",
   ]);
 });

@@ -1,5 +1,6 @@
 /** agent logs: the records of one worker so far, or on to its end; or the raw bytes that it wrote. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { cursorOf } from "../../protocol/cursor.ts";
 import {
   RAW_ENVELOPE_MAX_BYTES,
   RAW_POLL_MS,
@@ -52,9 +53,13 @@ export const logs = async (context: Context): Promise<Result> => {
           shown: showsAll(context) ? () => true : isShown,
         });
   for (const record of newest) await context.record(record);
-  if (!flags.follow) return success({ next: worker.last_seq, records: newest.length });
-  const { next, records } = await follow(context, { ids: [worker.id], from: worker.last_seq, follow: false });
-  return success({ next, records: newest.length + records });
+  if (!flags.follow) {
+    const { epoch } = await client.request("daemon/status", {});
+    const cursor = cursorOf(epoch, worker.last_seq);
+    return success({ next: worker.last_seq, records: newest.length, cursor });
+  }
+  const rest = await follow(context, { ids: [worker.id], from: worker.last_seq, follow: false });
+  return success({ ...rest, records: newest.length + rest.records });
 };
 
 const showsAll = ({ mode, flags }: Context): boolean => mode !== "text" || flags.verbose === true;
