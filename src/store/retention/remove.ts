@@ -63,6 +63,7 @@ export const makeRemover = (db: Database, newId: () => string): Remover => {
       JSON.stringify(gap),
     ];
     put.run(...facts, checksumOf(lineOf(facts)));
+    covered.hasGap();
   };
 
   /** The gap right before a version, if it tells of the same archive. */

@@ -2,8 +2,10 @@
 import type { Database } from "better-sqlite3";
 
 export interface Removed {
-  /** Nothing was ever removed. */
+  /** There is no gap. A gap of a single record stands in its place, so that no seq of it is missing. */
   isNone(): boolean;
+  /** A gap was written. */
+  hasGap(): void;
   /** The first seq from `from` to `to` that nobody removed; undefined when all of them were. */
   firstNotRemoved(from: number, to: number): number | undefined;
   add(from: number, to: number): void;
@@ -19,9 +21,11 @@ export const makeRemoved = (db: Database): Removed => {
   );
   const drop = db.prepare("DELETE FROM removed WHERE from_seq = ?");
   const put = db.prepare("INSERT OR REPLACE INTO removed VALUES (?, ?)");
-  const any = db.prepare("SELECT 1 FROM removed LIMIT 1");
+  const any = db.prepare("SELECT 1 FROM removed UNION ALL SELECT 1 FROM meta WHERE key = 'gaps' LIMIT 1");
+  const mark = db.prepare("INSERT OR IGNORE INTO meta VALUES ('gaps', 1)");
   return {
     isNone: () => any.get() === undefined,
+    hasGap: () => void mark.run(),
     firstNotRemoved: (from, to) => {
       const run = before.get(from);
       if (run === undefined || run.to_seq < from) return from;
