@@ -47,6 +47,11 @@ const WEBLISK_CODES: Readonly<Record<string, readonly number[]>> = {
   PARTIAL_FAILURE: [207],
 };
 
+it("every code of Protocol v1 is that of some error, but for those of paging and of OpenAPI, which are not ours", () => {
+  const used = new Set(Object.values(ERROR_CATALOGUE).map(({ v1 }) => v1));
+  expect(V1_CODES.filter((code) => !used.has(code as ErrorRow["v1"]))).toEqual(["EPAGINATION", "EOPENAPI"]);
+});
+
 describe.each(Object.entries(ERROR_CATALOGUE))("%s", (code, row: ErrorRow) => {
   it("is written in capitals and has a code of Protocol v1", () => {
     expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);

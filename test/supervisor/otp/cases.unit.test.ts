@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { OTP_CASES, SUTURE_CASES } from "./cases.ts";
-import { PAGE, page, titlesIn } from "./page.ts";
+import { titlesIn } from "./page.ts";
 
 const CASES_MIN = 50;
 const suites = [
@@ -24,8 +23,4 @@ it("covers at least fifty cases of OTP", () => {
   expect(Object.values(OTP_CASES).filter((reason) => reason === null).length).toBeGreaterThanOrEqual(
     CASES_MIN,
   );
-});
-
-it("docs/otp-cases.md is what `node test/supervisor/otp/page.ts` writes", () => {
-  expect(readFileSync(PAGE, "utf8")).toBe(page());
 });
