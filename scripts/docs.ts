@@ -1,13 +1,21 @@
-/** `npm run docs`: writes the pages that are made from the code. A test fails where one of them differs. */
+/** `npm run docs`: writes the pages that are made from the code and from the tables of tests. A test fails where one of them differs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { page as conformancePage } from "../test/docs/conformance.ts";
+import { page as reliabilityPage } from "../test/docs/reliability.ts";
+import { page as otpPage } from "../test/supervisor/otp/page.ts";
 import { cliPage } from "./page-cli.ts";
 import { errorsPage } from "./page-errors.ts";
 import { manPage } from "./page-man.ts";
+import { validationPage } from "./page-validation.ts";
 
 export const PAGES: Readonly<Record<string, () => string>> = {
   "docs/cli.md": cliPage,
+  "docs/conformance.md": conformancePage,
   "docs/errors.md": errorsPage,
+  "docs/otp-cases.md": otpPage,
+  "docs/reliability.md": reliabilityPage,
+  "docs/validation.md": validationPage,
   "man/agent.1": manPage,
 };
 

@@ -1,5 +1,5 @@
 /**
- * What Holdfast promises, and what proves it: docs/reliability.md is generated from here (`npm run reliability`). A title is
+ * What Holdfast promises, and what proves it: docs/reliability.md is generated from here (`npm run docs`). A title is
  * written as it stands in the source of its test or bench. Tier D is held by every `npm test` (scaled, where the full figure takes longer), N
  * by `npm run chaos:nightly`, S by its soak.
  */

@@ -136,7 +136,14 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     crashPoint("boot-before-socket");
     const isTest = options.env.HOLDFAST_VALIDATE === "1";
     const server = yield* listen(path, connectionsMax, (socket) =>
-      openSession(isTest ? judged(socket) : socket, services, run, options.defects, guard, turns),
+      openSession(
+        isTest ? judged(socket, output.inline_max_bytes) : socket,
+        services,
+        run,
+        options.defects,
+        guard,
+        turns,
+      ),
     );
     facts = services.facts;
     watchdog.beat();

@@ -1,11 +1,12 @@
 /**
  * Data of a Protocol v1 envelope that is over the inline limit moves to an artifact; the envelope has its summary and its digest
  * (protocol-v1.txt, Artifactization). What is over the capture limit is refused: EOUTPUT_TOO_LARGE. Where artifacts are kept is the
- * caller's matter; where they cannot be, on a full disk say, the data is sent whole: a caller with too much is better off
- * than one with nothing, and the one who looks for what fills the disk needs the list most.
+ * caller's matter; where they cannot be, on a full disk say, a result is sent whole: a caller with too much is better off
+ * than one with nothing, and the one who looks for what fills the disk needs the list most. A record is in the log, where it can be read.
  */
 
 import { parseSize } from "./durations.ts";
+import { dataOf } from "./envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "./errors.ts";
 import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, REPLY_MAX_BYTES } from "./limits.ts";
 import { failure, type Outcome } from "./outcome.ts";
@@ -16,6 +17,9 @@ export interface OutputLimits {
   readonly inline_max_bytes: number;
   readonly capture_max_bytes: number;
 }
+
+/** In the hint of a result that is over the limit because it could not be kept. */
+export const SENT_WHOLE = "The result is sent whole, because it cannot be kept as an artifact";
 
 /** Answers the digest, once the bytes are kept. */
 export type Keep = (bytes: Uint8Array) => Promise<string>;
@@ -63,15 +67,18 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
     try {
       return { ...outcome, value: await moved(outcome.value) };
     } catch (cause) {
-      const warning = `The result is sent whole, because it cannot be kept as an artifact: ${redactText(asHoldfastError(cause).message)}`;
-      return { ...outcome, warnings: [...(outcome.warnings ?? []), warning] };
+      const warning = `${SENT_WHOLE}: ${redactText(asHoldfastError(cause).message)}`;
+      // The envelope has no place for warnings.
+      const hint = outcome.ok ? warning : `${outcome.error.suggestion} ${warning}`;
+      const warnings = [...(outcome.warnings ?? []), warning];
+      return { ...outcome, value: { ...outcome.value, hint }, warnings };
     }
   };
 
   return {
     outcome: (outcome, inlineMax = inline_max_bytes) => {
       if (outcome.value === undefined || inlineMax >= REPLY_MAX_BYTES) return outcome;
-      const json = JSON.stringify(outcome.value);
+      const json = JSON.stringify(dataOf(outcome));
       if (!isOver(json, inlineMax)) return outcome;
       return isOver(json, Math.max(capture_max_bytes, inlineMax))
         ? tooLarge(outcome, Buffer.byteLength(json))
@@ -81,17 +88,17 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
       if (!isOver(json, inlineMax)) return undefined;
       return (async (): Promise<object> => {
         const { payload: _, ...head } = JSON.parse(json) as Record<string, unknown>;
+        let why = "is over the capture limit";
         try {
           if (!isOver(json, capture_max_bytes)) return { ...head, ...(await moved(JSON.parse(json))) };
         } catch {
-          return JSON.parse(json) as object;
+          why = "cannot be kept as an artifact";
         }
-        const size_bytes = Buffer.byteLength(json);
-        const summary = summaryOfJson(redactValue(JSON.parse(json)), size_bytes);
+        const summary = summaryOfJson(redactValue(JSON.parse(json)), Buffer.byteLength(json));
         return {
           ...head,
           summary,
-          hint: `The record is over the capture limit: agent db export --from ${head.seq} --to ${head.seq}`,
+          hint: `The record ${why}: agent db export --from ${head.seq} --to ${head.seq}`,
         };
       })();
     },

@@ -71,7 +71,7 @@ export const errorEnvelope = (
   version: 1,
   status: "error",
   command: head.command,
-  data: { hint: redactText(error.suggestion), ...data },
+  data: errorData(error, data),
   meta: terminalMeta(head, time, data),
   error: { code: error.row.v1, message: redactText(error.message), details: detailsOf(error) },
 });
@@ -98,6 +98,17 @@ export const terminalEnvelope = (
   outcome.ok
     ? okEnvelope(head, time, objectOf(outcome.value))
     : errorEnvelope(head, time, outcome.error, objectOf(outcome.value));
+
+const errorData = (error: HoldfastError, data: object): Record<string, unknown> => ({
+  hint: redactText(error.suggestion),
+  ...data,
+});
+
+/** `data` of the terminal envelope. */
+export const dataOf = (outcome: Outcome<unknown>): object => {
+  const data = objectOf(outcome.value);
+  return outcome.ok ? data : errorData(outcome.error, data);
+};
 
 /** protocol-v1.txt, Field descriptions: `data` is an object. */
 const objectOf = (value: unknown): object => {

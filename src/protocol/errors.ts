@@ -417,9 +417,18 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
+/** The command's files are bundled apart, each with its own copy of the class below: an error of one is one to all of them. */
+const BRAND = Symbol.for("holdfast.error");
+
 /** The error of every layer. `message` is one clear sentence; `code` a row of the catalogue. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
+  static override [Symbol.hasInstance](value: unknown): value is HoldfastError {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+  get [BRAND](): true {
+    return true;
+  }
   readonly code: ErrorCode;
   readonly info: ErrorDetails;
   constructor(code: ErrorCode, message: string, info: ErrorDetails = {}) {

@@ -12,6 +12,10 @@ import { hasVectors } from "../protocol/vectors.ts";
 import { contractSchema } from "../support/contract-schemas.ts";
 import { agent } from "./support/agent.ts";
 
+const ABSENT = `sha256:${"0".repeat(64)}`;
+const fixture = (name: string): string => join(import.meta.dirname, "../fixtures/contracts", name);
+const [ENVELOPE, EVENTS] = [fixture("envelope.json"), fixture("events.ndjson")];
+
 /** A case a command, with no daemon: it fails in what it does. */
 const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]]>> = {
   "agent/spawn": ["BINARY_NOT_FOUND", "spawn", "--", "no-such-program"],
@@ -37,12 +41,22 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "daemon/status": ["SUPERVISOR_DOWN", "daemon", "status"],
   "db/rebuild": ["SUPERVISOR_DOWN", "db", "rebuild"],
   "db/gc": ["SUPERVISOR_DOWN", "db", "gc"],
+  "db/export": ["INVALID_REQUEST", "db", "export", "--format", "v2", "--from", "3"],
+  "cas/put": ["INVALID_REQUEST", "cas", "put", "/nonexistent.txt"],
+  "cas/get": ["ARTIFACT_NOT_FOUND", "cas", "get", ABSENT],
+  "cas/pin": ["ARTIFACT_NOT_FOUND", "cas", "pin", ABSENT],
+  "cas/unpin": ["ARTIFACT_NOT_FOUND", "cas", "unpin", ABSENT],
+  "cas/list": ["STORE_FAILED", "cas", "list"],
+  "cas/gc": ["STORE_FAILED", "cas", "gc"],
+  "proto/validate": ["ENVELOPE_INVALID", "proto", "validate", "--input", EVENTS],
+  "event/validate": ["ENVELOPE_INVALID", "event", "validate", "--input", ENVELOPE],
 };
+/** They are content with a state directory that is not there, and not with one that cannot be. */
+const BELOW_A_FILE = ["cas/list", "cas/gc"];
 
 /** They fail by their arguments alone (bad-input.int.test.ts), or have tests of their own with what they need to fail. */
 const ELSEWHERE = [
   "db/check",
-  "db/export",
   "agent/demo",
   "agent/capabilities",
   "agent/doctor",
@@ -75,7 +89,7 @@ it("every command has its case, here or elsewhere", () => {
 describe.each(Object.entries(FAILING))("%s", (command, [code, ...argv]) => {
   const name = COMMANDS.find((each) => each.command === command)!.words.join(".");
   const run = async (...more: string[]) => {
-    const stateDir = join(home, "state");
+    const stateDir = join(BELOW_A_FILE.includes(command) ? ENVELOPE : home, "state");
     const ran = await agent(["--state-dir", stateDir, ...more, ...argv]);
     expect(existsSync(stateDir)).toBe(false);
     expect(ran.stdout.trimEnd().split("\n")).toHaveLength(1);

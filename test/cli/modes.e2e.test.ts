@@ -2,10 +2,12 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { OUTPUTS, record } from "../../src/cli/schemas.ts";
 import { sha256Digest } from "../../src/protocol/canonical-json.ts";
 import { COMMANDS } from "../../src/protocol/commands.ts";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { RUN_EVENT_TYPES, WORKER_EVENT_KINDS } from "../../src/protocol/run-events/events.ts";
 import { hasVectors } from "../protocol/vectors.ts";
 import { contractSchema } from "../support/contract-schemas.ts";
 import { type Commands, makeCommands } from "./support/commands.ts";
@@ -39,6 +41,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/watch", ["watch", "done", "--from", "0"]],
   ["agent/watch", ["watch", "done", "--since", "1h", "--kinds", "TextOutput,worker_exited"]],
   ["agent/logs", ["logs", "done"]],
+  ["agent/logs", ["logs", "done", "--tail", "2"]],
   ["agent/logs", ["logs", "done", "-f", "--tail", "2"]],
   ["agent/logs", ["logs", "done", "--raw"]],
   ["agent/output", ["output", "done"]],
@@ -61,6 +64,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["db/rebuild", ["db", "rebuild"]],
   ["db/gc", ["db", "gc", "--dry-run"]],
   ["db/export", ["db", "export"]],
+  ["db/export", ["db", "export", "--format", "v2"]],
   ["cas/put", ["cas", "put", TREE]],
   ["cas/get", ["cas", "get", DIGEST]],
   ["cas/pin", ["cas", "pin", DIGEST]],
@@ -84,6 +88,13 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["daemon/stop", ["daemon", "stop", "--dry-run"]],
   ["daemon/stop", ["daemon", "stop", "--kill-agents"]],
 ];
+
+/** Of `db export --format v2` (docs/run-events.md). */
+const streamEvent = z.looseObject({
+  stream_id: z.string(),
+  stream_version: z.int().min(1),
+  event_type: z.enum([...RUN_EVENT_TYPES, ...WORKER_EVENT_KINDS]),
+});
 
 /** What a call that changes something says that it did. */
 const EFFECTS: Readonly<Record<string, string>> = {
@@ -127,7 +138,8 @@ describe("in JSON", () => {
     expect(contract.safeParse(envelope).error).toBeUndefined();
     expect(envelope).toMatchObject({ ok: true, error: null });
     expect(OUTPUTS[command]!.safeParse(envelope.data).error).toBeUndefined();
-    for (const line of lines) record.parse(JSON.parse(line));
+    const printed = argv.includes("v2") ? streamEvent : record;
+    for (const line of lines) printed.parse(JSON.parse(line));
     expect(lines.length > 0).toBe(streams(call));
     const { effect } = envelope.data as { effect?: string };
     if (DANGEROUS.includes(command)) expect(effect).toBeDefined();

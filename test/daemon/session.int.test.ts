@@ -354,6 +354,6 @@ describe("what is too large for an envelope", () => {
     expect(lines.map(({ meta }) => meta.seq)).toEqual([0, 1, 2, 3, 4]);
     expect(lines.map(({ data }) => data.seq)).toEqual([1, 2, 3, 4, 5].map((n) => from + n));
     expect(lines.map(({ data }) => "artifact" in data)).toEqual([false, false, true, false, false]);
-    expect((await artifact(lines[2]!.data.artifact)).text).toBe("x".repeat(40_000));
+    expect((await artifact(lines[2]!.data.artifact)).payload.text).toBe("x".repeat(40_000));
   });
 });

@@ -1,39 +1,44 @@
-/** docs/conformance.md says only what is there: each link's text stands in the file to which it points. */
+/** docs/conformance.md says only what is there: each name is declared in the file, each title stands in the test, to which it points. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it } from "vitest";
+import { CONTRACTS } from "../conformance/contracts.ts";
+import { sentencesOf } from "./conformance.ts";
 
-const docs = resolve(import.meta.dirname, "../../docs");
-const page = readFileSync(join(docs, "conformance.md"), "utf8");
-/** Cells of the table rows, without the header and the rule. */
-const rows = page
-  .split("\n")
-  .filter((line) => line.startsWith("| ") && !line.startsWith("| the document says"))
-  .map((line) => line.split(" | "));
-const links = [...page.matchAll(/\[([^\]]+)\]\((\.\.\/[^)]+)\)/g)].map(([, text, path]) => ({
-  text: text as string,
-  path: path as string,
-}));
+const root = resolve(import.meta.dirname, "../..");
+const read = (file: string): string => {
+  expect(existsSync(join(root, file)), file).toBe(true);
+  return readFileSync(join(root, file), "utf8");
+};
 
-describe("docs/conformance.md", () => {
-  test.each(links)("$path has: $text", ({ text, path }) => {
-    const file = join(docs, path);
-    expect(existsSync(file), path).toBe(true);
-    const content = readFileSync(file, "utf8");
-    // A test's title, or a name that the source declares.
-    if (path.startsWith("../test/")) expect(content).toContain(`${text}"`);
-    else expect(content).toMatch(new RegExp(`\\b(const|class|interface|type|function) ${text}\\b`));
-  });
+describe.each(CONTRACTS.map((contract) => [contract.title, contract] as const))("%s", (_title, contract) => {
+  const sentences = sentencesOf(contract);
 
-  test("names a place and a test in every row", () => {
-    expect(rows.length).toBeGreaterThan(30);
-    const incomplete = rows.filter(
-      ([, done = "", held = ""]) => !done.includes("](../src/") || !held.includes("](../test/"),
+  it.each(sentences.flatMap(({ done }) => (done ? [done] : [])))("%s is declared in %s", (name, file) => {
+    expect(read(`src/${file}.ts`)).toMatch(
+      new RegExp(`\\b(const|class|interface|type|function) ${name}\\b|^ {2}${name}: `, "m"),
     );
-    expect(incomplete).toEqual([]);
   });
 
-  test("has its deviations for each contract", () => {
-    expect(page.match(/^Deviations and open points:$/gm)).toHaveLength(page.match(/^## /gm)?.length ?? 0);
+  it.each(sentences.flatMap(({ held }) => (held ? [held] : [])))("%s: a title in %s", (title, file) => {
+    const source = read(`test/${file}.test.ts`);
+    const stands = ['"', "`"].some((quote) => source.includes(`${quote}${title}${quote}`));
+    expect(stands, title).toBe(true);
   });
+
+  it("says of every sentence that a test holds it, that it is open, or that it is no matter of ours, and why", () => {
+    const unclear = sentences.filter(
+      ({ done, held, open, apart }) =>
+        [held, open, apart].filter((how) => how !== undefined && how.length > 0).length !== 1 ||
+        (held !== undefined && done === undefined),
+    );
+    expect(unclear).toEqual([]);
+    expect(contract.deviations.length).toBeGreaterThan(0);
+  });
+});
+
+it("every sentence is told once in its section", () => {
+  for (const { sentences } of CONTRACTS)
+    for (const all of Object.values(sentences))
+      expect(new Set(all.map(({ says }) => says)).size).toBe(all.length);
 });

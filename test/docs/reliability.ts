@@ -1,6 +1,6 @@
 /**
- * docs/reliability.md: promise, test, last figures. `npm run reliability` writes it; `-- --record FILE` first takes over the
- * figures that tests told into FILE (HOLDFAST_FIGURES) as those of today and of this commit.
+ * docs/reliability.md: promise, test, last figures. `npm run reliability -- --record FILE` takes over the figures that tests told into
+ * FILE (HOLDFAST_FIGURES) as those of today and of this commit, and writes the page; without figures `npm run docs` writes it too.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import type { Figure } from "../support/figures.ts";
 
 const root = join(import.meta.dirname, "../..");
 const docs = join(root, "docs");
-export const PAGE = join(docs, "reliability.md");
+const PAGE = join(docs, "reliability.md");
 const FIGURES = join(docs, "reliability.json");
 
 export interface Told extends Figure {
@@ -25,7 +25,7 @@ interface Recorded extends Told {
   readonly commit: string;
 }
 
-export const recorded = (): readonly Recorded[] => JSON.parse(readFileSync(FIGURES, "utf8"));
+const recorded = (): readonly Recorded[] => JSON.parse(readFileSync(FIGURES, "utf8"));
 
 /** The numbers in a note are of the day; what is measured is in its words. */
 const keyOf = ({ promise, note }: Told): string => `${promise} ${note.replace(/\d[\d.,]*/g, "N")}`;
@@ -83,7 +83,7 @@ const figureLine = ({ note, rounds, failures, p50_ms, p99_ms, full, date, commit
   );
 };
 
-export const page = (figures: readonly Recorded[]): string => {
+export const page = (figures = recorded()): string => {
   const rows = PROMISES.map(({ id, sentence, tier, proofs, open }) => {
     const links = proofs.map(({ file, title }) => `[${shown(title)}](${relative(docs, join(root, file))})`);
     const missing = open === undefined ? [] : [`Open: ${open}`];
@@ -95,7 +95,7 @@ export const page = (figures: readonly Recorded[]): string => {
 
 What Holdfast promises, the test that holds it, and what was measured last. ${proved} of ${PROMISES.length} have a test; what is open says so.
 Tier D is held by every \`npm test\` (scaled where the full figure takes longer), N by \`npm run chaos:nightly\`, S by its soak.
-How they are tried: [chaos.md](chaos.md). Generated from \`test/promises.ts\` and [reliability.json](reliability.json) by \`npm run reliability\`.
+How they are tried: [chaos.md](chaos.md). Generated from \`test/promises.ts\` and [reliability.json](reliability.json) by \`npm run docs\`.
 
 | | promise | tier | held by | last figures |
 |---|---|---|---|---|
@@ -117,5 +117,5 @@ if (process.argv[1] === import.meta.filename) {
     const at = { date: new Date().toISOString().slice(0, 10), commit };
     writeFileSync(FIGURES, `${JSON.stringify(merged(recorded(), told, at), null, 2)}\n`);
   }
-  writeFileSync(PAGE, page(recorded()));
+  writeFileSync(PAGE, page());
 }

@@ -81,18 +81,30 @@ describe("an outcome", () => {
     expect(outcome(success({ text: "abc" }), 4)).toBeInstanceOf(Promise);
   });
 
-  it("is sent whole, with a warning, where nothing can be kept", async () => {
+  it("is measured as it will stand in its envelope", () => {
+    const { outcome } = kept();
+    const list = (bytes: number) => ["x".repeat(bytes - '{"value":[""]}'.length)];
+    expect(outcome(success(list(INLINE_MAX_BYTES)))).not.toBeInstanceOf(Promise);
+    expect(outcome(success(list(INLINE_MAX_BYTES + 1)))).toBeInstanceOf(Promise);
+    const error = new HoldfastError("PARTIAL_FAILURE", "2 of 3 failed.");
+    expect(outcome({ ...failure<object>(error), value: sized(INLINE_MAX_BYTES) })).toBeInstanceOf(Promise);
+  });
+
+  it("is sent whole, with a warning and a hint, where nothing can be kept", async () => {
     const { outcome } = artifactizer(
       () => Promise.reject(new HoldfastError("DISK_FULL", "The disk is full.")),
       limits,
     );
     const large = success(sized(INLINE_MAX_BYTES + 1), ["first"]);
+    const hint = "The result is sent whole, because it cannot be kept as an artifact: The disk is full.";
     expect(await outcome(large)).toEqual({
       ...large,
-      warnings: [
-        "first",
-        "The result is sent whole, because it cannot be kept as an artifact: The disk is full.",
-      ],
+      value: { ...(large.ok && large.value), hint },
+      warnings: ["first", hint],
+    });
+    const failed = failure<object>(new HoldfastError("PARTIAL_FAILURE", "2 of 3 failed."));
+    expect(await outcome({ ...failed, value: sized(INLINE_MAX_BYTES + 1) })).toMatchObject({
+      value: { hint: expect.stringMatching(/\. The result is sent whole/) },
     });
   });
 
@@ -140,10 +152,15 @@ describe("a record of a stream", () => {
     expect(data).not.toHaveProperty("artifact");
   });
 
-  it("is sent whole where nothing can be kept", async () => {
+  it("says where it can be read, too, where nothing can be kept", async () => {
     const { record: moved } = artifactizer(() => Promise.reject(new Error("no")), limits);
-    const json = record(INLINE_MAX_BYTES);
-    expect(await moved(json)).toEqual(JSON.parse(json));
+    const data = await moved(record(INLINE_MAX_BYTES));
+    expect(data).toMatchObject({
+      seq: 7,
+      summary: { size_bytes: expect.any(Number) },
+      hint: "The record cannot be kept as an artifact: agent db export --from 7 --to 7",
+    });
+    expect(data).not.toHaveProperty("artifact");
   });
 });
 

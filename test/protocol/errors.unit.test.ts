@@ -47,6 +47,11 @@ const WEBLISK_CODES: Readonly<Record<string, readonly number[]>> = {
   PARTIAL_FAILURE: [207],
 };
 
+it("every code of Protocol v1 is that of some error, but for those of paging and of OpenAPI, which are not ours", () => {
+  const used = new Set(Object.values(ERROR_CATALOGUE).map(({ v1 }) => v1));
+  expect(V1_CODES.filter((code) => !used.has(code as ErrorRow["v1"]))).toEqual(["EPAGINATION", "EOPENAPI"]);
+});
+
 describe.each(Object.entries(ERROR_CATALOGUE))("%s", (code, row: ErrorRow) => {
   it("is written in capitals and has a code of Protocol v1", () => {
     expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);
@@ -89,6 +94,9 @@ it("an error tells its own suggestion before the catalogue's", () => {
 it("whatever is thrown becomes a HoldfastError, and one stays itself", () => {
   const known = new HoldfastError("TIMEOUT", "Late.");
   expect(asHoldfastError(known)).toBe(known);
+  // Of another bundle, with its own copy of the class.
+  const foreign = Object.assign(new Error("Late."), { [Symbol.for("holdfast.error")]: true });
+  expect(asHoldfastError(foreign)).toBe(foreign);
   const cause = new TypeError("x is undefined");
   expect(asHoldfastError(cause)).toMatchObject({ code: "INTERNAL", message: "x is undefined", cause });
   expect(asHoldfastError("text").message).toBe("text");

@@ -53,11 +53,13 @@ export const logs = async (context: Context): Promise<Result> => {
           shown: showsAll(context) ? () => true : isShown,
         });
   for (const record of newest) await context.record(record);
-  const { epoch } = await client.request("daemon/status", {});
-  const cursor = cursorOf(epoch, worker.last_seq);
-  if (!flags.follow) return success({ next: worker.last_seq, records: newest.length, cursor });
-  const followed = await follow(context, { ids: [worker.id], from: cursor, follow: false });
-  return success({ ...followed, records: newest.length + followed.records });
+  if (!flags.follow) {
+    const { epoch } = await client.request("daemon/status", {});
+    const cursor = cursorOf(epoch, worker.last_seq);
+    return success({ next: worker.last_seq, records: newest.length, cursor });
+  }
+  const rest = await follow(context, { ids: [worker.id], from: worker.last_seq, follow: false });
+  return success({ ...rest, records: newest.length + rest.records });
 };
 
 const showsAll = ({ mode, flags }: Context): boolean => mode !== "text" || flags.verbose === true;

@@ -1,4 +1,5 @@
 /** ndjson mode: Protocol v1, `progress` envelopes from seq 0, then exactly one terminal envelope (protocol-v1.txt, Streaming). */
+import { outputLimits } from "../../protocol/artifactize.ts";
 import { envelopeStream } from "../../protocol/envelope-v1.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { Renderer } from "./renderer.ts";
@@ -25,7 +26,7 @@ export const judgedInTests = async (
 ): Promise<Renderer> => {
   if (env.HOLDFAST_VALIDATE !== "1") return renderer;
   const { makePrintedCheck } = await import("../../protocol/validate/validators.ts");
-  const check = makePrintedCheck();
+  const check = makePrintedCheck(outputLimits(env).inline_max_bytes);
   return {
     record(record) {
       const lines = renderer.record(record);

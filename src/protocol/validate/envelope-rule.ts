@@ -9,6 +9,8 @@ export interface View {
   readonly data: JsonObject;
   readonly meta: JsonObject;
   readonly error: JsonObject;
+  /** What its reader takes inline. */
+  readonly inline_max_bytes: number;
 }
 
 export type Tell = (pointer: string, message: string) => void;
@@ -17,12 +19,13 @@ export interface EnvelopeRule extends Rule {
   readonly check: (view: View, tell: Tell) => void;
 }
 
-export const viewOf = (envelope: JsonObject): View => ({
+export const viewOf = (envelope: JsonObject, inline_max_bytes: number): View => ({
   envelope,
   status: envelope.status,
   data: objectOf(envelope.data),
   meta: objectOf(envelope.meta),
   error: objectOf(envelope.error),
+  inline_max_bytes,
 });
 
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});

@@ -1,4 +1,5 @@
 /** Validates one Protocol v1 envelope: bytes in, findings out. Pure. */
+import { INLINE_MAX_BYTES } from "../limits.ts";
 import { type Tell, viewOf } from "./envelope-rule.ts";
 import { ERROR_MEMBERS, META_MEMBERS, TOP_MEMBERS } from "./fields.ts";
 import { type Findings, type Level, makeFindings, pointerOf, type Rule } from "./finding.ts";
@@ -12,8 +13,8 @@ import { WIRE_RULES } from "./wire-rules.ts";
 export interface Options {
   readonly level: Level;
   readonly strict?: boolean;
-  /** Rules that are not asked about. */
-  readonly without?: readonly string[];
+  /** What the reader of an envelope takes inline; the document's 32 KB where this is not given. */
+  readonly inlineMaxOf?: (envelope: JsonObject) => number;
 }
 
 const OBJECT_RULE: Rule = {
@@ -65,12 +66,12 @@ export const readObject = (
 export const judge = (
   envelope: JsonObject,
   lineOf: JsonRead["lineOf"],
-  { level, strict = false, without = [] }: Options,
+  { level, strict = false, inlineMaxOf = () => INLINE_MAX_BYTES }: Options,
   findings: Findings,
 ): void => {
-  const view = viewOf(envelope);
+  const view = viewOf(envelope, inlineMaxOf(envelope));
   for (const rule of ENVELOPE_RULES) {
-    if (!rule.levels.includes(level) || without.includes(rule.id)) continue;
+    if (!rule.levels.includes(level)) continue;
     const tell: Tell = (pointer, message) => findings.add(rule, pointer, lineOf(pointer), message);
     rule.check(view, tell);
   }

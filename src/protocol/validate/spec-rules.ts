@@ -1,5 +1,5 @@
 /** The rules of protocol-v1.txt beyond what the originals check. */
-import { INLINE_MAX_BYTES, PREVIEW_UNDER_BYTES } from "../limits.ts";
+import { PREVIEW_UNDER_BYTES } from "../limits.ts";
 import { type EnvelopeRule, isBlank, shown, type Tell } from "./envelope-rule.ts";
 import { isCatalogued, META_TEXTS, RUNNERS, SOURCES } from "./fields.ts";
 import { COMMAND_FORM, DIGEST_FORM, isCount, isObject, jsonBytes } from "./forms.ts";
@@ -38,10 +38,10 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     levels: ["spec"],
     source: "protocol-v1.txt, data: what exceeds the inline threshold, 32 KB, MUST be artifactized",
     remedy: "Move the output to the artifact store, and send data.summary and data.artifact.",
-    check: ({ data }, tell) => {
+    check: ({ data, inline_max_bytes }, tell) => {
       const bytes = jsonBytes(data);
-      if (bytes > INLINE_MAX_BYTES)
-        tell("/data", `data is ${bytes} bytes of JSON, over ${INLINE_MAX_BYTES}.`);
+      if (bytes > inline_max_bytes)
+        tell("/data", `data is ${bytes} bytes of JSON, over ${inline_max_bytes}.`);
     },
   },
   {

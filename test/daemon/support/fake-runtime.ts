@@ -57,7 +57,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       const before = lines.length;
       for (let i = 0; i < count; i++) {
         const seq = lines.length + 1;
-        lines.push(`{"seq":${seq},"text":"${"x".repeat(bytes)}"}`);
+        lines.push(`{"seq":${seq},"payload":{"text":"${"x".repeat(bytes)}"}}`);
       }
       for (const listener of [...listeners]) listener();
       return before;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judgedInTests } from "../../../src/cli/render/ndjson.ts";
 import type { Ended, Renderer } from "../../../src/cli/render/renderer.ts";
+import { SENT_WHOLE } from "../../../src/protocol/artifactize.ts";
 import { encodeEnvelope, okEnvelope, progressEnvelope } from "../../../src/protocol/envelope-v1.ts";
 import { makeAnswersCheck, makePrintedCheck } from "../../../src/protocol/validate/printed.ts";
 
@@ -8,11 +9,14 @@ const time = { now_ms: 0, duration_ms: 1 };
 const head = { command: "agent/watch", request_id: "r" };
 const progress = (seq: number, of = head) => encodeEnvelope(progressEnvelope(of, time, seq, {}));
 const end = encodeEnvelope(okEnvelope(head, time, {}));
+const inline = 32 * 1024;
+const large = (data: object, request_id = "r") =>
+  encodeEnvelope(okEnvelope({ ...head, request_id }, time, { text: "x".repeat(inline), ...data }));
 const broken = end.replace("agent/watch", "agent.watch");
 
 describe("what we print", () => {
   it("passes where it is a whole stream by the document", () => {
-    const check = makePrintedCheck();
+    const check = makePrintedCheck(inline);
     check.take(progress(0) + progress(1));
     check.take(end);
     expect(() => check.end()).not.toThrow();
@@ -24,16 +28,28 @@ describe("what we print", () => {
     ["two terminal lines", [end, end], /stream\.after/],
     ["no terminal line", [progress(0)], /stream\.terminal/],
     ["what is no JSON", ["{\n"], /json\.syntax/],
+    ["more inline than the limit", [large({})], /data\.inline/],
   ])("is refused with %s", (_name, lines, message) => {
-    const check = makePrintedCheck();
+    const check = makePrintedCheck(inline);
     expect(() => {
       for (const line of lines) check.take(line);
       check.end();
     }).toThrow(message);
   });
 
+  it("may be larger where the limit is, and where it says that it could not be kept", () => {
+    makePrintedCheck(2 * inline).take(large({}));
+    makePrintedCheck(inline).take(large({ hint: `${SENT_WHOLE}: the disk is full` }));
+  });
+
+  it("may be as large as its request asked for, and no other's", () => {
+    const check = makeAnswersCheck((id) => (id === "wide" ? 2 * inline : inline));
+    expect(check(large({}, "wide"))).toBeUndefined();
+    expect(check(large({}, "narrow"))?.message).toMatch(/data\.inline/);
+  });
+
   it("may be of many requests at once on a connection, each numbered by itself", () => {
-    const check = makeAnswersCheck();
+    const check = makeAnswersCheck(() => inline);
     const other = { command: "agent/watch", request_id: "s" };
     expect(check(progress(0) + progress(0, other) + progress(1) + end + progress(0))).toBeUndefined();
     expect(check(progress(2, other))?.message).toMatch(/goes from 0 to 2/);

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { figure } from "../../support/figures.ts";
 import { OTP_CASES, SUTURE_CASES } from "./cases.ts";
-import { PAGE, page, titlesIn } from "./page.ts";
+import { titlesIn } from "./page.ts";
 
 const CASES_MIN = 50;
 const suites = [
@@ -25,8 +24,4 @@ it("covers at least fifty cases of OTP", () => {
   const covered = Object.values(OTP_CASES).filter((reason) => reason === null).length;
   expect(covered).toBeGreaterThanOrEqual(CASES_MIN);
   figure("R2", { rounds: covered, failures: 0, note: "cases of supervisor_SUITE, each a test" });
-});
-
-it("docs/otp-cases.md is what `node test/supervisor/otp/page.ts` writes", () => {
-  expect(readFileSync(PAGE, "utf8")).toBe(page());
 });

@@ -1,12 +1,8 @@
-/** docs/validation.md from the tables of rules: `npm run docs:validation`. */
-import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { ENVELOPE_RULE_TABLE } from "../../src/protocol/validate/envelope.ts";
-import { EVENT_RULE_TABLE } from "../../src/protocol/validate/events.ts";
-import type { Rule } from "../../src/protocol/validate/finding.ts";
-import { STREAM_RULES } from "../../src/protocol/validate/stream-rules.ts";
-
-export const PAGE = join(resolve(import.meta.dirname, "../.."), "docs/validation.md");
+/** docs/validation.md from the tables of rules. */
+import { ENVELOPE_RULE_TABLE } from "../src/protocol/validate/envelope.ts";
+import { EVENT_RULE_TABLE } from "../src/protocol/validate/events.ts";
+import type { Rule } from "../src/protocol/validate/finding.ts";
+import { STREAM_RULES } from "../src/protocol/validate/stream-rules.ts";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 const rowsOf = (rules: readonly Rule[]): string =>
@@ -20,7 +16,7 @@ const table = (rules: readonly Rule[]): string => `| rule | level | source | rem
 |---|---|---|---|
 ${rowsOf(rules)}`;
 
-export const page = (): string => `# Validation
+export const validationPage = (): string => `# Validation
 
     agent proto validate --input envelope.json          # or a pipe
     agent list -o ndjson | agent proto validate --stream
@@ -38,7 +34,7 @@ ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findi
 In tests (\`HOLDFAST_VALIDATE=1\`) every Protocol v1 envelope that we print or send goes through the rules of \`spec\`: one that breaks a rule is thrown by
 the client, and ends the daemon with exit code 70.
 
-Generated from the tables of \`src/protocol/validate\` by \`npm run docs:validation\`.
+Generated from the tables of \`src/protocol/validate\` by \`npm run docs\`.
 
 ## Text and envelope
 
@@ -56,5 +52,3 @@ The rules about text above, and:
 
 ${table(EVENT_RULE_TABLE).replaceAll(" spec,", "").replaceAll("| spec |", "| always |")}
 `;
-
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, page());

@@ -1,0 +1,20 @@
+/** The command as it is installed: files that are bundled each for itself and loaded when a command asks for them. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const bin = join(import.meta.dirname, "../../bin/agent");
+
+it("a failure of what is loaded apart keeps its code", () => {
+  const home = mkdtempSync(join(tmpdir(), "holdfast-built-"));
+  try {
+    const argv = ["-o", "json", "--state-dir", home, "cas", "get", `sha256:${"0".repeat(64)}`];
+    const { status, stdout } = spawnSync(process.execPath, [bin, ...argv], { encoding: "utf8" });
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ARTIFACT_NOT_FOUND" } });
+    expect(status).toBe(5);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
