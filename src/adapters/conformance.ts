@@ -58,6 +58,12 @@ export const conformance = <S>(
       },
     },
     {
+      title: "text is what a TextOutput has, and a message a Status or an Error, and no other event",
+      check: () => {
+        for (const lines of folds) for (const record of fold(adapter, lines).records) checkWords(record);
+      },
+    },
+    {
       title: "a line that is not understood is told once and never repeated",
       check: () => {
         if (!adapter.capabilities.includes("agent_api.tools.structured.v1")) return;
@@ -219,6 +225,14 @@ const checkEvent = (kind: string, record: DecodedRecord): void => {
     assert.ok(event.message, `${event.kind} without a message`);
   // Only text may be over its bound: all else is bounded by construction.
   AgentEvent.parse({ ...event, text: undefined });
+};
+
+/** agent-event.txt, Fields: `text` is stable for TextOutput, `message` for Status and Error. */
+const checkWords = (record: DecodedRecord): void => {
+  if (record.type !== "agent.event") return;
+  const { kind, text, message } = record.payload;
+  assert.equal(text !== undefined, kind === "TextOutput", `text of ${kind}`);
+  assert.equal(message !== undefined, kind === "Status" || kind === "Error", `message of ${kind}`);
 };
 
 const checkFacet = (record: DecodedRecord): void => {

@@ -15,8 +15,11 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "`text` is stable for TextOutput, `message` for Status and Error",
-      done: ["AgentEvent", "protocol/agent-event"],
-      open: "what each kind's decoder puts where is held by its own transcripts; no test goes over all kinds of events",
+      done: ["conformance", "adapters/conformance"],
+      held: [
+        "text is what a TextOutput has, and a message a Status or an Error, and no other event",
+        "adapters/conformance/conformance.unit",
+      ],
     },
   ],
   Constraints: [

@@ -349,9 +349,12 @@ const sentences: Contract["sentences"] = {
       held: ["cancels a request by its id, and says when there is none", "daemon/session.int"],
     },
     {
-      says: "ERUNTIME, ETIMEOUT, EPOLICY, ESKILLDOWN, EIO: rows of ours have them",
+      says: "ERUNTIME, ETIMEOUT, EPOLICY, ESKILLDOWN, EIO and the others: each is given by some error",
       done: ["ERROR_CATALOGUE", "protocol/errors"],
-      held: ["is written in capitals and has a code of Protocol v1", "protocol/errors.unit"],
+      held: [
+        "every code of Protocol v1 is that of some error, but for those of paging and of OpenAPI, which are not ours",
+        "protocol/errors.unit",
+      ],
     },
   ],
   "Retry transparency": [
@@ -613,13 +616,13 @@ export const PROTOCOL_V1: Contract = {
   deviations: [
     "**`meta.request_id`** is ours: it tells the answers of many requests on one connection apart. The document allows fields to be added.",
     "**Requests** are not in the document; ours have the members of an envelope that a caller knows (`version`, `command`, `data`, `meta`).",
-    "**The inline limit is the reader's** ([0026](decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, with a warning.",
+    "**The inline limit is the reader's** ([0026](decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
     "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses; there are none.",
     "**Profiles.** `meta.profiles` names `core/v1` and `agent/v1`. Of their commands there are `agent/*`; `jobs/*`, `bb/*`, `plugin/*` and the skill commands (`http`, `fs`, `text`, `todo`) are not built and are answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
     "**`meta.final`, `runner`, `workspace`, `job_id`, `skill_version`, `cache_key`** are never set: they are optional, and there are no skills, jobs or caches. `source` is always `run`.",
     "**Retries.** Where we try again before we tell an error (the start of a daemon, the wait for the next one, the look at a run at boot) it has `attempts` and `backoff`.",
     "**Our own code** is in `error.details.code`: the catalogue of the document is coarser than what a caller can act on.",
-    "**`data` over 32 KB** is the one rule of the document that our own envelopes may break (see Artifactization); the judge of tests leaves it out, `agent proto validate` does not.",
+    "**A record that cannot be kept** as an artifact, or is over the capture limit, is told by its summary and by the command that reads it from the log.",
     "**What the document leaves open** about validity is decided in [0024](decisions/0024-two-levels-of-validity.md). The JSON Schemas are built with the package.",
     "**Workspace confinement, network policies and WASI** are rules for skills; there are none. An agent CLI is confined by its own sandbox.",
   ],

@@ -156,6 +156,15 @@ describe("the suite finds", () => {
       "a tool's call and result carry the tools facet, and no other event does",
     );
   });
+  test("a message where a text belongs", () => {
+    const decode: AgentAdapter["decode"] = (state) => ({
+      state,
+      records: [event({ kind: "TextOutput", message: "hello" })],
+    });
+    expect(failing({ decode })).toContain(
+      "text is what a TextOutput has, and a message a Status or an Error, and no other event",
+    );
+  });
   test("stderr in an outcome", () => {
     const finish: AgentAdapter["finish"] = (_state, exit) => ({
       outcome: {
