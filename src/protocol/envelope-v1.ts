@@ -37,7 +37,7 @@ export const PROFILES = ["core/v1", "agent/v1"];
 const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
   ts: new Date(time.now_ms).toISOString(),
   duration_ms: Math.max(0, Math.round(time.duration_ms)),
-  ...(head.trace_id !== undefined && { trace_id: head.trace_id }),
+  ...(head.trace_id !== undefined && { trace_id: redactText(head.trace_id) }),
   ...(head.request_id !== undefined && { request_id: head.request_id }),
 });
 

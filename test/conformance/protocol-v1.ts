@@ -465,9 +465,14 @@ const sentences: Contract["sentences"] = {
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
     },
     {
-      says: "in `meta`",
+      says: "in `meta`: a trace id",
       done: ["metaOf", "protocol/envelope-v1"],
-      open: "we put nothing of an agent or a user there but `trace_id`, which is the caller's own and is repeated as it came",
+      held: ["masks a trace id that is a secret", "protocol/envelope-v1.unit"],
+    },
+    {
+      says: "in all of `meta`",
+      done: ["metaOf", "protocol/envelope-v1"],
+      open: "`meta.request_id`, which is ours, is repeated as it came: a caller finds its answer by it",
     },
     {
       says: "output limits: over 1024 KB is EOUTPUT_TOO_LARGE",

@@ -61,7 +61,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "`code` never changes between versions",
       done: ["ERROR_CATALOGUE", "protocol/errors"],
-      open: "there was no version before this one; the catalogue is published (docs/errors.md), and its rows are not held against an earlier release",
+      held: ["no code is gone, or means another exit code, since callers act on it", "protocol/errors.unit"],
     },
     {
       says: "`detail` is context, or the raw upstream error",

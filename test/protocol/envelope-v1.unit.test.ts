@@ -77,6 +77,14 @@ describe("one envelope", () => {
     expect(valid(errorEnvelope(head, time, new HoldfastError(code, "It failed."))).error).toBeUndefined();
   });
 
+  it("masks a trace id that is a secret", () => {
+    const trace_id = `sk-ant-${"a1B2c3D4".repeat(4)}`;
+    expect(okEnvelope({ ...head, trace_id }, time, {}).meta).toMatchObject({ trace_id: "***" });
+    const usual = ["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "01M8191PWXZTPR7ADG7FHTDYPY"];
+    for (const id of usual)
+      expect(okEnvelope({ ...head, trace_id: id }, time, {}).meta).toMatchObject({ trace_id: id });
+  });
+
   it("masks secrets in all that it says about an error", () => {
     const key = `sk-ant-${"a1".repeat(15)}`;
     const error = new HoldfastError("EXEC_FAILED", `bad key ${key}`, {

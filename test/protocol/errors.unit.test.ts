@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   afterTries,
@@ -46,6 +48,15 @@ const WEBLISK_CODES: Readonly<Record<string, readonly number[]>> = {
   PHASE_FAILED: [500, 502],
   PARTIAL_FAILURE: [207],
 };
+
+it("no code is gone, or means another exit code, since callers act on it", () => {
+  const known = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../fixtures/contracts/error-codes.json"), "utf8"),
+  );
+  expect(ERROR_CATALOGUE).toMatchObject(known);
+  // A new one is written down where it comes in.
+  expect(Object.keys(known).sort()).toEqual(Object.keys(ERROR_CATALOGUE).sort());
+});
 
 it("every code of Protocol v1 is that of some error, but for those of paging and of OpenAPI, which are not ours", () => {
   const used = new Set(Object.values(ERROR_CATALOGUE).map(({ v1 }) => v1));
