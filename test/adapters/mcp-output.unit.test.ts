@@ -37,6 +37,7 @@ describe("the output of an MCP command", () => {
   it("says that it was cut though what was kept would fit", () => {
     expect(capture(["ab", "c"], 2)).toEqual({ text: "", truncated: true });
     expect(capture(["abc", "d"], 3)).toEqual({ text: "…", truncated: true });
+    expect(capture(["abc", ""], 2), "an empty chunk at its end").toEqual({ text: "", truncated: true });
     expect(capture(["x"], 0)).toEqual({ text: "", truncated: true });
   });
 

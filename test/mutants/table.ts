@@ -318,8 +318,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/protocol/validate/spec-rules.ts",
-    find: "bytes > INLINE_MAX_BYTES",
-    replace: "bytes >= INLINE_MAX_BYTES",
+    find: "bytes > inline_max_bytes",
+    replace: "bytes >= inline_max_bytes",
     why: "data of exactly 32 KB is too large",
     by: FUZZ,
   },
