@@ -125,15 +125,17 @@ export const openSession = (
     });
   };
 
-  const answer = (head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): void => {
-    if (!socket.writable) return;
-    let line: string;
+  const lineOf = (head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): string => {
     try {
-      line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
+      return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
     } catch (cause) {
       defects.tell(`the answer to ${head.command} is not JSON`, cause);
-      line = encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
+      return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
     }
+  };
+
+  const send = (line: string): void => {
+    if (!socket.writable) return;
     crashPoint("answer-before");
     gather();
     socket.write(line);
@@ -141,6 +143,9 @@ export const openSession = (
     // Answers do not wait, so it is the next requests that have to.
     if (socket.writableLength > WATCHER_BUFFER_MAX_BYTES) socket.pause();
   };
+
+  const answer = (head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): void =>
+    send(lineOf(head, outcome, startedAt));
 
   const writeWaiting = (): void => {
     while (waiting.length > 0 && socket.writable && !socket.writableNeedDrain) {
@@ -226,18 +231,6 @@ export const openSession = (
     return failure(error);
   };
 
-  /** What is no JSON is left to `answer`, which tells of it. */
-  const boundedOutcome = (
-    outcome: Outcome<object>,
-    inlineMax?: number,
-  ): Outcome<object> | Promise<Outcome<object>> => {
-    try {
-      return services.artifactize.outcome(outcome, inlineMax);
-    } catch {
-      return outcome;
-    }
-  };
-
   /** Why a request cannot begin now. */
   const refused = (id: string): HoldfastError | undefined => {
     if (refusal !== undefined) return refusal;
@@ -266,24 +259,26 @@ export const openSession = (
     const handler = HANDLERS[request.name] as Handler<RequestName>;
     const entry: InFlight = { id, head, lifetime: handler.lifetime, startedAt };
     inFlight.set(id, entry);
-    const end = (outcome: Outcome<object>): void => {
+    const end = (line: string): void => {
       if (inFlight.get(id) !== entry) return;
       inFlight.delete(id);
       silence(id);
-      answer(head, outcome, startedAt);
+      send(line);
       serve();
     };
     turns.add(() => {
       const { cancelled } = entry;
-      if (cancelled !== undefined) return end(failure(cancelled));
+      if (cancelled !== undefined) return end(lineOf(head, failure(cancelled), startedAt));
       entry.fiber = run(
         handler.run(services, request.data as never, emitterOf(id, head, startedAt, inlineMax)),
       );
       entry.fiber.addObserver((exit) => {
         if (inFlight.get(id) !== entry) return;
-        const bounded = boundedOutcome(outcomeOf(entry, exit), inlineMax);
-        if (bounded instanceof Promise) void bounded.then(end);
-        else end(bounded);
+        const outcome = outcomeOf(entry, exit);
+        const line = lineOf(head, outcome, startedAt);
+        const bounded = services.artifactize.outcome(outcome, inlineMax, line);
+        if (bounded === outcome) end(line);
+        else void Promise.resolve(bounded).then((moved) => end(lineOf(head, moved, startedAt)));
       });
     });
   };

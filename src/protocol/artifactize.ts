@@ -25,8 +25,15 @@ export const SENT_WHOLE = "The result is sent whole, because it cannot be kept a
 export type Keep = (bytes: Uint8Array) => Promise<string>;
 
 export interface Artifactizer {
-  /** The outcome as it is, where its value has room in an envelope. Never fails. */
-  outcome(outcome: Outcome<object>, inlineMax?: number): Outcome<object> | Promise<Outcome<object>>;
+  /**
+   * The outcome as it is, where its value has room in an envelope. Never fails. `around`: a text that holds its JSON, where the
+   * caller has one; it is then mostly not made again to be measured.
+   */
+  outcome(
+    outcome: Outcome<object>,
+    inlineMax?: number,
+    around?: string,
+  ): Outcome<object> | Promise<Outcome<object>>;
   /** What stands in a progress line for a record, given as its JSON; undefined where the record has room itself. Never fails. */
   record(json: string, inlineMax?: number): Promise<object> | undefined;
 }
@@ -76,8 +83,9 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
   };
 
   return {
-    outcome: (outcome, inlineMax = inline_max_bytes) => {
+    outcome: (outcome, inlineMax = inline_max_bytes, around) => {
       if (outcome.value === undefined || inlineMax >= REPLY_MAX_BYTES) return outcome;
+      if (around !== undefined && !isOver(around, inlineMax)) return outcome;
       const json = JSON.stringify(dataOf(outcome));
       if (!isOver(json, inlineMax)) return outcome;
       return isOver(json, Math.max(capture_max_bytes, inlineMax))
