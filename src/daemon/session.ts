@@ -6,7 +6,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
-import { Cause, type Effect, Exit, type Fiber } from "effect";
+import { Cause, Effect, Exit, type Fiber } from "effect";
 import { crashPoint } from "../protocol/crash-point.ts";
 import {
   type EnvelopeHead,
@@ -107,6 +107,7 @@ export const openSession = (
   let refusal: HoldfastError | undefined;
   let closing = false;
   let isGathering = false;
+  let isServing = false;
   /** Lines wait for the loop's next turn. */
   let isQueued = false;
 
@@ -270,7 +271,9 @@ export const openSession = (
       const { cancelled } = entry;
       if (cancelled !== undefined) return end(lineOf(head, failure(cancelled), startedAt));
       entry.fiber = run(
-        handler.run(services, request.data as never, emitterOf(id, head, startedAt, inlineMax)),
+        Effect.suspend(() =>
+          handler.run(services, request.data as never, emitterOf(id, head, startedAt, inlineMax)),
+        ),
       );
       entry.fiber.addObserver((exit) => {
         if (inFlight.get(id) !== entry) return;
@@ -352,9 +355,16 @@ export const openSession = (
   };
 
   const serve = (): void => {
+    // A cancel that is taken here ends another request at once, and with it comes here again.
+    if (isServing) return;
+    isServing = true;
     let at = 0;
-    while (at < held.length && !mustWait() && !turns.isOver()) take(held[at++]!);
-    held = held.slice(at);
+    try {
+      while (at < held.length && !mustWait() && !turns.isOver()) take(held[at++]!);
+    } finally {
+      held = held.slice(at);
+      isServing = false;
+    }
     if (held.length > 0) {
       socket.pause();
       if (!mustWait()) goOnLater();

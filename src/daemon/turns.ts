@@ -12,7 +12,9 @@ export interface Turns {
 }
 
 export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => unknown): Turns => {
-  const queue: (() => void)[] = [];
+  let queue: (() => void)[] = [];
+  /** How far the queue has been served. */
+  let served = 0;
   let begun: number | undefined;
   let scheduled = false;
 
@@ -30,9 +32,13 @@ export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => u
 
   const serve = (): void => {
     scheduled = false;
-    let at = 0;
-    while (at < queue.length && !isOver()) queue[at++]?.();
-    queue.splice(0, at);
+    while (served < queue.length && !isOver()) {
+      // Counted before it begins: one that throws is not done again, and the next turn goes on behind it.
+      served += 1;
+      queue[served - 1]?.();
+    }
+    queue = queue.slice(served);
+    served = 0;
   };
 
   return {

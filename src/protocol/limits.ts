@@ -262,8 +262,8 @@ export const INSERT_ROWS = 8;
 /** Newest lines kept in memory for live watchers: so many records (a power of two), and at most so many bytes. */
 export const RECENT_LINES_MAX_RECORDS = 4_096;
 export const RECENT_LINES_MAX_BYTES = 8 * 1024 * 1024;
-/** Of workers that are asked for, in memory: so many rows, and so much of what was asked for (a prompt may be a megabyte). */
-export const WORKER_ROWS_KEPT_MAX = 1_024;
+/** Of workers that are asked for, in memory: rows with their ends, and what was asked for (a prompt may be a megabyte). */
+export const WORKER_ROWS_KEPT_MAX_CHARS = 4 * 1024 * 1024;
 export const SPECS_KEPT_MAX_CHARS = 4 * 1024 * 1024;
 /** A filtered read looks at so many records at most before it returns with what it has. */
 export const READ_SCAN_MAX_RECORDS = 5_000;

@@ -22,6 +22,9 @@ describe("a connection", () => {
     await daemon.stop();
   });
 
+  const answersTo = (id: string) =>
+    client.received.filter((one) => one.meta.request_id === id && one.status !== "progress");
+
   test("answers pipelined requests, each under its own id, a fast one before a slow one", async () => {
     client.send("agent/spawn", { spec: { ...spec, name: "slow" } }, "slow");
     for (let i = 0; i < 50; i++) client.send("agent/list", {}, `list-${i}`);
@@ -53,6 +56,37 @@ describe("a connection", () => {
     });
     client.send("protocol/hello", { profiles: ["agent/v9"] }, "profile");
     expect((await client.answer("profile")).error.message).toContain("no profile agent/v9");
+  });
+
+  test("does each of many requests once, and answers each, though a cancel among them ends another at once", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const spawned = daemon.runtime.spawns.length;
+      client.send("agent/watch", { all: true }, `open-${round}`);
+      client.send("agent/list", {}, `begun-${round}`);
+      await client.answer(`begun-${round}`);
+      const asked = ["spawn", "cancel", ...Array.from({ length: 2_000 }, (_, n) => `list-${n}`)].map(
+        (name) => `${name}-${round}`,
+      );
+      const line = (command: string, data: object, request_id: string) =>
+        `${JSON.stringify({ version: 1, command, data, meta: { request_id } })}\n`;
+      client.socket.write(
+        asked
+          .map((id) =>
+            id.startsWith("spawn")
+              ? line("agent/spawn", { spec }, id)
+              : id.startsWith("cancel")
+                ? line("request/cancel", { request_id: `open-${round}` }, id)
+                : line("agent/list", {}, id),
+          )
+          .join(""),
+      );
+      await client.answer(asked.at(-1)!);
+      await until("all answers", () => asked.every((id) => answersTo(id).length > 0));
+      expect(asked.filter((id) => answersTo(id).length !== 1)).toEqual([]);
+      expect(answersTo(`cancel-${round}`)[0]!.data).toMatchObject({ cancelled: true });
+      expect(daemon.runtime.spawns).toHaveLength(spawned + 1);
+      client.received.length = 0;
+    }
   });
 
   test("goes on with others while a thousand pipelined requests of one connection are answered", async () => {

@@ -72,4 +72,19 @@ describe("requests of a turn", () => {
     turn();
     expect(isWaiting()).toBe(false);
   });
+
+  test("one that throws is not done again, and the others are", async () => {
+    const { turns, turn, microtasks } = makeLoop();
+    const done: string[] = [];
+    turns.add(() => done.push("before"));
+    turns.add(() => {
+      throw new Error("a defect");
+    });
+    turns.add(() => done.push("after"));
+    const thrown = new Promise((seen) => process.once("uncaughtException", seen));
+    await microtasks();
+    expect(await thrown).toMatchObject({ message: "a defect" });
+    turn();
+    expect(done).toEqual(["before", "after"]);
+  });
 });

@@ -5,7 +5,7 @@
  */
 import type { Database } from "better-sqlite3";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX } from "../../protocol/limits.ts";
+import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../protocol/limits.ts";
 import { isCountedRestart, type LogRecord, type Usage } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { type Kept, makeKept } from "../kept.ts";
@@ -189,16 +189,22 @@ type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "u
   readonly completion: string | null;
 } & Usage;
 
-/** Rows as they were read last, and specs, which no row holds. */
+/** Of a row but for its texts: what it takes in memory, roughly. */
+const ROW_CHARS = 1_000;
+
+/** A row without what was asked for, which may be a megabyte, and where that is. */
+type Bare = Omit<WorkerRow, "spec"> & { readonly spec_seq: number };
+
+/** Rows as they were read last, and specs; each weighs its characters. */
 interface KeptRows {
-  readonly rows: Kept<string, WorkerRow>;
+  readonly rows: Kept<string, Bare>;
   readonly specs: Kept<number, WorkerSpec>;
   /** Its records go on. */
   forget(id: string): void;
 }
 
 export const keepRows = (): KeptRows => {
-  const rows = makeKept<string, WorkerRow>(WORKER_ROWS_KEPT_MAX);
+  const rows = makeKept<string, Bare>(WORKER_ROWS_KEPT_MAX_CHARS);
   return { rows, specs: makeKept(SPECS_KEPT_MAX_CHARS), forget: rows.forget };
 };
 
@@ -239,10 +245,9 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
     kept.specs.set(seq, spec, line.length);
     return spec;
   };
-  const show = (row: Stored): WorkerRow => {
+  const bare = (row: Stored): Bare => {
     const {
       requested_seq: _,
-      spec_seq,
       input_tokens,
       output_tokens,
       cached_tokens,
@@ -252,24 +257,26 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
     } = row;
     return {
       ...rest,
-      spec: specAt(spec_seq),
       tombstone: row.tombstone !== 0,
       error: row.error === null ? null : JSON.parse(row.error),
       completion: row.completion === null ? null : JSON.parse(row.completion),
       usage: { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd },
     };
   };
+  const whole = ({ spec_seq, ...row }: Bare): WorkerRow => ({ ...row, spec: specAt(spec_seq) });
+  const show = (row: Stored): WorkerRow => whole(bare(row));
   return {
     /** All rows were made anew. */
     forgetAll: (): void => kept.rows.clear(),
     one: (id: string): WorkerRow | undefined => {
       const known = kept.rows.get(id);
-      if (known !== undefined) return known;
+      if (known !== undefined) return whole(known);
       const stored = one.get(id);
       if (stored === undefined) return undefined;
-      const row = show(stored);
-      kept.rows.set(id, row, 1);
-      return row;
+      const row = bare(stored);
+      const { error, completion } = stored;
+      kept.rows.set(id, row, ROW_CHARS + (error?.length ?? 0) + (completion?.length ?? 0));
+      return whole(row);
     },
     named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
     withPrefix: (prefix: string, limit: number): readonly WorkerRow[] =>
