@@ -10,7 +10,7 @@ import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
-import { keepRows, workerRows } from "./projections/workers.ts";
+import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
 
@@ -20,6 +20,7 @@ export interface Attached {
   readonly presence: () => Presence;
   readonly writer: Writer;
   readonly cursor: ReturnType<typeof makeCursor>;
+  readonly kept: KeptRows;
   readonly workers: ReturnType<typeof workerRows>;
   readonly turns: ReturnType<typeof turnRows>;
   readonly messages: ReturnType<typeof messageRows>;
@@ -48,8 +49,9 @@ export const attach = (
       presence,
       writer,
       cursor,
+      kept: rows,
       workers: workerRows(db, cursor.lineAt, rows),
-      turns: turnRows(db),
+      turns: turnRows(db, rows),
       messages: messageRows(db),
       trees: treeRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(

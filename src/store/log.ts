@@ -74,7 +74,7 @@ const open = (options: OpenOptions): EventLog => {
   /** Lent to who changes it at once, beside the writer. */
   const writable = () => {
     keeper.allow(false);
-    at().workers.forgetAll();
+    at().kept.forgetAll();
     return at().db;
   };
 
@@ -135,7 +135,7 @@ const open = (options: OpenOptions): EventLog => {
     trees: guarded(() => at().trees()),
     rebuild: guarded(() => {
       group.drain();
-      at().workers.forgetAll();
+      at().kept.forgetAll();
       return { records: rebuild(at().db) };
     }),
     check: guarded(() => {

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { TurnRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
-import { workerOf } from "./workers.ts";
+import { type KeptRows, ROW_CHARS, workerOf } from "./workers.ts";
 
 export const TURNS_SCHEMA = `
   CREATE TABLE p_turns (
@@ -46,21 +46,19 @@ type Stored = Omit<TurnRow, "usage" | "error"> & {
   readonly error: string | null;
 };
 
-export const turnRows = (db: Database) => {
-  const some = db.prepare<[string]>("SELECT 1 FROM p_turns WHERE worker_id = ? LIMIT 1");
+export const turnRows = (db: Database, { withoutTurns }: Pick<KeptRows, "withoutTurns">) => {
   const newest = db.prepare<[string, number], Stored>(
     "SELECT * FROM p_turns WHERE worker_id = ? ORDER BY incarnation DESC, turn DESC LIMIT ?",
   );
   return (workerId: string, limit: number): readonly TurnRow[] => {
-    // Most workers have none, and one look is a third of an ordered statement.
-    if (some.get(workerId) === undefined) return [];
-    return newest
-      .all(workerId, limit)
-      .reverse()
-      .map((row) => ({
-        ...row,
-        usage: row.usage === null ? null : JSON.parse(row.usage),
-        error: row.error === null ? null : JSON.parse(row.error),
-      }));
+    // Most workers have none.
+    if (withoutTurns.get(workerId) === true) return [];
+    const rows = newest.all(workerId, limit);
+    if (rows.length === 0) withoutTurns.set(workerId, true, ROW_CHARS);
+    return rows.reverse().map((row) => ({
+      ...row,
+      usage: row.usage === null ? null : JSON.parse(row.usage),
+      error: row.error === null ? null : JSON.parse(row.error),
+    }));
   };
 };

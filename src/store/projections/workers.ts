@@ -190,22 +190,39 @@ type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "u
 } & Usage;
 
 /** Of a row but for its texts: what it takes in memory, roughly. */
-const ROW_CHARS = 1_000;
+export const ROW_CHARS = 1_000;
 
 /** A row without what was asked for, which may be a megabyte, and where that is. */
 type Bare = Omit<WorkerRow, "spec"> & { readonly spec_seq: number };
 
 /** Rows as they were read last, and specs; each weighs its characters. */
-interface KeptRows {
+export interface KeptRows {
   readonly rows: Kept<string, Bare>;
   readonly specs: Kept<number, WorkerSpec>;
+  /** Workers that have no turn yet. */
+  readonly withoutTurns: Kept<string, true>;
   /** Its records go on. */
   forget(id: string): void;
+  /** All rows were made anew. */
+  forgetAll(): void;
 }
 
 export const keepRows = (): KeptRows => {
   const rows = makeKept<string, Bare>(WORKER_ROWS_KEPT_MAX_CHARS);
-  return { rows, specs: makeKept(SPECS_KEPT_MAX_CHARS), forget: rows.forget };
+  const withoutTurns = makeKept<string, true>(WORKER_ROWS_KEPT_MAX_CHARS);
+  return {
+    rows,
+    specs: makeKept(SPECS_KEPT_MAX_CHARS),
+    withoutTurns,
+    forget: (id) => {
+      rows.forget(id);
+      withoutTurns.forget(id);
+    },
+    forgetAll: () => {
+      rows.clear();
+      withoutTurns.clear();
+    },
+  };
 };
 
 /** What was asked for, as the newest record says that has it. */
@@ -266,8 +283,6 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
   const whole = ({ spec_seq, ...row }: Bare): WorkerRow => ({ ...row, spec: specAt(spec_seq) });
   const show = (row: Stored): WorkerRow => whole(bare(row));
   return {
-    /** All rows were made anew. */
-    forgetAll: (): void => kept.rows.clear(),
     one: (id: string): WorkerRow | undefined => {
       const known = kept.rows.get(id);
       if (known !== undefined) return whole(known);

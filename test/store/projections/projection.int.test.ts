@@ -116,10 +116,14 @@ describe("the projections", () => {
         const now = () => 1_000;
         const one = openLog({ file: batched, now });
         // Rows that are asked for one by one are kept; those of a list are read.
-        const areFresh = () =>
+        const areFresh = () => {
           expect([W, V].map((id) => one.worker(id))).toEqual(
             one.workers().filter(({ id }) => id !== "never-requested"),
           );
+          const turns = dumpOf(batched).filter((row) => row.startsWith("p_turns"));
+          for (const id of [W, V])
+            expect(one.turns(id, 1_000)).toHaveLength(turns.filter((row) => row.includes(`"${id}"`)).length);
+        };
         for (const batch of [start, ...batches]) {
           one.append(batch);
           areFresh();
