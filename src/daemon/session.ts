@@ -170,7 +170,7 @@ export const openSession = (
     for (let at = waiting.length - 1; at >= 0; at -= 1) if (waiting[at]?.id === id) waiting.splice(at, 1);
   };
 
-  const emitterOf = (id: string, head: EnvelopeHead, startedAt: number, inlineMax?: number): Emit => {
+  const emitterOf = (id: string, head: EnvelopeHead, startedAt: number, inlineMax: number): Emit => {
     let seq = 0;
     const isOpen = (): boolean => inFlight.get(id)?.head === head;
     return (records) => {
@@ -247,7 +247,7 @@ export const openSession = (
     given: EnvelopeHead,
     request: CommandRequest,
     startedAt: number,
-    inlineMax?: number,
+    inlineMax: number,
   ): void => {
     const id = given.request_id ?? newId();
     const head: EnvelopeHead = { ...given, request_id: id };
@@ -272,7 +272,7 @@ export const openSession = (
       if (cancelled !== undefined) return end(lineOf(head, failure(cancelled), startedAt));
       entry.fiber = run(
         Effect.suspend(() =>
-          handler.run(services, request.data as never, emitterOf(id, head, startedAt, inlineMax)),
+          handler.run(services, request.data as never, emitterOf(id, head, startedAt, inlineMax), inlineMax),
         ),
       );
       entry.fiber.addObserver((exit) => {
@@ -325,7 +325,13 @@ export const openSession = (
     else if (parsed.request.name === "request/cancel") {
       const { request_id } = parsed.request.data;
       answer(parsed.head, success({ request_id, cancelled: cancel(request_id) }), startedAt);
-    } else start(parsed.head, parsed.request, startedAt, parsed.inline_max_bytes);
+    } else
+      start(
+        parsed.head,
+        parsed.request,
+        startedAt,
+        parsed.inline_max_bytes ?? services.artifactize.inline_max_bytes,
+      );
   };
 
   const take = (line: Line): void => {

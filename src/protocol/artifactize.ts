@@ -8,7 +8,13 @@
 import { parseSize } from "./durations.ts";
 import { dataOf } from "./envelope-v1.ts";
 import { asHoldfastError, HoldfastError } from "./errors.ts";
-import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, REPLY_MAX_BYTES } from "./limits.ts";
+import {
+  CAPTURE_MAX_BYTES,
+  INLINE_MAX_BYTES,
+  RAW_INLINE_MIN_BYTES,
+  RAW_REPLY_REST_BYTES,
+  REPLY_MAX_BYTES,
+} from "./limits.ts";
 import { failure, type Outcome } from "./outcome.ts";
 import { redactText, redactValue } from "./redact.ts";
 import { type Summary, summaryOfJson } from "./summary.ts";
@@ -25,6 +31,8 @@ export const SENT_WHOLE = "The result is sent whole, because it cannot be kept a
 export type Keep = (bytes: Uint8Array) => Promise<string>;
 
 export interface Artifactizer {
+  /** The limit for who says none. */
+  readonly inline_max_bytes: number;
   /**
    * The outcome as it is, where its value has room in an envelope. Never fails. `around`: a text that holds its JSON, where the
    * caller has one; it is then mostly not made again to be measured.
@@ -44,6 +52,14 @@ export interface Artifactized {
   readonly artifact: string;
 }
 
+/** How many bytes of what nobody has masked go into an envelope with so much room: they never become an artifact, so the reader takes them in slices. */
+export const bytesInline = (inlineMax: number): number =>
+  Math.max(RAW_INLINE_MIN_BYTES, Math.floor((inlineMax - RAW_REPLY_REST_BYTES) / 4) * 3);
+
+/** Secrets in bytes cannot be seen, and artifacts hold none. */
+const holdsBytes = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "base64" in value;
+
 const isOver = (json: string, bytes: number): boolean =>
   // A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting.
   json.length * 3 > bytes && Buffer.byteLength(json) > bytes;
@@ -52,6 +68,8 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
   const { inline_max_bytes, capture_max_bytes } = limits;
 
   const moved = async (value: unknown): Promise<Artifactized> => {
+    if (holdsBytes(value))
+      throw new HoldfastError("POLICY_VIOLATION", "It holds bytes that nobody has masked.");
     const masked = redactValue(value);
     const bytes = new TextEncoder().encode(JSON.stringify(masked));
     return { summary: summaryOfJson(masked, bytes.byteLength), artifact: await keep(bytes) };
@@ -83,6 +101,7 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
   };
 
   return {
+    inline_max_bytes,
     outcome: (outcome, inlineMax = inline_max_bytes, around) => {
       if (outcome.value === undefined || inlineMax >= REPLY_MAX_BYTES) return outcome;
       if (around !== undefined && !isOver(around, inlineMax)) return outcome;

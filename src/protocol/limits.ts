@@ -355,7 +355,10 @@ export const TAIL_MAX_RECORDS = 100_000;
 /** One slice of a raw spool over the socket, and how often its end is looked at under -f. */
 export const RAW_SLICE_BYTES = 262_144;
 export const RAW_POLL_MS = 200;
-/** In the JSON modes the raw bytes go into one envelope, so there are at most so many. */
+/** Raw bytes stay inline as base64, as many as have room: what the rest of such a reply takes, and what is sent whatever the room. */
+export const RAW_REPLY_REST_BYTES = 1_024;
+export const RAW_INLINE_MIN_BYTES = 768;
+/** With `-o json` the raw bytes go into one envelope, so there are at most so many. */
 export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
 /** A restart of the daemon takes seconds; a client that waits for the next one is told after this that nobody came. */
 export const NEXT_DAEMON_WAIT_MS = 30_000;

@@ -120,6 +120,7 @@ export const Requests = {
     id: ref,
     stream: z.enum(["stdout", "stderr"]).default("stdout"),
     offset: z.int().min(0).default(0),
+    /** The slice is at most what the client takes inline: `meta.inline_max_bytes`. */
     max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),

@@ -63,6 +63,20 @@ describe("a result", () => {
   });
 });
 
+it("raw bytes are never an artifact, since nobody has masked them: the envelope has as many as fit, and says so", async () => {
+  const spool = Buffer.alloc(100_000, 0xff);
+  const answers: Record<string, Answerer> = {
+    "agent/raw": ({ offset, max_bytes }) => {
+      const slice = spool.subarray(offset as number, (offset as number) + (max_bytes as number));
+      return { base64: slice.toString("base64"), next: (offset as number) + slice.length, ended: true };
+    },
+  };
+  const { envelopes, stderr } = await against(answers, ["logs", "fixer", "--raw"]);
+  expect(envelopes[0]!.data).toMatchObject({ bytes: 23_808, truncated: true, base64: expect.any(String) });
+  expect(stderr + JSON.stringify(envelopes)).not.toContain("sent whole");
+  expect(await artifactsIn(daemon!.stateDir, {}).list()).toEqual([]);
+});
+
 it("a record that is too large is an artifact at its place in the stream", async () => {
   const large: LogRecord = { ...said("x".repeat(40_000)), seq: 100 };
   const watching: Answerer = (_data, emit) => {

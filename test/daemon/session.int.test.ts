@@ -5,7 +5,7 @@ import {
   REQUESTS_IN_FLIGHT_MAX,
   WATCHER_BUFFER_MAX_BYTES,
 } from "../../src/protocol/limits.ts";
-import { makeFakeRuntime } from "./support/fake-runtime.ts";
+import { makeFakeRuntime, spool } from "./support/fake-runtime.ts";
 import { type Client, connect, startTestDaemon, type TestDaemon, until } from "./support/wire.ts";
 
 const spec = { kind: "command", cwd: "/", restart: "temporary", argv: ["true"] };
@@ -376,6 +376,29 @@ describe("what is too large for an envelope", () => {
     ask("takes nothing", 0);
     expect((await client.answer("takes all")).data.workers).toHaveLength(2_000);
     expect((await client.answer("takes nothing")).data).toHaveProperty("artifact");
+  });
+
+  test("is never raw output, which nobody has masked: a slice is cut to what the client takes", async () => {
+    const read = async (inline_max_bytes?: number): Promise<Buffer> => {
+      const parts: Buffer[] = [];
+      for (let offset = 0; offset < spool.length; ) {
+        const request_id = `${inline_max_bytes} from ${offset}`;
+        const meta = { request_id, inline_max_bytes };
+        const data = { id: "worker-000000", offset, max_bytes: 262_144 };
+        client.socket.write(`${JSON.stringify({ version: 1, command: "agent/raw", data, meta })}\n`);
+        const reply = (await client.answer(request_id)).data as { base64: string; next: number };
+        expect(Object.keys(reply)).toEqual(["base64", "next", "ended"]);
+        parts.push(Buffer.from(reply.base64, "base64"));
+        offset = reply.next;
+      }
+      return Buffer.concat(parts);
+    };
+    for (const room of [undefined, 4_096, 1_000_000]) expect(spool.equals(await read(room))).toBe(true);
+    client.socket.write(
+      '{"version":1,"command":"agent/raw","data":{"id":"worker-000000"},"meta":{"request_id":"none","inline_max_bytes":0}}\n',
+    );
+    expect((await client.answer("none")).data.base64).toMatch(/./);
+    expect(await artifactsIn(daemon.stateDir, {}).list()).toEqual([]);
   });
 
   test("of a stream is in an artifact too, at its place between the others", async () => {

@@ -1,7 +1,12 @@
 /** What moves to an artifact, what is said of it instead, and what is refused (protocol-v1.txt, Artifactization). */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Artifactized, artifactizer, outputLimits } from "../../src/protocol/artifactize.ts";
+import {
+  type Artifactized,
+  artifactizer,
+  bytesInline,
+  outputLimits,
+} from "../../src/protocol/artifactize.ts";
 import { sha256Digest } from "../../src/protocol/canonical-json.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, PREVIEW_MAX_BYTES } from "../../src/protocol/limits.ts";
@@ -119,6 +124,22 @@ describe("an outcome", () => {
     const told = JSON.stringify([await outcome(success(value)), ...artifacts.values()]);
     expect(told).toContain("***");
     for (const word of [secret, "hunter2"]) expect(told).not.toContain(word);
+  });
+
+  it("is sent whole where it holds bytes: secrets in them cannot be seen", async () => {
+    const { outcome, artifacts } = kept();
+    const base64 = Buffer.alloc(INLINE_MAX_BYTES).toString("base64");
+    expect(await outcome(success({ base64 }))).toMatchObject({ value: { base64, hint: expect.any(String) } });
+    expect(artifacts.size).toBe(0);
+  });
+
+  it("has room for so many bytes that their reply fits, and never for none", () => {
+    for (const inlineMax of [2_048, 4_095, INLINE_MAX_BYTES, CAPTURE_MAX_BYTES]) {
+      const base64 = Buffer.alloc(bytesInline(inlineMax)).toString("base64");
+      expect(base64.length).toBeLessThan(inlineMax - 1_000);
+      expect(base64.length).toBeGreaterThan(inlineMax - 1_100);
+    }
+    expect(bytesInline(0)).toBeGreaterThan(0);
   });
 });
 

@@ -1,5 +1,6 @@
 /** agent logs: the records of one worker so far, or on to its end; or the raw bytes that it wrote. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import {
   RAW_ENVELOPE_MAX_BYTES,
@@ -88,6 +89,12 @@ export const newestRecords = async (
   }
 };
 
+/** How many bytes one envelope holds: in an artifact they must not be, since nobody has masked them. */
+const mostOf = ({ mode, env }: Context): number => {
+  if (mode === "text") return Number.POSITIVE_INFINITY;
+  return mode === "json" ? RAW_ENVELOPE_MAX_BYTES : bytesInline(outputLimits(env).inline_max_bytes);
+};
+
 const raw = async (context: Context, client: Client, id: string): Promise<Result> => {
   const stream = context.flags.stderr ? "stderr" : "stdout";
   const parts: Buffer[] = [];
@@ -98,8 +105,9 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
   let offset = 0;
   let read = 0;
   let released = 0;
+  const most = mostOf(context);
   const ask = (asked: Client) =>
-    asked.request("agent/raw", { id, stream, offset, max_bytes: RAW_SLICE_BYTES });
+    asked.request("agent/raw", { id, stream, offset, max_bytes: Math.min(RAW_SLICE_BYTES, most - read) });
   for (;;) {
     const slice = await (context.flags.follow ? outlasting(context, { resume }, ask) : ask(client));
     const bytes = Buffer.from(slice.base64, "base64");
@@ -114,7 +122,7 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
     read += bytes.length;
     if (context.mode !== "text") parts.push(bytes);
     else if (bytes.length > 0) await write(bytes);
-    const isFull = context.mode !== "text" && read >= RAW_ENVELOPE_MAX_BYTES;
+    const isFull = read >= most;
     if (isFull || (bytes.length === 0 && (slice.ended || !context.flags.follow))) {
       if (isFull)
         context.warn(

@@ -38,5 +38,7 @@ export interface Handler<N extends RequestName> {
     services: Services,
     data: RequestData<N>,
     emit: Emit,
+    /** What the client takes inline, in bytes of JSON. */
+    inlineMax: number,
   ): Effect.Effect<Outcome<Replies[N]>, HoldfastError>;
 }

@@ -37,9 +37,10 @@ type Keyed =
 /** With an idempotency key: a repeat gets the first answer. */
 const keyed = <N extends Keyed>(name: N, handler: Handler<N>): Handler<N> => ({
   lifetime: handler.lifetime,
-  run: (services, data, emit) => {
+  run: (services, data, emit, inlineMax) => {
     const { idempotency_key, ...asked } = data;
-    return services.once.run(idempotency_key, { name, ...asked }, handler.run(services, data, emit));
+    const effect = handler.run(services, data, emit, inlineMax);
+    return services.once.run(idempotency_key, { name, ...asked }, effect);
   },
 });
 

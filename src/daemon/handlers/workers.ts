@@ -1,5 +1,6 @@
 /** agent/*: the commands on workers, without the stream. */
 import { Effect } from "effect";
+import { bytesInline } from "../../protocol/artifactize.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isUlid } from "../../protocol/ids.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
@@ -104,10 +105,13 @@ export const output: Handler<"agent/output"> = {
   run: ({ runtime }, { id }) => Effect.map(runtime.output(id), (reply) => success(reply)),
 };
 
+/** What a run wrote as it is, secrets and all, must not become an artifact: the slice is cut to what fits inline, and `next` says where to go on. */
 export const raw: Handler<"agent/raw"> = {
   lifetime: "read",
-  run: ({ runtime }, { id, stream, offset, max_bytes }) =>
-    Effect.map(runtime.raw(id, stream, offset, max_bytes), (reply) => success(reply)),
+  run: ({ runtime }, { id, stream, offset, max_bytes }, _, inlineMax) =>
+    Effect.map(runtime.raw(id, stream, offset, Math.min(max_bytes, bytesInline(inlineMax))), (reply) =>
+      success(reply),
+    ),
 };
 
 export const capabilities: Handler<"agent/capabilities"> = {

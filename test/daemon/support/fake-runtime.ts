@@ -18,6 +18,9 @@ export interface FakeRuntime extends RuntimeApi {
   readonly killed: string[];
 }
 
+/** What every fake worker has written: no text. */
+export const spool = Buffer.alloc(100_000, 0xff);
+
 const PAGE = 500;
 
 export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime => {
@@ -129,7 +132,11 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         () => Effect.sync(() => void waits--),
       ),
     output: unused("output"),
-    raw: unused("raw"),
+    raw: (_id, _stream, offset, maxBytes) =>
+      Effect.sync(() => {
+        const slice = spool.subarray(offset, offset + maxBytes);
+        return { base64: slice.toString("base64"), next: offset + slice.length, ended: true };
+      }),
     capabilities: unused("capabilities"),
     status: () =>
       Effect.sync(() => ({
