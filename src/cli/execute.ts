@@ -76,8 +76,8 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
   const errorPaint = paintFor(flags, env, streams.isStderrTerminal);
   const stateDir = stateDirOf(flags, env, process.cwd());
   const artifactize = artifactizer(async (bytes) => {
-    const { artifactsToPut } = await import("../daemon/artifacts.ts");
-    return (await artifactsToPut(stateDir, env).put(bytes)).digest;
+    const { artifactsToPut, REPLIES } = await import("../daemon/artifacts.ts");
+    return (await artifactsToPut(stateDir, env, REPLIES).put(bytes)).digest;
   }, outputLimits(env));
   const lines = makeLineWriter(paint, { verbose: flags.verbose === true });
   const renderer: Renderer =

@@ -10,11 +10,12 @@ import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
 import { isOfTheSystem } from "../protocol/system-errors.ts";
+import { makeOffload } from "../store/offload.ts";
 import { attempt } from "../supervisor/attempt.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
-import { artifactsIn } from "./artifacts.ts";
+import { artifactsOfReplies } from "./artifacts.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
@@ -113,7 +114,11 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const stopped = yield* Deferred.make<string, HoldfastError>();
     const stopping = new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
-    const artifacts = yield* attempt(() => artifactsIn(stateDir, options.env));
+    const offload = yield* Effect.acquireRelease(
+      Effect.sync(() => makeOffload()),
+      (aside) => Effect.sync(() => aside.close()),
+    );
+    const artifacts = yield* attempt(() => artifactsOfReplies(stateDir, options.env, offload));
     const services: Services = {
       runtime,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),

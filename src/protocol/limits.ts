@@ -379,7 +379,10 @@ export const CAS_OBJECT_MAX_BYTES = 64 * 1024 * 1024;
 /** All artifacts of a state directory: one that is used as a dump must not fill the disk of the log. */
 export const CAS_MAX_BYTES = 4 * 1024 ** 3;
 export const CAS_OBJECTS_MAX = 20_000;
-/** The daemon's own count of them is trusted for so long; others put beside it. */
+/** Of which replies take up to so many: the rest is for final answers, which nobody can ask for once more. */
+export const CAS_REPLIES_MAX_BYTES = 2 * 1024 ** 3;
+export const CAS_REPLIES_OBJECTS_MAX = 10_000;
+/** The daemon's own count of them is trusted for so long; others put beside it. And so often room is made where there is none. */
 export const CAS_COUNTED_AGAIN_MS = 10 * 60_000;
 /** An artifact that nobody names is kept so long after it was put (protocol-v1 notes 1.1). */
 export const CAS_KEPT_MS = 30 * 24 * 3_600_000;

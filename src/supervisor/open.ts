@@ -111,6 +111,12 @@ export const openRuntime = (
     );
     const log = options.between?.log(opened) ?? opened;
     const spawner = options.between?.spawner(made) ?? made;
+    const offload = yield* Effect.acquireRelease(
+      Effect.sync(() => makeOffload()),
+      (aside) => Effect.sync(() => aside.close()),
+    );
+    const file = join(options.stateDir, "holdfast.db");
+    const referenced = async () => new Set(await offload.run("references", { file }));
     const cas = join(options.stateDir, "cas");
     const freeBytes = () => diskFreeBytes(options.stateDir);
     const services: Services = {
@@ -118,6 +124,7 @@ export const openRuntime = (
         directory: cas,
         freeBytes,
         floor_bytes: options.limits?.disk_min_bytes,
+        referenced,
       }),
       capture_max_bytes: options.captureMaxBytes,
       log,
@@ -186,12 +193,6 @@ export const openRuntime = (
     );
     if (Number.isFinite(retentionMs) || options.retentionBytes !== undefined)
       yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(GC_PERIOD_MS), gc)));
-    const offload = yield* Effect.acquireRelease(
-      Effect.sync(() => makeOffload()),
-      (aside) => Effect.sync(() => aside.close()),
-    );
-    const file = join(options.stateDir, "holdfast.db");
-    const referenced = async () => new Set(await offload.run("references", { file }));
     const collect = Effect.promise(() =>
       collectArtifacts({ directory: cas, older_than_ms: CAS_KEPT_MS, dry_run: false, referenced }).catch(
         (cause: HoldfastError) => services.report(`old artifacts stay: ${cause.message}`, cause),

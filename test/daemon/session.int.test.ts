@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { artifactsIn } from "../../src/daemon/artifacts.ts";
 import {
+  CAS_REPLIES_OBJECTS_MAX,
   REQUEST_MAX_BYTES,
   REQUESTS_IN_FLIGHT_MAX,
   WATCHER_BUFFER_MAX_BYTES,
@@ -376,6 +379,20 @@ describe("what is too large for an envelope", () => {
     ask("takes nothing", 0);
     expect((await client.answer("takes all")).data.workers).toHaveLength(2_000);
     expect((await client.answer("takes nothing")).data).toHaveProperty("artifact");
+  });
+
+  test("leaves room for final answers: it is sent whole where replies have taken their part", async () => {
+    const full = join(daemon.stateDir, "cas/objects/00/00");
+    mkdirSync(full, { recursive: true });
+    for (let n = 0; n < CAS_REPLIES_OBJECTS_MAX; n += 1)
+      writeFileSync(join(full, n.toString(16).padStart(64, "0")), "");
+    client.send("agent/list", {}, "whole");
+    expect((await client.answer("whole")).data).toMatchObject({
+      workers: expect.any(Array),
+      hint: expect.stringContaining("no room"),
+    });
+    const answers = artifactsIn(daemon.stateDir, {});
+    expect(await answers.put(Buffer.from("an answer"))).toMatchObject({ effect: "created" });
   });
 
   test("is never raw output, which nobody has masked: a slice is cut to what the client takes", async () => {

@@ -13,11 +13,13 @@ import { formatSize } from "../../protocol/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import {
   CAS_COUNTED_AGAIN_MS,
+  CAS_FRESH_MS,
   CAS_MAX_BYTES,
   CAS_OBJECT_MAX_BYTES,
   CAS_OBJECTS_MAX,
   DISK_FREE_MIN_BYTES,
 } from "../../protocol/limits.ts";
+import { collectArtifacts } from "./collect.ts";
 import { artifactError, damaged, isMissing, notFound } from "./failure.ts";
 import { makeDirectory, putBack, removeFile, writeWhole } from "./files.ts";
 import { digestOf, hexOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
@@ -56,10 +58,22 @@ export interface ArtifactOptions {
   /** Nothing is put that would leave less. */
   readonly floor_bytes?: number | undefined;
   readonly now?: () => number;
-  readonly bounds?: { readonly objects: number; readonly bytes: number };
+  readonly bounds?: ArtifactBounds;
+  /** Digests that records name. Where it is given, a put that finds no room has what nobody holds collected, and looks again. */
+  readonly referenced?: (() => Promise<ReadonlySet<string>>) | undefined;
 }
 
-const BOUNDS = { objects: CAS_OBJECTS_MAX, bytes: CAS_MAX_BYTES };
+export interface ArtifactBounds {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+interface Sum {
+  objects: number;
+  bytes: number;
+}
+
+const BOUNDS: ArtifactBounds = { objects: CAS_OBJECTS_MAX, bytes: CAS_MAX_BYTES };
 
 export const openArtifacts = (options: ArtifactOptions): Artifacts => {
   const {
@@ -68,35 +82,52 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
     floor_bytes = DISK_FREE_MIN_BYTES,
     now = Date.now,
     bounds = BOUNDS,
+    referenced,
   } = options;
   const at = layoutOf(directory);
-  let counted: { at_ms: number; objects: number; bytes: number } | undefined;
-
-  const count = async () => {
-    if (counted !== undefined && now() - counted.at_ms < CAS_COUNTED_AGAIN_MS) return counted;
-    const sum = { at_ms: now(), objects: 0, bytes: 0 };
+  const summed = async (): Promise<Sum> => {
+    const sum = { objects: 0, bytes: 0 };
     for await (const { size } of objectsIn(at)) {
       sum.objects += 1;
       sum.bytes += size;
     }
-    counted = sum;
     return sum;
   };
+  /** One look at all of them, whoever asks meanwhile. */
+  const count = remembered(summed, now);
 
-  const makeSureOfRoom = async (size: number): Promise<void> => {
+  const collect = async (): Promise<void> => {
+    if (referenced === undefined) return;
+    // What cannot be collected stays, and the put is refused.
+    const how = { directory, older_than_ms: CAS_FRESH_MS, dry_run: false, referenced, now };
+    await collectArtifacts(how).catch(() => undefined);
+    count.forget();
+  };
+  const makeRoom = remembered(collect, now);
+
+  const hasRoom = ({ objects, bytes }: ArtifactBounds, size: number): boolean =>
+    objects < bounds.objects && bytes + size <= bounds.bytes;
+
+  /** Answers what there is, for who adds to it. */
+  const makeSureOfRoom = async (size: number): Promise<Sum> => {
     const free = freeBytes();
     if (free !== undefined && free - size < floor_bytes)
       throw new HoldfastError(
         "DISK_FULL",
         `An artifact of ${formatSize(size)} would leave less than ${formatSize(floor_bytes)} free on the disk of the state directory.`,
       );
-    const { objects, bytes } = await count();
-    if (objects >= bounds.objects || bytes + size > bounds.bytes)
-      throw new HoldfastError(
-        "ARTIFACTS_FULL",
-        `There is no room for another ${formatSize(size)}: there are ${objects} artifacts of ${formatSize(bytes)}, and at most ${bounds.objects} of ${formatSize(bounds.bytes)} are kept.`,
-        { details: { objects, bytes, objects_max: bounds.objects, bytes_max: bounds.bytes } },
-      );
+    let sum = await count.now();
+    if (!hasRoom(sum, size)) {
+      await makeRoom.now();
+      sum = await count.now();
+    }
+    if (hasRoom(sum, size)) return sum;
+    const { objects, bytes } = sum;
+    throw new HoldfastError(
+      "ARTIFACTS_FULL",
+      `There is no room for another ${formatSize(size)}: there are ${objects} artifacts of ${formatSize(bytes)}, and at most ${bounds.objects} of ${formatSize(bounds.bytes)} are kept.`,
+      { details: { objects, bytes, objects_max: bounds.objects, bytes_max: bounds.bytes } },
+    );
   };
 
   /** It counts as put now. False where it is not there (any more): a collection may have taken it away just now. */
@@ -172,12 +203,10 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
     const hex = createHash("sha256").update(bytes).digest("hex");
     const digest = digestOf(hex);
     if (await has(hex, bytes)) return { digest, size_bytes, effect: "noop" };
-    await makeSureOfRoom(size_bytes);
+    const sum = await makeSureOfRoom(size_bytes);
     await writeWhole(at.object(hex), bytes, at.temporary, new Date(now()));
-    if (counted !== undefined) {
-      counted.objects += 1;
-      counted.bytes += size_bytes;
-    }
+    sum.objects += 1;
+    sum.bytes += size_bytes;
     return { digest, size_bytes, effect: "created" };
   };
 
@@ -226,6 +255,24 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
     pin: told(pin),
     unpin: told(unpin),
     list: told(list),
+  };
+};
+
+/** What a slow look came to, for CAS_COUNTED_AGAIN_MS; who asks while it is made waits for the same one. What fails is tried again. */
+const remembered = <R>(look: () => Promise<R>, now: () => number) => {
+  let last: { readonly at_ms: number; readonly came: Promise<R> } | undefined;
+  const forget = (): void => {
+    last = undefined;
+  };
+  return {
+    forget,
+    now: (): Promise<R> => {
+      if (last !== undefined && now() - last.at_ms < CAS_COUNTED_AGAIN_MS) return last.came;
+      const came = look();
+      came.catch(forget);
+      last = { at_ms: now(), came };
+      return came;
+    },
   };
 };
 

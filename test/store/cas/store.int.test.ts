@@ -104,6 +104,48 @@ describe("bounds", () => {
     expect(await artifacts.put(bytesOf("four"))).toMatchObject({ effect: "created" });
   });
 
+  it("are made room below, once in a while, by what nobody holds and is not fresh", async () => {
+    const named = new Set<string>();
+    let looks = 0;
+    const referenced = async () => {
+      looks += 1;
+      return named;
+    };
+    const { artifacts, later } = newStore({ bounds: { objects: 3, bytes: 100 }, referenced });
+    const [old, held, pinned] = await Promise.all(
+      ["old", "held", "pinned"].map((text) => artifacts.put(bytesOf(text))),
+    );
+    await artifacts.pin(pinned!.digest);
+    named.add(held!.digest);
+    const refused = { code: "ARTIFACTS_FULL" };
+    await expect(artifacts.put(bytesOf("too soon"))).rejects.toMatchObject(refused);
+    later();
+    expect(await artifacts.put(bytesOf("new"))).toMatchObject({ effect: "created" });
+    expect(looks).toBe(1);
+    await expect(artifacts.put(bytesOf("more"))).rejects.toMatchObject(refused);
+    expect(looks).toBe(1);
+    await expect(artifacts.get(old!.digest)).rejects.toMatchObject({ code: "ARTIFACT_NOT_FOUND" });
+    expect(await artifacts.list()).toHaveLength(3);
+  });
+
+  it("refuse, and nothing goes, where nobody can say what records name", async () => {
+    const referenced = () => Promise.reject(new Error("the log cannot be read"));
+    const { artifacts, later } = newStore({ bounds: { objects: 1, bytes: 100 }, referenced });
+    await artifacts.put(bytesOf("old"));
+    later();
+    await expect(artifacts.put(bytesOf("new"))).rejects.toMatchObject({ code: "ARTIFACTS_FULL" });
+    expect(await artifacts.list()).toHaveLength(1);
+  });
+
+  it("are looked at once for all that are put at the same time", async () => {
+    const { artifacts } = newStore({ bounds: { objects: 20, bytes: 100 } });
+    const puts = Array.from({ length: 20 }, (_, at) => artifacts.put(bytesOf(`${at}`)));
+    await Promise.all(puts);
+    await expect(artifacts.put(bytesOf("one more"))).rejects.toMatchObject({
+      info: { details: { objects: 20 } },
+    });
+  });
+
   it("hold over what others have put, once it is counted again", async () => {
     const bounds = { objects: 1, bytes: 100 };
     const store = newStore({ bounds });
