@@ -2,7 +2,7 @@
 import { Effect } from "effect";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { OUTPUT_TEXT_MAX_BYTES } from "../protocol/limits.ts";
-import type { LogRecord } from "../protocol/records.ts";
+import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import type { EventLog, RecordFilter } from "../store/port.ts";
 import { type Gap, type MovedOutput, movedBy } from "./moved.ts";
 import { eachPage, newestSeqs } from "./paging.ts";
@@ -47,27 +47,47 @@ export const textBetween = (
   from: number,
   to: number,
 ): Effect.Effect<FinalText | Moved | undefined, HoldfastError> =>
+  Effect.map(answerBetween(log, workerId, { from, to }), (answer) => answer.end());
+
+/** The same, to which more may be added that is not in the log yet. */
+export const answerBetween = (
+  log: EventLog,
+  workerId: string,
+  range: { readonly from: number; readonly to: number },
+  maxBytes = OUTPUT_TEXT_MAX_BYTES,
+): Effect.Effect<Answer, HoldfastError> =>
   Effect.suspend(() => {
-    const answer = new Answer();
+    const answer = new Answer(maxBytes);
     const filter: RecordFilter = { worker_ids: [workerId], types: ["agent.event"], kinds: ["TextOutput"] };
-    const read = eachPage(log, { from, to }, filter, ({ lines }) => {
+    const read = eachPage(log, range, filter, ({ lines }) => {
       for (const line of lines) answer.add(JSON.parse(line));
     });
-    return Effect.map(read, () => answer.end());
+    return Effect.as(read, answer);
   });
 
 /** What was said last, with no more of it in memory than may be shown. */
 class Answer {
+  readonly #maxBytes: number;
   #parts: string[] = [];
   #bytes = 0;
   #message: unknown;
   #said = false;
   #gaps: Gap[] = [];
 
-  add(record: LogRecord): void {
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Of all that was said, also of what is over the bound. */
+  get size_bytes(): number {
+    return this.#bytes;
+  }
+
+  add(record: RecordDraft): void {
     if (record.type === "log_gap") this.#gaps.push(record.payload);
     if (record.type !== "agent.event" || record.payload.text === undefined) return;
-    const { channel, text } = record.payload;
+    const { kind, channel, text } = record.payload;
+    if (kind !== "TextOutput") return;
     if (channel !== "assistant" && channel !== "stdout") return;
     const data = record.payload.data as { message_id?: unknown; parent_tool_use_id?: unknown } | undefined;
     if (data?.parent_tool_use_id !== undefined) return; // a sub-agent talks to its agent, not to the user
@@ -80,13 +100,13 @@ class Answer {
     }
     this.#said = true;
     this.#bytes += Buffer.byteLength(text);
-    if (this.#bytes <= OUTPUT_TEXT_MAX_BYTES) this.#parts.push(text);
+    if (this.#bytes <= this.#maxBytes) this.#parts.push(text);
   }
 
   end(): FinalText | Moved | undefined {
     const moved = movedBy(this.#gaps);
     if (moved !== null) return { moved };
     if (!this.#said) return undefined;
-    return { text: this.#parts.join(""), truncated: this.#bytes > OUTPUT_TEXT_MAX_BYTES };
+    return { text: this.#parts.join(""), truncated: this.#bytes > this.#maxBytes };
   }
 }

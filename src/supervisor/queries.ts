@@ -258,7 +258,7 @@ export const makeQueries = (
       Effect.gen(function* () {
         const { id } = yield* find(ref);
         const found = yield* finalText(log, id);
-        const digest = live.has(id) ? undefined : yield* attempt(() => artifactOf(log, id));
+        const digest = live.has(id) ? undefined : yield* artifactOf(log, id);
         const artifact = digest === undefined ? {} : { artifact: digest };
         if (found !== undefined && "moved" in found) {
           // The log has it no more; the artifact is as old as the record that names it.
