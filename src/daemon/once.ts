@@ -5,9 +5,10 @@
  */
 import { Deferred, Effect, Exit } from "effect";
 import { canonicalDigest } from "../protocol/canonical-json.ts";
-import { HoldfastError } from "../protocol/errors.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
 import { IDEMPOTENCY_KEYS_MAX } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
+import { keyReused } from "../supervisor/idempotency.ts";
 
 type Answer = Outcome<object>;
 
@@ -31,7 +32,7 @@ export class Once {
       const what = canonicalDigest(asked);
       const first = this.#kept.get(key);
       if (first === undefined) return this.#begin(key, what, effect);
-      if (first.what !== what) return Effect.fail(taken(key));
+      if (first.what !== what) return Effect.fail(keyReused(key));
       return Effect.map(Deferred.await(first.answer), repeated) as Effect.Effect<A, HoldfastError>;
     });
   }
@@ -48,11 +49,6 @@ export class Once {
     });
   }
 }
-
-const taken = (key: string): HoldfastError =>
-  new HoldfastError("VERSION_CONFLICT", `The idempotency key ${key} was given to another request.`, {
-    suggestion: "Use a new idempotency key for a new request.",
-  });
 
 /** The first answer; nothing was done this time. */
 const repeated = (first: Answer): Answer => {
