@@ -153,7 +153,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
-      keptLog(stateDir, options.output),
+      ...keptLog(stateDir, options.output),
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];
