@@ -91,8 +91,12 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [/\bsession id \S+ is already in use\b/i, fault("ALREADY_EXISTS", "The session id is already in use.")],
   [/\bnot logged in\b|\bmissing environment variable\b|\bno api key\b/i, NAMED.get("authentication_failed")!],
   [/\binsufficient_quota\b|\busage limit\b/i, NAMED.get("insufficient_quota")!],
-  // Of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm".
-  [/^(?:you've hit your [a-z ]{0,40}limit\b|[\w-]{1,20} limit reached\b)/i, NAMED.get("insufficient_quota")!],
+  // Of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm". Each limit by its name: that
+  // of a context, or of memory, does not pass by waiting.
+  [
+    /^(?:you've hit your [a-z ]{0,40}limit\b|(?:(?:\d{1,2}-hour|session|hourly|daily|weekly|monthly|rate|requests?|opus|sonnet|haiku) ){1,3}limit reached\b)/i,
+    NAMED.get("insufficient_quota")!,
+  ],
   [
     /\bcannot be used with root\b/i,
     fault(

@@ -36,15 +36,17 @@ const epochIn = (text: string): Reset | undefined => {
 };
 
 const AGAIN_IN = /\btry again in ([0-9][0-9a-z ,.]{0,60})/i;
-const PART = /(\d{1,6}(?:\.\d{1,6})?) ?(ms|d|h|m|s)/gi;
+/** Parts that follow each other, each a whole word: a month is no minute. */
+const PART =
+  /[ ,]{0,2}(?:and )?(\d{1,6}(?:\.\d{1,6})?) ?(ms|d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])/giy;
 const SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1, ms: 0.001 };
 
 const inSoLong = (text: string): Reset | undefined => {
   const words = AGAIN_IN.exec(text)?.[1];
   if (words === undefined) return undefined;
   let seconds = 0;
-  for (const [, count, unit = "s"] of words.matchAll(PART))
-    seconds += Number(count) * (SECONDS[unit.toLowerCase()] ?? 0);
+  for (const [, count, word = "s"] of words.toLowerCase().matchAll(PART))
+    seconds += Number(count) * (SECONDS[word] ?? SECONDS[word.charAt(0)] ?? 0);
   return seconds > 0 ? { retry_after_s: Math.ceil(seconds) } : undefined;
 };
 

@@ -15,9 +15,16 @@ import { keepLink } from "./runtime-link.ts";
 
 export interface Kept {
   readonly what: string;
+  /** What is said of it, where that is not that it was gone. */
+  readonly words?: { readonly wrong: string; readonly right: string };
   /** True when it had to be made again. Fails where it cannot be. */
   readonly keep: Effect.Effect<boolean, HoldfastError>;
 }
+
+const WORDS = {
+  wrong: "is gone and cannot be made again",
+  right: "was gone or replaced, and is there again",
+};
 
 /**
  * The directory comes first, then the lock: while it is not held for sure, nothing else is touched. `onLost` is told when
@@ -30,40 +37,47 @@ export const keepInPlace = (
   log: Log,
   onLost: (error: HoldfastError) => Effect.Effect<unknown>,
 ): Effect.Effect<void, never, Scope.Scope> => {
-  const told = new Map<string, string>();
+  const told = new Map<Kept, string>();
   /** True when it is as it should be. */
-  const keep = ({ what, keep }: Kept): Effect.Effect<boolean> =>
-    keep.pipe(
+  const keep = (kept: Kept): Effect.Effect<boolean> => {
+    const { what, words = WORDS } = kept;
+    return kept.keep.pipe(
       Effect.map((again) => {
-        if (again || told.delete(what)) log("warn", `${what} was gone or replaced, and is there again`);
+        if (again || told.delete(kept)) log("warn", `${what} ${words.right}`);
         return true;
       }),
       Effect.catchCause((cause) =>
         Effect.sync(() => {
           const why = String(cause);
-          if (told.get(what) !== why)
-            log("error", `${what} is gone and cannot be made again`, { cause: why });
-          told.set(what, why);
+          if (told.get(kept) !== why) log("error", `${what} ${words.wrong}`, { cause: why });
+          told.set(kept, why);
           return false;
         }),
       ),
     );
-  const directory = Effect.sync(() => {
-    if (existsSync(stateDir)) return false;
-    ensurePrivateDirectory(stateDir);
-    return true;
-  });
-  const heldLock = Effect.suspend(() => {
-    try {
-      return Effect.succeed(lock.keep());
-    } catch (cause) {
-      const error = asHoldfastError(cause);
-      return error.code === "LOCK_HELD" ? Effect.as(onLost(error), false) : Effect.fail(error);
-    }
-  });
+  };
+  const directory: Kept = {
+    what: "the state directory",
+    keep: Effect.sync(() => {
+      if (existsSync(stateDir)) return false;
+      ensurePrivateDirectory(stateDir);
+      return true;
+    }),
+  };
+  const heldLock: Kept = {
+    what: "the lock",
+    keep: Effect.suspend(() => {
+      try {
+        return Effect.succeed(lock.keep());
+      } catch (cause) {
+        const error = asHoldfastError(cause);
+        return error.code === "LOCK_HELD" ? Effect.as(onLost(error), false) : Effect.fail(error);
+      }
+    }),
+  };
   const look = Effect.gen(function* () {
-    if (!(yield* keep({ what: "the state directory", keep: directory }))) return;
-    if (yield* keep({ what: "the lock", keep: heldLock })) for (const kept of others) yield* keep(kept);
+    if (!(yield* keep(directory))) return;
+    if (yield* keep(heldLock)) for (const kept of others) yield* keep(kept);
   });
   return Effect.asVoid(Effect.forkScoped(Effect.repeat(look, Schedule.spaced(FILES_LOOK_MS))));
 };

@@ -10,12 +10,17 @@ import type { Kept } from "./keeping.ts";
 import { descriptorOf, type LogOutput } from "./log-output.ts";
 import { daemonLogPath } from "./paths.ts";
 
-/** In the foreground the daemon writes to another file, or none, and nothing is done. */
-export const keptLog = (stateDir: string, { place }: LogOutput, maxBytes = DAEMON_LOG_MAX_BYTES): Kept => {
+/** That it is there, and that it is small. In the foreground the daemon writes to another file, or none, and nothing is done. */
+export const keptLog = (
+  stateDir: string,
+  { place }: LogOutput,
+  maxBytes = DAEMON_LOG_MAX_BYTES,
+): readonly Kept[] => {
   const path = daemonLogPath(stateDir);
   const stats = () => statSync(path, { throwIfNoEntry: false });
   const stderr = descriptorOf(place);
-  const isOurs = stats()?.ino === fstatSync(stderr).ino;
+  const isThere = (): boolean => stats()?.ino === fstatSync(descriptorOf(place)).ino;
+  const isOurs = isThere();
 
   /** A descriptor that was opened here is closed; stderr stays open, or its number would be the next file's. */
   const openAgain = (): void => {
@@ -26,20 +31,24 @@ export const keptLog = (stateDir: string, { place }: LogOutput, maxBytes = DAEMO
     if (old !== stderr) closeSync(old);
   };
 
-  return {
+  const there: Kept = {
     what: "daemon.log",
     keep: Effect.sync(() => {
-      if (!isOurs) return false;
-      const { size, ino } = fstatSync(descriptorOf(place));
-      if (stats()?.ino !== ino) {
-        openAgain();
-        return true;
-      }
-      if (size <= maxBytes) return false;
+      if (!isOurs || isThere()) return false;
+      openAgain();
+      return true;
+    }),
+  };
+  const small: Kept = {
+    what: "daemon.log",
+    words: { wrong: "is over its bound and cannot be put aside", right: "is within its bound again" },
+    keep: Effect.sync(() => {
+      if (!isOurs || !isThere() || fstatSync(descriptorOf(place)).size <= maxBytes) return false;
       copyFileSync(path, `${path}.1`);
       // It was opened for appending: what is written next stands at its start.
       ftruncateSync(descriptorOf(place), 0);
       return false;
     }),
   };
+  return [there, small];
 };

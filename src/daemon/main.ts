@@ -21,6 +21,7 @@ import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { judged } from "./judged.ts";
 import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { connectionsOf, limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
 import { type Log, textOf } from "./log.ts";
@@ -80,6 +81,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       for (const { path, mode } of closeToOthers(stateDir))
         log("warn", "was open to others, and is closed", { path, mode: mode.toString(8) });
     });
+    yield* atStart(() => removeLeftovers(stateDir));
     const token = yield* atStart(() => ensureToken(stateDir));
     const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
     let facts: Services["facts"] | undefined;
@@ -156,7 +158,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
-      keptLog(stateDir, options.output),
+      ...keptLog(stateDir, options.output),
       { what: "daemon.token", keep: Effect.sync(() => keepToken(stateDir, token)) },
       ...(link === undefined ? [] : [keptLink(link, path)]),
     ];

@@ -7,7 +7,7 @@ import { START_ROOM_BYTES } from "../protocol/limits.ts";
 
 const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Throws DISK_FULL or STORE_FAILED; leaves nothing behind. */
+/** Throws DISK_FULL or STORE_FAILED. What it writes is removed at once, or where it is killed, by the next daemon (`leftovers.ts`). */
 export const refuseWithoutRoom = (stateDir: string, bytes = START_ROOM_BYTES): void => {
   const path = join(stateDir, `daemon.room.${process.pid}`);
   try {

@@ -7,10 +7,10 @@ import { rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import SQLite, { type Database } from "better-sqlite3";
 import { crashPoint } from "../protocol/crash-point.ts";
-import { GC_PAUSE_MS, MEND_SLICE_STREAMS } from "../protocol/limits.ts";
+import { GC_PAUSE_MS, MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../protocol/limits.ts";
 import { treeStream, workerStream } from "../protocol/records.ts";
-import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
-import { allRows } from "./pages.ts";
+import { type Row, verifiedLine } from "./checksum.ts";
+import { allRows, pagesOf } from "./pages.ts";
 import { projections, resetProjections, TABLES } from "./projections/projection.ts";
 
 export interface Folded {
@@ -43,14 +43,19 @@ const differingIn = (db: Database): readonly string[] => {
   return [...found];
 };
 
+const openFolded = (path: string): Database => {
+  const folded = new SQLite(path);
+  folded.pragma("journal_mode = OFF"); // thrown away where it is not finished
+  folded.pragma("synchronous = OFF");
+  return folded;
+};
+
 /** In the thread. Most of the log is folded as it grows; the last of it is folded and compared in one state of the log. */
 export const foldInto = (file: string, into: string): Folded => {
   rmSync(into, { force: true });
   const source = new SQLite(file, { readonly: true });
-  const folded = new SQLite(into);
+  const folded = openFolded(into);
   try {
-    folded.pragma("journal_mode = OFF"); // thrown away where it is not finished
-    folded.pragma("synchronous = OFF");
     resetProjections(folded);
     const projection = projections(folded);
     let [records, up_to] = [0, 0];
@@ -75,10 +80,8 @@ export const foldInto = (file: string, into: string): Folded => {
   }
 };
 
-/** What was recorded of some streams after a seq; there is little after it. */
-const LATER = `SELECT ${COLUMNS} FROM records WHERE seq > ? AND +stream IN (SELECT value FROM json_each(?)) ORDER BY seq`;
-
-const mendSome = (db: Database, from: string, streams: readonly string[], upTo: number): void => {
+/** `later` is all that was recorded since it was folded: less than a page. */
+const mendSome = (db: Database, from: string, streams: readonly string[], later: readonly Row[]): void => {
   db.prepare("ATTACH ? AS folded").run(from);
   try {
     db.transaction(() => {
@@ -99,9 +102,7 @@ const mendSome = (db: Database, from: string, streams: readonly string[], upTo: 
       }
       crashPoint("rebuild");
       const projection = projections(db);
-      const later = db.prepare<unknown[], Row>(LATER).raw();
-      for (const row of later.all(upTo, JSON.stringify(streams)) as Row[])
-        projection.fold(JSON.parse(verifiedLine(row)));
+      for (const row of later) if (mended.has(row[2])) projection.fold(JSON.parse(verifiedLine(row)));
       projection.flush();
     }).immediate();
   } finally {
@@ -112,8 +113,27 @@ const mendSome = (db: Database, from: string, streams: readonly string[], upTo: 
 /** `db` lends the connection as it is at the moment; it throws where nothing can be written. */
 export const mend = async (db: () => Database, from: string, { differing, up_to }: Folded): Promise<void> => {
   crashPoint("rebuild");
-  for (let at = 0; at < differing.length; at += MEND_SLICE_STREAMS) {
-    mendSome(db(), from, differing.slice(at, at + MEND_SLICE_STREAMS), up_to);
-    await pause(GC_PAUSE_MS);
+  const folded = openFolded(from);
+  try {
+    const projection = projections(folded);
+    const goOn = folded.transaction((rows: readonly Row[]) => {
+      for (const row of rows) projection.fold(JSON.parse(verifiedLine(row)));
+      projection.flush();
+    });
+    let after = up_to;
+    for (let at = 0; at < differing.length; await pause(GC_PAUSE_MS)) {
+      const lent = db();
+      const later = pagesOf(lent)(after);
+      if (later.length === READ_PAGE_RECORDS) {
+        // Beside a flood: what it leaves is folded a page a turn, until a slice has less than one to fold.
+        goOn(later);
+        after = later.at(-1)![0];
+        continue;
+      }
+      mendSome(lent, from, differing.slice(at, at + MEND_SLICE_STREAMS), later);
+      at += MEND_SLICE_STREAMS;
+    }
+  } finally {
+    folded.close();
   }
 };

@@ -38,6 +38,17 @@ export const writeWitness = (file: string, witness: Witness): void => {
   renameSync(`${path}.new`, path);
 };
 
+/** Before the database is made anew from a copy of all of it: that it is another file then, says nothing. */
+export const forgetMade = (file: string): void => {
+  const witness = readWitness(file);
+  if (witness === undefined || witness.made === null) return;
+  try {
+    writeWitness(file, { ...witness, made: null });
+  } catch {
+    // A full disk: the next open may take the database for one that was copied, and nothing is lost by that.
+  }
+};
+
 /** Where a file system keeps no birth time, Node answers zero or the time of the last change. */
 export const madeAt = (file: string): string | null => {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });

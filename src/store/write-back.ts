@@ -9,6 +9,7 @@ import type { Database } from "better-sqlite3";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { WRITE_BACK_STEP_PAGES } from "../protocol/limits.ts";
+import { forgetMade } from "./witness.ts";
 
 const wholeCopyOf = (file: string): string => `${file}.written-back`;
 
@@ -45,6 +46,7 @@ export const putBack = (file: string): void => {
       { suggestion: "Move the one that is not wanted away; neither is deleted or overwritten." },
     );
   for (const beside of [`${file}-wal`, `${file}-shm`]) rmSync(beside, { force: true });
+  forgetMade(file);
   crashPoint("write-back-before-name");
   renameSync(copy, file);
   syncPath(dirname(file));

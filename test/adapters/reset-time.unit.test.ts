@@ -34,6 +34,10 @@ describe("the reset of a limit", () => {
     ],
     ["last status: 429. Please try again in 1.2s.", { retry_after_s: 2 }],
     ["usage limit reached, try again in 5 days 3 hours 2 minutes", { retry_after_s: 442_920 }],
+    ["try again in 1 day, 2 hrs and 30 mins.", { retry_after_s: 95_400 }],
+    ["try again in 6m0s", { retry_after_s: 360 }],
+    ["try again in 250ms", { retry_after_s: 1 }],
+    ["try again in 2 minutes. Upgrade for 3 seats", { retry_after_s: 120 }],
     // No form that is known: nothing is guessed.
     ["Claude AI usage limit reached|9999999999999", undefined],
     ["Claude AI usage limit reached|0000000001", undefined],
@@ -43,6 +47,9 @@ describe("the reset of a limit", () => {
     ["resets Foo 3, 5pm", undefined],
     ["resets Apr 32, 5pm", undefined],
     ["the meeting is at 3pm (UTC)", undefined],
+    ["try again in 1 month", undefined],
+    ["try again in 2 weeks 1 day", undefined],
+    ["try again in 3 sessions", undefined],
     ["try again at your own risk", undefined],
   ])("is read from %s", (text, expected) => {
     expect(readReset(text)).toEqual(expected);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CRASH_POINTS, type CrashPoint } from "../../src/protocol/crash-point.ts";
 import { figure, full } from "../support/figures.ts";
+import type { Daemon } from "./client.ts";
 import { type Crash, dieAt, nameOf } from "./dying.ts";
 import { Fleet } from "./fleet.ts";
 import { checkHistory } from "./history.ts";
@@ -47,6 +48,9 @@ const chains = Array.from({ length: Math.ceil(crashes.length / CHAIN) }, (_, n) 
   crashes.slice(n * CHAIN, (n + 1) * CHAIN),
 );
 
+const epochOf = async (daemon: Daemon): Promise<string> =>
+  (await daemon.request<{ epoch: string }>("daemon/status", {})).epoch;
+
 describe("a daemon that dies at", () => {
   test.each(chains.map((chain) => ({ points: chain.map(nameOf).join(" "), chain })))(
     "$points leaves nothing undone and nothing done twice",
@@ -61,6 +65,7 @@ describe("a daemon that dies at", () => {
       // On a database that is being made there is nobody yet.
       if (first?.point === "migration") await dieAt(stateDir, fleet, first);
       const founder = await startDaemon(stateDir);
+      const epoch = await epochOf(founder);
       for (let n = 0; n < 2; n += 1) await fleet.counter(founder, 0.05);
       const crashing = await fleet.crasher(founder);
       await fleet.apply(founder, "shop");
@@ -72,6 +77,7 @@ describe("a daemon that dies at", () => {
       for (const crash of first?.point === "migration" ? others : chain) await dieAt(stateDir, fleet, crash);
 
       const last = await startDaemon(stateDir);
+      expect(await epochOf(last), "nobody put another log in the place of this one").toBe(epoch);
       await fleet.unpause(last);
       await fleet.workedOff(last);
       await fleet.kill(last, crashing);

@@ -2,20 +2,24 @@
 import {
   closeSync,
   fstatSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Effect } from "effect";
+import { Effect, Fiber } from "effect";
 import { expect, it, onTestFinished } from "vitest";
+import { keepInPlace } from "../../src/daemon/keeping.ts";
 import { keptLog } from "../../src/daemon/log-file.ts";
 import { descriptorOf, logOutput } from "../../src/daemon/log-output.ts";
 import { temporaryDirectory } from "../adapters/process/support.ts";
+import { until } from "./support/wire.ts";
 
 const BOUND = 100;
 const long = `${"x".repeat(BOUND)}\n`;
@@ -27,8 +31,10 @@ const daemon = (name = "daemon.log") => {
   const fd = openSync(path, "a");
   onTestFinished(() => closeSync(fd));
   const output = logOutput({ fd, write: (line) => writeSync(fd, line) });
-  const { keep } = keptLog(dir, output, BOUND);
-  return { path, fd, output, keep: () => Effect.runSync(keep), said: () => readFileSync(path, "utf8") };
+  const kept = keptLog(dir, output, BOUND);
+  /** True when it had to be made again. */
+  const keep = () => kept.map((one) => Effect.runSync(one.keep)).includes(true);
+  return { dir, path, fd, output, kept, keep, said: () => readFileSync(path, "utf8") };
 };
 
 it("is put aside once over its bound, and the next line begins a new one", () => {
@@ -78,4 +84,29 @@ it("that was moved away, with another one in its place or none, is followed by i
   output.write("new\n");
   expect(said()).toBe("rotated\nnew\n");
   expect(readFileSync(`${path}.old`, "utf8")).toBe("old\n");
+});
+
+it("that cannot be put aside says so, once, and when it could", async () => {
+  const { dir, path, output, kept } = daemon();
+  output.write(long);
+  mkdirSync(`${path}.1`);
+  const told: string[] = [];
+  const lock = { keep: () => false, release: () => undefined };
+  const log = (level: string, message: string) => void told.push(`${level} ${message}`);
+  const keeping = Effect.runFork(
+    Effect.scoped(
+      Effect.andThen(
+        keepInPlace(dir, lock, kept, log, () => Effect.void),
+        Effect.never,
+      ),
+    ),
+  );
+  await until("it says so", () => told.length > 0);
+  rmdirSync(`${path}.1`);
+  await until("it could", () => told.length > 1);
+  await Effect.runPromise(Fiber.interrupt(keeping));
+  expect(told).toEqual([
+    "error daemon.log is over its bound and cannot be put aside",
+    "warn daemon.log is within its bound again",
+  ]);
 });

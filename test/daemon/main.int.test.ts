@@ -1,10 +1,19 @@
-import { existsSync, lstatSync, readlinkSync, statSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Effect, Exit } from "effect";
 import { describe, expect, test } from "vitest";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { logOutput } from "../../src/daemon/log-output.ts";
 import { runDaemon } from "../../src/daemon/main.ts";
+import { HoldfastError } from "../../src/protocol/errors.ts";
 import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeFakeRuntime } from "./support/fake-runtime.ts";
 import { connect, removeDirectory, startTestDaemon, temporaryDirectory } from "./support/wire.ts";
@@ -92,6 +101,36 @@ describe("a daemon", () => {
       await daemon.stop();
     });
   });
+});
+
+test("a start removes what a killed process left for nobody, and nothing else", async () => {
+  const stateDir = await temporaryDirectory();
+  const left = ["daemon.room.4711", "holdfast.db.folded"];
+  const kept = ["daemon.room.of-somebody", "holdfast.db.folded.1", "holdfast.db.written-back", "notes"];
+  for (const name of [...left, ...kept]) writeFileSync(join(stateDir, name), "x");
+  mkdirSync(join(stateDir, "daemon.room.1"));
+  let found: readonly string[] = [];
+  await Effect.runPromise(
+    Effect.flip(
+      runDaemon({
+        stateDir,
+        version: "0.0.0",
+        env: {},
+        home: stateDir,
+        log: () => undefined,
+        output: logOutput(process.stderr),
+        defects: makeDefects(() => undefined),
+        openRuntime: () => {
+          found = readdirSync(stateDir);
+          return Effect.fail(new HoldfastError("STORE_FAILED", "Seen enough."));
+        },
+        signalled: Effect.never,
+      }),
+    ),
+  );
+  expect(found).toEqual(expect.arrayContaining([...kept, "daemon.room.1"]));
+  for (const name of left) expect(found).not.toContain(name);
+  await removeDirectory(stateDir);
 });
 
 describe("a start that throws", () => {

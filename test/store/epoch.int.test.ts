@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { openLog } from "../../src/store/log.ts";
 import { checkFile, lookAtFile } from "../../src/store/offline.ts";
 import type { EventLog } from "../../src/store/port.ts";
+import { putBack } from "../../src/store/write-back.ts";
 import { newFile, newLog, requested, text, V } from "./support.ts";
 
 const witnessOf = (file: string) => JSON.parse(readFileSync(`${file}.witness`, "utf8"));
@@ -125,6 +126,19 @@ it("a database that was deleted while it was open, and written back, is the same
   log.append([requested(V)]);
   log.close();
   expect(newLog({ file })).toMatchObject({ epoch, former: [] });
+});
+
+it.each([
+  ["before the copy has the database's name", () => undefined],
+  ["before the witness knows the new file", putBack],
+])("a database that is written back is the same log, where the daemon dies %s", (_, goesOn) => {
+  const { file, epoch } = restorable();
+  copyFileSync(file, `${file}.written-back`);
+  for (const beside of ["", "-wal", "-shm"]) rmSync(`${file}${beside}`, { force: true });
+  goesOn(file);
+  const log = newLog({ file });
+  expect(log).toMatchObject({ epoch, former: [] });
+  expect(log.head()).toBe(7);
 });
 
 it("a log that is put back while the daemon cannot open its own is not taken for it", () => {

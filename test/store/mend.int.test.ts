@@ -1,9 +1,10 @@
 /** A rebuild beside a writer: what differs is put right, stream by stream, and what is recorded meanwhile is in it. */
 import SQLite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { MEND_SLICE_STREAMS } from "../../src/protocol/limits.ts";
+import { MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../../src/protocol/limits.ts";
 import { treeStream } from "../../src/protocol/records.ts";
 import { openLog } from "../../src/store/log.ts";
+import { foldInto, mend } from "../../src/store/mend.ts";
 import { clock, draft, newFile, newLog, requested, text } from "./support.ts";
 
 const workerOf = (n: number): string => `01MEND${String(n).padStart(20, "0")}`;
@@ -55,6 +56,34 @@ it("rows that are wrong, missing, or of nobody are put right while others write"
   expect(log.check()).toMatchObject({ ok: true, findings: [] });
   expect(log.trees()).toEqual([{ name: "crew", file: "/crew.yaml" }]);
   expect(log.worker(workerOf(5))).toMatchObject({ restarts: 0 });
+});
+
+it("what is recorded meanwhile is folded a page a turn, before a slice is put right", async () => {
+  const file = long();
+  const db = new SQLite(file);
+  db.exec("UPDATE p_workers SET turns = 9");
+  const into = `${file}.folded`;
+  const folded = foldInto(file, into);
+  const flooded = newLog({ file });
+  const PAGES = 6;
+  for (let n = 0; n < PAGES * READ_PAGE_RECORDS; n += 100)
+    flooded.append(Array.from({ length: 100 }, (_, i) => turn(workerOf(n % MEND_SLICE_STREAMS), n + i + 2)));
+  // What one turn of the event loop reads of the log.
+  const read: number[] = [];
+  db.function("seen", () => {
+    read[read.length - 1]! += 1;
+    return 1;
+  });
+  db.exec("CREATE TEMP VIEW records AS SELECT * FROM main.records WHERE seen() = 1");
+  const lend = () => {
+    read.push(0);
+    return db;
+  };
+  await mend(lend, into, folded);
+  db.close();
+  expect(Math.max(...read)).toBeLessThanOrEqual(READ_PAGE_RECORDS);
+  expect(read.reduce((sum, n) => sum + n)).toBeGreaterThanOrEqual(PAGES * READ_PAGE_RECORDS);
+  expect(flooded.check()).toMatchObject({ ok: true, findings: [] });
 });
 
 it("a log whose tables are right is not written to", async () => {

@@ -1,0 +1,30 @@
+/** What is made of a CLI's words, where it gives nothing else. */
+import { expect, it } from "vitest";
+import { classifyText } from "../../src/adapters/classify.ts";
+
+it.each([
+  "5-hour limit reached ∙ resets 3pm",
+  "Session limit reached ∙ resets 3pm",
+  "Weekly limit reached ∙ resets Feb 3 at 10am",
+  "Opus weekly limit reached",
+  "Sonnet limit reached ∙ resets 3pm",
+  "Rate limit reached for the model. Please try again in 1.2s.",
+  "Request limit reached",
+  "Claude AI usage limit reached|1749924000",
+  "You've hit your limit · resets 3pm",
+  "You've hit your weekly limit",
+])("a limit that passes by waiting: %s", (text) => {
+  expect(classifyText(text)?.code).toBe("RATE_LIMITED");
+});
+
+it.each([
+  "Context limit reached · /compact or /clear to continue",
+  "Memory limit reached",
+  "token limit reached",
+  "output-token limit reached",
+  "Recursion limit reached",
+  "Turn limit reached",
+  "The tool said: 5-hour limit reached",
+])("a limit that does not: %s", (text) => {
+  expect(classifyText(text)?.code).not.toBe("RATE_LIMITED");
+});
