@@ -4,6 +4,7 @@
  */
 import { COMMANDS, type CommandDef, RENAMED } from "../protocol/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { redactText } from "../protocol/redact.ts";
 import { commandLine } from "../protocol/shell.ts";
 import { certainly, nearest } from "../protocol/suggest.ts";
 
@@ -32,21 +33,30 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
   const name = isGroup ? words.join(" ") : words[0]!;
   const renamed = RENAMED.find(({ from }) => from === name);
   if (renamed !== undefined) {
-    const command = commandLine(["agent", ...replaced(typed, isGroup ? 2 : 1, renamed.to)]);
+    const line = lineOf(replaced(typed, isGroup ? 2 : 1, renamed.to));
+    if (!isTellable(line)) return unknown(name, renamed.to, line);
     return new HoldfastError("COMMAND_RENAMED", `"${name}" is called ${renamed.to.join(" ")} here.`, {
-      redirect: { command, permanent: true, reason: "renamed" },
-      suggestion: `Run: ${command}`,
+      redirect: { command: line, permanent: true, reason: "renamed" },
+      suggestion: `Run: ${line}`,
     });
   }
   const [word, candidates] = isGroup
     ? [words[1] ?? "", children.map((child) => child.words[1]!)]
     : [words[0]!, FIRST_WORDS];
   const before = isGroup ? [words[0]!] : [];
+  const near = nearest(word, candidates);
+  if (near === undefined) return unknown(name);
+  const line = lineOf(replaced(typed, before.length + 1, [...before, near]));
   return (
     corrected(typed, name, before, certainly(word, candidates), read) ??
-    unknown(name, before, nearest(word, candidates))
+    unknown(name, [...before, near], line)
   );
 };
+
+const lineOf = (argv: readonly string[]): string => commandLine(["agent", ...argv]);
+
+/** It is followed word for word: a line in which a secret is masked would be another call. */
+const isTellable = (line: string): boolean => redactText(line) === line;
 
 const replaced = ({ argv, at }: Typed, count: number, words: readonly string[]): readonly string[] =>
   argv.flatMap((word, index) => (index === at[0] ? words : at.slice(0, count).includes(index) ? [] : [word]));
@@ -63,7 +73,8 @@ const corrected = (
   const argv = replaced(typed, before.length + 1, [...before, meant]);
   const command = read(argv);
   if (command === undefined || command.danger === "destructive") return undefined;
-  const line = commandLine(["agent", ...argv]);
+  const line = lineOf(argv);
+  if (!isTellable(line)) return undefined;
   return new HoldfastError(
     "COMMAND_MISTYPED",
     `There is no command "${name}"; it was taken for ${["agent", ...before, meant].join(" ")}.`,
@@ -74,11 +85,12 @@ const corrected = (
   );
 };
 
-const unknown = (name: string, before: readonly string[], near: string | undefined): HoldfastError => {
-  const meant = near === undefined ? undefined : ["agent", ...before, near].join(" ");
+const unknown = (name: string, near?: readonly string[], line = ""): HoldfastError => {
+  const meant = near && ["agent", ...near].join(" ");
+  const run = isTellable(line) ? `Run: ${line}` : `Run, with what *** stands for: ${redactText(line)}`;
   return new HoldfastError(
     "UNKNOWN_COMMAND",
     `There is no command "${name}"${meant ? `; did you mean ${meant}?` : "."}`,
-    { phase: "validation", suggestion: meant ? `Run: ${meant}` : "See all commands with: agent --help" },
+    { phase: "validation", suggestion: meant ? run : "See all commands with: agent --help" },
   );
 };

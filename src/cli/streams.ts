@@ -1,5 +1,7 @@
 /** The process's own streams. A reader that went away (EPIPE) ends the command quietly with 0 (requirements F-014). */
 import { isatty } from "node:tty";
+import { asHoldfastError } from "../protocol/errors.ts";
+import { redactText } from "../protocol/redact.ts";
 import type { Streams } from "./context.ts";
 
 export const processStreams = (): Streams => {
@@ -25,4 +27,10 @@ export const processStreams = (): Streams => {
 export const exitAfterWriting = (code: number): void => {
   process.exitCode = code;
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+};
+
+/** What no command has answered for, such as a directory that is gone from under it: one sentence instead of a stack. */
+export const endUnforeseen = (cause: unknown): void => {
+  process.stderr.write(`error: ${redactText(asHoldfastError(cause).message)}\n`);
+  exitAfterWriting(1);
 };

@@ -75,7 +75,8 @@ const errorRules = (
     "a bad argument is found in the phase of validation":
       exit !== exitIn(generation, 3) || row?.exit !== 3 || phase === "validation",
     "error.suggestion is the next step": isText(suggestion),
-    "error.redirect goes with exit code 13": (redirect !== undefined) === (exit === REDIRECTED),
+    "error.redirect goes with the errors of exit code 13":
+      (redirect !== undefined) === (row?.exit === REDIRECTED),
     "error.redirect has a command, permanent and a reason":
       redirect === undefined ||
       (isObject(redirect) &&

@@ -18,3 +18,14 @@ it("a failure of what is loaded apart keeps its code", () => {
     rmSync(home, { recursive: true });
   }
 });
+
+it("a failure that nobody has answered for is one sentence and exit code 1", () => {
+  const gone = mkdtempSync(join(tmpdir(), "holdfast-gone-"));
+  const { status, stdout, stderr } = spawnSync(
+    "sh",
+    ["-c", 'cd "$1" && rmdir "$1" && exec "$2" "$3" version', "sh", gone, process.execPath, bin],
+    { encoding: "utf8" },
+  );
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^error: .*working directory was likely removed.*\n$/);
+});

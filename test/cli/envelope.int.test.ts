@@ -124,6 +124,44 @@ describe("a command of another name", () => {
   });
 });
 
+describe("a call that holds a secret", () => {
+  it.each([
+    [["spawm", "-e", "API_KEY=abcdefgh1234", "--", "true"], "agent spawn -e 'API_KEY=***' -- true"],
+    [
+      ["spawm", "--", "curl", "-H", "Authorization: Bearer abcdefgh1234"],
+      "agent spawn -- curl -H 'Authorization: Bearer ***'",
+    ],
+    [["spawm", "--", "curl", "http://u:pass@h/"], "agent spawn -- curl 'http://u:***@h/'"],
+    [["apply", "--var", "API_KEY=abcdefgh1234"], "agent up --var 'API_KEY=***'"],
+  ])("%j is not redirected: what is masked cannot be run word for word", async (argv, line) => {
+    for (const mode of ["json", "ndjson", "text"]) {
+      const { exit, stdout, stderr } = await agent(["-o", mode, ...argv]);
+      expect(exit).toBe(3);
+      expect(stdout + stderr).not.toMatch(/abcdefgh|pass@|"redirect"/);
+      expect((stdout + stderr).replaceAll("'", "")).toContain(
+        `with what *** stands for: ${line.replace("agent", `agent -o ${mode}`).replaceAll("'", "")}`,
+      );
+    }
+    expect(told((await agent(argv)).stdout).error).toMatchObject({
+      code: "UNKNOWN_COMMAND",
+      phase: "validation",
+    });
+  });
+});
+
+describe("a suggestion", () => {
+  it.each([
+    [["kil", "rev2"], "Run: agent kill rev2"],
+    [["killl", "a b"], "Run: agent kill 'a b'"],
+    [["daemon", "stat", "-q"], "Run: agent daemon status -q"],
+    [["help", "lst"], "Run: agent help list"],
+    [["lst", "--help"], "Run: agent list --help"],
+    [["nonsense", "x"], "See all commands with: agent --help"],
+  ])("for %j is the whole call: %s", async (argv, suggestion) => {
+    expect(told((await agent(argv)).stdout).error).toMatchObject({ code: "UNKNOWN_COMMAND", suggestion });
+  });
+});
+
 describe("generation g2", () => {
   const g2 = async (argv: string[], env: Record<string, string> = {}) => {
     const { exit, stdout } = await agent(argv, { env });

@@ -225,6 +225,17 @@ describe("exit codes", () => {
       expect(JSON.parse(error.detail!)).toMatchObject({ results: statuses.map((status) => ({ status })) });
   });
 
+  it.each([3, 13])("wait --exit-code-from passes %i on, which is no code of ours then", async (exit_code) => {
+    const result = { id: ID, name: null, status: "failed", reason: "", exit_code, signal: null, error: null };
+    const answers = {
+      "agent/wait": () => ({ results: [result] }),
+      "agent/info": () => ({ ...worker(), id: ID }),
+    };
+    const ran = await against(answers, ["wait", "a", "--exit-code-from", "a"]);
+    expect(ran.exit).toBe(exit_code);
+    expect(envelopeOf(ran.stdout).error).toMatchObject({ code: "WORKER_FAILED" });
+  });
+
   it("wait --exit-code-from passes the child's own code on", async () => {
     const ran = await against(results("completed", "failed"), ["wait", "a", "b", "--exit-code-from", "b"]);
     expect(ran.exit).toBe(8);

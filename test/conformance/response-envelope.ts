@@ -116,7 +116,7 @@ const sentences: Contract["sentences"] = {
       held: ["tells the next step in one sentence", "protocol/errors.unit"],
     },
     {
-      says: "`redirect` is there with exit code 13 alone",
+      says: "`redirect` is there with the errors of exit code 13 alone, and not where a child's own exit code is 13 (`wait --exit-code-from`)",
       done: ["brokenRules", "protocol/response-rules"],
       held: ["each rule finds the envelope that breaks it", "protocol/response-rules.unit"],
     },

@@ -148,7 +148,16 @@ describe("each rule finds the envelope that breaks it", () => {
       3,
     ],
     ["error.suggestion is the next step", { ...lost, error: { ...lost.error, suggestion: " " } }, 5],
-    ["error.redirect goes with exit code 13", { ...lost, error: { ...lost.error, redirect } }, 5],
+    [
+      "error.redirect goes with the errors of exit code 13",
+      { ...lost, error: { ...lost.error, redirect } },
+      5,
+    ],
+    [
+      "error.redirect goes with the errors of exit code 13",
+      { ...moved, error: { ...moved.error, redirect: undefined } },
+      13,
+    ],
     [
       "error.redirect has a command, permanent and a reason",
       { ...moved, error: { ...moved.error, redirect: { command: "agent list" } } },

@@ -1,5 +1,5 @@
 /** agent cas …: artifacts. Done on their files, beside a daemon or without one (decision 0026). */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isDigest } from "../../protocol/digests.ts";
 import { formatSize } from "../../protocol/durations.ts";
@@ -16,6 +16,7 @@ import { summaryOfBytes } from "../../protocol/summary.ts";
 import type { Context, Handler } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
+import { readBounded } from "./read-file.ts";
 import { readStdinBytes } from "./spawn.ts";
 import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 
@@ -33,17 +34,13 @@ const readInput = async (context: Context, from: string): Promise<Uint8Array> =>
   if (from === "-") return readStdinBytes(context, CAS_OBJECT_MAX_BYTES);
   const path = resolve(context.cwd, from);
   try {
-    if (statSync(path).size > CAS_OBJECT_MAX_BYTES)
-      throw invalid(
-        [`FILE ${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`],
-        "cas put",
-      );
-    return readFileSync(path);
+    const bytes = await readBounded(path, CAS_OBJECT_MAX_BYTES);
+    if (bytes !== undefined) return bytes;
   } catch (cause) {
-    if (cause instanceof HoldfastError) throw cause;
     const { code = "", message } = cause as NodeJS.ErrnoException;
     throw invalid([`FILE ${from} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "cas put");
   }
+  throw invalid([`FILE ${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`], "cas put");
 };
 
 /** Artifacts hold no secrets. Bytes that are no text are looked at byte for byte. */

@@ -1,5 +1,4 @@
 /** agent spawn: a worker's spec to the daemon, then, where asked, its records or its end. */
-import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../protocol/limits.ts";
@@ -7,6 +6,7 @@ import { success } from "../../protocol/outcome.ts";
 import type { Context, Result, Streams } from "../context.ts";
 import { invalid } from "../parse.ts";
 import { follow, leavesRunning } from "./follow.ts";
+import { readBounded } from "./read-file.ts";
 import { nextStep, WHY_UNREADABLE } from "./spawn-conditions.ts";
 import { promptSource, specOf } from "./spawn-spec.ts";
 import { waitFor } from "./wait.ts";
@@ -34,25 +34,23 @@ export const readStdin = async (streams: Stdin, maxBytes: number): Promise<strin
 
 const readPrompt = async (context: Context, from: string): Promise<string> => {
   const text =
-    from === "-" ? await readStdin(context, PROMPT_MAX_BYTES) : readPromptFile(resolve(context.cwd, from));
+    from === "-"
+      ? await readStdin(context, PROMPT_MAX_BYTES)
+      : await readPromptFile(resolve(context.cwd, from));
   if (text.trim() === "")
     throw invalid([`the prompt from ${from === "-" ? "stdin" : from} is empty`], "spawn");
   return text;
 };
 
-const readPromptFile = (path: string): string => {
+const readPromptFile = async (path: string): Promise<string> => {
   try {
-    const size = statSync(path).size;
-    const text = size > PROMPT_MAX_BYTES ? "" : readFileSync(path, "utf8");
-    // A pipe, `<(…)`, has no size before it is read.
-    if (Math.max(size, Buffer.byteLength(text)) > PROMPT_MAX_BYTES)
-      throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
-    return text;
+    const bytes = await readBounded(path, PROMPT_MAX_BYTES);
+    if (bytes !== undefined) return bytes.toString("utf8");
   } catch (cause) {
-    if (cause instanceof HoldfastError) throw cause;
     const { code = "", message } = cause as NodeJS.ErrnoException;
     throw invalid([`--prompt-file ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "spawn");
   }
+  throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
 };
 
 export const spawn = async (context: Context): Promise<Result> => {

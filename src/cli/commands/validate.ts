@@ -1,5 +1,4 @@
 /** agent proto validate and agent event validate: bytes of a file or of stdin to findings, with no daemon, in bounded memory. */
-import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { makeLineSplitter } from "../../daemon/line-splitter.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -9,6 +8,7 @@ import type { Finding, Findings, Level } from "../../protocol/validate/finding.t
 import type { LineValidator } from "../../protocol/validate/stream.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { invalid } from "../parse.ts";
+import { bytesOfFile } from "./read-file.ts";
 import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 
 /** What was valid, and how it was looked at. */
@@ -70,7 +70,7 @@ const bytesOf = async function* (context: Context, command: string): AsyncGenera
   }
   const path = resolve(context.cwd, input);
   try {
-    yield* createReadStream(path);
+    yield* bytesOfFile(path);
   } catch (cause) {
     const { code = "", message } = cause as NodeJS.ErrnoException;
     throw invalid([`--input ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], command);
