@@ -297,12 +297,16 @@ export const streamOracle = (lines: readonly Uint8Array[], level: OracleLevel): 
   const values = lines
     .map((line) => readText(line).value)
     .map((value) => (isRecord(value) ? value : undefined));
-  const isJob = (value: Json | undefined): boolean =>
+  const looksLikeJob = (value: Json | undefined): boolean =>
     level === "wire" &&
     value !== undefined &&
     !("version" in value) &&
     !("status" in value) &&
     "percent" in value;
+  // A job's file is one from its first line on; what comes after another line is held to be an envelope.
+  const firstOther = values.findIndex((value) => !looksLikeJob(value));
+  const jobs = new Set(values.slice(0, firstOther === -1 ? values.length : firstOther));
+  const isJob = (value: Json | undefined): boolean => value !== undefined && jobs.has(value);
   lines.forEach((line, at) => {
     if (!isJob(values[at])) for (const rule of oracle(line, level, false, true)) broken.add(rule);
     else
@@ -335,9 +339,10 @@ export const streamOracle = (lines: readonly Uint8Array[], level: OracleLevel): 
     const { pct } = record(value.data);
     return value.status === "progress" && typeof pct === "number" ? [["stream.pct", pct]] : [];
   });
-  percents.forEach(([rule, percent], at) => {
-    if (at > 0 && percent < percents[at - 1]![1]) broken.add(rule);
-  });
+  for (const kind of ["job.percent", "stream.pct"]) {
+    const own = percents.filter(([rule]) => rule === kind).map(([, percent]) => percent);
+    if (own.some((percent, at) => at > 0 && percent < own[at - 1]!)) broken.add(kind);
+  }
   return [...broken].sort();
 };
 
