@@ -44,7 +44,8 @@ ${table(ENVELOPE_RULE_TABLE)}
 
 ${table(Object.values(STREAM_RULES))}
 
-\`job.*\` are of the lines {ts, message, percent, meta} that the originals write for a job; the level \`wire\` knows them.
+\`job.*\` are of the lines {ts, message, percent, meta} that the originals write for a job; the level \`wire\` knows them, in a
+file that has nothing else before them.
 
 ## AgentEvents (\`agent event validate\`)
 

@@ -396,6 +396,8 @@ export const ENVELOPE_MAX_DEPTH = 128;
 export const FINDINGS_MAX = 100;
 /** Members down to this depth have their line told; what is deeper has that of the member above it. */
 export const LINES_KNOWN_DEPTH = 3;
+/** In test mode: newest answered requests of a connection whose ids are remembered, so that a second answer is seen. */
+export const ANSWERED_IDS_MAX = 10_000;
 /** protocol-v1.txt, Preview bounds: a preview is under this. */
 export const PREVIEW_UNDER_BYTES = 1024;
 /** A command that prints nothing for so long says that it is still there (response-envelope notes B.3, F-053). */

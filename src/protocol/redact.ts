@@ -6,7 +6,7 @@
 import { HoldfastError } from "./errors.ts";
 import { DATA_MAX_DEPTH, KNOWN_SECRET_MIN_CHARS } from "./limits.ts";
 
-const MASK = "***";
+export const MASK = "***";
 
 /**
  * Shapes of secrets, each with what stays of it. A token begins where no other token goes on, which also keeps the search linear, or
@@ -180,7 +180,8 @@ export const redactError = (error: HoldfastError, redact: Redactor): HoldfastErr
   });
 };
 
-const isReference = (value: string): boolean =>
+/** What says where a secret is, and is none. */
+export const isReference = (value: string): boolean =>
   value === "" || value.startsWith("@env:") || value.startsWith("@file:");
 
 const MAY_BE_PROTOCOL = /^(?:[a-z_]+|[\d.]+)$/;

@@ -24,6 +24,16 @@ export interface Summary {
   /** Of a list, or of an object that has exactly one. */
   readonly record_count?: number;
   readonly preview: Preview;
+  /** Of a page of a list: what it takes to ask for the next one without reading the artifact. */
+  readonly pagination?: Pagination;
+}
+
+interface Pagination {
+  readonly has_more: boolean;
+  /** On all pages together. */
+  readonly total_items?: number;
+  /** Of the next page. */
+  readonly cursor?: string;
 }
 
 export const summaryOfJson = (value: unknown, size_bytes: number): Summary => {
@@ -33,6 +43,7 @@ export const summaryOfJson = (value: unknown, size_bytes: number): Summary => {
     kind: "application/json",
     ...(records === undefined ? {} : { record_count: records.length }),
     preview: previewOf(records === undefined ? value : records[0]),
+    ...(records === undefined ? {} : paginationOf(value as object)),
   };
 };
 
@@ -61,6 +72,26 @@ const recordsOf = (value: unknown): readonly unknown[] | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
   const lists = Object.values(value).filter((member) => Array.isArray(member));
   return lists.length === 1 ? lists[0] : undefined;
+};
+
+/** Our pages say `total`, and `cursor` where there is another one. A cursor longer than any of ours is left out: cut it would be of no use. */
+const paginationOf = ({
+  total,
+  cursor,
+}: {
+  readonly total?: unknown;
+  readonly cursor?: unknown;
+}): { readonly pagination?: Pagination } => {
+  const hasTotal = typeof total === "number";
+  const hasMore = typeof cursor === "string";
+  if (!hasTotal && !hasMore) return {};
+  return {
+    pagination: {
+      has_more: hasMore,
+      ...(hasTotal && { total_items: total }),
+      ...(hasMore && Buffer.byteLength(cursor) <= PREVIEW_TEXT_MAX_BYTES && { cursor }),
+    },
+  };
 };
 
 const fits = (preview: Preview): boolean => Buffer.byteLength(JSON.stringify(preview)) <= PREVIEW_MAX_BYTES;

@@ -40,6 +40,17 @@ describe("a result", () => {
     expect((await content(data.artifact)).workers).toEqual(workers);
   });
 
+  it("of a page of workers says where the next page begins", async () => {
+    const page = { workers: workers.slice(0, 2), total: 200, cursor: "01C" };
+    const { envelopes } = await against({ "agent/list": () => page }, ["list", "--all", "--limit", "2"], {
+      HOLDFAST_INLINE_OUTPUT: "200",
+    });
+    expect(envelopes[0]!.data.summary).toMatchObject({
+      record_count: 2,
+      pagination: { has_more: true, total_items: 200, cursor: "01C" },
+    });
+  });
+
   it("is inline where the limit is raised", async () => {
     const { envelopes } = await against(answers, ["list"], { HOLDFAST_INLINE_OUTPUT: "1MB" });
     expect(envelopes[0]!.data.workers).toHaveLength(200);

@@ -258,7 +258,12 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "HTTP responses: `status_code`, `headers`, pagination",
+      says: "pagination metadata: `has_more`, `total_items`, and the cursor of the next page",
+      done: ["summaryOfJson", "protocol/summary"],
+      held: ["that is a page of a list still says how to have the next one", "protocol/artifactize.unit"],
+    },
+    {
+      says: "HTTP responses: `status_code`, `headers`",
       apart: "there are no HTTP responses",
     },
   ],

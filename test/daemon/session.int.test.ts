@@ -361,6 +361,7 @@ describe("what is too large for an envelope", () => {
         size_bytes: expect.any(Number),
         kind: "application/json",
         record_count: 2_000,
+        pagination: { has_more: false, total_items: 2000 },
         preview: { first_keys: ["id"], sample_record: { id: "worker-000000" } },
       },
       artifact: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),

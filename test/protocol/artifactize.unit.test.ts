@@ -60,6 +60,24 @@ describe("an outcome", () => {
     });
   });
 
+  it("that is a page of a list still says how to have the next one", async () => {
+    const { outcome } = kept();
+    const paginationOf = async (page: object): Promise<unknown> => {
+      const workers = ["x".repeat(INLINE_MAX_BYTES)];
+      const { value } = (await outcome(success({ workers, ...page }))) as { value: Artifactized };
+      return value.summary.pagination;
+    };
+    expect(await paginationOf({ total: 9, cursor: "01C" })).toEqual({
+      has_more: true,
+      total_items: 9,
+      cursor: "01C",
+    });
+    expect(await paginationOf({ total: 9 })).toEqual({ has_more: false, total_items: 9 });
+    expect(await paginationOf({ cursor: "01C" })).toEqual({ has_more: true, cursor: "01C" });
+    expect(await paginationOf({ cursor: "c".repeat(1_000) })).toEqual({ has_more: true });
+    expect(await paginationOf({})).toBeUndefined();
+  });
+
   it("of a failure keeps its error, and has its results in the artifact", async () => {
     const { outcome } = kept();
     const error = new HoldfastError("PARTIAL_FAILURE", "2 of 3 failed.");

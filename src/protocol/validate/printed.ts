@@ -4,7 +4,7 @@
  */
 import { SENT_WHOLE } from "../artifactize.ts";
 import { HoldfastError } from "../errors.ts";
-import { INLINE_MAX_BYTES } from "../limits.ts";
+import { ANSWERED_IDS_MAX, INLINE_MAX_BYTES } from "../limits.ts";
 import { judge, type Options } from "./envelope.ts";
 import { type Findings, makeFindings } from "./finding.ts";
 import { isObject, type JsonObject } from "./forms.ts";
@@ -49,42 +49,91 @@ export const makePrintedCheck = (inline_max_bytes: number): { take(lines: string
   };
 };
 
-/** The lines of a connection, of many requests at once, each with the limit that it asked for; undefined, or what is wrong. */
-export const makeAnswersCheck = (
-  inlineMaxOf: (request_id: unknown) => number,
-): ((lines: string) => HoldfastError | undefined) => {
-  const lastSeq = new Map<unknown, number>();
+/** The lines of a connection, of many requests at once, each with the limit that it asked for. */
+export interface AnswersCheck {
+  /** A request with the id has come. */
+  asked(request_id: string): void;
+  /** Undefined, or what is wrong. */
+  take(lines: string): HoldfastError | undefined;
+}
+
+export const makeAnswersCheck = (inlineMaxOf: (request_id: unknown) => number): AnswersCheck => {
+  const order = makeOrder();
   const options: Options = {
     level: "spec",
     inlineMaxOf: (envelope) =>
       limitFor(envelope, inlineMaxOf(isObject(envelope.meta) ? envelope.meta.request_id : undefined)),
   };
-  return (lines) => {
-    for (const line of lines.split("\n").slice(0, -1)) {
-      const envelope: unknown = JSON.parse(line);
-      const findings = makeFindings();
-      judge(isObject(envelope) ? envelope : {}, () => 1, options, findings);
-      const error = defect(findings, line) ?? outOfOrder(envelope as JsonObject, lastSeq, line);
-      if (error !== undefined) return error;
-    }
-    return undefined;
+  return {
+    asked: order.asked,
+    take(lines) {
+      for (const line of lines.split("\n").slice(0, -1)) {
+        const envelope: unknown = JSON.parse(line);
+        const findings = makeFindings();
+        judge(isObject(envelope) ? envelope : {}, () => 1, options, findings);
+        const error = defect(findings, line) ?? order.wrong(envelope as JsonObject, line);
+        if (error !== undefined) return error;
+      }
+      return undefined;
+    },
   };
 };
 
-/** Progress of one request is numbered without a gap; its terminal line lets the number be forgotten. */
-const outOfOrder = (
-  { status, meta }: JsonObject,
-  lastSeq: Map<unknown, number>,
-  line: string,
-): HoldfastError | undefined => {
-  const { request_id, seq } = meta as { readonly request_id?: unknown; readonly seq: number };
-  if (status !== "progress") {
-    lastSeq.delete(request_id);
-    return undefined;
-  }
-  const last = lastSeq.get(request_id);
-  lastSeq.set(request_id, seq);
-  return last === undefined || seq === last + 1
-    ? undefined
-    : new HoldfastError("INTERNAL", `Progress of ours goes from ${last} to ${seq}: ${line.slice(0, 2_000)}`);
+/** How far the answer to an id is. */
+interface Answer {
+  /** Requests with the id that have no terminal line yet: a repeat of one in flight is answered, too. */
+  open: number;
+  last: number;
+  /** One of several has ended, and which one nobody can tell: the next progress may be the first of another. */
+  mayBegin: boolean;
+}
+
+/** Of one request: progress from 0 without a gap, one terminal line, and nothing more until its id is asked for again. */
+const makeOrder = () => {
+  const answers = new Map<unknown, Answer>();
+  const ended = new Set<unknown>();
+  const begun = (id: unknown): Answer => {
+    const answer = { open: 0, last: -1, mayBegin: false };
+    answers.set(id, answer);
+    return answer;
+  };
+  const end = (id: unknown, answer: Answer): void => {
+    answer.open -= 1;
+    answer.mayBegin = true;
+    if (answer.open > 0) return;
+    answers.delete(id);
+    ended.add(id);
+    for (const oldest of ended) {
+      if (ended.size <= ANSWERED_IDS_MAX) break;
+      ended.delete(oldest);
+    }
+  };
+  return {
+    asked(id: unknown): void {
+      ended.delete(id);
+      (answers.get(id) ?? begun(id)).open += 1;
+    },
+    wrong({ status, meta }: JsonObject, line: string): HoldfastError | undefined {
+      const { request_id: id, seq } = meta as { readonly request_id?: unknown; readonly seq: number };
+      // What could not be read has no id, and any number of answers.
+      if (id === undefined && status !== "progress") return undefined;
+      const wrong = (what: string) => new HoldfastError("INTERNAL", `${what}: ${line.slice(0, 2_000)}`);
+      if (ended.has(id)) return wrong("A line of ours follows the terminal one");
+      const answer = answers.get(id) ?? begun(id);
+      // A request without an id was given one by the daemon: nobody has asked for that.
+      answer.open = Math.max(1, answer.open);
+      if (status !== "progress") {
+        end(id, answer);
+        return undefined;
+      }
+      const { last } = answer;
+      if (seq !== last + 1 && !(answer.mayBegin && seq === 0))
+        return wrong(
+          last < 0 ? `Progress of ours begins at ${seq}` : `Progress of ours goes from ${last} to ${seq}`,
+        );
+      answer.last = seq;
+      answer.mayBegin = false;
+      return undefined;
+    },
+  };
 };

@@ -23,8 +23,9 @@ interface Seen {
   lastPct: number | undefined;
   isFinal: boolean;
   terminals: number;
-  /** Lines of a job's progress file, which is no stream of envelopes and has no terminal line. */
+  /** Lines of a job's progress file, which is no stream of envelopes and has no terminal line: such a file has no other lines. */
   jobLines: number;
+  jobPercent: number | undefined;
 }
 
 export const makeStreamValidator = (options: Options): LineValidator => {
@@ -37,6 +38,7 @@ export const makeStreamValidator = (options: Options): LineValidator => {
     isFinal: false,
     terminals: 0,
     jobLines: 0,
+    jobPercent: undefined,
   };
   return {
     found: () => findings,
@@ -48,9 +50,9 @@ export const makeStreamValidator = (options: Options): LineValidator => {
       }
       const read = readObject(bytes, seen.lines, { ...options, whole: true }, findings);
       if (read === undefined) return;
-      if (options.level === "wire" && isJobProgress(read.value)) {
+      if (options.level === "wire" && seen.jobLines === seen.lines - 1 && isJobProgress(read.value)) {
         seen.jobLines += 1;
-        seen.lastPct = judgeJobProgress(read.value, seen.lines, seen.lastPct, findings);
+        seen.jobPercent = judgeJobProgress(read.value, seen.lines, seen.jobPercent, findings);
         return;
       }
       judge(read.value, read.lineOf, options, findings);

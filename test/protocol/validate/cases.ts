@@ -111,6 +111,14 @@ const MEMBERS: readonly (readonly [Path, readonly unknown[]])[] = [
   ],
   [["data", "percent"], [1]],
   [
+    ["data", "api_key"],
+    ["***", "@env:K", "hunter2", ["***", "hunter2"]],
+  ],
+  [
+    ["error", "details", "passwords"],
+    [["***"], { prod: "hunter2", stage: "" }, { cache_key: "hunter2" }],
+  ],
+  [
     ["data", "inline"],
     [INLINE_EXACT, `${INLINE_EXACT}i`, "i".repeat(32_700), "i".repeat(32_768), "\n".repeat(16_384)],
   ],
@@ -260,10 +268,14 @@ const choices = (bases: number, changes: number): fc.Arbitrary<Case> =>
     isPretty: fc.boolean(),
   });
 
-/** Whether a damaged secret is one still is not what the oracle knows. */
+/** Whether a damaged secret, or its name, or what stands for it, is one still is not what the oracle knows. */
+const UNDAMAGED = [SECRET, '"api_key"', '"passwords"', '"***"', '"@env:K"'];
 const outsideSecrets = (text: string, at: number): number => {
-  const start = text.lastIndexOf(SECRET, at);
-  return start >= 0 && at < start + SECRET.length ? start : at;
+  for (const kept of UNDAMAGED) {
+    const start = text.lastIndexOf(kept, at);
+    if (start >= 0 && at < start + kept.length) return start;
+  }
+  return at;
 };
 
 const bytesOf = (bases: readonly Json[], all: readonly Change[], given: Case): Buffer => {

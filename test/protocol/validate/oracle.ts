@@ -109,6 +109,16 @@ const CATALOGUE =
   );
 /** The only secrets that the generators make. */
 const looksSecret = (leaf: unknown): boolean => typeof leaf === "string" && leaf.includes("sk-ant-api03-");
+/** A text below one of the secret names that the generators make, but for a mask, nothing, or the place of the secret. */
+const tellsNamed = (value: unknown): boolean =>
+  value !== null &&
+  typeof value === "object" &&
+  Object.keys(value).some((name) => {
+    const item = (value as Json)[name];
+    return name === "api_key" || name === "passwords"
+      ? someLeaf(item, (leaf) => typeof leaf === "string" && !["", "***", "@env:K"].includes(leaf))
+      : tellsNamed(item);
+  });
 
 const isName = (part: string | undefined): boolean =>
   part !== undefined && /^[a-z0-9-]+$/.test(part) && !part.startsWith("-");
@@ -258,7 +268,9 @@ const sentences = (envelope: Json, level: OracleLevel, strict: boolean): string[
     must("data.pct", typeof data.pct === "number" && data.pct >= 0 && data.pct <= 100, "spec");
   must(
     "secret",
-    ![envelope.data, envelope.meta, envelope.error].some((part) => someLeaf(part, looksSecret)),
+    ![envelope.data, envelope.meta, envelope.error].some(
+      (part) => someLeaf(part, looksSecret) || tellsNamed(part),
+    ),
     "spec",
   );
 
@@ -297,12 +309,16 @@ export const streamOracle = (lines: readonly Uint8Array[], level: OracleLevel): 
   const values = lines
     .map((line) => readText(line).value)
     .map((value) => (isRecord(value) ? value : undefined));
-  const isJob = (value: Json | undefined): boolean =>
+  const looksLikeJob = (value: Json | undefined): boolean =>
     level === "wire" &&
     value !== undefined &&
     !("version" in value) &&
     !("status" in value) &&
     "percent" in value;
+  // A job's file is one from its first line on; what comes after another line is held to be an envelope.
+  const firstOther = values.findIndex((value) => !looksLikeJob(value));
+  const jobs = new Set(values.slice(0, firstOther === -1 ? values.length : firstOther));
+  const isJob = (value: Json | undefined): boolean => value !== undefined && jobs.has(value);
   lines.forEach((line, at) => {
     if (!isJob(values[at])) for (const rule of oracle(line, level, false, true)) broken.add(rule);
     else
@@ -335,9 +351,10 @@ export const streamOracle = (lines: readonly Uint8Array[], level: OracleLevel): 
     const { pct } = record(value.data);
     return value.status === "progress" && typeof pct === "number" ? [["stream.pct", pct]] : [];
   });
-  percents.forEach(([rule, percent], at) => {
-    if (at > 0 && percent < percents[at - 1]![1]) broken.add(rule);
-  });
+  for (const kind of ["job.percent", "stream.pct"]) {
+    const own = percents.filter(([rule]) => rule === kind).map(([, percent]) => percent);
+    if (own.some((percent, at) => at > 0 && percent < own[at - 1]!)) broken.add(kind);
+  }
   return [...broken].sort();
 };
 

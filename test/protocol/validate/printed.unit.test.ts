@@ -44,16 +44,44 @@ describe("what we print", () => {
 
   it("may be as large as its request asked for, and no other's", () => {
     const check = makeAnswersCheck((id) => (id === "wide" ? 2 * inline : inline));
-    expect(check(large({}, "wide"))).toBeUndefined();
-    expect(check(large({}, "narrow"))?.message).toMatch(/data\.inline/);
+    expect(check.take(large({}, "wide"))).toBeUndefined();
+    expect(check.take(large({}, "narrow"))?.message).toMatch(/data\.inline/);
   });
 
   it("may be of many requests at once on a connection, each numbered by itself", () => {
     const check = makeAnswersCheck(() => inline);
     const other = { command: "agent/watch", request_id: "s" };
-    expect(check(progress(0) + progress(0, other) + progress(1) + end + progress(0))).toBeUndefined();
-    expect(check(progress(2, other))?.message).toMatch(/goes from 0 to 2/);
-    expect(check(broken)?.message).toMatch(/breaks the contract/);
+    expect(check.take(progress(0) + progress(0, other) + progress(1) + end)).toBeUndefined();
+    expect(check.take(progress(2, other))?.message).toMatch(/goes from 0 to 2/);
+    expect(check.take(broken)?.message).toMatch(/breaks the contract/);
+  });
+
+  it.each([
+    ["progress that begins at another number than 0", [progress(1)], /begins at 1/],
+    ["a second terminal line", [end, end], /follows the terminal one/],
+    ["progress after the terminal line", [progress(0), end, progress(1)], /follows the terminal one/],
+    ["progress that begins again", [progress(0), progress(0)], /goes from 0 to 0/],
+  ])("is refused with %s of one request", (_name, lines, message) => {
+    const check = makeAnswersCheck(() => inline);
+    check.asked("r");
+    expect(check.take(lines.join(""))?.message).toMatch(message);
+  });
+
+  it("may be of an id that is asked for again, after its answer and before it", () => {
+    const check = makeAnswersCheck(() => inline);
+    check.asked("r");
+    expect(check.take(progress(0) + end)).toBeUndefined();
+    check.asked("r");
+    expect(check.take(progress(0))).toBeUndefined();
+    check.asked("r");
+    // The repeat is refused while the first goes on; or the first has ended, and the repeat begins.
+    expect(check.take(end + progress(1) + end)).toBeUndefined();
+    expect(check.take(end)?.message).toMatch(/follows the terminal one/);
+  });
+
+  it("may be any number of answers to what has no id", () => {
+    const nameless = encodeEnvelope(okEnvelope({ command: "request/read" }, time, {}));
+    expect(makeAnswersCheck(() => inline).take(nameless + nameless)).toBeUndefined();
   });
 
   it("is judged only in test mode", async () => {
