@@ -1,10 +1,13 @@
 /** `agent cas …` as people and programs use it: on the files, with no daemon anywhere. */
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -13,6 +16,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { type AgentOptions, agent } from "./support/agent.ts";
+import { MAIN } from "./support/commands.ts";
 
 let dir: string;
 let file: string;
@@ -61,6 +65,42 @@ it("any bytes go to a file as they came in", async () => {
     data: { size_bytes: 100_000, out },
   });
   expect(readFileSync(out).equals(bytes)).toBe(true);
+});
+
+describe("a file that is written anew", () => {
+  const text = "line\n".repeat(50_000);
+  const out = () => join(dir, "copy");
+  const putText = async () => {
+    writeFileSync(file, text);
+    writeFileSync(out(), "before", { mode: 0o640 });
+    return (await cas("put", file, "-o", "text")).stdout.trim();
+  };
+
+  it("keeps its mode, its other name, and leaves nothing beside it", async () => {
+    const digest = await putText();
+    symlinkSync(out(), join(dir, "link"));
+    expect(await json(["get", digest, "--out", join(dir, "link")])).toMatchObject({ exit: 0 });
+    expect(readFileSync(out(), "utf8")).toBe(text);
+    expect(statSync(out()).mode & 0o777).toBe(0o640);
+    expect(readdirSync(dir).sort()).toEqual(["copy", "link", "report.txt", "state"]);
+  });
+
+  it("stays as it was where there is no room for the new one", async () => {
+    const argv = ["--state-dir", state(), "cas", "get", await putText(), "--out", out()];
+    const { status, stderr } = spawnSync(
+      "sh",
+      ["-c", 'ulimit -f 64 && exec "$@"', "sh", process.execPath, MAIN, ...argv],
+      { encoding: "utf8" },
+    );
+    expect({ status, stderr }).toEqual({ status: 7, stderr: expect.stringContaining("EFBIG") });
+    expect(readFileSync(out(), "utf8")).toBe("before");
+    expect(readdirSync(dir).sort()).toEqual(["copy", "report.txt", "state"]);
+  });
+
+  it("is no device: that is written to as it is", async () => {
+    expect(await json(["get", await putText(), "--out", "/dev/null"])).toMatchObject({ exit: 0 });
+    expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+  });
 });
 
 it("stdin is put with -", async () => {

@@ -1,5 +1,5 @@
 /** agent cas …: artifacts. Done on their files, beside a daemon or without one (decision 0026). */
-import { writeFileSync } from "node:fs";
+import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isDigest } from "../../protocol/digests.ts";
 import { formatSize } from "../../protocol/durations.ts";
@@ -69,9 +69,28 @@ const WHY_UNWRITABLE: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ["DISK_FULL", "does not fit on its disk"],
 };
 
+/** Whole or not at all: what stood there stays until all of it is written. A device or a pipe is written to as it is. */
+const writeWhole = (path: string, bytes: Uint8Array): void => {
+  const old = statSync(path, { throwIfNoEntry: false });
+  if (old !== undefined && !old.isFile()) {
+    writeFileSync(path, bytes);
+    return;
+  }
+  const place = old === undefined ? path : realpathSync(path);
+  const temporary = `${place}.${process.pid}.new`;
+  try {
+    writeFileSync(temporary, bytes, { mode: old === undefined ? 0o666 : 0o600 });
+    if (old !== undefined) chmodSync(temporary, old.mode);
+    renameSync(temporary, place);
+  } catch (cause) {
+    rmSync(temporary, { force: true });
+    throw cause;
+  }
+};
+
 const write = (context: Context, to: string, bytes: Uint8Array): void => {
   try {
-    writeFileSync(resolve(context.cwd, to), bytes);
+    writeWhole(resolve(context.cwd, to), bytes);
   } catch (cause) {
     const { code = "", message } = cause as NodeJS.ErrnoException;
     const [error, why] = WHY_UNWRITABLE[code] ?? ["PERMISSION_DENIED", `cannot be written: ${message}`];
