@@ -8,14 +8,17 @@ import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 type Flags = Readonly<Record<string, unknown>>;
 
 const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
-/** A completion script is eval'ed, an export is lines already, an artifact is its bytes: text unless something else is asked for by name. */
-const TEXT_UNLESS_ASKED = ["agent/completion", "db/export", "cas/get"];
+/** An export is lines already, an artifact is its bytes: text where nothing else is asked for, whatever stdout is. */
+const TEXT_UNLESS_ASKED = ["db/export", "cas/get"];
+/** It is eval'ed, also by whoever has set HOLDFAST_OUTPUT for good. */
+const TEXT_UNLESS_FLAGGED = ["agent/completion"];
 
 /** Flag, then HOLDFAST_OUTPUT, then what stdout is. */
 export const modeOf = (command: string, flags: Flags, env: Env, isTerminal: boolean): Mode => {
-  if (TEXT_UNLESS_ASKED.includes(command) && flags.output === undefined) return "text";
+  if (TEXT_UNLESS_FLAGGED.includes(command) && flags.output === undefined) return "text";
   const asked = flags.output ?? env.HOLDFAST_OUTPUT;
   if (typeof asked === "string" && MODES.includes(asked)) return asked as Mode;
+  if (TEXT_UNLESS_ASKED.includes(command)) return "text";
   return isTerminal && !env.CI ? "text" : "json";
 };
 

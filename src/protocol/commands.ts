@@ -1058,7 +1058,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Print the whole log with its archives, one JSON record a line",
     args: [],
     details:
-      "--format v2 prints the run and worker events of the runtime architecture instead: a stream for each worker and for each of its runs.",
+      "--format v2 prints the run and worker events of the runtime architecture instead: a stream for each worker and for each of its runs. Text unless -o or HOLDFAST_OUTPUT says otherwise, also where stdout is no terminal.",
     flags: [
       {
         name: "format",
@@ -1097,6 +1097,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [5, 7],
     summary: "Print the bytes of an artifact, verified",
+    details: "Text unless -o or HOLDFAST_OUTPUT says otherwise, also where stdout is no terminal.",
     args: [digest],
     flags: [{ name: "out", type: "string", value: "F", help: "write them to this file" }],
     examples: [`agent cas get ${EXAMPLE_DIGEST} --out report.json`],
@@ -1212,6 +1213,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [],
     summary: "Print a completion script for your shell",
+    details: "Text unless -o says otherwise, whatever HOLDFAST_OUTPUT says.",
     args: [
       {
         name: "SHELL",

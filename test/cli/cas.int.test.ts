@@ -55,6 +55,14 @@ it("a file is put and given back, and no daemon is started for it", async () => 
   expect(readdirSync(state())).toEqual(["cas"]);
 });
 
+it("HOLDFAST_OUTPUT is heard by an artifact, and by no completion script, which is eval'ed", async () => {
+  await cas("put", file);
+  const env = { HOLDFAST_OUTPUT: "json" };
+  const { stdout } = await agent(["--state-dir", state(), "cas", "get", HELLO], { env });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { base64: "aGVsbG8=" } });
+  expect((await agent(["completion", "bash"], { env })).stdout).toMatch(/^complete /m);
+});
+
 it("any bytes go to a file as they came in", async () => {
   const bytes = Buffer.from(Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7) % 256));
   writeFileSync(file, bytes);

@@ -84,6 +84,10 @@ it("old output is moved to an archive, and an export has it as before", async ()
   };
   const before = await exported();
   expect(before).toContain('"text":"hello\\n"');
+  const asked = await commands.start(["--state-dir", dirname(file), "db", "export"], {
+    HOLDFAST_OUTPUT: "json",
+  }).ended;
+  expect(JSON.parse(asked.stdout.trimEnd().split("\n").at(-1)!)).toMatchObject({ ok: true });
   expect(await agent("db", "gc", "--older-than", "0s", "--dry-run")).toMatchObject({
     data: { records: 1, archives: [], effect: "would_delete" },
   });
