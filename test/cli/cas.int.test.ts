@@ -122,9 +122,10 @@ describe("a collection", () => {
     expect(await json(["pin", HELLO])).toMatchObject({ data: { effect: "created" } });
     expect(await json(["pin", HELLO])).toMatchObject({ data: { effect: "noop" } });
     age(HELLO);
-    expect(await json(["gc", "--older-than", "1h"])).toMatchObject({
-      data: { objects: 0, pinned: 1, effect: "noop" },
-    });
+    for (const argv of [[], ["--dry-run"]])
+      expect(await json(["gc", "--older-than", "1h", ...argv])).toMatchObject({
+        data: { objects: 0, pinned: 1, effect: "noop" },
+      });
     expect(await json(["unpin", HELLO])).toMatchObject({ data: { effect: "deleted" } });
     const dry = await json(["gc", "--older-than", "1h", "--dry-run"]);
     expect(dry).toMatchObject({ data: { objects: 1, bytes: 5, effect: "would_delete" } });

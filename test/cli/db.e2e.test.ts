@@ -94,9 +94,10 @@ it("old output is moved to an archive, and an export has it as before", async ()
   expect(await agent("db", "gc", "--older-than", "0s")).toMatchObject({
     data: { records: 1, effect: "deleted" },
   });
-  expect(await agent("db", "gc", "--older-than", "0s")).toMatchObject({
-    data: { records: 0, effect: "noop" },
-  });
+  for (const argv of [[], ["--dry-run"]])
+    expect(await agent("db", "gc", "--older-than", "0s", ...argv)).toMatchObject({
+      data: { records: 0, effect: "noop" },
+    });
   expect(await exported()).toBe(before);
   expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
 });

@@ -109,7 +109,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   "daemon stop --dry-run": "would_delete",
   "daemon stop --kill-agents": "deleted",
   "db rebuild": "updated",
-  "db gc --dry-run": "would_delete",
+  "db gc --dry-run": "noop",
 };
 const DANGEROUS = COMMANDS.filter(({ danger }) => danger !== "safe").map(({ command }) => command);
 let restarts = 0;

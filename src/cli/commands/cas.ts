@@ -144,6 +144,6 @@ export const gc: Handler = async (context) => {
   const dry_run = context.flags["dry-run"] === true;
   const older_than_ms = (context.flags["older-than"] as number | undefined) ?? CAS_KEPT_MS;
   const report = await (await files()).collectIn(context.stateDir, { older_than_ms, dry_run }).finally(done);
-  const effect = dry_run ? "would_delete" : report.objects > 0 ? "deleted" : "noop";
+  const effect = report.objects === 0 ? "noop" : dry_run ? "would_delete" : "deleted";
   return success({ ...report, effect });
 };

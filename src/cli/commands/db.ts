@@ -100,7 +100,7 @@ export const gc: Handler = async (context) => {
   ).finally(done);
   return success({
     ...report,
-    effect: how.dry_run ? "would_delete" : report.records > 0 ? "deleted" : "noop",
+    effect: report.records === 0 ? "noop" : how.dry_run ? "would_delete" : "deleted",
   });
 };
 
