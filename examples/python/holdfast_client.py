@@ -48,15 +48,21 @@ def state_dir():
 
 
 def main(argv):
-    watching, control = Client(state_dir()), Client(state_dir())
+    if "--" not in argv[:-1]:
+        return "usage: holdfast_client.py -- PROGRAM [ARGUMENT...]"
+    argv = argv[argv.index("--") + 1 :]
     spec = {"kind": "command", "argv": argv, "cwd": os.getcwd(), "client_env": dict(os.environ), "restart": "temporary"}
-    worker = control.ask("agent/spawn", spec=spec)["id"]
-    for record in watching.stream("agent/watch", ids=[worker], **{"from": 0, "follow": False}):
-        event = record.get("payload", {})
-        print(record.get("type", "watched"), event.get("text", ""), flush=True)
-        if event.get("kind") == "TextOutput":  # it lives: that is enough for an example
-            control.ask("agent/kill", ids=[worker], grace_ms=1000, reason="seen")
+    try:
+        watching, control = Client(state_dir()), Client(state_dir())
+        worker = control.ask("agent/spawn", spec=spec)["id"]
+        for record in watching.stream("agent/watch", ids=[worker], **{"from": 0, "follow": False}):
+            event = record.get("payload", {})
+            print(record.get("type", "watched"), event.get("text", ""), flush=True)
+            if event.get("kind") == "TextOutput":  # it lives: that is enough for an example
+                control.ask("agent/kill", ids=[worker], grace_ms=1000, reason="seen")
+    except (RequestFailed, OSError) as problem:
+        return f"error: {problem}"
 
 
 if __name__ == "__main__":
-    main(sys.argv[sys.argv.index("--") + 1 :])
+    sys.exit(main(sys.argv[1:]))

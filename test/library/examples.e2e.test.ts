@@ -69,6 +69,19 @@ describe("examples", () => {
         expect(lines.at(-1)).toBe("watched");
         const { data } = JSON.parse(await agent("list", "--all", "-o", "json"));
         expect(data).toMatchObject([{ status: "cancelled", reason: "seen" }]);
+        const refused = (...argv: readonly string[]) => {
+          const client = join(folder, "python/holdfast_client.py");
+          const { status, stderr } = spawnSync("python3", [client, ...argv], { env, encoding: "utf8" });
+          return { status, stderr };
+        };
+        const usage = "usage: holdfast_client.py -- PROGRAM [ARGUMENT...]\n";
+        expect(refused()).toEqual({ status: 1, stderr: usage });
+        expect(refused("--")).toEqual({ status: 1, stderr: usage });
+        const unknown = refused("--", "no-such-program");
+        expect(unknown).toEqual({
+          status: 1,
+          stderr: expect.stringMatching(/^error: BINARY_NOT_FOUND: .*\n$/),
+        });
       } finally {
         await agent("daemon", "stop", "--kill-agents");
       }
