@@ -344,6 +344,15 @@ export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
 export type { LogRecord, RecordPayloads, RecordType, Usage, WorkerError } from "./protocol/records.ts";
+export { EventStreams } from "./protocol/run-events/append.ts";
+export { dedupeKey, type StreamEvent, type WorkerEvent } from "./protocol/run-events/events.ts";
+export {
+  projectRun,
+  type RunState,
+  type WorkerProjection,
+  WorkerProjections,
+} from "./protocol/run-events/project.ts";
+export { mayFollow, type RunStatus } from "./protocol/run-events/statuses.ts";
 export type { TreeSpecInput } from "./protocol/tree.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts";
 export type {

@@ -1,6 +1,7 @@
 /** What the `agent` command does to a state directory of which no daemon answers. Loaded when it is asked for: SQLite comes along. */
 import { join } from "node:path";
 import { Exporter } from "../protocol/run-events/export.ts";
+import { ExportCheck } from "../protocol/run-events/judged.ts";
 import { openLog } from "../store/log.ts";
 import { checkFile, lookAtFile } from "../store/offline.ts";
 import type { CheckReport, EventLog } from "../store/port.ts";
@@ -65,9 +66,10 @@ export const vacuum = (stateDir: string, version: string, report: GcReport): Pro
 export const exported = (stateDir: string, from: number, to: number): Generator<string> =>
   exportLines(fileOf(stateDir), join(stateDir, "archive"), from, to);
 
-/** The same as run and worker events; whole streams, so from the beginning. */
-export function* exportedEvents(stateDir: string, to: number): Generator<string> {
+/** The same as run and worker events; whole streams, so from the beginning. In test mode each is held against the rules of the contract. */
+export function* exportedEvents(stateDir: string, to: number, isTest: boolean): Generator<string> {
   const exporter = new Exporter();
+  const check = isTest ? new ExportCheck() : undefined;
   for (const line of exported(stateDir, 1, to))
-    for (const event of exporter.take(JSON.parse(line))) yield JSON.stringify(event);
+    for (const event of exporter.take(JSON.parse(line))) yield JSON.stringify(check?.take(event) ?? event);
 }

@@ -115,9 +115,11 @@ export const exportProblems = ({ flags }: Call): readonly string[] => {
 export const exportLog: Handler = async (context) => {
   const { from = 1, to = Number.MAX_SAFE_INTEGER } = context.flags as { from?: number; to?: number };
   const { exported, exportedEvents } = await offline();
-  const { stateDir, flags } = context;
+  const { stateDir, flags, env } = context;
+  const isTest = env.HOLDFAST_VALIDATE === "1";
+  const lines = flags.format === "v2" ? exportedEvents(stateDir, to, isTest) : exported(stateDir, from, to);
   let [records, waiting] = [0, ""];
-  for (const line of flags.format === "v2" ? exportedEvents(stateDir, to) : exported(stateDir, from, to)) {
+  for (const line of lines) {
     records++;
     if (context.mode !== "text") await context.record(JSON.parse(line));
     else waiting += `${line}\n`;

@@ -116,8 +116,10 @@ const judged = (context: Context, findings: Findings, how: Omit<Valid, "valid" |
   const omitted = count - findings.list.length;
   const sentences = findings.list.map((finding) => `${sentenceOf(finding)} ${finding.remedy}`);
   const problems = omitted === 0 ? sentences : [...sentences, `There are ${omitted} more.`];
+  // The problems that people are told begin with the first one.
+  const message = context.mode === "text" ? `${count} findings` : `${count} findings. ${sentenceOf(first)}`;
   return failure(
-    new HoldfastError("ENVELOPE_INVALID", `${count > 1 ? `${count} findings. ` : ""}${sentenceOf(first)}`, {
+    new HoldfastError("ENVELOPE_INVALID", count > 1 ? message : sentenceOf(first), {
       phase: "validation",
       suggestion: count === 1 ? first.remedy : "Correct what the findings name, then check again.",
       ...(context.mode === "text"

@@ -431,8 +431,9 @@ export const renderError = (error: HoldfastError, paint: Paint): string => {
   // The person knows: they pressed the keys.
   if (error.code === "CANCELLED") return `${neutralise(error.message)} ${next}`;
   const problems = error.info.problems ?? [];
-  const what =
-    problems.length > 1 ? `${problems.length} mistakes; nothing was done` : neutralise(error.message);
+  // What is wrong with an envelope is no mistake of the call, and there was nothing to do.
+  const isCall = problems.length > 1 && error.code !== "ENVELOPE_INVALID";
+  const what = isCall ? `${problems.length} mistakes; nothing was done` : neutralise(error.message);
   const list = problems.length > 1 ? problems.map((problem) => `\n  ${neutralise(problem)}`).join("") : "";
   const retry =
     error.info.retry_after_s === undefined ? "" : ` (in ${duration(error.info.retry_after_s * 1000)})`;

@@ -9,7 +9,7 @@ import {
 import { shown } from "./envelope-rule.ts";
 import { type Findings, makeFindings, pointerOf, type Rule } from "./finding.ts";
 import { AGENT_KIND_FORM, EVENT_KINDS, isObject, type JsonObject, jsonBytes } from "./forms.ts";
-import { readJson } from "./json.ts";
+import { type Fault, readJson } from "./json.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import type { LineValidator } from "./stream.ts";
 
@@ -76,7 +76,14 @@ const TEXTS = [
 /** Every rule of an event. */
 export const EVENT_RULE_TABLE: readonly Rule[] = Object.values(RULES);
 
-type Tell = (rule: Rule, pointer: string, message: string) => void;
+/** Where the rules about text speak of an envelope. */
+const TEXT_REMEDIES: Partial<Record<Fault["kind"], string>> = {
+  size: "Write a smaller event: its text, message and data have their own limits.",
+  empty: "Send an event; leave no line empty.",
+  trailing: "Send one event a line, and nothing after it.",
+};
+
+type Tell = (rule: Rule, pointer: string, message: string, remedy?: string) => void;
 
 const judge = (event: JsonObject, strict: boolean, tell: Tell): void => {
   if (typeof event.agent_kind !== "string" || !AGENT_KIND_FORM.test(event.agent_kind))
@@ -86,7 +93,13 @@ const judge = (event: JsonObject, strict: boolean, tell: Tell): void => {
   for (const [name, maxBytes] of TEXTS) {
     const value = event[name];
     if (value === undefined) continue;
-    if (typeof value !== "string") tell(RULES[name], `/${name}`, `${name} is ${shown(value)}, not text.`);
+    if (typeof value !== "string")
+      tell(
+        RULES[name],
+        `/${name}`,
+        `${name} is ${shown(value)}, not text.`,
+        `Write ${name} as text, or leave it out.`,
+      );
     else if (Buffer.byteLength(value) > maxBytes)
       tell(RULES[name], `/${name}`, `${name} is ${Buffer.byteLength(value)} bytes, over ${maxBytes}.`);
   }
@@ -124,15 +137,17 @@ export const makeEventValidator = ({ strict = false }: { readonly strict?: boole
     line(bytes) {
       lines += 1;
       const line = lines;
-      const tell: Tell = (of, pointer, message) => findings.add(of, pointer, line, message);
-      if (bytes === undefined) return tell(JSON_RULES.size, "", "The line is too long to be held.");
+      const tell: Tell = (of, pointer, message, remedy) => findings.add(of, pointer, line, message, remedy);
+      if (bytes === undefined)
+        return tell(JSON_RULES.size, "", "The line is too long to be held.", TEXT_REMEDIES.size);
       const { value, faults } = readJson(bytes, line);
-      for (const fault of faults) tell(JSON_RULES[fault.kind], fault.pointer, fault.message);
+      for (const fault of faults)
+        tell(JSON_RULES[fault.kind], fault.pointer, fault.message, TEXT_REMEDIES[fault.kind]);
       if (isObject(value)) judge(value, strict, tell);
       else if (value !== undefined) tell(RULES.object, "", "It is JSON and no object.");
     },
     end() {
-      if (lines === 0) findings.add(JSON_RULES.empty, "", 1, "There is nothing in it.");
+      if (lines === 0) findings.add(JSON_RULES.empty, "", 1, "There is nothing in it.", TEXT_REMEDIES.empty);
       return findings;
     },
   };

@@ -27,7 +27,8 @@ export interface Rule {
 
 /** Keeps the first FINDINGS_MAX and counts the rest. */
 export interface Findings {
-  add(rule: Rule, pointer: string, line: number, message: string): void;
+  /** `remedy` where that of the rule does not fit the case. */
+  add(rule: Rule, pointer: string, line: number, message: string, remedy?: string): void;
   readonly list: readonly Finding[];
   /** How many were found, also those that are not kept. */
   count(): number;
@@ -39,14 +40,14 @@ export const makeFindings = (): Findings => {
   return {
     list,
     count: () => count,
-    add(rule, pointer, line, message) {
+    add(rule, pointer, line, message, remedy = rule.remedy) {
       count += 1;
       if (list.length < FINDINGS_MAX)
         list.push({
           rule: rule.id,
           place: { pointer, line },
           message: redactText(message),
-          remedy: rule.remedy,
+          remedy,
         });
     },
   };

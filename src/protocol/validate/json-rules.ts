@@ -39,7 +39,7 @@ export const JSON_RULES: Readonly<Record<Fault["kind"], Rule>> = {
     id: "json.number",
     levels: BOTH,
     source: "protocol-v1 notes 1.1: the originals decode into doubles and canonicalise by RFC 8785",
-    remedy: "Write the number as text.",
+    remedy: "Write a number that a double holds; a larger one only as text, where text may stand.",
   },
   duplicate: {
     id: "json.duplicate",

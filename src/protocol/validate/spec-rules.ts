@@ -10,6 +10,18 @@ const optionalText = (pointer: string, value: unknown, tell: Tell): void => {
     tell(pointer, `${pointer.slice(1).replaceAll("/", ".")} is ${shown(value)}, not text.`);
 };
 
+/** Absolute, here or on Windows, and each of its steps leads down. */
+const isSanitizedPath = (path: string): boolean => {
+  const isWindows = /^[A-Za-z]:[\\/]/.test(path);
+  const steps = path.split(isWindows ? /[\\/]/ : "/");
+  return (
+    (isWindows || path.startsWith("/")) &&
+    !path.includes("\0") &&
+    !steps.includes(".") &&
+    !steps.includes("..")
+  );
+};
+
 export const SPEC_RULES: readonly EnvelopeRule[] = [
   {
     id: "shape",
@@ -78,14 +90,10 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     id: "meta.workspace",
     levels: ["spec"],
     source: "protocol-v1.txt, meta: workspace is a sanitized absolute path",
-    remedy: "Write the absolute path of the workspace, or leave meta.workspace out.",
+    remedy: "Write the absolute path of the workspace, without . and .., or leave meta.workspace out.",
     check: ({ meta: { workspace } }, tell) => {
       if (workspace === undefined) return;
-      if (
-        typeof workspace !== "string" ||
-        !/^(?:\/|[A-Za-z]:[\\/])/.test(workspace) ||
-        workspace.includes("\0")
-      )
+      if (typeof workspace !== "string" || !isSanitizedPath(workspace))
         tell("/meta/workspace", `meta.workspace is ${shown(workspace)}.`);
     },
   },
@@ -174,16 +182,20 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     levels: ["spec"],
     source:
       "protocol-v1.txt, Summary requirements: every artifactized summary MUST include size_bytes, kind and preview",
-    remedy: "Write data.summary with size_bytes (whole bytes), kind (text) and preview.",
+    remedy:
+      "Write data.summary with size_bytes (whole bytes), kind (text) and preview (an object, a list or a text).",
     check: ({ data: { artifact, summary } }, tell) => {
       if (artifact === undefined || artifact === null) return;
-      const { size_bytes, kind, preview } = isObject(summary) ? summary : {};
-      if (!isObject(summary))
+      if (!isObject(summary)) {
         tell("/data/summary", `data.artifact is set and data.summary is ${shown(summary)}.`);
+        return;
+      }
+      const { size_bytes, kind, preview } = summary;
       if (!isCount(size_bytes))
         tell("/data/summary/size_bytes", `data.summary.size_bytes is ${shown(size_bytes)}.`);
       if (isBlank(kind)) tell("/data/summary/kind", `data.summary.kind is ${shown(kind)}.`);
-      if (preview === undefined) tell("/data/summary/preview", "data.summary.preview is missing.");
+      if (typeof preview !== "string" && (typeof preview !== "object" || preview === null))
+        tell("/data/summary/preview", `data.summary.preview is ${shown(preview)}.`);
     },
   },
   {

@@ -89,6 +89,7 @@ describe("agent proto validate", () => {
     expect(stderr).toMatch(
       /\n {2}Line 1, \/version \(version\): version is missing, not 1\. Write version: 1/,
     );
+    expect(stderr).toMatch(/error: \d+ findings\n/);
     const fine = await agent(["proto", "validate", "-o", "text"], { stdin: text(ok) });
     expect(fine.stdout).toBe("valid  stdin, by spec\n");
   });

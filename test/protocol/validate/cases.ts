@@ -151,7 +151,7 @@ const MEMBERS: readonly (readonly [Path, readonly unknown[]])[] = [
   ],
   [
     ["meta", "workspace"],
-    ["C:\\w", "z:/w", "w", "/a\u0000"],
+    ["C:\\w", "z:/w", "w", "/a\u0000", "/a/../../b", "/a/.", "/a/..b/.c", "C:\\a\\..", "/a\\.."],
   ],
   ...TEXTS.map((name) => [["meta", name], ["t"]] as const),
   [

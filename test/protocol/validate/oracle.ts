@@ -227,6 +227,9 @@ const sentences = (envelope: Json, level: OracleLevel, strict: boolean): string[
       "meta.workspace",
       typeof meta.workspace === "string" &&
         !meta.workspace.includes("\u0000") &&
+        !/(?:^|\/)\.\.?(?:\/|$)/.test(
+          /^[a-z]:/i.test(meta.workspace) ? meta.workspace.replaceAll("\\", "/") : meta.workspace,
+        ) &&
         (meta.workspace[0] === "/" || /^[A-Z]:[/\\]/i.test(meta.workspace)),
       "spec",
     );
@@ -259,7 +262,7 @@ const sentences = (envelope: Json, level: OracleLevel, strict: boolean): string[
       isWhole(summary.size_bytes) &&
         typeof summary.kind === "string" &&
         /\S/.test(summary.kind) &&
-        "preview" in summary,
+        (isRecord(summary.preview) || Array.isArray(summary.preview) || typeof summary.preview === "string"),
       "spec",
     );
     must("data.preview", sizeOf(summary.preview) < KB, "spec");

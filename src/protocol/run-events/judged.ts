@@ -1,0 +1,51 @@
+/**
+ * In test mode (HOLDFAST_VALIDATE=1, which the tests set) each event that we export is held against the rules by which others store and fold it:
+ * those of appending, of dedupe keys, and of how one status follows another.
+ */
+import { HoldfastError } from "../errors.ts";
+import { EventStreams } from "./append.ts";
+import { dedupeKey, type StreamEvent, type WorkerEvent } from "./events.ts";
+import { projectRun, type RunState } from "./project.ts";
+import { isTerminal, mayFollow } from "./statuses.ts";
+
+export class ExportCheck {
+  readonly #streams = new EventStreams();
+  readonly #runs = new Map<string, RunState>();
+  readonly #keys = new Set<string>();
+  readonly #last = new Map<string, WorkerEvent>();
+
+  /** Gives the event back. Throws VERSION_CONFLICT where it cannot be appended, and INTERNAL where another rule is broken. */
+  take(event: StreamEvent): StreamEvent {
+    this.#streams.append(event);
+    const problem =
+      event.stream_type === "run"
+        ? this.#runProblem(event)
+        : this.#workerProblem(event.payload as WorkerEvent);
+    if (problem === undefined) return event;
+    throw new HoldfastError("INTERNAL", `Event ${event.id} of ours breaks the contract: ${problem}.`);
+  }
+
+  #runProblem(event: StreamEvent): string | undefined {
+    const state = projectRun(this.#runs.get(event.stream_id), event);
+    this.#runs.set(event.stream_id, state);
+    return state.last_event_id === event.id ? undefined : "a reader of the run would pass it over";
+  }
+
+  #workerProblem(event: WorkerEvent): string | undefined {
+    const key = dedupeKey(event);
+    if (this.#keys.has(key)) return `its dedupe key ${key} is that of an earlier event`;
+    this.#keys.add(key);
+    const before = this.#last.get(event.worker_id);
+    this.#last.set(event.worker_id, event);
+    // Of a log that retention has shortened the beginning is missing.
+    if (before === undefined) return undefined;
+    if (event.attempt === before.attempt)
+      return mayFollow(before.status, event.status)
+        ? undefined
+        : `${event.status} cannot follow ${before.status}`;
+    const isNext = event.attempt === before.attempt + 1 && event.event_kind === "worker_spawn_requested";
+    return isNext && isTerminal(before.status)
+      ? undefined
+      : `attempt ${event.attempt} cannot begin so after attempt ${before.attempt}`;
+  }
+}
