@@ -29,22 +29,20 @@ const REQUIRE =
 /** What the client must not load before a command asks for it. */
 const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|xstate|execa|ulid)\//;
 
-/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules, the exporter the specs: files of their own, loaded when somebody asks for them. */
+/** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
-  "cli-run-events": "src/protocol/run-events/export.ts",
 };
 const loadedApart: Plugin = {
   name: "loaded-apart",
   setup: ({ onResolve }) =>
     onResolve(
       {
-        filter:
-          /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts)|validate\/validators|run-events\/export)\.ts$/,
+        filter: /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>
@@ -73,13 +71,19 @@ const buildClient = async (): Promise<void> => {
   const heavy = Object.keys(client.metafile.inputs).filter((input) => HEAVY.test(input));
   if (heavy.length > 0)
     throw new Error(`The client would load at its start: ${heavy.slice(0, 5).join(", ")}`);
-  await build({
+  const apart = await build({
     ...common,
     entryPoints: APART,
     outdir: dist,
     external: ["better-sqlite3"],
     banner: { js: REQUIRE },
   });
+  // It reads the log and checks no input: the schemas are six times all the rest of it.
+  const [, offline] = Object.entries(apart.metafile.outputs).find(([name]) =>
+    name.endsWith("cli-offline.js"),
+  )!;
+  if (Object.keys(offline.inputs).some((input) => input.includes("node_modules/zod/")))
+    throw new Error("cli-offline.js would load zod.");
 };
 
 const buildDaemon = async (): Promise<void> => {

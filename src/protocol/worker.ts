@@ -60,21 +60,6 @@ export const WorkerStatus = z.enum([
 ]);
 export type WorkerStatus = z.infer<typeof WorkerStatus>;
 
-export const statusOf = (state: WorkerState): WorkerStatus => {
-  switch (state) {
-    case "ready":
-    case "waiting":
-    case "lost":
-      return "running";
-    case "backing_off":
-      return "pending";
-    case "parked":
-      return "failed";
-    default:
-      return state;
-  }
-};
-
 /** Ended for good: only a person (or a program) starts it again by name. */
 export const isEnded = (state: WorkerState): boolean =>
   state === "completed" || state === "failed" || state === "cancelled" || state === "parked";

@@ -2,7 +2,7 @@
 import { TASK_MAX_CHARS } from "../protocol/limits.ts";
 import type { WorkerError } from "../protocol/records.ts";
 import { commandLine } from "../protocol/shell.ts";
-import { statusOf } from "../protocol/worker.ts";
+import { statusOf } from "../protocol/worker-status.ts";
 import type { WorkerRow } from "../store/port.ts";
 import type { PerWorker, SpawnReply, TreeNode, WaitReply, WorkerView } from "./facade.ts";
 import type { BudgetView, PauseView } from "./replies.ts";

@@ -4,7 +4,7 @@
  * a restart is scheduled), so that a worker which is killed while it waits has an attempt of its own to be cancelled in.
  */
 import type { LogRecord } from "../records.ts";
-import { statusOf } from "../worker.ts";
+import { statusOf } from "../worker-status.ts";
 import type { WorkerEventKind } from "./events.ts";
 import { isTerminal, type RunStatus } from "./statuses.ts";
 

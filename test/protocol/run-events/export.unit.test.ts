@@ -11,7 +11,7 @@ import {
 import { Exporter } from "../../../src/protocol/run-events/export.ts";
 import { projectRun, type RunState, WorkerProjections } from "../../../src/protocol/run-events/project.ts";
 import { isTerminal, mayFollow } from "../../../src/protocol/run-events/statuses.ts";
-import { statusOf } from "../../../src/protocol/worker.ts";
+import { statusOf } from "../../../src/protocol/worker-status.ts";
 import { evolve, newChild } from "../../../src/supervisor/evolve.ts";
 import type { ChildState } from "../../../src/supervisor/inputs.ts";
 import { clock, draft, requested, W } from "../../store/support.ts";

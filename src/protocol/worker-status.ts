@@ -1,0 +1,17 @@
+/** The status of a state, apart from the schemas: who folds a log needs no zod. */
+import type { WorkerState, WorkerStatus } from "./worker.ts";
+
+export const statusOf = (state: WorkerState): WorkerStatus => {
+  switch (state) {
+    case "ready":
+    case "waiting":
+    case "lost":
+      return "running";
+    case "backing_off":
+      return "pending";
+    case "parked":
+      return "failed";
+    default:
+      return state;
+  }
+};
