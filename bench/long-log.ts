@@ -6,10 +6,15 @@ import { openLog } from "../src/store/log.ts";
 
 const CLOCK = { boot_id: "bench", mono_ns: "1" };
 
-const lifeOf = (n: number, lines: number): RecordDraft[] => {
-  const worker_id = `01BENCH${String(n).padStart(19, "0")}`;
+/** Of one worker of a log: that it was asked for, and a line of its output. */
+export const draftsOf = (worker_id: string) => {
   const of = { stream: workerStream(worker_id), worker_id, incarnation: 1 } as const;
   const spec = WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "temporary" });
+  const requested: RecordDraft = {
+    ...of,
+    type: "worker_spawn_requested",
+    payload: { spec, clock: CLOCK },
+  };
   const line: RecordDraft = {
     ...of,
     type: "agent.event",
@@ -20,8 +25,13 @@ const lifeOf = (n: number, lines: number): RecordDraft[] => {
       text: "a line as agents print them\n",
     },
   };
+  return { of, requested, line };
+};
+
+const lifeOf = (n: number, lines: number): RecordDraft[] => {
+  const { of, requested, line } = draftsOf(`01BENCH${String(n).padStart(19, "0")}`);
   return [
-    { ...of, type: "worker_spawn_requested", payload: { spec, clock: CLOCK } },
+    requested,
     {
       ...of,
       type: "worker_state_changed",

@@ -6,10 +6,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type RecordDraft, workerStream } from "../src/protocol/records.ts";
-import { WorkerSpec } from "../src/protocol/worker.ts";
 import { openLog } from "../src/store/log.ts";
-import { fill } from "./long-log.ts";
+import { draftsOf, fill } from "./long-log.ts";
 import { ascending, ms, percentile, type Result } from "./support.ts";
 
 const [RECORDS, WORKERS] = process.env.HOLDFAST_FULL === "1" ? [10_000_000, 20_000] : [1_000_000, 5_000];
@@ -18,25 +16,7 @@ const WRITE_EVERY_MS = 20;
 const BATCH = 20;
 
 const WORKER = "01BENCHWRITER00000000000000";
-const of = { stream: workerStream(WORKER), worker_id: WORKER, incarnation: 1 } as const;
-const requested: RecordDraft = {
-  ...of,
-  type: "worker_spawn_requested",
-  payload: {
-    spec: WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "temporary" }),
-    clock: { boot_id: "bench", mono_ns: "1" },
-  },
-};
-const line: RecordDraft = {
-  ...of,
-  type: "agent.event",
-  payload: {
-    agent_kind: "command",
-    kind: "TextOutput",
-    channel: "stdout",
-    text: "a line as agents print them\n",
-  },
-};
+const { requested, line } = draftsOf(WORKER);
 
 /** The processor time of each turn while `work` goes on. */
 const turnsOf = async (work: () => Promise<unknown>): Promise<readonly number[]> => {

@@ -159,8 +159,10 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     connect: connector(stateDir, env, onConnect, cleanups),
     record: (record) => {
       if (ended) return undefined;
-      const large = mode === "ndjson" ? artifactize.record(JSON.stringify(record)) : undefined;
-      if (large === undefined) return write(renderer.record(record));
+      if (mode !== "ndjson") return write(renderer.record(record));
+      const json = JSON.stringify(record);
+      const large = artifactize.record(json);
+      if (large === undefined) return write(renderer.record(record, json));
       return large.then((moved) => (ended ? undefined : write(renderer.record(moved as LogRecord))));
     },
     line: (value) => context.record(value as LogRecord),

@@ -42,7 +42,6 @@ export const REPLIES: ArtifactBounds = { objects: CAS_REPLIES_OBJECTS_MAX, bytes
 export const artifactsOfReplies = (stateDir: string, env: Environment, offload: Offload): Artifacts =>
   artifactsIn(stateDir, env, {
     bounds: REPLIES,
-
     referenced: async () => new Set(await offload.run("references", { file: logOf(stateDir) })),
   });
 

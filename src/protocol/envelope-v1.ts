@@ -3,11 +3,12 @@
  * then exactly one terminal `ok` or `error` line. Outcomes come in, lines go out; handlers never see an envelope (architecture §6).
  * `meta.request_id` is ours, an optional field that the document allows to be added.
  */
-import { isDigest } from "./digests.ts";
+
 import type { EnvelopeV1 } from "./envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
 import type { Outcome } from "./outcome.ts";
 import { redactText, redactValue } from "./redact.ts";
+import { isDigest } from "./validate/forms.ts";
 
 export type { EnvelopeV1 };
 export type OkEnvelope = Extract<EnvelopeV1, { status: "ok" }>;

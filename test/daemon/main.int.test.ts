@@ -12,7 +12,7 @@ import { Effect, Exit } from "effect";
 import { describe, expect, test } from "vitest";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { logOutput } from "../../src/daemon/log-output.ts";
-import { runDaemon } from "../../src/daemon/main.ts";
+import { type DaemonOptions, runDaemon } from "../../src/daemon/main.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeFakeRuntime } from "./support/fake-runtime.ts";
@@ -103,14 +103,12 @@ describe("a daemon", () => {
   });
 });
 
-test("a start removes what a killed process left for nobody, and nothing else", async () => {
-  const stateDir = await temporaryDirectory();
-  const left = ["daemon.room.4711", "holdfast.db.folded"];
-  const kept = ["daemon.room.of-somebody", "holdfast.db.folded.1", "holdfast.db.written-back", "notes"];
-  for (const name of [...left, ...kept]) writeFileSync(join(stateDir, name), "x");
-  mkdirSync(join(stateDir, "daemon.room.1"));
-  let found: readonly string[] = [];
-  await Effect.runPromise(
+/** The error with which it ends. */
+const startThatFails = (
+  stateDir: string,
+  how: Partial<Pick<DaemonOptions, "openRuntime" | "takeOver">>,
+): Promise<HoldfastError> =>
+  Effect.runPromise(
     Effect.flip(
       runDaemon({
         stateDir,
@@ -120,14 +118,26 @@ test("a start removes what a killed process left for nobody, and nothing else", 
         log: () => undefined,
         output: logOutput(process.stderr),
         defects: makeDefects(() => undefined),
-        openRuntime: () => {
-          found = readdirSync(stateDir);
-          return Effect.fail(new HoldfastError("STORE_FAILED", "Seen enough."));
-        },
+        openRuntime: () => Effect.succeed(makeFakeRuntime()),
         signalled: Effect.never,
+        ...how,
       }),
     ),
   );
+
+test("a start removes what a killed process left for nobody, and nothing else", async () => {
+  const stateDir = await temporaryDirectory();
+  const left = ["daemon.room.4711", "holdfast.db.folded"];
+  const kept = ["daemon.room.of-somebody", "holdfast.db.folded.1", "holdfast.db.written-back", "notes"];
+  for (const name of [...left, ...kept]) writeFileSync(join(stateDir, name), "x");
+  mkdirSync(join(stateDir, "daemon.room.1"));
+  let found: readonly string[] = [];
+  await startThatFails(stateDir, {
+    openRuntime: () => {
+      found = readdirSync(stateDir);
+      return Effect.fail(new HoldfastError("STORE_FAILED", "Seen enough."));
+    },
+  });
   expect(found).toEqual(expect.arrayContaining([...kept, "daemon.room.1"]));
   for (const name of left) expect(found).not.toContain(name);
   await removeDirectory(stateDir);
@@ -135,26 +145,13 @@ test("a start removes what a killed process left for nobody, and nothing else", 
 
 describe("a start that throws", () => {
   const startWith = (thrown: unknown, stateDir: string) =>
-    Effect.runPromise(
-      Effect.flip(
-        runDaemon({
-          stateDir,
-          version: "0.0.0",
-          env: {},
-          home: stateDir,
-          log: () => undefined,
-          output: logOutput(process.stderr),
-          defects: makeDefects(() => undefined),
-          takeOver: {
-            check: () => {
-              throw thrown;
-            },
-          },
-          openRuntime: () => Effect.succeed(makeFakeRuntime()),
-          signalled: Effect.never,
-        }),
-      ),
-    );
+    startThatFails(stateDir, {
+      takeOver: {
+        check: () => {
+          throw thrown;
+        },
+      },
+    });
   const refused = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS", errno: -30 });
   test.each([
     ["what the file system refuses says so in its words", refused, "STORE_FAILED"],

@@ -1,7 +1,6 @@
 /** agent cas …: artifacts. Done on their files, beside a daemon or without one (decision 0026). */
 import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { isDigest } from "../../protocol/digests.ts";
 import { formatSize } from "../../protocol/durations.ts";
 import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import {
@@ -13,12 +12,12 @@ import {
 import { success } from "../../protocol/outcome.ts";
 import { redactText } from "../../protocol/redact.ts";
 import { summaryOfBytes } from "../../protocol/summary.ts";
+import { isDigest } from "../../protocol/validate/forms.ts";
 import type { Context, Handler } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
-import { readBounded } from "./read-file.ts";
+import { readBounded, whyUnreadable } from "./read-file.ts";
 import { readStdinBytes } from "./spawn.ts";
-import { WHY_UNREADABLE } from "./spawn-conditions.ts";
 
 const files = () => import("../../daemon/artifacts.ts");
 
@@ -37,8 +36,7 @@ const readInput = async (context: Context, from: string): Promise<Uint8Array> =>
     const bytes = await readBounded(path, CAS_OBJECT_MAX_BYTES);
     if (bytes !== undefined) return bytes;
   } catch (cause) {
-    const { code = "", message } = cause as NodeJS.ErrnoException;
-    throw invalid([`FILE ${from} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "cas put");
+    throw invalid([`FILE ${from} ${whyUnreadable(cause)}`], "cas put");
   }
   throw invalid([`FILE ${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`], "cas put");
 };

@@ -22,3 +22,15 @@ export const readBounded = async (path: string, maxBytes: number): Promise<Buffe
   }
   return Buffer.concat(parts);
 };
+
+const WHY_UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "may not be read",
+  EISDIR: "is a directory",
+};
+
+/** What is wrong with a file that was to be read, to follow its name. */
+export const whyUnreadable = (cause: unknown): string => {
+  const { code = "", message } = cause as { readonly code?: string; readonly message?: string };
+  return WHY_UNREADABLE[code] ?? `cannot be read: ${message}`;
+};

@@ -10,13 +10,8 @@ import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/e
 import { kindOf } from "../../protocol/kinds.ts";
 import type { Env } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
+import { whyUnreadable } from "./read-file.ts";
 import { promptSource } from "./spawn-spec.ts";
-
-export const WHY_UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  EACCES: "may not be read",
-  EISDIR: "is a directory",
-};
 
 /** The catalogue speaks of workers that exist and of all kinds; here the next step is known better. */
 export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
@@ -79,14 +74,12 @@ const promptProblem = (call: Call, cwd: string): HoldfastError | undefined => {
   const source = promptSource(call);
   if (source === undefined || source === "-") return undefined;
   const path = resolve(cwd, source);
+  const problem = (cause: unknown) => invalid([`--prompt-file ${path} ${whyUnreadable(cause)}`], "spawn");
   try {
     accessSync(path, constants.R_OK);
-    if (!statSync(path).isDirectory()) return undefined;
-    return invalid([`--prompt-file ${path} ${WHY_UNREADABLE.EISDIR}`], "spawn");
+    return statSync(path).isDirectory() ? problem({ code: "EISDIR" }) : undefined;
   } catch (cause) {
-    const { code = "", message } = cause as NodeJS.ErrnoException;
-    const why = WHY_UNREADABLE[code] ?? `cannot be read: ${message}`;
-    return invalid([`--prompt-file ${path} ${why}`], "spawn");
+    return problem(cause);
   }
 };
 

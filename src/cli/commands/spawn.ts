@@ -6,8 +6,8 @@ import { success } from "../../protocol/outcome.ts";
 import type { Context, Result, Streams } from "../context.ts";
 import { invalid } from "../parse.ts";
 import { follow, leavesRunning } from "./follow.ts";
-import { readBounded } from "./read-file.ts";
-import { nextStep, WHY_UNREADABLE } from "./spawn-conditions.ts";
+import { readBounded, whyUnreadable } from "./read-file.ts";
+import { nextStep } from "./spawn-conditions.ts";
 import { promptSource, specOf } from "./spawn-spec.ts";
 import { waitFor } from "./wait.ts";
 
@@ -47,8 +47,7 @@ const readPromptFile = async (path: string): Promise<string> => {
     const bytes = await readBounded(path, PROMPT_MAX_BYTES);
     if (bytes !== undefined) return bytes.toString("utf8");
   } catch (cause) {
-    const { code = "", message } = cause as NodeJS.ErrnoException;
-    throw invalid([`--prompt-file ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], "spawn");
+    throw invalid([`--prompt-file ${path} ${whyUnreadable(cause)}`], "spawn");
   }
   throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
 };

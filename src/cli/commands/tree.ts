@@ -16,7 +16,7 @@ import type { Client } from "../client.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
-import { WHY_UNREADABLE } from "./spawn-conditions.ts";
+import { whyUnreadable } from "./read-file.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 import { type FailedWorker, progressOf, type Standing } from "./tree-standing.ts";
 
@@ -47,8 +47,7 @@ const readText = (path: string, maxBytes: number): Reading<string> => {
       return { ok: false, problem: `is over ${maxBytes} bytes` };
     return { ok: true, value: text };
   } catch (cause) {
-    const { code = "", message } = cause as NodeJS.ErrnoException;
-    return { ok: false, problem: WHY_UNREADABLE[code] ?? `cannot be read: ${message}` };
+    return { ok: false, problem: whyUnreadable(cause) };
   }
 };
 

@@ -8,8 +8,7 @@ import type { Finding, Findings, Level } from "../../protocol/validate/finding.t
 import type { LineValidator } from "../../protocol/validate/stream.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { invalid } from "../parse.ts";
-import { bytesOfFile } from "./read-file.ts";
-import { WHY_UNREADABLE } from "./spawn-conditions.ts";
+import { bytesOfFile, whyUnreadable } from "./read-file.ts";
 
 /** What was valid, and how it was looked at. */
 export interface Valid {
@@ -72,8 +71,7 @@ const bytesOf = async function* (context: Context, command: string): AsyncGenera
   try {
     yield* bytesOfFile(path);
   } catch (cause) {
-    const { code = "", message } = cause as NodeJS.ErrnoException;
-    throw invalid([`--input ${path} ${WHY_UNREADABLE[code] ?? `cannot be read: ${message}`}`], command);
+    throw invalid([`--input ${path} ${whyUnreadable(cause)}`], command);
   }
 };
 

@@ -9,8 +9,8 @@ export const ndjsonRenderer = (command: string, request_id: string, started: num
   const stream = envelopeStream({ command, request_id });
   const time = () => ({ now_ms: Date.now(), duration_ms: performance.now() - started });
   return {
-    record: (record) =>
-      "artifact" in record ? stream.moved(record, time()) : stream.progress([JSON.stringify(record)], time()),
+    record: (record, json = JSON.stringify(record)) =>
+      "artifact" in record ? stream.moved(record, time()) : stream.progress([json], time()),
     end: ({ outcome }) => ({
       stdout: stream.end(outcome as Outcome<object>, time()),
       // The envelope has no place for them.
@@ -28,8 +28,8 @@ export const judgedInTests = async (
   const { makePrintedCheck } = await import("../../protocol/validate/validators.ts");
   const check = makePrintedCheck(outputLimits(env).inline_max_bytes);
   return {
-    record(record) {
-      const lines = renderer.record(record);
+    record(record, json) {
+      const lines = renderer.record(record, json);
       check.take(lines);
       return lines;
     },

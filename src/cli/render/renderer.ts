@@ -22,7 +22,7 @@ export interface Printed {
 }
 
 export interface Renderer {
-  /** One record of a stream, with its line end; empty when this mode does not show it. */
-  record(record: LogRecord): string;
+  /** One record of a stream, with its line end; empty when this mode does not show it. `json`: its text, where the caller has it. */
+  record(record: LogRecord, json?: string): string;
   end(ended: Ended): Printed;
 }

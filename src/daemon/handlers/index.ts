@@ -39,7 +39,7 @@ const keyed = <N extends Keyed>(name: N, handler: Handler<N>): Handler<N> => ({
   lifetime: handler.lifetime,
   run: (services, data, emit, inlineMax) => {
     const { idempotency_key, ...asked } = data;
-    const effect = handler.run(services, data, emit, inlineMax);
+    const effect = handler.run(services, asked as typeof data, emit, inlineMax);
     return services.once.run(idempotency_key, { name, ...asked }, effect);
   },
 });

@@ -23,8 +23,7 @@ export const kill: Handler<"agent/kill"> = {
         invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
       );
     }
-    const { idempotency_key: _, ...asked } = data;
-    return Effect.map(runtime.kill(asked), (results) => perWorker("killed", results));
+    return Effect.map(runtime.kill(data), (results) => perWorker("killed", results));
   },
 };
 
@@ -48,7 +47,7 @@ export const unpause: Handler<"agent/unpause"> = {
 
 export const answer: Handler<"agent/answer"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, answer: said, idempotency_key: _, ...options }) =>
+  run: ({ runtime }, { id, answer: said, ...options }) =>
     Effect.map(runtime.answer(id, said, options), (reply) => success(reply)),
 };
 

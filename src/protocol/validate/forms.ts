@@ -5,6 +5,8 @@ export const COMMAND_FORM = /^[a-z0-9][a-z0-9-]*\/[a-z0-9][a-z0-9-]*$/;
 
 /** Artifactization; the originals write 64 lower-case hex digits (notes 2.1). */
 export const DIGEST_FORM = /^sha256:[0-9a-f]{64}$/;
+export const isDigest = (value: unknown): value is string =>
+  typeof value === "string" && DIGEST_FORM.test(value);
 
 const TIME_FORM = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z$/;
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

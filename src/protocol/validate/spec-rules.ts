@@ -2,7 +2,7 @@
 import { PREVIEW_UNDER_BYTES } from "../limits.ts";
 import { type EnvelopeRule, isBlank, shown, type Tell } from "./envelope-rule.ts";
 import { isCatalogued, META_TEXTS, RUNNERS, SOURCES } from "./fields.ts";
-import { COMMAND_FORM, DIGEST_FORM, isCount, isObject, jsonBytes } from "./forms.ts";
+import { COMMAND_FORM, isCount, isDigest, isObject, jsonBytes } from "./forms.ts";
 import { secretsIn } from "./secrets.ts";
 
 const optionalText = (pointer: string, value: unknown, tell: Tell): void => {
@@ -106,7 +106,7 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     check: ({ meta }, tell) => {
       for (const name of META_TEXTS) optionalText(`/meta/${name}`, meta[name], tell);
       const { profiles, final, cas_digest } = meta;
-      if (cas_digest !== undefined && !(typeof cas_digest === "string" && DIGEST_FORM.test(cas_digest)))
+      if (cas_digest !== undefined && !isDigest(cas_digest))
         tell("/meta/cas_digest", `meta.cas_digest is ${shown(cas_digest)}, no digest.`);
       if (
         profiles !== undefined &&
@@ -169,11 +169,7 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
       "protocol-v1.txt, Artifactization: the envelope returns a digest, sha256:…; notes 2.1: 64 lower-case hex digits",
     remedy: "Write data.artifact as sha256: and 64 lower-case hex digits.",
     check: ({ data: { artifact } }, tell) => {
-      if (
-        artifact !== undefined &&
-        artifact !== null &&
-        !(typeof artifact === "string" && DIGEST_FORM.test(artifact))
-      )
+      if (artifact !== undefined && artifact !== null && !isDigest(artifact))
         tell("/data/artifact", `data.artifact is ${shown(artifact)}.`);
     },
   },
