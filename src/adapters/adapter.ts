@@ -3,7 +3,7 @@
  * records. It never starts, signals or reads anything, and never owns control-plane truth (runtime-architecture.txt).
  */
 import type { AgentCompletion, ProcessStatus } from "../protocol/completion.ts";
-import type { RecordDraft, WorkerError } from "../protocol/records.ts";
+import type { Json, RecordDraft, WorkerError } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 
 export type SpoolName = "stdout" | "stderr";
@@ -37,7 +37,26 @@ export type DecodedRecord = {
     readonly type: T;
     readonly payload: Extract<RecordDraft, { type: T }>["payload"];
   };
-}["agent.event" | "session_started" | "turn_started" | "turn_completed" | "worker_message"];
+}[
+  | "agent.event"
+  | "session_started"
+  | "turn_started"
+  | "turn_completed"
+  | "worker_message"
+  | "approval_requested"
+  | "approval_withdrawn"];
+
+/**
+ * What the agent's protocol wants said to it now: whole lines for its stdin, written once, to this incarnation alone. They
+ * are on record with what was decoded, so that a daemon that dies before it has written them leaves them to the next one.
+ */
+export type DecodedReply =
+  | { readonly type: "reply"; readonly line: string }
+  /** The end of its input: all is said. */
+  | { readonly type: "reply"; readonly closes: true };
+
+/** What a decoder makes of a line. */
+export type DecodedItem = DecodedRecord | DecodedReply;
 
 /** One framed line: its text without the line end, or what is known of a line over the limit. */
 export type Line =
@@ -51,7 +70,7 @@ export type Line =
 export interface Decoded<S> {
   /** The same object when nothing changed: the caller then skips committing it. */
   readonly state: S;
-  readonly records: readonly DecodedRecord[];
+  readonly records: readonly DecodedItem[];
 }
 
 /** How the process ended, and what the decoder cannot see. */
@@ -74,16 +93,32 @@ export interface IncarnationOutcome {
   readonly error?: WorkerError;
 }
 
-/** How an agent with an open stdin is talked to. */
-export interface MessageProtocol {
-  /** What is written for a message, whole lines. The same for the same message, always: a torn write is completed by it. */
-  frame(message_id: string, text: string): string;
+/** How an agent with an open stdin is talked to. `state` is the decoder's, as far as it is in the log. */
+export interface MessageProtocol<S = unknown> {
+  /**
+   * What is written for a message, whole lines; undefined while the agent cannot take one yet. The same for the same message
+   * within one incarnation, always: a torn write is completed by it.
+   */
+  frame(message_id: string, text: string, state: S): string | undefined;
   /**
    * The agent tells which message it has taken in (a `worker_message` of the decoder), and takes none of them twice within
    * its session: what it has not acknowledged is handed to its next incarnation again. The prompt is then the first message.
    */
   readonly acknowledges: boolean;
+  /** The answer to a request for permission, whole lines. `reply` is what the decoder has put into the request's record. */
+  answer?(reply: Json, answer: PermissionAnswer): string;
+  /** What ends the turn that is open and keeps the agent, whole lines; undefined where none is open. */
+  interrupt?(state: S): string | undefined;
 }
+
+export interface PermissionAnswer {
+  readonly decision: "allow" | "deny";
+  /** For the agent: why not. */
+  readonly message?: string;
+}
+
+/** What a decoder may know before the first line. */
+export type Opening = Pick<PlanContext, "spec" | "incarnation" | "session">;
 
 export interface AgentAdapter<S = unknown> {
   readonly kind: string;
@@ -99,15 +134,17 @@ export interface AgentAdapter<S = unknown> {
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
   readonly default_restart: WorkerSpec["restart"];
-  /** Of an interactive worker; absent where the kind takes none. */
-  readonly messages?: MessageProtocol;
+  /** Of a worker with an open stdin; absent where the kind takes no messages. */
+  readonly messages?: MessageProtocol<S>;
+  /** Whether the stdin of this worker stays open, so that it is spoken with; where it is not said, if it is interactive. */
+  converses?(spec: WorkerSpec): boolean;
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;
   /** Raised when the state's shape changes; a stored state of another version starts anew. */
   readonly decoder_version: number;
   /** JSON-serialisable and at most DECODER_STATE_MAX_BYTES, always. */
-  initial(): S;
+  initial(opening: Opening): S;
   /** A pure fold; it never throws on any input. */
   decode(state: S, line: Line, stream: SpoolName): Decoded<S>;
   /** Called once, after the last line. */
@@ -116,3 +153,7 @@ export interface AgentAdapter<S = unknown> {
     exit: ExitFacts,
   ): { readonly outcome: IncarnationOutcome; readonly records: readonly DecodedRecord[] };
 }
+
+/** Whether this worker's stdin stays open. */
+export const converses = (adapter: Pick<AgentAdapter, "converses">, spec: WorkerSpec): boolean =>
+  adapter.converses?.(spec) ?? spec.interactive;

@@ -9,7 +9,7 @@ import { boundEvent } from "../protocol/bounds.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { DECODER_STATE_MAX_BYTES } from "../protocol/limits.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
-import type { AgentAdapter, DecodedRecord, ExitFacts, Line, PlanContext } from "./adapter.ts";
+import type { AgentAdapter, DecodedItem, ExitFacts, Line, Opening, PlanContext } from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
 
 export interface ConformanceCase {
@@ -71,7 +71,11 @@ export const conformance = <S>(
           "plain words of a program",
           '{"type":"a_type_of_tomorrow","secret":"SENTINEL"}',
         ]) {
-          const { records } = adapter.decode(adapter.initial(), textLine(text), "stdout");
+          const { records } = adapter.decode(
+            adapter.initial(opening(adapter.kind)),
+            textLine(text),
+            "stdout",
+          );
           assert.deepEqual(
             records.map((record) => record.type === "agent.event" && record.payload.kind),
             ["Unknown"],
@@ -84,7 +88,7 @@ export const conformance = <S>(
       title: "the state is JSON and within its bound after every line",
       check: () => {
         for (const lines of folds) {
-          let state = adapter.initial();
+          let state = adapter.initial(opening(adapter.kind));
           for (const line of lines) {
             state = adapter.decode(state, line, "stdout").state;
             const json = JSON.stringify(state);
@@ -120,7 +124,7 @@ export const conformance = <S>(
       title: "decode never changes the state that it was given",
       check: () => {
         for (const lines of folds) {
-          let state = deepFreeze(adapter.initial());
+          let state = deepFreeze(adapter.initial(opening(adapter.kind)));
           for (const line of lines) state = deepFreeze(adapter.decode(state, line, "stdout").state);
         }
       },
@@ -148,7 +152,7 @@ export const conformance = <S>(
       title: "an exit with a code, by a signal or unknown is no success where no line ever came",
       check: () => {
         for (const exit of EXITS.slice(1)) {
-          const { outcome } = adapter.finish(adapter.initial(), exit);
+          const { outcome } = adapter.finish(adapter.initial(opening(adapter.kind)), exit);
           assert.equal(outcome.status, "failed");
           assert.ok(outcome.error?.message.endsWith("."));
           assert.ok(!JSON.stringify(outcome).includes(STDERR_SENTINEL), "stderr reached the outcome");
@@ -202,9 +206,9 @@ const EXITS: readonly ExitFacts[] = [
 const fold = <S>(
   adapter: AgentAdapter<S>,
   lines: readonly Line[],
-): { readonly state: S; readonly records: readonly DecodedRecord[] } => {
-  const records: DecodedRecord[] = [];
-  let state = adapter.initial();
+): { readonly state: S; readonly records: readonly DecodedItem[] } => {
+  const records: DecodedItem[] = [];
+  let state = adapter.initial(opening(adapter.kind));
   for (const line of lines) {
     const decoded = adapter.decode(state, line, "stdout");
     state = decoded.state;
@@ -213,7 +217,7 @@ const fold = <S>(
   return { state, records };
 };
 
-const checkEvent = (kind: string, record: DecodedRecord): void => {
+const checkEvent = (kind: string, record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const event = record.payload;
   assert.equal(event.agent_kind, kind);
@@ -228,14 +232,14 @@ const checkEvent = (kind: string, record: DecodedRecord): void => {
 };
 
 /** agent-event.txt, Fields: `text` is stable for TextOutput, `message` for Status and Error. */
-const checkWords = (record: DecodedRecord): void => {
+const checkWords = (record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const { kind, text, message } = record.payload;
   assert.equal(text !== undefined, kind === "TextOutput", `text of ${kind}`);
   assert.equal(message !== undefined, kind === "Status" || kind === "Error", `message of ${kind}`);
 };
 
-const checkFacet = (record: DecodedRecord): void => {
+const checkFacet = (record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const isTool = record.payload.kind === "ToolCall" || record.payload.kind === "ToolResult";
   const data = record.payload.data as { schema?: string; tool?: object } | undefined;
@@ -255,7 +259,7 @@ const checkFacet = (record: DecodedRecord): void => {
   ]);
 };
 
-const checkTurns = (records: readonly DecodedRecord[]): void => {
+const checkTurns = (records: readonly DecodedItem[]): void => {
   let started = 0;
   let ended = 0;
   for (const record of records) {
@@ -265,7 +269,7 @@ const checkTurns = (records: readonly DecodedRecord[]): void => {
   }
 };
 
-const checkSessions = (records: readonly DecodedRecord[]): void => {
+const checkSessions = (records: readonly DecodedItem[]): void => {
   const ids = records.flatMap((record) =>
     record.type === "session_started" ? [record.payload.session_id] : [],
   );
@@ -289,6 +293,8 @@ const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): v
   const errors = events.filter((event) => event.kind === "Error");
   assert.ok(errors.length <= 1 && errors.every((event) => event.message === outcome.error?.message));
 };
+
+const opening = (kind: string): Opening => planContext(kind, "a prompt");
 
 const planContext = (kind: string, prompt: string): PlanContext => ({
   spec: WorkerSpec.parse({

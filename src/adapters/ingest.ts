@@ -6,16 +6,18 @@
 import type { AgentEvent } from "../protocol/agent-event.ts";
 import { boundCompletion, boundEvent } from "../protocol/bounds.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
+import { ulidOf } from "../protocol/ids.ts";
 import { DECODER_STATE_MAX_BYTES, OUTPUT_DRAIN_MAX_BYTES, SPOOL_READ_BYTES } from "../protocol/limits.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
 import type {
   AgentAdapter,
-  DecodedRecord,
+  DecodedItem,
   ExitFacts,
   IncarnationOutcome,
   Line,
+  Opening,
   SpoolName,
 } from "./adapter.ts";
 import { releasedBelow } from "./process/release.ts";
@@ -35,25 +37,30 @@ export interface Ingest {
   cut(): Pulled | undefined;
   /** After the exit and the last pull: unfinished last lines, then the adapter's verdict. */
   finish(exit: ExitFacts): { readonly drafts: readonly RecordDraft[]; readonly outcome: IncarnationOutcome };
+  /** What the decoder remembers by now. */
+  state(): unknown;
   close(): void;
 }
 
 export interface IngestOptions {
   readonly adapter: AgentAdapter;
   readonly worker_id: string;
-  readonly incarnation: number;
+  readonly opening: Opening;
   readonly spool: (stream: SpoolName) => string;
   readonly checkpoints: readonly Checkpoint[];
   readonly redact: Redactor;
 }
 
 export const openIngest = (options: IngestOptions): Ingest => {
-  const { adapter, worker_id, incarnation, redact } = options;
+  const { adapter, worker_id, opening, redact } = options;
+  const { incarnation } = opening;
   const stream = workerStream(worker_id);
   const memory = newestMemory(options.checkpoints, adapter.decoder_version);
-  let state: unknown = memory === undefined ? adapter.initial() : memory.state;
+  let state: unknown = memory === undefined ? adapter.initial(opening) : memory.state;
   let stateJson = JSON.stringify(state);
   let batches = memory?.batches ?? 0;
+  /** Lines for the agent in this batch. */
+  let said = 0;
 
   const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
     const from = options.checkpoints.find((c) => c.stream === name);
@@ -85,6 +92,17 @@ export const openIngest = (options: IngestOptions): Ingest => {
   const draft = (type: RecordDraft["type"], payload: unknown): RecordDraft =>
     ({ type, stream, worker_id, incarnation, payload }) as RecordDraft;
 
+  const replyDraft = (reply: Extract<DecodedItem, { type: "reply" }>, message_id: string): RecordDraft =>
+    draft("worker_message", {
+      message_id,
+      state: "accepted",
+      bound: true,
+      line: true,
+      ...("closes" in reply
+        ? { bytes: 0, closes: true }
+        : { bytes: Buffer.byteLength(reply.line), text: reply.line }),
+    });
+
   const chunk = (
     name: SpoolName,
     reason: RecordPayloads["worker_log_chunk"]["reason"],
@@ -92,7 +110,20 @@ export const openIngest = (options: IngestOptions): Ingest => {
     limit_bytes: number,
   ): RecordDraft => draft("worker_log_chunk", { stream: name, truncated: true, reason, bytes, limit_bytes });
 
-  const push = (drafts: RecordDraft[], record: DecodedRecord): void => {
+  /** An id of the agent's, which it may give again in its next incarnation, as one of ours. */
+  const own = (id: string): string => ulidOf(`${worker_id} ${incarnation} ${id}`);
+
+  const push = (drafts: RecordDraft[], record: DecodedItem): void => {
+    if (record.type === "reply") {
+      said += 1;
+      drafts.push(replyDraft(record, own(`line ${batches} ${said}`)));
+      return;
+    }
+    if (record.type === "approval_requested" || record.type === "approval_withdrawn") {
+      const payload = redact.value(record.payload);
+      drafts.push(draft(record.type, { ...payload, approval_id: own(record.payload.approval_id) }));
+      return;
+    }
     if (record.type !== "agent.event") {
       drafts.push(draft(record.type, redact.value(record.payload)));
       return;
@@ -103,6 +134,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
 
   const fold = (drafts: RecordDraft[], lines: readonly Line[], name: SpoolName): void => {
     const before = state;
+    said = 0;
     for (const line of lines) {
       if (line.kind === "truncated") {
         drafts.push(chunk(name, "line_too_long", line.bytes, line.limit_bytes));
@@ -116,7 +148,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
     // An adapter that remembers too much loses its memory, never its records.
     if (Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES) stateJson = json;
     else {
-      state = adapter.initial();
+      state = adapter.initial(opening);
       stateJson = JSON.stringify(state);
     }
   };
@@ -183,6 +215,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
         } as IncarnationOutcome,
       };
     },
+    state: () => state,
     close: () => {
       for (const { reader } of readers) reader.close();
     },

@@ -65,6 +65,10 @@ export type MessageStep =
       readonly text?: string;
       /** What the agent reads is in the run directory, because `text` is masked. */
       readonly masked?: true;
+      /** For the incarnation that its record names, and for no other one. */
+      readonly bound?: true;
+      /** `text` is no message but what the agent's protocol wants said: it is written as it is. */
+      readonly line?: true;
       /** The end of the agent's input, after all that was sent before. */
       readonly closes?: true;
     }
@@ -79,6 +83,9 @@ export type MessageStep =
   | { readonly state: "acknowledged"; readonly turn: number | null }
   /** Undeliverable: it never reached an agent. Unknown: the agent ended before it acknowledged it. */
   | { readonly state: "undeliverable" | "unknown"; readonly reason: string };
+
+/** What JSON can say. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 export interface RecordPayloads {
   /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
@@ -292,6 +299,29 @@ export interface RecordPayloads {
   };
   /** A message to the agent and how far it has come. The prompt of a kind that acknowledges is one, with its worker's id. */
   worker_message: { readonly message_id: string } & MessageStep;
+  /** The agent may not call a tool unless it is allowed to. Open until it is answered, withdrawn, or its incarnation has ended. */
+  approval_requested: {
+    readonly approval_id: string;
+    readonly tool: string | null;
+    readonly tool_use_id: string | null;
+    /** The agent's words for it, at most APPROVAL_TITLE_MAX_BYTES. */
+    readonly title: string;
+    /** What the tool would be called with, secrets masked; null where it is not told or over APPROVAL_INPUT_MAX_BYTES. */
+    readonly input: Json;
+    /** What the adapter needs to answer it (`MessageProtocol.answer`). */
+    readonly reply: Json;
+  };
+  approval_answered: {
+    readonly approval_id: string;
+    readonly decision: "allow" | "deny";
+    /** A person, `policy` (a rule of its spec) or `deadline` (nobody has answered in time). */
+    readonly by: string;
+    /** For the agent, and for whoever reads this: why. */
+    readonly message?: string;
+    readonly clock: ClockStamp;
+  };
+  /** The agent wants no answer any more. */
+  approval_withdrawn: { readonly approval_id: string };
   session_started: { readonly session_id: string };
   turn_started: { readonly turn: number };
   turn_completed: {

@@ -103,6 +103,10 @@ export interface MessageRow {
   readonly bytes: number;
   readonly masked: boolean;
   readonly closes: boolean;
+  /** A line of the agent's protocol, of which nobody but the runtime need know. */
+  readonly line: boolean;
+  /** The incarnation that it is for alone; null where the next one gets it, too. */
+  readonly bound: number | null;
   readonly state: MessageState;
   /** More is to come: it waits, or its acknowledgement does. */
   readonly open: boolean;

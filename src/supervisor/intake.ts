@@ -2,7 +2,7 @@
  * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
  * so that a log which cannot be read just now is waited for and not an error of the agent.
  */
-import type { AgentAdapter, ExitFacts, IncarnationOutcome, SpoolName } from "../adapters/adapter.ts";
+import type { AgentAdapter, ExitFacts, IncarnationOutcome, Opening, SpoolName } from "../adapters/adapter.ts";
 import { type Ingest, openIngest } from "../adapters/ingest.ts";
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
@@ -35,6 +35,7 @@ export class Intake {
   private readonly journal: Journal;
   private readonly adapter: AgentAdapter;
   private readonly run: Run;
+  private readonly opening: Opening;
   private readonly redact: Redactor;
   private readonly reader: Reader;
   private readonly company: Company;
@@ -55,6 +56,7 @@ export class Intake {
     journal: Journal,
     adapter: AgentAdapter,
     run: Run,
+    opening: Opening,
     redact: Redactor,
     reader: Reader,
     company: Company,
@@ -62,6 +64,7 @@ export class Intake {
     this.journal = journal;
     this.adapter = adapter;
     this.run = run;
+    this.opening = opening;
     this.redact = redact;
     this.reader = reader;
     this.company = company;
@@ -106,6 +109,11 @@ export class Intake {
   /** It was stopped: of much that nobody has read yet, only the end is. */
   cut(): void {
     this.isCut = true;
+  }
+
+  /** What its decoder remembers by now. */
+  async state(): Promise<unknown> {
+    return (this.ingest ?? (await this.inTurn(async () => this.open()))).state();
   }
 
   /** Undefined while nobody knows how far it has been read. */
@@ -159,12 +167,12 @@ export class Intake {
   }
 
   private openAt(checkpoints: readonly Checkpoint[]): Ingest {
-    const { worker_id, incarnation } = this.run;
+    const { worker_id } = this.run;
     for (const { stream, offset } of checkpoints) this.ingested[stream] ??= offset;
     const opened = openIngest({
       adapter: this.adapter,
       worker_id,
-      incarnation,
+      opening: this.opening,
       spool: (stream) => this.run.spool(stream),
       checkpoints,
       redact: this.redact,

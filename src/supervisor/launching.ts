@@ -22,6 +22,7 @@ import type { Shell } from "./worker.ts";
 interface Started {
   readonly run: Run;
   readonly argv: readonly string[];
+  readonly session: string | undefined;
 }
 
 export const launch = async (shell: Shell, incarnation: number): Promise<void> => {
@@ -45,14 +46,15 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
     shell.tell({ type: "EXITED" });
     return;
   }
-  const { run, argv } = started;
+  const { run, argv, session } = started;
   crashPoint("launch-before-record");
   await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, shell.redact) });
   crashPoint("launch-after-record");
   if (journal.isClosed()) return;
   const timeout_ms = timeoutOf(shell);
   // Before the machine is told: it may be waiting to stop what runs.
-  shell.attach(run);
+  shell.attach(run, session);
+  shell.listen();
   if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
   shell.starting = undefined;
   shell.tell({ type: "LAUNCHED", timeout_ms });
@@ -87,7 +89,7 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   };
   shell.starting = patiently(shell, request);
   const run = await inTime(shell, shell.starting);
-  return { run, argv };
+  return { run, argv, session };
 };
 
 /** Where nobody is left to wait for as long as it takes, the grace is its bound. */

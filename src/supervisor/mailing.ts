@@ -8,7 +8,7 @@ import { crashPoint } from "../protocol/crash-point.ts";
 import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
-import { handOver, isWaiting, lastWords, messageDraft, nextMessage, promptId } from "./messages.ts";
+import { handOver, isWaiting, lastWords, messageDraft, nextMessage, outlived, promptId } from "./messages.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -25,6 +25,8 @@ export class Mailing {
   #isInTurn = false;
   #isWaiting = false;
   #failed = false;
+  /** A message waits until the agent can take it. */
+  #isHeld = false;
 
   constructor(shell: Shell, protocol: MessageProtocol) {
     this.#shell = shell;
@@ -43,8 +45,12 @@ export class Mailing {
   async attach(run: Run): Promise<void> {
     const { journal, id, spec } = this.#shell;
     await this.#inTurn(async () => {
-      if (this.#protocol.acknowledges && spec.prompt !== undefined) await this.#acceptPrompt(spec.prompt);
-      const open = await journal.ask((log) => log.openMessages(id));
+      if (this.#protocol.acknowledges && spec.prompt !== undefined)
+        await this.#acceptPrompt(spec.prompt, run.incarnation);
+      const known = await journal.ask((log) => log.openMessages(id));
+      const gone = outlived(known, run.incarnation);
+      if (gone.length > 0) await journal.note(gone);
+      const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
       const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
       const [turn] = await journal.ask((log) => log.turns(id, 1));
       this.#end = Math.max(run.stdin_start, end ?? 0);
@@ -89,25 +95,33 @@ export class Mailing {
   /** Durable records of the agent's output. */
   onRecords(drafts: readonly RecordDraft[]): void {
     let isNews = false;
+    let isDue = this.#isHeld;
     for (const { type, payload } of drafts) {
       if (type === "turn_started") this.#isInTurn = true;
       else if (type === "turn_completed") this.#isInTurn = false;
-      else if (type === "worker_message") this.#dropKept(payload.message_id);
-      else continue;
+      else if (type === "worker_message") {
+        if (payload.state === "accepted") isDue = true;
+        else this.#dropKept(payload.message_id);
+      } else continue;
       isNews = true;
     }
+    if (isDue) this.#shell.fork(this.deliver());
     if (isNews) this.#shell.fork(this.#inTurn(() => this.#look()).then(() => undefined));
   }
 
   /** The prompt is on record with the spec; this is its place among the messages. */
-  async #acceptPrompt(prompt: string): Promise<void> {
-    const { journal, id } = this.#shell;
-    const message_id = promptId(id, prompt);
+  async #acceptPrompt(prompt: string, incarnation: number): Promise<void> {
+    const { journal, id, spec } = this.#shell;
+    const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
     this.#prompt = message_id;
     const key = `message:${message_id}:prompt`;
     if ((await journal.ask((log) => log.byId(key))) !== undefined) return;
-    const accepted = messageDraft(id, message_id, { state: "accepted", bytes: Buffer.byteLength(prompt) });
-    await journal.note([{ ...accepted, id: key }]);
+    const accepted = messageDraft(id, message_id, {
+      state: "accepted",
+      bytes: Buffer.byteLength(prompt),
+      ...(spec.interactive ? {} : { bound: true }),
+    });
+    await journal.note([{ ...accepted, incarnation, id: key }]);
   }
 
   /** Who restarts a worker by name wants it to run: the end of its input was for the agent before. */
@@ -142,7 +156,11 @@ export class Mailing {
       ]);
       return true;
     }
-    const bytes = Buffer.from(this.#protocol.frame(row.message_id, text));
+    const framed = row.line ? text : await this.#frame(row.message_id, text);
+    // The agent has to say something first.
+    this.#isHeld = framed === undefined;
+    if (framed === undefined) return false;
+    const bytes = Buffer.from(framed);
     const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
     if (next.type === "keep") return false;
     crashPoint("message-before-write");
@@ -151,6 +169,11 @@ export class Mailing {
     crashPoint("message-before-record");
     await this.#delivered(run, row);
     return true;
+  }
+
+  async #frame(message_id: string, text: string): Promise<string | undefined> {
+    const state = await this.#shell.intake?.state();
+    return state === undefined ? undefined : this.#protocol.frame(message_id, text, state);
   }
 
   async #write(run: Run, bytes: Uint8Array): Promise<boolean> {
@@ -173,9 +196,9 @@ export class Mailing {
     return true;
   }
 
-  async #delivered({ incarnation }: Run, { message_id, closes }: MessageRow): Promise<void> {
+  async #delivered({ incarnation }: Run, { message_id, closes, line }: MessageRow): Promise<void> {
     // That the input has ended is told by the worker's end, whatever the kind.
-    const acknowledges = this.#protocol.acknowledges || closes;
+    const acknowledges = (this.#protocol.acknowledges && !line) || closes;
     const step = { state: "delivered", end: this.#end, acknowledges } as const;
     await this.#shell.journal.note([{ ...messageDraft(this.#shell.id, message_id, step), incarnation }]);
     if (!acknowledges) this.#dropKept(message_id);

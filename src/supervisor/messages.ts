@@ -12,18 +12,38 @@ import { ulidOf } from "../protocol/ids.ts";
 import { type MessageStep, type RecordDraft, workerStream } from "../protocol/records.ts";
 import type { MessageRow } from "../store/port.ts";
 
-/** The prompt of an agent that acknowledges is a message too. The same prompt of the same worker is the same message. */
-export const promptId = (worker_id: string, prompt: string): string => ulidOf(`${worker_id} ${prompt}`);
+/**
+ * The prompt of an agent that acknowledges is a message too. The same prompt of the same worker is the same message, in a
+ * conversation; where the prompt is all that is said, each incarnation is told it anew.
+ */
+export const promptId = (worker_id: string, prompt: string, incarnation?: number): string =>
+  ulidOf(incarnation === undefined ? `${worker_id} ${prompt}` : `${worker_id} ${incarnation} ${prompt}`);
 
-/** The message that this incarnation is owed: one that waits, or that an earlier one did not acknowledge. The prompt first. */
+/**
+ * What this incarnation is owed: a message that waits, or that an earlier one did not acknowledge. Lines of the protocol
+ * first, since no message may reach the agent before them; then the prompt.
+ */
 export const nextMessage = (
   open: readonly MessageRow[],
   incarnation: number,
   prompt: string | undefined,
 ): MessageRow | undefined => {
-  const owed = open.filter((row) => row.state === "accepted" || row.incarnation !== incarnation);
-  return owed.find(({ message_id }) => message_id === prompt) ?? owed[0];
+  const owed = open.filter((row) =>
+    row.bound === null
+      ? row.state === "accepted" || row.incarnation !== incarnation
+      : row.state === "accepted" && row.bound === incarnation,
+  );
+  return owed.find(({ line }) => line) ?? owed.find(({ message_id }) => message_id === prompt) ?? owed[0];
 };
+
+/** Of those that were for another incarnation only: nobody is left to hear them. */
+export const outlived = (open: readonly MessageRow[], incarnation: number): readonly RecordDraft[] =>
+  open
+    .filter(({ bound }) => bound !== null && bound !== incarnation)
+    .map((row) => ({
+      ...messageDraft(row.worker_id, row.message_id, lastWord(row)),
+      id: `message:${row.message_id}:ended`,
+    }));
 
 export type HandOver =
   /** The first `written` bytes of it are in the file: the daemon that wrote them died. */

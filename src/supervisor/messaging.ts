@@ -66,7 +66,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
     });
 
   const checkRoom = (row: WorkerRow): void => {
-    const open = log.openMessages(row.id);
+    const open = log.openMessages(row.id).filter(({ line }) => !line);
     if (open.some(({ closes }) => closes))
       throw new HoldfastError(
         "STDIN_CLOSED",

@@ -35,7 +35,7 @@ export const settle = async (shell: Shell): Promise<void> => {
     status: { code: exit.exit_code, signal: exit.signal },
     signals_sent: shell.signals,
     stderr_tail,
-    ...(shell.spec.interactive && run.isStdinClosed() ? { input_ended: true } : {}),
+    ...(shell.mail !== undefined && run.isStdinClosed() ? { input_ended: true } : {}),
     ...(program === undefined ? {} : { program }),
   });
   const { drafts, outcome } = ending instanceof Promise ? await ending : ending;

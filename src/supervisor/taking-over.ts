@@ -26,8 +26,12 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, shell.redact) });
     bridge.accounts.look(shell);
   }
+  // Nothing of it is in the log yet where that says of another incarnation's session, and else its decoder knows better.
+  const row = await journal.ask((log) => log.worker(shell.id));
+  if (journal.isClosed()) return;
+  shell.attach(found, row?.session_id ?? undefined);
   if (shell.mail !== undefined) await shell.mail.attach(found);
-  if (!journal.isClosed()) shell.attach(found);
+  if (!journal.isClosed()) shell.listen();
 };
 
 const signalsSent = async ({ journal, id }: Shell, incarnation: number): Promise<readonly string[]> => {

@@ -16,7 +16,7 @@ import {
   type WorkerEvent,
   workerMachine,
 } from "../actors/worker-machine.ts";
-import type { AgentAdapter } from "../adapters/adapter.ts";
+import { type AgentAdapter, converses, type Opening } from "../adapters/adapter.ts";
 import type { Run, RunExit } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { MAILBOX_USER_MAX } from "../protocol/limits.ts";
@@ -141,7 +141,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.journal = new Journal(services, bridge.alarms, this.decider);
     this.vitals = new Vitals(enlisted.spec);
     const { messages } = enlisted.adapter;
-    this.mail = enlisted.spec.interactive && messages !== undefined ? new Mailing(this, messages) : undefined;
+    const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
+    this.mail = isOpen ? new Mailing(this, messages) : undefined;
     this.actor = new Actor(stepper, bridge.alarms, this);
   }
 
@@ -313,10 +314,19 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.program = undefined;
   }
 
-  attach(started: Run): void {
-    const intake = new Intake(this.journal, this.adapter, started, this.redact, this, this.bridge.company);
+  /** `session` is the one that it was told to go on in. */
+  attach(started: Run, session: string | undefined): void {
+    const { spec } = this;
+    const opening: Opening = { spec, incarnation: started.incarnation, session };
+    const { journal, adapter, redact, bridge } = this;
     this.run = started;
-    this.intake = intake;
+    this.intake = new Intake(journal, adapter, started, opening, redact, this, bridge.company);
+  }
+
+  /** From now on, what it writes is read. */
+  listen(): void {
+    const { run: started, intake } = this;
+    if (started === undefined || intake === undefined) return;
     const wrote = (): void => this.fork(intake.wrote());
     started.onOutput(wrote);
     wrote();

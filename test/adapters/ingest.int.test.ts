@@ -27,6 +27,7 @@ import {
 import type { RecordDraft } from "../../src/protocol/records.ts";
 import { makeRedactor } from "../../src/protocol/redact.ts";
 import type { Checkpoint } from "../../src/store/port.ts";
+import { openingOf } from "./conformance/support.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "holdfast-ingest-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -45,7 +46,7 @@ const makeRun = (adapter: AgentAdapter) => {
     openIngest({
       adapter,
       worker_id: "W",
-      incarnation: 1,
+      opening: openingOf(adapter.kind),
       spool,
       checkpoints: [...checkpoints.values()],
       redact: makeRedactor([SECRET]),
@@ -329,8 +330,9 @@ it("a spool whose read part was released, under an older log that has not read i
 
 describe("the memory of an adapter", () => {
   /** Counts lines over both streams, and remembers as much as it is told to. */
+  const { messages: _, ...quiet } = command;
   const counting = (padding = 0): AgentAdapter<{ readonly lines: number; readonly pad: string }> => ({
-    ...command,
+    ...quiet,
     initial: () => ({ lines: 0, pad: "" }),
     decode: ({ lines }) => ({ state: { lines: lines + 1, pad: "p".repeat(padding) }, records: [] }),
     finish: ({ lines }, exit) => ({
@@ -365,7 +367,7 @@ describe("the memory of an adapter", () => {
     const ingest = openIngest({
       adapter: counting() as AgentAdapter,
       worker_id: "W",
-      incarnation: 1,
+      opening: openingOf("command"),
       spool: run.spool,
       checkpoints: stale,
       redact: makeRedactor(),

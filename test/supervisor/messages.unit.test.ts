@@ -14,6 +14,8 @@ const row = (message_id: string, over: Partial<MessageRow> = {}): MessageRow => 
   bytes: 2,
   masked: false,
   closes: false,
+  line: false,
+  bound: null,
   state: "accepted",
   open: true,
   deliveries: 0,
@@ -34,6 +36,9 @@ describe("the next message of incarnation 2 is", () => {
     ["the one that was accepted first", [row("a"), row("b")], "a"],
     ["the prompt before what was sent while it started", [row("a"), row("prompt")], "prompt"],
     ["not one that it has", [delivered("a", 2), row("b")], "b"],
+    ["a line of its protocol, before the prompt", [row("prompt"), row("l", { line: true, bound: 2 })], "l"],
+    ["not what was for another incarnation alone", [row("a", { bound: 1 }), row("b")], "b"],
+    ["not a bound one that it has", [{ ...delivered("a", 2), bound: 2 }, row("b")], "b"],
     ["one that the last incarnation did not acknowledge", [delivered("a", 1), row("b")], "a"],
   ])("%s", (_what, open, expected) => {
     expect(nextMessage(open, 2, "prompt")?.message_id).toBe(expected);

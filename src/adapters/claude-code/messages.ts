@@ -5,16 +5,17 @@
  */
 import { bitsOf, ulidOfBits } from "../../protocol/ids.ts";
 import type { MessageProtocol } from "../adapter.ts";
+import type { ClaudeState } from "./state.ts";
 
-export const messages: MessageProtocol = {
+export const messages = {
   acknowledges: true,
-  frame: (message_id, text) => {
+  frame: (message_id: string, text: string): string => {
     // A command line sends lines; the model is given the text.
     const content = [{ type: "text", text: text.replace(/\n$/, "") }];
     const line = { type: "user", uuid: uuidOf(message_id), message: { role: "user", content } };
     return `${JSON.stringify({ ...line, parent_tool_use_id: null, session_id: "" })}\n`;
   },
-};
+} satisfies MessageProtocol<ClaudeState>;
 
 const UUID_HEX = 32;
 

@@ -264,6 +264,15 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
             : `${stream} has lost its last ${bytes(size)}, which were read already: the machine went down`,
     ),
   worker_message: (message) => messageSentence(message),
+  approval_requested: ({ approval_id, tool, title }) =>
+    warn(
+      `asks to use ${oneLine(tool ?? "a tool")}${because(title)}: agent approvals approve|deny ${approval_id}`,
+    ),
+  approval_answered: ({ decision, by, message }) =>
+    (decision === "allow" ? good : warn)(
+      `${decision === "allow" ? "allowed" : "denied"} by ${oneLine(by)}${because(message ?? "")}`,
+    ),
+  approval_withdrawn: () => dim("needs no answer to what it asked any more"),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,

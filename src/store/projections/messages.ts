@@ -8,7 +8,7 @@ import { workerOf } from "./workers.ts";
 export const MESSAGES_SCHEMA = `
   CREATE TABLE p_messages (
     worker_id TEXT NOT NULL, message_id TEXT NOT NULL, seq INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    masked INTEGER NOT NULL, closes INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'accepted', open INTEGER NOT NULL DEFAULT 1,
+    masked INTEGER NOT NULL, closes INTEGER NOT NULL, line INTEGER NOT NULL, bound INTEGER, state TEXT NOT NULL DEFAULT 'accepted', open INTEGER NOT NULL DEFAULT 1,
     deliveries INTEGER NOT NULL DEFAULT 0, incarnation INTEGER, "end" INTEGER, turn INTEGER, reason TEXT,
     accepted_at TEXT NOT NULL, changed_at TEXT NOT NULL,
     PRIMARY KEY (worker_id, message_id)
@@ -20,8 +20,8 @@ export const MESSAGES_SCHEMA = `
 
 export const messages = (db: Database): Projection => {
   const accept = db.prepare(
-    `INSERT INTO p_messages (worker_id, message_id, seq, bytes, masked, closes, accepted_at, changed_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO p_messages (worker_id, message_id, seq, bytes, masked, closes, line, bound, accepted_at, changed_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const update = (assignments: string) =>
     db.prepare(`UPDATE p_messages SET ${assignments}, changed_at = ? WHERE worker_id = ? AND message_id = ?`);
@@ -41,8 +41,13 @@ export const messages = (db: Database): Projection => {
     const where = [recorded_at, worker, payload.message_id] as const;
     switch (payload.state) {
       case "accepted": {
-        const { message_id, bytes, masked, closes } = payload;
-        const flags = [masked ? 1 : 0, closes ? 1 : 0];
+        const { message_id, bytes, masked, closes, line, bound } = payload;
+        const flags = [
+          masked ? 1 : 0,
+          closes ? 1 : 0,
+          line ? 1 : 0,
+          bound ? (record.incarnation ?? 0) : null,
+        ];
         accept.run(worker, message_id, record.seq, bytes, ...flags, recorded_at, recorded_at);
         return;
       }
@@ -59,9 +64,10 @@ export const messages = (db: Database): Projection => {
   return { fold, flush: () => {}, reset: () => {} };
 };
 
-type Stored = Omit<MessageRow, "masked" | "closes" | "open"> & {
+type Stored = Omit<MessageRow, "masked" | "closes" | "line" | "open"> & {
   readonly masked: number;
   readonly closes: number;
+  readonly line: number;
   readonly open: number;
 };
 
@@ -69,6 +75,7 @@ const show = (row: Stored): MessageRow => ({
   ...row,
   masked: row.masked !== 0,
   closes: row.closes !== 0,
+  line: row.line !== 0,
   open: row.open !== 0,
 });
 
@@ -77,7 +84,7 @@ export const messageRows = (db: Database) => {
     "SELECT * FROM p_messages WHERE worker_id = ? AND message_id = ?",
   );
   const newest = db.prepare<[string, number, number], Stored>(
-    "SELECT * FROM p_messages WHERE worker_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?",
+    "SELECT * FROM p_messages WHERE worker_id = ? AND seq < ? AND line = 0 ORDER BY seq DESC LIMIT ?",
   );
   const writtenTo = db
     .prepare<[string, number], number | null>(

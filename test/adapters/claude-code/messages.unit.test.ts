@@ -3,9 +3,10 @@ import { expect, test } from "vitest";
 import { claudeCode } from "../../../src/adapters/claude-code/index.ts";
 import { messages } from "../../../src/adapters/claude-code/messages.ts";
 import { newId } from "../../../src/protocol/ids.ts";
+import { openingOf } from "../conformance/support.ts";
 
 const frameOf = (id: string, text: string) => JSON.parse(messages.frame(id, text));
-const decode = (line: object, state = claudeCode.initial()) =>
+const decode = (line: object, state = claudeCode.initial(openingOf(claudeCode.kind))) =>
   claudeCode.decode(state, { kind: "text", text: JSON.stringify(line), end: "\n" }, "stdout");
 
 test("it is one line, whatever the text, under a uuid that is the message's id", () => {
@@ -41,7 +42,8 @@ test("where a message stands in the CLI's own queue is not told", () => {
 
 test("a conversation whose input was ended needs no turn; one that ends by itself without one has failed", () => {
   const exit = { status: { code: 0, signal: null }, signals_sent: [], stderr_tail: "" };
-  const ended = (more: object) => claudeCode.finish(claudeCode.initial(), { ...exit, ...more }).outcome;
+  const ended = (more: object) =>
+    claudeCode.finish(claudeCode.initial(openingOf(claudeCode.kind)), { ...exit, ...more }).outcome;
   expect(ended({ input_ended: true }).status).toBe("completed");
   expect(ended({})).toMatchObject({ status: "failed", error: { code: "NO_TERMINAL_EVENT" } });
 });

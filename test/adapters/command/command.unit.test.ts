@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Line } from "../../../src/adapters/adapter.ts";
 import { command } from "../../../src/adapters/command/index.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";
-import { exit, linesOf, run } from "../conformance/support.ts";
+import { exit, linesOf, openingOf, run } from "../conformance/support.ts";
 
 const specOf = (fields: Partial<WorkerSpecInput> = {}) =>
   WorkerSpec.parse({ kind: "command", argv: ["sh", "-c", "x"], cwd: "/", restart: "temporary", ...fields });
@@ -28,7 +28,7 @@ test("the texts of all events in order are what was printed", () => {
 
 test("a stream is a channel", () => {
   const [line] = linesOf("oops\n");
-  const { records } = command.decode(command.initial(), line!, "stderr");
+  const { records } = command.decode(command.initial(openingOf(command.kind)), line!, "stderr");
   expect(records).toEqual([
     {
       type: "agent.event",
@@ -39,7 +39,7 @@ test("a stream is a channel", () => {
 
 test("a line over the limit has no event here: it has a record of its own", () => {
   const line: Line = { kind: "truncated", bytes: 2_000_000, limit_bytes: 1_048_576 };
-  expect(command.decode(command.initial(), line, "stdout").records).toEqual([]);
+  expect(command.decode(command.initial(openingOf(command.kind)), line, "stdout").records).toEqual([]);
 });
 
 test.each([

@@ -7,7 +7,7 @@ import { conformance } from "../../../src/adapters/conformance.ts";
 import { adapters } from "../../../src/adapters/registry.ts";
 import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
-import { recordings } from "./support.ts";
+import { openingOf, recordings } from "./support.ts";
 
 const FOLDERS: Readonly<Record<string, string>> = { claude_code: "claude-code", codex: "codex" };
 
@@ -70,7 +70,7 @@ describe.each(adapters.map((adapter) => [adapter.kind, adapter] as const))("kind
   test("any sequence of arbitrary JSON and arbitrary bytes is decoded without a throw, in bounds", () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
-        let state = adapter.initial();
+        let state = adapter.initial(openingOf(adapter.kind));
         for (const one of lines) {
           const decoded = adapter.decode(state, one, "stdout");
           state = decoded.state;

@@ -1,9 +1,10 @@
 /** Folding lines by hand, as the ingest does: decode, then the bounds. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentAdapter, DecodedRecord, ExitFacts, Line } from "../../../src/adapters/adapter.ts";
+import type { AgentAdapter, DecodedItem, ExitFacts, Line, Opening } from "../../../src/adapters/adapter.ts";
 import type { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
+import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";
 
 const RECORDINGS = new URL("../../recordings/", import.meta.url).pathname;
 
@@ -35,9 +36,16 @@ export const exit = (
   program: facts.program,
 });
 
+/** What a decoder may know before the first line. */
+export const openingOf = (kind: string, spec: Partial<WorkerSpecInput> = {}): Opening => ({
+  spec: WorkerSpec.parse({ kind, prompt: "a prompt", cwd: "/", restart: "temporary", ...spec }),
+  incarnation: 1,
+  session: undefined,
+});
+
 export const run = <S>(adapter: AgentAdapter<S>, text: string, facts: ExitFacts = exit()) => {
-  const records: DecodedRecord[] = [];
-  let state = adapter.initial();
+  const records: DecodedItem[] = [];
+  let state = adapter.initial(openingOf(adapter.kind));
   for (const line of linesOf(text)) {
     const decoded = adapter.decode(state, line, "stdout");
     state = decoded.state;
