@@ -893,7 +893,7 @@ export const COMMANDS: readonly CommandDef[] = [
     group: "Talk",
     danger: "mutating",
     stream: false,
-    exits: [5],
+    exits: [5, 6],
     summary: "Allow an agent what it asks for, this once",
     args: [
       {
@@ -912,7 +912,7 @@ export const COMMANDS: readonly CommandDef[] = [
     group: "Talk",
     danger: "mutating",
     stream: false,
-    exits: [5],
+    exits: [5, 6],
     summary: "Deny an agent what it asks for; it goes on without",
     args: [
       {
@@ -960,7 +960,7 @@ export const COMMANDS: readonly CommandDef[] = [
     group: "Talk",
     danger: "mutating",
     stream: false,
-    exits: [5],
+    exits: [5, 6],
     summary: "End the turn of an interactive agent and keep it",
     args: [{ ...id, complete: "living" }],
     flags: [idempotencyKey],
