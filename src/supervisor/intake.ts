@@ -88,6 +88,7 @@ export class Intake {
       const { worker_id } = this.run;
       const portion = () => this.company.portion(worker_id, this.journal.now());
       const next = () => (this.isCut ? source.cut() : undefined) ?? source.pull(portion());
+      let begun = this.journal.now();
       for (let batch = next(); batch !== undefined; batch = next()) {
         const { checkpoint } = batch;
         if (!batch.more) this.company.heard(worker_id, this.journal.now());
@@ -102,8 +103,18 @@ export class Intake {
         this.hasChanged = true;
         if (below !== undefined) this.releasing.release(checkpoint.stream, below);
         if (batch.drafts.length > 0) this.reader.onRecords(batch.drafts);
+        if (batch.more) await this.rest(begun);
+        begun = this.journal.now();
       }
     });
+  }
+
+  /** Others have their turn, unless it was stopped: what is left to read of it then is little, and its end waits for it. */
+  private async rest(begun: number): Promise<void> {
+    if (this.isCut) return;
+    const now = this.journal.now();
+    const rest_ms = this.company.rest(this.run.worker_id, now - begun, now);
+    if (rest_ms > 0) await this.journal.rest(rest_ms);
   }
 
   /** It was stopped: of much that nobody has read yet, only the end is. */

@@ -34,6 +34,11 @@ export class Journal {
     return Number(this.alarms.now() / 1_000_000n);
   }
 
+  /** Resolves after so many milliseconds. */
+  rest(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.alarms.after(ms, resolve));
+  }
+
   /** For requests: rejects where the store does, and nothing has changed then. What has ended takes nothing any more. */
   input(input: Input): Promise<void> {
     return this.decider.input(input);

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import {
   BATCH_BESIDE_OTHERS_MAX_LINES,
   BATCH_MAX_LINES,
+  FLOOD_REST_MAX_MS,
+  FLOOD_REST_TIMES,
   OTHERS_WRITE_MS,
 } from "../../src/protocol/limits.ts";
 import { Company } from "../../src/supervisor/company.ts";
@@ -33,4 +35,15 @@ test("what a worker wrote last itself hides nobody else", () => {
   expect(company.portion("a", 3).lines).toBe(SMALL);
   expect(company.portion("b", 3).lines).toBe(SMALL);
   expect(company.portion("a", OTHERS_WRITE_MS).lines).toBe(LARGE);
+});
+
+test("beside others a flood rests for some times what its batch took, within a bound; alone it does not", () => {
+  const company = new Company();
+  expect(company.rest("a", 2, 100)).toBe(0);
+  company.heard("a", 100);
+  expect(company.rest("a", 2, 100)).toBe(0);
+  company.heard("b", 100);
+  expect(company.rest("a", 2, 100)).toBe(2 * FLOOD_REST_TIMES);
+  expect(company.rest("a", 10_000, 100)).toBe(FLOOD_REST_MAX_MS);
+  expect(company.rest("a", 2, 100 + OTHERS_WRITE_MS)).toBe(0);
 });
