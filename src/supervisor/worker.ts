@@ -17,6 +17,7 @@ import {
   workerMachine,
 } from "../actors/worker-machine.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import { modelAsked } from "../adapters/extensions.ts";
 import type { Run, RunExit } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { MAILBOX_USER_MAX } from "../protocol/limits.ts";
@@ -314,7 +315,17 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   }
 
   attach(started: Run): void {
-    const intake = new Intake(this.journal, this.adapter, started, this.redact, this, this.bridge.company);
+    const { services, spec, adapter } = this;
+    const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
+    const intake = new Intake(
+      this.journal,
+      adapter,
+      started,
+      this.redact,
+      this,
+      this.bridge.company,
+      account,
+    );
     this.run = started;
     this.intake = intake;
     const wrote = (): void => this.fork(intake.wrote());
