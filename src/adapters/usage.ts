@@ -22,6 +22,9 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
   cost_usd:
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
+  ...(a.estimated_usd === undefined && b.estimated_usd === undefined
+    ? {}
+    : { estimated_usd: dollars((a.estimated_usd ?? 0) + (b.estimated_usd ?? 0)) }),
 });
 
 /** More than any run costs; a larger number is not a price. */

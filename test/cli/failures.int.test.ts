@@ -37,6 +37,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "agent/answer": ["SUPERVISOR_DOWN", "answer", "a", "wait"],
   "agent/send": ["SUPERVISOR_DOWN", "send", "a", "hello"],
   "agent/ask": ["SUPERVISOR_DOWN", "ask", "a", "why?"],
+  "agent/usage": ["SUPERVISOR_DOWN", "usage"],
   "agent/messages": ["SUPERVISOR_DOWN", "messages", "a"],
   "daemon/status": ["SUPERVISOR_DOWN", "daemon", "status"],
   "db/rebuild": ["SUPERVISOR_DOWN", "db", "rebuild"],

@@ -21,6 +21,7 @@ import {
   spawn,
   tree,
   unpause,
+  usage,
   wait,
   why,
 } from "./workers.ts";
@@ -59,6 +60,7 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/list": list,
   "agent/info": info,
   "agent/tree": tree,
+  "agent/usage": usage,
   "agent/why": why,
   "agent/watch": watch,
   "agent/wait": wait,
