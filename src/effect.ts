@@ -5,6 +5,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { Context, Effect, Layer, type Scope } from "effect";
+import { openPrices } from "./adapters/prices/lists.ts";
 import { ownIdentity } from "./daemon/daemon-file.ts";
 import { acquireLock } from "./daemon/lock.ts";
 import { stateDirectory } from "./daemon/paths.ts";
@@ -22,6 +23,10 @@ import { VERSION } from "./version.ts";
 export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir: asked, report, limits } = options;
+    const prices = yield* Effect.try({
+      try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
+      catch: asHoldfastError,
+    });
     const stateDir =
       asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
     const holder = {
@@ -41,7 +46,7 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
       }),
       (lock) => Effect.sync(() => lock.release()),
     );
-    return yield* openRuntime({ stateDir, version: VERSION, report, limits });
+    return yield* openRuntime({ stateDir, version: VERSION, report, limits, prices });
   });
 
 /** Every method is an Effect that fails with a HoldfastError and nothing else; every watch is a Stream. */

@@ -14,6 +14,8 @@ export interface OpenOptions {
     /** Below so much available memory nothing starts. Default: 256 MiB. */
     readonly mem_min_bytes?: number;
   };
+  /** A file of prices for models whose CLI reports no cost (docs/usage.md); they come before those that are shipped. */
+  readonly prices?: string;
   /** Told of what goes wrong inside and fails no call, one sentence each: a store that has to be asked again, say. */
   readonly report?: (message: string, cause?: unknown) => void;
 }

@@ -141,6 +141,8 @@ export interface AgentAdapter<S = unknown> {
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;
+  /** The model that a spec asks for, where that is not its own field or extension key alone; undefined where it asks for none. */
+  model?(spec: WorkerSpec): string | undefined;
   /** Raised when the state's shape changes; a stored state of another version starts anew. */
   readonly decoder_version: number;
   /** JSON-serialisable and at most DECODER_STATE_MAX_BYTES, always. */

@@ -6,7 +6,7 @@
  */
 import type { AgentEvent, AgentEventKind } from "../protocol/agent-event.ts";
 import { SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
-import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
 import type { DecodedRecord } from "./adapter.ts";
 
 export type Channel = "assistant" | "reasoning" | "tool" | "status" | "error" | "stdout" | "stderr";
@@ -136,7 +136,15 @@ export const turnCompleted = (
   usage: Usage,
   duration_ms: number | null,
   error: WorkerError | null,
+  /** Where the CLI tells them apart; the ingest makes up for a kind that does not. */
+  models?: readonly ModelUsage[],
 ): DecodedRecord => ({
   type: "turn_completed",
-  payload: error === null ? { turn, usage, duration_ms } : { turn, usage, duration_ms, error },
+  payload: {
+    turn,
+    usage,
+    duration_ms,
+    ...(error === null ? {} : { error }),
+    ...(models === undefined || models.length === 0 ? {} : { models }),
+  },
 });

@@ -83,3 +83,9 @@ const isValid = (key: string, value: unknown): boolean => {
       return value === true;
   }
 };
+
+/** The model that a worker asks for; null where it leaves it to its CLI's configuration. */
+export const modelAsked = (
+  adapter: { readonly model?: (spec: WorkerSpec) => string | undefined },
+  spec: WorkerSpec,
+): string | null => adapter.model?.(spec) ?? agentOptions(spec).model ?? null;

@@ -22,6 +22,7 @@ import type {
 } from "./adapter.ts";
 import { releasedBelow } from "./process/release.ts";
 import { type LineReader, makeLineReader, type SpoolPlace } from "./process/spool.ts";
+import { type AccountOptions, completedTurn, toolCallsAfter } from "./turn-account.ts";
 
 export interface Pulled {
   readonly drafts: readonly RecordDraft[];
@@ -49,11 +50,14 @@ export interface IngestOptions {
   readonly spool: (stream: SpoolName) => string;
   readonly checkpoints: readonly Checkpoint[];
   readonly redact: Redactor;
+  /** The model that was asked for, and what a turn without a reported cost is thought to cost. */
+  readonly account: Pick<AccountOptions, "model" | "estimate">;
 }
 
 export const openIngest = (options: IngestOptions): Ingest => {
   const { adapter, worker_id, opening, redact } = options;
   const { incarnation } = opening;
+  const account: AccountOptions = { kind: adapter.kind, ...options.account };
   const stream = workerStream(worker_id);
   const memory = newestMemory(options.checkpoints, adapter.decoder_version);
   let state: unknown = memory === undefined ? adapter.initial(opening) : memory.state;
@@ -61,6 +65,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
   let batches = memory?.batches ?? 0;
   /** Lines for the agent in this batch. */
   let said = 0;
+  let toolCalls = memory?.tool_calls ?? 0;
 
   const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
     const from = options.checkpoints.find((c) => c.stream === name);
@@ -124,8 +129,12 @@ export const openIngest = (options: IngestOptions): Ingest => {
       drafts.push(draft(record.type, { ...payload, approval_id: own(record.payload.approval_id) }));
       return;
     }
+    const calls = toolCalls;
+    toolCalls = toolCallsAfter(calls, record);
     if (record.type !== "agent.event") {
-      drafts.push(draft(record.type, redact.value(record.payload)));
+      const payload =
+        record.type === "turn_completed" ? completedTurn(record.payload, account, calls) : record.payload;
+      drafts.push(draft(record.type, redact.value(payload)));
       return;
     }
     const event = redactEvent(record.payload, redact);
@@ -155,7 +164,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
 
   const checkpoint = (name: SpoolName, place: SpoolPlace): Checkpoint => {
     batches += 1;
-    const decoder_state = `{"batches":${batches},"state":${stateJson}}`;
+    const decoder_state = `{"batches":${batches},"tool_calls":${toolCalls},"state":${stateJson}}`;
     return {
       worker_id,
       incarnation,
@@ -225,6 +234,8 @@ export const openIngest = (options: IngestOptions): Ingest => {
 /** One memory serves all streams of an adapter: of their checkpoints, the one that was written last has it. */
 interface Memory {
   readonly batches: number;
+  /** Since the newest turn was completed; an early version has not counted them. */
+  readonly tool_calls?: number;
   readonly state: unknown;
 }
 

@@ -1,9 +1,11 @@
 /**
- * What a turn cost, as the agent reports it. Token counts keep their provider's meaning: codex counts cached tokens
- * into `input_tokens`, Claude Code counts them beside it.
+ * What a turn cost, as the agent reports it. Token counts keep their CLI's meaning: codex counts cached tokens
+ * into `input_tokens`, Claude Code counts them beside it (`protocol/usage.ts` has them in one meaning).
  */
-import type { Usage } from "../protocol/records.ts";
-import { asCount, asNumber, asObject, type JsonObject } from "./json.ts";
+import { MODELS_PER_TURN_MAX } from "../protocol/limits.ts";
+import type { ModelUsage, Usage } from "../protocol/records.ts";
+import { dollars } from "../protocol/usage.ts";
+import { asCount, asName, asNumber, asObject, type JsonObject } from "./json.ts";
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -20,52 +22,68 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
   cost_usd:
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
+  ...(a.estimated_usd === undefined && b.estimated_usd === undefined
+    ? {}
+    : { estimated_usd: dollars((a.estimated_usd ?? 0) + (b.estimated_usd ?? 0)) }),
 });
 
 /** More than any run costs; a larger number is not a price. */
 const USD_MAX = 1e6;
-
-/** Sums of binary fractions drift; a billionth of a dollar is finer than any price. */
-const dollars = (usd: number): number => Math.round(usd * 1e9) / 1e9;
 
 export const asDollars = (value: unknown): number | undefined => {
   const usd = asNumber(value);
   return usd !== undefined && usd >= 0 && usd <= USD_MAX ? usd : undefined;
 };
 
+/** Of one `result` of Claude Code. */
+export interface ClaudeUsage {
+  readonly usage: Usage;
+  readonly models: readonly ModelUsage[];
+}
+
 /**
- * Usage of one `result` of Claude Code. Newer versions say what was used since the last result, sub-agents included;
- * older ones give the turn's own tokens and a running total of dollars, of which `spent_usd` was counted before.
+ * Newer versions say for each model what was used since the last result, sub-agents included; older ones give the turn's own
+ * tokens and a running total of dollars, of which `spent_usd` was counted before: all of it is taken for the main `model`'s.
  */
-export const claudeUsage = (result: JsonObject, spent_usd: number): Usage => {
+export const claudeUsage = (result: JsonObject, spent_usd: number, model: string | null): ClaudeUsage => {
   const since = asObject(result.model_usage_since_last_result);
   if (since !== undefined) {
-    return Object.values(since).reduce<Usage>(
-      (sum, model) => addUsage(sum, modelUsage(asObject(model) ?? {})),
-      {
-        ...NO_USAGE,
-        cost_usd: 0,
-      },
-    );
+    const models = bounded(Object.entries(since).map(([name, one]) => modelOf(name, asObject(one) ?? {})));
+    return { usage: models.reduce<Usage>(addUsage, { ...NO_USAGE, cost_usd: 0 }), models };
   }
-  const usage = asObject(result.usage) ?? {};
+  const told = asObject(result.usage) ?? {};
   const total = asDollars(result.total_cost_usd);
-  return {
-    input_tokens: asCount(usage.input_tokens),
-    output_tokens: asCount(usage.output_tokens),
-    cached_tokens: asCount(usage.cache_read_input_tokens),
-    reasoning_tokens: asCount(asObject(usage.output_tokens_details)?.thinking_tokens),
+  const usage = {
+    input_tokens: asCount(told.input_tokens),
+    output_tokens: asCount(told.output_tokens),
+    cached_tokens: asCount(told.cache_read_input_tokens),
+    reasoning_tokens: asCount(asObject(told.output_tokens_details)?.thinking_tokens),
     cost_usd: total === undefined ? null : dollars(Math.max(0, total - spent_usd)),
   };
+  const cache_write_tokens = asCount(told.cache_creation_input_tokens);
+  return { usage, models: [{ model, ...usage, cache_write_tokens }] };
 };
 
-const modelUsage = (model: JsonObject): Usage => ({
-  input_tokens: asCount(model.inputTokens),
-  output_tokens: asCount(model.outputTokens),
-  cached_tokens: asCount(model.cacheReadInputTokens),
-  reasoning_tokens: asCount(model.thinkingTokens),
-  cost_usd: asDollars(model.costUSD) ?? 0,
+const modelOf = (name: string, one: JsonObject): ModelUsage => ({
+  model: asName(name),
+  input_tokens: asCount(one.inputTokens),
+  output_tokens: asCount(one.outputTokens),
+  cached_tokens: asCount(one.cacheReadInputTokens),
+  cache_write_tokens: asCount(one.cacheCreationInputTokens),
+  reasoning_tokens: asCount(one.thinkingTokens),
+  cost_usd: asDollars(one.costUSD) ?? 0,
 });
+
+/** The one with the most output first; those beyond the bound, and all without a name, as one without a name. */
+const bounded = (models: readonly ModelUsage[]): readonly ModelUsage[] => {
+  const sorted = [...models].sort((a, b) => b.output_tokens - a.output_tokens);
+  const named = sorted.filter(({ model }) => model !== null);
+  const kept = named.slice(0, MODELS_PER_TURN_MAX - 1);
+  const rest = [...named.slice(MODELS_PER_TURN_MAX - 1), ...sorted.filter(({ model }) => model === null)];
+  if (rest.length === 0) return kept;
+  const cache_write_tokens = rest.reduce((sum, one) => sum + one.cache_write_tokens, 0);
+  return [...kept, { model: null, ...rest.reduce<Usage>(addUsage, NO_USAGE), cache_write_tokens }];
+};
 
 /** Usage of one `turn.completed` of codex, which tells no cost. */
 export const codexUsage = (usage: JsonObject): Usage => ({

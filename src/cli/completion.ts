@@ -88,7 +88,7 @@ export const candidates = async (
     (flag) => flag.type !== "bool" && (previous === `--${flag.name}` || previous === `-${flag.short}`),
   );
   if (valued?.complete === "worker") return matching(workersAs(await workers(true), typed, []));
-  if (valued) return matching((valued.values ?? []).map((value) => [value, valued.help]));
+  if (valued) return matching((valued.values ?? valued.suggests ?? []).map((value) => [value, valued.help]));
   if (typed.startsWith("-")) return matching(flagsOf(command));
   if (command === undefined) return matching(commandWords(plain));
   const given = plain.slice(command.words.length);

@@ -10,6 +10,7 @@ import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tree from "./commands/tree.ts";
+import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
@@ -29,6 +30,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/down": tree.down,
   "agent/list": workers.list,
   "agent/tree": workers.tree,
+  "agent/usage": usage,
   "agent/why": workers.why,
   "agent/info": workers.info,
   "agent/watch": watch,
@@ -84,6 +86,7 @@ export const CHECKS: Checks = {
   "agent/down": tree.downProblems,
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
+  "agent/usage": usageProblems,
   "daemon/stop": daemon.stopProblems,
   "db/export": db.exportProblems,
   "db/gc": db.gcProblems,

@@ -4,7 +4,7 @@ import type { Replies } from "../daemon/replies.ts";
 import { ANSWERS } from "../protocol/commands.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
-import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
@@ -16,7 +16,7 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "../supervisor/facade.ts";
-import type { BudgetView } from "../supervisor/replies.ts";
+import type { BudgetView, UsageReply } from "../supervisor/replies.ts";
 import type { DoctorReport } from "./commands/doctor.ts";
 import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
 
@@ -46,7 +46,19 @@ const usage: z.ZodType<Usage> = z.object({
   output_tokens: z.int(),
   cached_tokens: z.int(),
   reasoning_tokens: z.int(),
+  cost_usd: z.number().nullable().describe("dollars as the agent reports them"),
+  estimated_usd: z.number().optional().describe("dollars by the price list, of what it reports no cost of"),
+});
+const modelUsage: z.ZodType<ModelUsage> = z.object({
+  model: z.string().nullable(),
+  input_tokens: z.int().describe("without those read from the cache or written to it"),
+  cached_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  output_tokens: z.int().describe("with the reasoning tokens"),
+  reasoning_tokens: z.int(),
   cost_usd: z.number().nullable(),
+  estimated_usd: z.number().optional(),
+  price_as_of: z.string().optional().describe("the day on which its price was looked up"),
 });
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
@@ -71,7 +83,8 @@ const budget: z.ZodType<BudgetView> = z.object({
     output_bytes: z.int(),
   }),
   bounds: Budget,
-  unpriced: z.boolean().describe("some of it reports no price: its dollars count as none"),
+  unpriced: z.boolean().describe("some of it has no cost that is known: its dollars count as none"),
+  estimated: z.boolean().describe("some of its dollars are by the price list"),
   question_id: z.string().optional(),
 });
 
@@ -99,6 +112,9 @@ const viewShape = {
   error: workerError.nullable(),
   turns: z.int(),
   usage,
+  tool_calls: z.int(),
+  turn_ms: z.number().describe("of all its turns together"),
+  unpriced_turns: z.int().describe("with neither a reported cost nor an estimate"),
   queue: z
     .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory", "disk"]) })
     .optional()
@@ -113,7 +129,10 @@ const turn: z.ZodType<TurnRow> = z.object({
   turn: z.int(),
   started_at: time,
   ended_at: time.nullable(),
+  duration_ms: z.number().nullable(),
   usage: usage.nullable(),
+  models: z.array(modelUsage).nullable(),
+  tool_calls: z.int().nullable(),
   error: workerError.nullable(),
 });
 const info: z.ZodType<WorkerInfo> = z.object({
@@ -121,6 +140,18 @@ const info: z.ZodType<WorkerInfo> = z.object({
   spec: WorkerSpec,
   completion: AgentCompletion.nullable(),
   budgets: z.array(budget).describe("in which it counts: its own, and those above it"),
+  subtree: z
+    .object({
+      workers: z.int(),
+      turns: z.int(),
+      tool_calls: z.int(),
+      turn_ms: z.number(),
+      unpriced_turns: z.int(),
+      usage,
+    })
+    .nullable()
+    .optional()
+    .describe("it and all that its agent spawned; null where they are too many: agent usage --subtree"),
   turn_list: z.array(turn),
   run_dir: z.string().nullable(),
   last_seq: z.int(),
@@ -304,6 +335,34 @@ const message = z.object({
   changed_at: time,
 });
 
+const usageSum = z.object({
+  workers: z.int().describe("that have completed a turn"),
+  turns: z.int(),
+  tool_calls: z.int(),
+  input_tokens: z.int().describe("neither read from the provider's cache nor written to it"),
+  cached_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  output_tokens: z.int().describe("with the reasoning tokens"),
+  reasoning_tokens: z.int(),
+  cost_usd: z.number().nullable().describe("as agents reported it"),
+  estimated_usd: z.number().nullable().describe("by the price list, of what no cost was reported of"),
+  unpriced: z.int().describe("turns, or parts of turns, with neither"),
+  duration_ms: z.int(),
+});
+const usageReply: z.ZodType<UsageReply> = z.object({
+  by: z.string(),
+  since: time.nullable(),
+  rows: z.array(
+    usageSum.extend({
+      key: z.string().nullable().describe("a day in UTC, a kind, a model, a worker's id, a label's value"),
+      name: z.string().optional(),
+    }),
+  ),
+  total: usageSum,
+  omitted: z.int().describe("rows that are not shown; the total has them"),
+  unpriced_models: z.array(z.string().nullable()),
+});
+
 /** By Protocol v1 command. */
 const approval = z.object({
   approval_id: id,
@@ -361,6 +420,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     names: z.record(z.string(), z.string()).describe("of the workers that the records are about, by id"),
   }),
   "agent/info": info,
+  "agent/usage": usageReply,
   "agent/watch": followed,
   "agent/logs": z.union([
     followed,

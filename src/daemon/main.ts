@@ -4,6 +4,7 @@
  */
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
+import { openPrices } from "../adapters/prices/lists.ts";
 import { findDelegated } from "../adapters/process/cgroups.ts";
 import { artifactizer } from "../protocol/artifactize.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
@@ -101,6 +102,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       retentionMs: yield* atStart(() => retentionOf(options.env)),
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
       captureMaxBytes: output.capture_max_bytes,
+      prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
       report: (message, cause) => log("error", message, { cause: textOf(cause) }),
       defects: options.defects,
       onTick: watchdog.ticked,

@@ -11,6 +11,7 @@ import type {
   RuntimeStatus,
   SpawnReply,
   TreeNode,
+  UsageReply,
   WaitReply,
   WhyReply,
   WorkerInfo,
@@ -66,6 +67,7 @@ export interface Replies extends Record<RequestName, object> {
   };
   "agent/info": WorkerInfo;
   "agent/tree": TreeNode;
+  "agent/usage": UsageReply;
   "agent/why": WhyReply;
   /** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */
   "agent/watch": { readonly next: number; readonly records: number; readonly cursor: string };

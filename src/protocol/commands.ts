@@ -27,6 +27,9 @@ import type { RequestName } from "./requests.ts";
 /** To a worker that may be stuck, and to a budget that is spent. */
 export const ANSWERS = ["wait", "restart", "kill", "continue", "stop"] as const;
 
+/** What `agent usage` tells apart by; the key of a label is as long as any name. */
+export const USAGE_BY = /^(?:day|kind|model|worker|label:.{1,64})$/su;
+
 /**
  * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
  * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`; durations come out in milliseconds, sizes
@@ -58,6 +61,8 @@ export interface FlagDef {
   /** What stands for the value in help: `DIR`, `10s`. */
   readonly value?: string;
   readonly values?: readonly string[];
+  /** What the shell offers, where other values are taken too. */
+  readonly suggests?: readonly string[];
   readonly repeatable?: boolean;
   /** For help only; the schemas hold the defaults. */
   readonly default?: string;
@@ -720,6 +725,37 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [id],
     flags: [],
     examples: ["agent info fixer"],
+  },
+  {
+    words: ["usage"],
+    command: "agent/usage",
+    request: "agent/usage",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "Tokens, cost, turns, tool calls and time: by day, kind, model, worker or label",
+    details:
+      "Of turns that were completed, whoever has ended or was removed from lists since; without an ID of all workers there ever were, and of a supervisor all below it. Days are those of UTC. IN counts tokens that were neither read from the provider's cache nor counted in CACHED, whatever the agent's CLI counts where; REASONING is a part of OUT. COST is what agents reported. ESTIMATE is by a list of prices, for what no cost was reported of, and no part of COST; a model without a price is in neither, and told. A list of your own: HOLDFAST_PRICES=FILE in the daemon's environment (docs/usage.md).",
+    args: [ids("workers, or paths of supervisors", { required: false })],
+    flags: [
+      {
+        name: "by",
+        type: "string",
+        value: "WHAT",
+        suggests: ["day", "kind", "model", "worker", "label:"],
+        help: "day, kind, model, worker or label:KEY",
+        default: "day",
+      },
+      { name: "since", type: "duration", value: "7d", help: "turns that were completed in the last so long" },
+      { name: "subtree", type: "bool", help: "and all that their agents have spawned" },
+    ],
+    examples: [
+      "agent usage --since 7d",
+      "agent usage --by model",
+      "agent usage --by label:team",
+      "agent usage fixer --subtree --by worker",
+    ],
   },
   {
     words: ["watch"],

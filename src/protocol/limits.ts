@@ -120,6 +120,19 @@ export const ARG_MAX_BYTES = 131_072;
 export const WHY_RECORDS_MAX = 500;
 /** Turns that `agent info` lists: the newest ones. */
 export const TURNS_SHOWN_MAX = 500;
+/** Models of one turn that are told apart; what others took counts for an unnamed one. */
+export const MODELS_PER_TURN_MAX = 16;
+/** A file of prices (HOLDFAST_PRICES), the entries in it, the characters of a name in it, and dollars for a million tokens. */
+export const PRICES_FILE_MAX_BYTES = 1024 * 1024;
+export const PRICES_MAX = 10_000;
+export const MODEL_PATTERN_MAX_CHARS = 128;
+export const PRICE_MAX_USD = 1e6;
+/** Rows of `agent usage`: of days the newest, of all else those that cost most. */
+export const USAGE_ROWS_MAX = 1_000;
+/** Models without a price that `agent usage` names. */
+export const USAGE_UNPRICED_NAMED_MAX = 16;
+/** Below a worker, so many are added up for `agent info`; what is more is for `agent usage --subtree`. */
+export const SUBTREE_SUMMED_MAX_WORKERS = 1_000;
 /** Messages in one page of `agent messages`: unless it is asked for another number, and at most. */
 export const MESSAGES_PAGE_DEFAULT = 100;
 export const MESSAGES_PAGE_MAX = 1_000;

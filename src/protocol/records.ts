@@ -28,6 +28,7 @@ export interface ClockStamp {
 
 export type { WorkerError };
 
+/** Tokens as the agent's CLI counts them: its own meaning. In one meaning for all kinds they are in `ModelUsage`. */
 export interface Usage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -35,6 +36,27 @@ export interface Usage {
   readonly reasoning_tokens: number;
   /** Dollars as the agent reported them; null where it reports none. */
   readonly cost_usd: number | null;
+  /** Dollars by the price list, for what the agent reported no cost of; left out where nothing was estimated. */
+  readonly estimated_usd?: number;
+}
+
+/** What one model took in a turn, in one meaning for all kinds (`protocol/usage.ts`): no token is in two of the first four counts. */
+export interface ModelUsage {
+  /** As the agent's CLI names it, or as it was asked for; null where nobody tells. */
+  readonly model: string | null;
+  /** Neither read from the provider's cache nor written to it. */
+  readonly input_tokens: number;
+  /** Read from the provider's cache. */
+  readonly cached_tokens: number;
+  /** Written to it; 0 where the CLI counts them as input. */
+  readonly cache_write_tokens: number;
+  /** With the reasoning tokens, which are paid as output. */
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly cost_usd: number | null;
+  readonly estimated_usd?: number;
+  /** Of the price that was taken: the day on which it was looked up. */
+  readonly price_as_of?: string;
 }
 
 /** What ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
@@ -327,8 +349,13 @@ export interface RecordPayloads {
   turn_completed: {
     readonly turn: number;
     readonly usage: Usage;
+    /** As the agent reports it; null where it does not. */
     readonly duration_ms: number | null;
     readonly error?: WorkerError;
+    /** The one with the most output first. A record of an early version has none of these two. */
+    readonly models?: readonly ModelUsage[];
+    /** Calls since the turn before was completed, those of sub-agents too. */
+    readonly tool_calls?: number;
   };
   "agent.event": AgentEvent;
   /** In the place of output records that retention has removed: `records` of this stream, from this seq and version on. Never appended. */

@@ -3,7 +3,7 @@
  * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
 import { z } from "zod";
-import { ANSWERS } from "./commands.ts";
+import { ANSWERS, USAGE_BY } from "./commands.ts";
 import { CURSOR } from "./cursor.ts";
 import {
   APPROVALS_PAGE_MAX,
@@ -118,6 +118,13 @@ export const Requests = {
   }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
+  /** Of turns that were completed. `since_ms` is how long ago at most; the days of `by: "day"` are those of UTC. */
+  "agent/usage": z.strictObject({
+    ids: z.array(ref).max(1_000).default([]),
+    by: z.string().regex(USAGE_BY, "it is day, kind, model, worker or label:KEY").default("day"),
+    since_ms: ms.optional(),
+    subtree: z.boolean().default(false),
+  }),
   "agent/why": z.strictObject({ id: ref }),
   /** A stream: progress envelopes whose data is one record each, then a terminal `ok` with {next: seq}. */
   "agent/watch": z.strictObject({

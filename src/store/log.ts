@@ -81,13 +81,18 @@ const open = (options: OpenOptions): EventLog => {
   const refuse = (cause: unknown): never => {
     throw storeError(cause);
   };
-  let last: Promise<unknown> = Promise.resolve();
-  /** What goes over the whole log goes over it one after the other. */
-  const alone = <A>(work: () => Promise<A>): Promise<A> => {
-    const done = last.then(work, work).catch(refuse);
-    last = done;
-    return done;
+  const oneByOne = () => {
+    let last: Promise<unknown> = Promise.resolve();
+    return <A>(work: () => Promise<A>): Promise<A> => {
+      const done = last.then(work, work).catch(refuse);
+      last = done;
+      return done;
+    };
   };
+  /** What goes over the whole log goes over it one after the other. */
+  const alone = oneByOne();
+  /** What is only asked does not wait for that; many who ask wait for each other, and for no more than one thread. */
+  const asking = oneByOne();
 
   return {
     store_id: history.store_id,
@@ -119,6 +124,7 @@ const open = (options: OpenOptions): EventLog => {
     named: guarded((name: string) => at().workers.named(name)),
     withPrefix: guarded((prefix: string, limit: number) => at().workers.withPrefix(prefix, limit)),
     turns: guarded((...asked: Parameters<EventLog["turns"]>) => at().turns(...asked)),
+    usageAside: (query) => asking(() => offload.run("usage", { file: options.file, query })),
     message: guarded((workerId: string, messageId: string) => at().messages.one(workerId, messageId)),
     messages: guarded((...asked: Parameters<EventLog["messages"]>) => at().messages.before(...asked)),
     messagesEnd: guarded((workerId: string, incarnation: number) =>

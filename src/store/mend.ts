@@ -30,6 +30,8 @@ const KEYS: Readonly<
   p_approvals: { column: "worker_id", streamOf: workerStream },
   p_messages: { column: "worker_id", streamOf: workerStream },
   p_trees: { column: "name", streamOf: treeStream },
+  p_usage: { column: "worker_id", streamOf: workerStream },
+  p_labels: { column: "worker_id", streamOf: workerStream },
 };
 
 const differingIn = (db: Database): readonly string[] => {

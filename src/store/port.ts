@@ -6,6 +6,7 @@ import type {
   Json,
   LogRecord,
   MessageStep,
+  ModelUsage,
   RecordDraft,
   RecordType,
   Usage,
@@ -14,6 +15,7 @@ import type {
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { FormerEpoch } from "./epoch.ts";
 import type { GcOptions, GcReport } from "./retention/gc.ts";
+import type { UsageQuery, UsageReport } from "./usage.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
 export interface Checkpoint {
@@ -74,6 +76,11 @@ export interface WorkerRow {
   /** Exactly: `turns` turns completed, their usage summed. */
   readonly turns: number;
   readonly usage: Usage;
+  /** Of those turns some part has neither a reported cost nor an estimate. */
+  readonly unpriced_turns: number;
+  readonly tool_calls: number;
+  /** Of all those turns together, the pauses in them too. */
+  readonly turn_ms: number;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
@@ -89,7 +96,12 @@ export interface TurnRow {
   readonly turn: number;
   readonly started_at: string;
   readonly ended_at: string | null;
+  /** As its agent says, else between its records; null while it lasts. */
+  readonly duration_ms: number | null;
   readonly usage: Usage | null;
+  /** Null while it lasts, and of an early version. */
+  readonly models: readonly ModelUsage[] | null;
+  readonly tool_calls: number | null;
   readonly error: WorkerError | null;
 }
 
@@ -211,6 +223,8 @@ export interface EventLog {
   withPrefix(prefix: string, limit: number): readonly WorkerRow[];
   /** The newest ones, oldest first. */
   turns(workerId: string, limit: number): readonly TurnRow[];
+  /** In a worker thread: one at a time, and nothing else waits for it. */
+  usageAside(query: UsageQuery): Promise<UsageReport>;
   message(workerId: string, messageId: string): MessageRow | undefined;
   /** Of one worker, the newest of those accepted before the record `before`, in the order in which they were accepted. */
   messages(workerId: string, before: number, limit: number): readonly MessageRow[];

@@ -3,6 +3,7 @@ import type { Folded } from "./mend.ts";
 import type { CheckReport } from "./port.ts";
 import type { Collected, Collecting } from "./retention/collect.ts";
 import type { Run } from "./retention/remove.ts";
+import type { UsageQuery, UsageReport } from "./usage.ts";
 
 export interface Tasks {
   check: { readonly asks: { readonly file: string }; readonly answers: CheckReport };
@@ -15,6 +16,10 @@ export interface Tasks {
   runs: {
     readonly asks: { readonly path: string; readonly sha256: string };
     readonly answers: readonly Run[];
+  };
+  usage: {
+    readonly asks: { readonly file: string; readonly query: UsageQuery };
+    readonly answers: UsageReport;
   };
   /** Digests of artifacts that records name. */
   references: { readonly asks: { readonly file: string }; readonly answers: readonly string[] };

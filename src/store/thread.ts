@@ -6,6 +6,7 @@ import { foldInto } from "./mend.ts";
 import { checkFile } from "./offline.ts";
 import { collect, runsOf } from "./retention/collect.ts";
 import type { Answer, Task } from "./thread-tasks.ts";
+import { usageOfFile } from "./usage.ts";
 
 const carryOut = (task: Task): unknown => {
   switch (task.name) {
@@ -17,6 +18,8 @@ const carryOut = (task: Task): unknown => {
       return collect(task.asks);
     case "runs":
       return runsOf(task.asks.path, task.asks.sha256);
+    case "usage":
+      return usageOfFile(task.asks.file, task.asks.query);
     case "references":
       return referencedDigests(task.asks.file);
   }

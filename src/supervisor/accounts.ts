@@ -322,6 +322,7 @@ export const makeAccounts = (ports: AccountPorts): Accounts => {
       spent: meters.sum,
       bounds: bounds(account),
       unpriced: meters.isUnpriced(),
+      estimated: meters.isEstimated(),
       ...(question === undefined ? {} : { question_id: question.question_id }),
     };
   };

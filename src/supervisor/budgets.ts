@@ -41,11 +41,11 @@ const LIMITS: readonly (readonly [field: keyof Budget, limit: Limit])[] = [
 export const hasLimits = (budget: Budget | undefined): budget is Budget =>
   budget !== undefined && LIMITS.some(([field]) => budget[field] !== undefined);
 
-/** Agents that report no price spend no dollars that anybody could count. */
+/** Of what an agent reports no cost of, the estimate counts; what has neither spends no dollars that anybody could count. */
 export const ofUsage = (turns: number, usage: Usage): Pick<Spent, "turns" | "tokens" | "usd"> => ({
   turns,
   tokens: usage.input_tokens + usage.output_tokens,
-  usd: usage.cost_usd ?? 0,
+  usd: exact((usage.cost_usd ?? 0) + (usage.estimated_usd ?? 0)),
 });
 
 /** Sums of binary fractions drift; a billionth of a dollar is finer than any price. */

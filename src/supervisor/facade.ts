@@ -24,6 +24,7 @@ import type {
   RuntimeStatus,
   SpawnReply,
   TreeNode,
+  UsageReply,
   WaitReply,
   WhyReply,
   WorkerInfo,
@@ -41,6 +42,7 @@ export type {
   SpawnReply,
   TreeChange,
   TreeNode,
+  UsageReply,
   WaitReply,
   WhyReply,
   WorkerInfo,
@@ -58,6 +60,17 @@ export interface KillOptions {
   readonly reason?: string;
   readonly dry_run?: boolean;
   readonly by?: string;
+}
+
+export interface UsageAsked {
+  /** Of these workers, and of all below these supervisors; empty is of all there ever were. */
+  readonly ids: readonly string[];
+  /** `day`, `kind`, `model`, `worker` or `label:KEY`. */
+  readonly by: string;
+  /** Only turns that were completed in the last so long. */
+  readonly since_ms?: number | undefined;
+  /** And of all that their agents have spawned, and those. */
+  readonly subtree: boolean;
 }
 
 export interface WatchQuery {
@@ -164,6 +177,8 @@ export interface RuntimeApi {
   list(options?: { readonly all?: boolean }): Effect.Effect<readonly WorkerView[], HoldfastError>;
   info(id: string): Effect.Effect<WorkerInfo, HoldfastError>;
   tree(): Effect.Effect<TreeNode, HoldfastError>;
+  /** Tokens, costs, turns, tool calls and time of turns that were completed, of removed and ended workers too. */
+  usage(asked: UsageAsked): Effect.Effect<UsageReply, HoldfastError>;
   /** Of a worker, or of a supervisor by its path. */
   why(ref: string): Effect.Effect<WhyReply, HoldfastError>;
   /** Hands over pages of records as JSON lines: the log from the cursor, then the live tail; no gap, no repeat. Answers the cursor to go on from. */

@@ -3,7 +3,7 @@
  * so that a log which cannot be read just now is waited for and not an error of the agent.
  */
 import type { AgentAdapter, ExitFacts, IncarnationOutcome, Opening, SpoolName } from "../adapters/adapter.ts";
-import { type Ingest, openIngest } from "../adapters/ingest.ts";
+import { type Ingest, type IngestOptions, openIngest } from "../adapters/ingest.ts";
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import type { RecordDraft } from "../protocol/records.ts";
@@ -39,6 +39,7 @@ export class Intake {
   private readonly redact: Redactor;
   private readonly reader: Reader;
   private readonly company: Company;
+  private readonly account: IngestOptions["account"];
   private readonly reading = new Turns();
   private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
@@ -60,6 +61,7 @@ export class Intake {
     redact: Redactor,
     reader: Reader,
     company: Company,
+    account: IngestOptions["account"],
   ) {
     this.journal = journal;
     this.adapter = adapter;
@@ -68,6 +70,7 @@ export class Intake {
     this.redact = redact;
     this.reader = reader;
     this.company = company;
+    this.account = account;
     this.releasing = new Releasing(run);
   }
 
@@ -187,6 +190,7 @@ export class Intake {
       spool: (stream) => this.run.spool(stream),
       checkpoints,
       redact: this.redact,
+      account: this.account,
     });
     // What is only asked for its verdict is asked once.
     if (this.adapter.streams.length > 0) this.ingest = opened;

@@ -11,16 +11,19 @@ interface Meter {
   /** Of the output: what earlier incarnations wrote, and which one writes now. */
   incarnation: number;
   before_bytes: number;
-  /** Turns without a price: its dollars are not known. */
+  /** Turns without a price: its dollars are not all known. */
   unpriced: boolean;
+  /** Some of its dollars are an estimate. */
+  estimated: boolean;
 }
 
 export class Meters {
   sum: Spent = NOTHING_SPENT;
   private readonly meters = new Map<string, Meter>();
   private readonly log: EventLog;
-  /** One of those that are not kept any more reported no price. */
+  /** Of those that are not kept any more. */
   private wasUnpriced = false;
+  private wasEstimated = false;
 
   /** `past`: all that may have spent something before. Who comes later with a past has been counted here. */
   constructor(log: EventLog, past: readonly string[]) {
@@ -38,11 +41,12 @@ export class Meters {
 
   /** Whoever has ended is in the sum and nowhere else; started again by name, it is read from its records before it spends more. */
   letGo(isLive: (id: string) => boolean): void {
-    for (const [id, { unpriced }] of this.meters) {
+    for (const [id, { unpriced, estimated }] of this.meters) {
       if (isLive(id)) continue;
       const row = this.log.worker(id);
       if (row !== undefined && !isEnded(row.state)) continue;
       this.wasUnpriced ||= unpriced;
+      this.wasEstimated ||= estimated;
       this.meters.delete(id);
     }
   }
@@ -53,11 +57,17 @@ export class Meters {
     return false;
   }
 
+  isEstimated(): boolean {
+    if (this.wasEstimated) return true;
+    for (const { estimated } of this.meters.values()) if (estimated) return true;
+    return false;
+  }
+
   /** Turns and their usage, and restarts. */
   counted(row: WorkerRow): void {
     const { id, turns, usage, restarts } = row;
     const meter = this.meter(id);
-    meter.unpriced = turns > 0 && usage.cost_usd === null;
+    priced(meter, row);
     this.grow(meter, { ...ofUsage(turns, usage), restarts });
   }
 
@@ -85,7 +95,13 @@ export class Meters {
   private meter(id: string): Meter {
     const known = this.meters.get(id);
     if (known !== undefined) return known;
-    const meter: Meter = { spent: NOTHING_SPENT, incarnation: 0, before_bytes: 0, unpriced: false };
+    const meter: Meter = {
+      spent: NOTHING_SPENT,
+      incarnation: 0,
+      before_bytes: 0,
+      unpriced: false,
+      estimated: false,
+    };
     this.meters.set(id, meter);
     const row = this.log.worker(id);
     if (row !== undefined && row.incarnation > 0) this.remember(meter, row);
@@ -93,7 +109,8 @@ export class Meters {
   }
 
   /** Into the meter alone. */
-  private remember(meter: Meter, { id, incarnation, turns, usage, restarts }: WorkerRow): void {
+  private remember(meter: Meter, row: WorkerRow): void {
+    const { id, incarnation, turns, usage, restarts } = row;
     let wall_ms = 0;
     for (const record of this.log.stream(id, ["worker_exited"])) {
       if (record.type !== "worker_exited") continue;
@@ -104,8 +121,13 @@ export class Meters {
     const running = this.log.checkpoints(id, incarnation).reduce((sum, { offset }) => sum + offset, 0);
     // Of one that has ended nothing is left to read: its next incarnation counts from here.
     meter.incarnation = running > 0 ? incarnation : 0;
-    meter.unpriced = turns > 0 && usage.cost_usd === null;
+    priced(meter, row);
     const output_bytes = meter.before_bytes + running;
     meter.spent = grown(NOTHING_SPENT, { ...ofUsage(turns, usage), restarts, wall_ms, output_bytes });
   }
 }
+
+const priced = (meter: Meter, { unpriced_turns, usage }: WorkerRow): void => {
+  meter.unpriced = unpriced_turns > 0;
+  meter.estimated = usage.estimated_usd !== undefined;
+};

@@ -4,6 +4,8 @@ import { access, readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
+import { estimated, type PriceList } from "../adapters/prices/estimate.ts";
+import { openPrices } from "../adapters/prices/lists.ts";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
 import { currentPlace } from "../adapters/process/identity.ts";
 import { removeOldRuns } from "../adapters/process/keep.ts";
@@ -47,6 +49,8 @@ export interface OpenRuntimeOptions {
   readonly retentionBytes?: number | undefined;
   /** The largest answer that is kept as an artifact. */
   readonly captureMaxBytes?: number | undefined;
+  /** The prices of what agents report no cost of: the first list that has one for a model. */
+  readonly prices?: readonly PriceList[] | undefined;
   /** The cgroup that is the runtime's to divide among its runs. */
   readonly cgroup?: string | undefined;
   readonly report?: (message: string, cause?: unknown) => void;
@@ -127,6 +131,8 @@ export const openRuntime = (
         referenced,
       }),
       capture_max_bytes: options.captureMaxBytes,
+      estimate: (one) =>
+        estimated(options.prices ?? SHIPPED, one, new Date().toISOString().slice(0, DAY_CHARS)),
       log,
       spawner,
       files: specFiles((workerId) => spawner.workerDir(workerId)),
@@ -201,6 +207,10 @@ export const openRuntime = (
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(GC_PERIOD_MS), collect)));
     return runtime;
   });
+
+const SHIPPED: readonly PriceList[] = openPrices(undefined);
+/** Of RFC 3339: the day. */
+const DAY_CHARS = 10;
 
 const fileExists = (cwd: string, path: string): Promise<boolean> =>
   access(resolve(cwd, path)).then(

@@ -24,6 +24,7 @@ import { queueReason } from "./seats.ts";
 import { pausedBelow, pauseSuggestion, type Standing } from "./standing-still.ts";
 import { Tail } from "./tail.ts";
 import { type TreeState, workersBelow } from "./tree/state.ts";
+import { makeUsage, subtreeUsage } from "./usage.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { type Follow, followLines, seqOf, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
@@ -45,6 +46,7 @@ export type Queries = Pick<
   | "list"
   | "info"
   | "tree"
+  | "usage"
   | "why"
   | "follow"
   | "watch"
@@ -195,6 +197,7 @@ export const makeQueries = (
           spec: row.spec,
           completion: row.completion,
           budgets: core.accounts.views(row.id),
+          ...subtreeUsage(log, row),
           turn_list: log.turns(row.id, TURNS_SHOWN_MAX),
           run_dir: runDir(row),
           last_seq: row.last_seq,
@@ -214,6 +217,7 @@ export const makeQueries = (
           monoMs(),
         ),
       ),
+    usage: makeUsage(core, forest),
     why: (ref) =>
       Effect.gen(function* () {
         const found = forest.treeOf(ref)?.state();

@@ -7,6 +7,7 @@ import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/rec
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { ApprovalRow, MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
+import type { UsageReport, UsageRow, UsageSum } from "../store/usage.ts";
 import type { Spent } from "./budgets.ts";
 import type { DiskView } from "./disk.ts";
 import type { MovedOutput } from "./moved.ts";
@@ -33,8 +34,10 @@ export interface BudgetView {
   readonly state: "open" | "asked" | "stopped";
   readonly spent: Spent;
   readonly bounds: Budget;
-  /** Some of it reports no price: its dollars count as none. */
+  /** Some of it has neither a reported cost nor a price that is known: its dollars count as none. */
   readonly unpriced: boolean;
+  /** Some of its dollars are estimates by the price list, because the agent reports none. */
+  readonly estimated: boolean;
   readonly question_id?: string;
 }
 
@@ -64,6 +67,12 @@ export interface WorkerView {
   readonly error: WorkerError | null;
   readonly turns: number;
   readonly usage: Usage;
+  /** In turns that were completed. */
+  readonly tool_calls: number;
+  /** Of all its turns together. */
+  readonly turn_ms: number;
+  /** Turns of which some part has neither a reported cost nor an estimate. */
+  readonly unpriced_turns: number;
   /** Its place among those that wait to be started. */
   readonly queue?: QueuePlace;
   /** What it asks; answered by `agent answer`. */
@@ -72,11 +81,23 @@ export interface WorkerView {
   readonly paused?: readonly PauseView[];
 }
 
+/** Of several workers together. */
+export interface SubtreeUsage {
+  readonly workers: number;
+  readonly turns: number;
+  readonly tool_calls: number;
+  readonly turn_ms: number;
+  readonly unpriced_turns: number;
+  readonly usage: Usage;
+}
+
 export interface WorkerInfo extends WorkerView {
   readonly spec: WorkerRow["spec"];
   readonly completion: AgentCompletion | null;
   /** Those that it counts in: its own, those of the workers that asked for it, and of the supervisors above. */
   readonly budgets: readonly BudgetView[];
+  /** It and all that its agent spawned, and those; left out where there is nobody else, null where they are over SUBTREE_SUMMED_MAX_WORKERS. */
+  readonly subtree?: SubtreeUsage | null;
   /** The newest ones, oldest first. */
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
@@ -213,7 +234,7 @@ export interface RuntimeStatus {
   readonly heap_bytes: number;
 }
 
-export type { MessageRow };
+export type { MessageRow, UsageReport, UsageRow, UsageSum };
 
 /** In the order in which they were accepted. */
 export interface MessagesReply {
@@ -259,4 +280,12 @@ export interface AnswerReply {
   readonly truncated: boolean;
   readonly usage: Usage;
   readonly duration_ms: number | null;
+}
+
+/** `agent usage`. Days are those of UTC. */
+export interface UsageReply extends UsageReport {
+  /** As it was asked for: `day`, `kind`, `model`, `worker`, `label:KEY`. */
+  readonly by: string;
+  /** RFC 3339: turns that were completed since then; null is all. */
+  readonly since: string | null;
 }

@@ -4,6 +4,7 @@ import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
 import type { Machine } from "../adapters/process/machine.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { ModelUsage } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/port.ts";
@@ -44,6 +45,8 @@ export interface Services {
   /** For answers that are too large for a record; without it they are in the log alone. */
   readonly artifacts?: Artifacts | undefined;
   readonly capture_max_bytes?: number | undefined;
+  /** What a model's tokens cost today, where the agent reports no cost; without it nothing is estimated. */
+  readonly estimate?: ((one: ModelUsage) => ModelUsage) | undefined;
   readonly machine: Machine;
   /** Free on the disk of the state directory; asked on each tick. */
   readonly diskFreeBytes?: () => number | undefined;

@@ -53,6 +53,9 @@ export const viewOf = (row: WorkerRow): WorkerView => ({
   error: errorOf(row),
   turns: row.turns,
   usage: row.usage,
+  tool_calls: row.tool_calls,
+  turn_ms: row.turn_ms,
+  unpriced_turns: row.unpriced_turns,
 });
 
 export const replyOf = (row: WorkerRow, effect: SpawnReply["effect"]): SpawnReply => ({

@@ -17,6 +17,7 @@ import {
   workerMachine,
 } from "../actors/worker-machine.ts";
 import { type AgentAdapter, converses, type Opening } from "../adapters/adapter.ts";
+import { modelAsked } from "../adapters/extensions.ts";
 import type { Run, RunExit } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { MAILBOX_USER_MAX } from "../protocol/limits.ts";
@@ -323,11 +324,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 
   /** `session` is the one that it was told to go on in. */
   attach(started: Run, session: string | undefined): void {
-    const { spec } = this;
+    const { services, spec, journal, adapter, redact, bridge } = this;
     const opening: Opening = { spec, incarnation: started.incarnation, session };
-    const { journal, adapter, redact, bridge } = this;
+    const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
     this.run = started;
-    this.intake = new Intake(journal, adapter, started, opening, redact, this, bridge.company);
+    this.intake = new Intake(journal, adapter, started, opening, redact, this, bridge.company, account);
   }
 
   /** From now on, what it writes is read. */

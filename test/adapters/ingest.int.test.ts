@@ -16,7 +16,7 @@ import type { AgentAdapter, SpoolName } from "../../src/adapters/adapter.ts";
 import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import { codex } from "../../src/adapters/codex/index.ts";
 import { command } from "../../src/adapters/command/index.ts";
-import { type Ingest, openIngest } from "../../src/adapters/ingest.ts";
+import { type Ingest, type IngestOptions, openIngest } from "../../src/adapters/ingest.ts";
 import {
   DECODER_STATE_MAX_BYTES,
   LINE_MAX_BYTES,
@@ -36,7 +36,10 @@ const SECRET = "s3cr3t-value-of-the-test";
 const ENDED = { status: { code: 0, signal: null }, signals_sent: [], stderr_tail: "", program: "agent" };
 
 /** One incarnation's spools and what a log would have of it. */
-const makeRun = (adapter: AgentAdapter) => {
+const makeRun = (
+  adapter: AgentAdapter,
+  account: IngestOptions["account"] = { model: null, estimate: (one) => one },
+) => {
   const home = mkdtempSync(join(dir, "run-"));
   const checkpoints = new Map<SpoolName, Checkpoint>();
   const drafts: RecordDraft[] = [];
@@ -50,6 +53,7 @@ const makeRun = (adapter: AgentAdapter) => {
       spool,
       checkpoints: [...checkpoints.values()],
       redact: makeRedactor([SECRET]),
+      account,
     });
   let ingest = reopen();
   /** At most `pulls` batches, each committed with its checkpoint. Returns how many there were. */
@@ -371,9 +375,46 @@ describe("the memory of an adapter", () => {
       spool: run.spool,
       checkpoints: stale,
       redact: makeRedactor(),
+      account: { model: null, estimate: (one) => one },
     });
     run.write("two\n");
     expect(ingest.pull()?.checkpoint.offset).toBe(8);
     expect(ingest.finish(ENDED).outcome.completion.data).toEqual({ lines: 1 });
+  });
+});
+
+describe("a turn of codex, which tells no model and no cost", () => {
+  const asCodex = codex as AgentAdapter;
+  const account: IngestOptions["account"] = {
+    model: "gpt-5-codex",
+    estimate: (one) => ({ ...one, estimated_usd: one.input_tokens }),
+  };
+  const line = (event: object) => `${JSON.stringify(event)}\n`;
+  const tool = (id: string) =>
+    line({ type: "item.started", item: { id, type: "command_execution" } }) +
+    line({ type: "item.completed", item: { id, type: "command_execution", exit_code: 0 } });
+  const end = line({
+    type: "turn.completed",
+    usage: { input_tokens: 100, cached_input_tokens: 60, output_tokens: 7, reasoning_output_tokens: 2 },
+  });
+  const turnsOf = (drafts: readonly RecordDraft[]) =>
+    drafts.flatMap((draft) => (draft.type === "turn_completed" ? [draft.payload] : []));
+
+  it("goes into the log with its tool calls, its model and its estimate, over a restart in the middle too", () => {
+    const run = makeRun(asCodex, account);
+    run.write(line({ type: "turn.started" }) + tool("a") + tool("b"));
+    run.pull();
+    run.restart();
+    run.write(tool("c") + end + line({ type: "turn.started" }) + tool("d") + end);
+    run.pull();
+    expect(turnsOf(run.drafts)).toMatchObject([
+      {
+        turn: 1,
+        tool_calls: 3,
+        usage: { input_tokens: 100, cached_tokens: 60, cost_usd: null, estimated_usd: 40 },
+        models: [{ model: "gpt-5-codex", input_tokens: 40, cached_tokens: 60, estimated_usd: 40 }],
+      },
+      { turn: 2, tool_calls: 1 },
+    ]);
   });
 });

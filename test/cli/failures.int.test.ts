@@ -41,6 +41,7 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "approvals/approve": ["SUPERVISOR_DOWN", "approvals", "approve", "a"],
   "approvals/deny": ["SUPERVISOR_DOWN", "approvals", "deny", "a"],
   "agent/cancel": ["SUPERVISOR_DOWN", "cancel", "a"],
+  "agent/usage": ["SUPERVISOR_DOWN", "usage"],
   "agent/messages": ["SUPERVISOR_DOWN", "messages", "a"],
   "daemon/status": ["SUPERVISOR_DOWN", "daemon", "status"],
   "db/rebuild": ["SUPERVISOR_DOWN", "db", "rebuild"],

@@ -47,6 +47,7 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/output", ["output", "done"]],
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
+  ["agent/usage", ["usage"]],
   ["agent/messages", ["messages", "reader"]],
   ["agent/approvals", ["approvals"]],
   ["agent/approvals", ["approvals", "list", "--all"]],

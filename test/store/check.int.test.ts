@@ -61,7 +61,7 @@ describe("check", () => {
     ["a lost row of a projection", "DELETE FROM p_turns", /lacks a row that the log gives: p_turns/],
     [
       "a row too many in a projection",
-      "INSERT INTO p_turns VALUES ('x', 1, 1, 't', NULL, NULL, NULL)",
+      "INSERT INTO p_turns (worker_id, incarnation, turn, started_at, ended_at, usage, error) VALUES ('x', 1, 1, 't', NULL, NULL, NULL)",
       /holds a row that the log does not give: p_turns/,
     ],
     [

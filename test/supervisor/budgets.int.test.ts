@@ -199,6 +199,49 @@ describe("the budget of a worker", () => {
   );
 
   it.effect(
+    "acts on the estimate of what no cost is reported of, after a crash too, and says that it is one",
+    () =>
+      Effect.gen(function* () {
+        const {
+          memory,
+          boot: start,
+          count,
+          log,
+        } = yield* memoryMachine.pipe(
+          Effect.map((machine) => ({
+            ...machine,
+            // Whoever boots later has other prices: what was spent stays what it was.
+            boot: (price: number) =>
+              machine.boot({
+                adapterFor,
+                estimate: (one) => ({ ...one, estimated_usd: one.input_tokens * price }),
+              }),
+          })),
+        );
+        const first = yield* start(0.01);
+        const { id } = yield* first.runtime.spawn(agent({ budget: { usd: 5 } }));
+        const run = yield* nth(memory, 1);
+        turn(run, null, 400);
+        turn(run, 0.5);
+        yield* settled;
+        expect((yield* first.runtime.info(id)).budgets).toMatchObject([
+          { state: "open", unpriced: false, estimated: true, spent: { usd: 4.5 } },
+        ]);
+        expect(log.worker(id)?.usage).toMatchObject({ cost_usd: 0.5, estimated_usd: 4 });
+        yield* first.crash;
+        const { runtime } = yield* start(1_000);
+        yield* settled;
+        expect((yield* runtime.info(id)).budgets).toMatchObject([{ state: "open", spent: { usd: 4.5 } }]);
+        turn(run, null, 1);
+        yield* until("it asks", () => count(id, "worker_question") === 1);
+        expect(run.process).toBe("stopped");
+        expect((yield* runtime.info(id)).budgets).toMatchObject([
+          { state: "asked", spent: { usd: 1_004.5 } },
+        ]);
+      }),
+  );
+
+  it.effect(
     "lets an agent with one prompt end, which has answered it, and pauses one that goes on after that",
     () =>
       Effect.gen(function* () {

@@ -16,7 +16,7 @@ const voice = voiceOf("claude_code");
 
 export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const error = event.is_error === true ? resultError(state, event) : null;
-  const usage = claudeUsage(event, state.spent_usd);
+  const { usage, models } = claudeUsage(event, state.spent_usd, state.model ?? null);
   const text = asString(event.result);
   const next: ClaudeState = {
     ...state,
@@ -40,7 +40,7 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem
   if (!began && event.num_turns === 0) return next;
   const turn = state.turns_ended + 1;
   if (!began) out.push(turnStarted(turn));
-  out.push(turnCompleted(turn, usage, asNumber(event.duration_ms) ?? null, error));
+  out.push(turnCompleted(turn, usage, asNumber(event.duration_ms) ?? null, error, models));
   return { ...next, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
 };
 

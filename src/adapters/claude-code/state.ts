@@ -42,6 +42,8 @@ export interface ClaudeState {
   readonly limit?: Reset | undefined;
   readonly result: Result | null;
   readonly usage: Usage;
+  /** The main one, as the newest turn's start names it; a state of an older version has none. */
+  readonly model?: string | null;
   /** Dollars of the running total that are counted already. */
   readonly spent_usd: number;
   /** A line over the limit was skipped: perhaps the result. */

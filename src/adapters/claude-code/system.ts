@@ -11,7 +11,7 @@ export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem
     case "init": {
       const turn = state.turns_started + 1;
       out.push(turnStarted(turn));
-      return { ...state, turns_started: turn };
+      return { ...state, turns_started: turn, model: asName(event.model) ?? state.model ?? null };
     }
     case "api_retry":
       return onRetry(state, event, out);

@@ -2,7 +2,7 @@
 import type { AgentAdapter } from "../adapter.ts";
 import { decode } from "./decode.ts";
 import { finish } from "./outcome.ts";
-import { capabilities, credentials, plan, validate } from "./plan.ts";
+import { capabilities, credentials, modelInArguments, plan, validate } from "./plan.ts";
 import { type CodexState, initial } from "./state.ts";
 
 export const codex: AgentAdapter<CodexState> = {
@@ -16,6 +16,7 @@ export const codex: AgentAdapter<CodexState> = {
   default_restart: "transient",
   validate,
   plan,
+  model: modelInArguments,
   decoder_version: 1,
   initial,
   decode,

@@ -6,6 +6,7 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems } from "../agent-rules.ts";
 import { agentOptions, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { asName } from "../json.ts";
 
 export const capabilities = [
   "agent_api.run",
@@ -41,6 +42,19 @@ export const validate = (spec: WorkerSpec): readonly string[] => {
   if (spec.fork)
     problems.push("Kind codex cannot fork a session: leave --fork out to go on in the session itself.");
   return problems;
+};
+
+/** Of the user's own arguments for codex, which win over --model: `-m M`, `--model M`, `-c model=M`. */
+export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
+  let model: string | undefined;
+  argv.forEach((argument, at) => {
+    const [, flag, joined] = /^(-m|--model|-c|--config)(?:=(.*))?$/s.exec(argument) ?? [];
+    const value = joined ?? argv[at + 1];
+    if (flag === undefined || value === undefined) return;
+    const setting = flag === "-m" || flag === "--model" ? value : /^model=(.*)$/s.exec(value)?.[1];
+    model = asName(setting?.replace(/^"(.*)"$/s, "$1")) ?? model;
+  });
+  return model;
 };
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {

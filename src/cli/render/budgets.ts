@@ -43,12 +43,16 @@ const FIELDS: readonly (readonly [keyof Budget, Limit, string])[] = [
 ];
 
 /** `$3.2 of $5, 4 of 40 turns`. */
-export const spentWords = ({ spent, bounds, state, unpriced }: BudgetView): string => {
+export const spentWords = ({ spent, bounds, state, unpriced, estimated }: BudgetView): string => {
   const parts = FIELDS.flatMap(([field, limit, unit]) => {
     const bound = bounds[field];
     return bound === undefined ? [] : [`${amount(limit, spent[field])} of ${amount(limit, bound)}${unit}`];
   });
-  const priceless = unpriced && bounds.usd !== undefined ? " (some of it reports no price)" : "";
+  const doubts = [
+    ...(estimated ? ["some of it is estimated"] : []),
+    ...(unpriced ? ["some of it has no price"] : []),
+  ];
+  const priceless = doubts.length > 0 && bounds.usd !== undefined ? ` (${doubts.join(", ")})` : "";
   return `${parts.join(", ")}${priceless}${state === "open" ? "" : state === "asked" ? ": spent, all of it is paused" : ": spent, all of it is stopped"}`;
 };
 

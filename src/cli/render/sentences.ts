@@ -107,7 +107,9 @@ const turnDone = (turn: Payload<"turn_completed">): Sentence => {
     usage.input_tokens + usage.output_tokens > 0
       ? `, ${count(usage.input_tokens, "token")} in and ${count(usage.output_tokens, "token")} out`
       : "";
-  const cost = usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`;
+  const reported = usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`;
+  const cost =
+    usage.estimated_usd === undefined ? reported : `${reported}, ~$${usage.estimated_usd.toFixed(4)}`;
   const took = turn.duration_ms === null ? "" : ` in ${duration(turn.duration_ms)}`;
   return turn.error
     ? bad(`turn ${turn.turn} failed${took}: ${oneLine(turn.error.message)}`)

@@ -19,6 +19,7 @@ import { killText, pauseText, restartText, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
+import { spentOf, subtreeWords, usageText } from "./usage.ts";
 
 export interface TextContext {
   readonly paint: Paint;
@@ -192,15 +193,6 @@ const why: TextOf<Replies["agent/why"]> = (
   return [head, ...next, ...left, ...records.flatMap((record) => line(record) ?? [])].join("\n");
 };
 
-const turns = ({ turns: done, usage }: WorkerInfo): string | null => {
-  if (done === 0) return null;
-  const tokens =
-    usage.input_tokens + usage.output_tokens > 0
-      ? `, ${count(usage.input_tokens, "token")} in and ${count(usage.output_tokens, "token")} out`
-      : "";
-  return `${done}${tokens}${usage.cost_usd === null ? "" : `, $${usage.cost_usd.toFixed(4)}`}`;
-};
-
 const restartRule = ({ spec, window }: WorkerInfo): string =>
   spec.restart === "temporary"
     ? "temporary: never"
@@ -257,7 +249,8 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["supervisor", worker.supervisor],
     ["parent", worker.parent],
     ["session", worker.session_id && oneLine(worker.session_id)],
-    ["turns", turns(worker)],
+    ["turns", worker.turns === 0 ? null : spentOf(worker)],
+    ["with all below", subtreeWords(worker.subtree, worker.name ?? worker.id)],
     ["created", `${worker.created_at} (${age(worker.created_at, now)} ago)`],
     ["ended", worker.ended_at && `${worker.ended_at} (${ended(worker, now)})`],
     ["said last", worker.last_event_at && `${age(worker.last_event_at, now)} ago`],
@@ -376,6 +369,7 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/tree": (value: TreeNode | { readonly trees: number }, context: TextContext) =>
     "trees" in value ? "" : tree(value, context),
   "agent/why": why,
+  "agent/usage": usageText,
   "agent/info": info,
   "agent/kill": killText,
   "agent/restart": restartText,

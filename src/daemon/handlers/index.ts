@@ -24,6 +24,7 @@ import {
   spawn,
   tree,
   unpause,
+  usage,
   wait,
   why,
 } from "./workers.ts";
@@ -67,6 +68,7 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/list": list,
   "agent/info": info,
   "agent/tree": tree,
+  "agent/usage": usage,
   "agent/why": why,
   "agent/watch": watch,
   "agent/wait": wait,

@@ -108,6 +108,11 @@ export const tree: Handler<"agent/tree"> = {
   run: ({ runtime }) => Effect.map(runtime.tree(), (root) => success(root)),
 };
 
+export const usage: Handler<"agent/usage"> = {
+  lifetime: "read",
+  run: ({ runtime }, asked) => Effect.map(runtime.usage(asked), (reply) => success(reply)),
+};
+
 export const why: Handler<"agent/why"> = {
   lifetime: "read",
   run: ({ runtime }, { id }) => Effect.map(runtime.why(id), (reply) => success(reply)),

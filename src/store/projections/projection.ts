@@ -8,12 +8,21 @@ import { APPROVALS_SCHEMA, approvals } from "./approvals.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
 import { TREES_SCHEMA, trees } from "./trees.ts";
 import { TURNS_SCHEMA, turns } from "./turns.ts";
+import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
 export const PROJECTION_VERSION = 6;
 
-export const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages", "p_approvals"] as const;
+export const TABLES = [
+  "p_workers",
+  "p_turns",
+  "p_trees",
+  "p_messages",
+  "p_approvals",
+  "p_usage",
+  "p_labels",
+] as const;
 
 export interface Projection {
   fold(record: LogRecord): void;
@@ -25,12 +34,15 @@ export interface Projection {
 /** Makes the tables anew, empty. */
 export const resetProjections = (db: Database): void => {
   for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
-  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA + APPROVALS_SCHEMA);
+  db.exec(
+    WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA + APPROVALS_SCHEMA + USAGE_SCHEMA,
+  );
 };
 
 /** `onWorker` is told whose row is about to change. */
 export const projections = (db: Database, onWorker?: (id: string) => void): Projection => {
-  const all = [workers(db, onWorker), turns(db), trees(db), messages(db), approvals(db)];
+  // In this order: how long a turn took is asked by workers and usage, and a worker's kind by usage.
+  const all = [turns(db), workers(db, onWorker), trees(db), messages(db), approvals(db), usage(db)];
   return {
     fold: (record) => {
       for (const projection of all) projection.fold(record);

@@ -1,4 +1,4 @@
-/** Turns of a worker with the usage that each reported. */
+/** Turns of a worker, with what each used and how long it took. */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { TurnRow } from "../port.ts";
@@ -8,7 +8,7 @@ import { type KeptRows, ROW_CHARS, workerOf } from "./workers.ts";
 export const TURNS_SCHEMA = `
   CREATE TABLE p_turns (
     worker_id TEXT NOT NULL, incarnation INTEGER NOT NULL, turn INTEGER NOT NULL,
-    started_at TEXT NOT NULL, ended_at TEXT, usage TEXT, error TEXT,
+    started_at TEXT NOT NULL, ended_at TEXT, duration_ms REAL, usage TEXT, models TEXT, tool_calls INTEGER, error TEXT,
     PRIMARY KEY (worker_id, incarnation, turn)
   ) STRICT, WITHOUT ROWID;
 `;
@@ -17,8 +17,14 @@ export const turns = (db: Database): Projection => {
   const start = db.prepare(
     "INSERT INTO p_turns (worker_id, incarnation, turn, started_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
+  const begun = db
+    .prepare<[string, number, number], string>(
+      "SELECT started_at FROM p_turns WHERE worker_id = ? AND incarnation = ? AND turn = ?",
+    )
+    .pluck();
   const end = db.prepare(
-    "UPDATE p_turns SET ended_at = ?, usage = ?, error = ? WHERE worker_id = ? AND incarnation = ? AND turn = ?",
+    `UPDATE p_turns SET ended_at = ?, duration_ms = ?, usage = ?, models = ?, tool_calls = ?, error = ?
+     WHERE worker_id = ? AND incarnation = ? AND turn = ?`,
   );
   const fold = (record: LogRecord): void => {
     if (record.type !== "turn_started" && record.type !== "turn_completed") return;
@@ -28,10 +34,15 @@ export const turns = (db: Database): Projection => {
     const { turn } = record.payload;
     start.run(worker, incarnation, turn, record.recorded_at); // a turn that nobody saw begin began, for us, when it ended
     if (record.type === "turn_started") return;
-    const { usage, error } = record.payload;
+    const { usage, error, models, tool_calls, duration_ms } = record.payload;
+    const started = begun.get(worker, incarnation, turn) as string;
+    const between = Math.max(0, Date.parse(record.recorded_at) - Date.parse(started));
     end.run(
       record.recorded_at,
+      duration_ms ?? between,
       JSON.stringify(usage),
+      models ? JSON.stringify(models) : null,
+      tool_calls ?? null,
       error ? JSON.stringify(error) : null,
       worker,
       incarnation,
@@ -41,8 +52,9 @@ export const turns = (db: Database): Projection => {
   return { fold, flush: () => {}, reset: () => {} };
 };
 
-type Stored = Omit<TurnRow, "usage" | "error"> & {
+type Stored = Omit<TurnRow, "usage" | "models" | "error"> & {
   readonly usage: string | null;
+  readonly models: string | null;
   readonly error: string | null;
 };
 
@@ -58,6 +70,7 @@ export const turnRows = (db: Database, { withoutTurns }: Pick<KeptRows, "without
     return rows.reverse().map((row) => ({
       ...row,
       usage: row.usage === null ? null : JSON.parse(row.usage),
+      models: row.models === null ? null : JSON.parse(row.models),
       error: row.error === null ? null : JSON.parse(row.error),
     }));
   };

@@ -7,10 +7,12 @@ import type { Database } from "better-sqlite3";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../protocol/limits.ts";
 import { isCountedRestart, type LogRecord, type Usage } from "../../protocol/records.ts";
+import { dollars, isUnpriced, modelsOf } from "../../protocol/usage.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { type Kept, makeKept } from "../kept.ts";
 import type { WorkerRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
+import { turnMs } from "./turn-times.ts";
 
 const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked')";
 
@@ -22,6 +24,7 @@ export const WORKERS_SCHEMA = `
     exit_code INTEGER, signal TEXT, error TEXT, completion TEXT,
     turns INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
     cached_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cost_usd REAL,
+    estimated_usd REAL, unpriced_turns INTEGER NOT NULL DEFAULT 0, tool_calls INTEGER NOT NULL DEFAULT 0, turn_ms REAL NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL, started_at TEXT, ended_at TEXT,
     last_seq INTEGER NOT NULL DEFAULT 0, last_event_at TEXT, version INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
@@ -73,8 +76,11 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
   const session = update("session_id = ?");
   const turn = update(
     `turns = turns + 1, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?,
-     reasoning_tokens = reasoning_tokens + ?, cost_usd = coalesce(cost_usd + ?, cost_usd, ?)`,
+     reasoning_tokens = reasoning_tokens + ?, cost_usd = coalesce(cost_usd + @cost, cost_usd, @cost),
+     estimated_usd = coalesce(estimated_usd + @estimate, estimated_usd, @estimate), unpriced_turns = unpriced_turns + ?,
+     tool_calls = tool_calls + ?, turn_ms = turn_ms + ?`,
   );
+  const took = turnMs(db);
   const touched = update("last_seq = ?, version = ?, last_event_at = coalesce(?, last_event_at)");
 
   /** Worker stream → its newest record in this transaction: output costs one UPDATE a worker, not one a record. */
@@ -150,15 +156,19 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
         session.run(record.payload.session_id, id);
         return;
       case "turn_completed": {
-        const { usage } = record.payload;
+        const { payload, incarnation = 0 } = record;
+        const { usage } = payload;
         turn.run(
           usage.input_tokens,
           usage.output_tokens,
           usage.cached_tokens,
           usage.reasoning_tokens,
-          usage.cost_usd,
-          usage.cost_usd,
+          // Whatever its kind: it took something, or nothing.
+          modelsOf("", payload).some(isUnpriced) ? 1 : 0,
+          payload.tool_calls ?? 0,
+          took(id, incarnation, payload.turn),
           id,
+          { cost: usage.cost_usd, estimate: usage.estimated_usd ?? null },
         );
         return;
       }
@@ -187,7 +197,8 @@ type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "u
   readonly tombstone: number;
   readonly error: string | null;
   readonly completion: string | null;
-} & Usage;
+  readonly estimated_usd: number | null;
+} & Omit<Usage, "estimated_usd">;
 
 /** Of a row but for its texts: what it takes in memory, roughly. */
 export const ROW_CHARS = 1_000;
@@ -270,14 +281,16 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
       cached_tokens,
       reasoning_tokens,
       cost_usd,
+      estimated_usd,
       ...rest
     } = row;
+    const estimate = estimated_usd === null ? {} : { estimated_usd: dollars(estimated_usd) };
     return {
       ...rest,
       tombstone: row.tombstone !== 0,
       error: row.error === null ? null : JSON.parse(row.error),
       completion: row.completion === null ? null : JSON.parse(row.completion),
-      usage: { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd },
+      usage: { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ...estimate },
     };
   };
   const whole = ({ spec_seq, ...row }: Bare): WorkerRow => ({ ...row, spec: specAt(spec_seq) });

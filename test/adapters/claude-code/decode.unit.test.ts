@@ -1,6 +1,7 @@
 /** Claude Code's lines as events: what is told, what is told once, and what is never told. */
 import { describe, expect, test } from "vitest";
 import { claudeCode } from "../../../src/adapters/claude-code/index.ts";
+import { MODELS_PER_TURN_MAX } from "../../../src/protocol/limits.ts";
 import { ofKind, recording, run, textOf } from "../conformance/support.ts";
 
 const SESSION = "7f0c2a1e-0000-4000-8000-000000000001";
@@ -101,6 +102,17 @@ describe("a turn with tools", () => {
           cost_usd: 0.004,
         },
         duration_ms: 120,
+        models: [
+          {
+            model: "model-a",
+            input_tokens: 100,
+            output_tokens: 10,
+            cached_tokens: 5,
+            cache_write_tokens: 0,
+            reasoning_tokens: 0,
+            cost_usd: 0.004,
+          },
+        ],
       },
     });
     expect(textOf(events, "assistant")).toBe("I will look.All done.");
@@ -271,4 +283,44 @@ test("a text over 65,536 bytes comes as several events with the same message id"
   expect(parts.length).toBe(4);
   expect(parts.every(({ data }) => JSON.stringify(data) === '{"message_id":"m"}')).toBe(true);
   expect(textOf(events, "assistant")).toBe(long);
+});
+
+describe("the models of a turn", () => {
+  const result = (models: object) => ({
+    type: "result",
+    subtype: "success",
+    is_error: false,
+    num_turns: 1,
+    result: "x",
+    model_usage_since_last_result: models,
+  });
+  const modelsIn = (...lines: object[]) =>
+    decoded(...lines).records.flatMap((record) =>
+      record.type === "turn_completed" ? (record.payload.models ?? []) : [],
+    );
+
+  test("are told apart, the one with the most output first, with what was written to the cache", () => {
+    const told = modelsIn(
+      init,
+      result({
+        small: { inputTokens: 9, outputTokens: 1, costUSD: 0.1 },
+        large: { inputTokens: 1, outputTokens: 5, cacheCreationInputTokens: 70, costUSD: 0.2 },
+      }),
+    );
+    expect(told).toMatchObject([
+      { model: "large", cache_write_tokens: 70, cost_usd: 0.2 },
+      { model: "small", input_tokens: 9, cost_usd: 0.1 },
+    ]);
+  });
+
+  test("beyond the bound, or without a usable name, count for one without a name: no token is lost", () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [n === 7 ? "bad\nname" : `m${n}`, { inputTokens: 1, costUSD: 1 }]),
+    );
+    const told = modelsIn(init, result(many));
+    expect(told).toHaveLength(MODELS_PER_TURN_MAX);
+    expect(told.at(-1)).toMatchObject({ model: null });
+    expect(told.reduce((sum, one) => sum + one.input_tokens, 0)).toBe(40);
+    expect(told.reduce((sum, one) => sum + (one.cost_usd ?? 0), 0)).toBe(40);
+  });
 });

@@ -1,6 +1,7 @@
 /** How codex is started. */
 import { expect, test } from "vitest";
 import { codex } from "../../../src/adapters/codex/index.ts";
+import { modelAsked } from "../../../src/adapters/extensions.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";
 
 const specOf = (fields: Partial<WorkerSpecInput> = {}) =>
@@ -61,4 +62,16 @@ test("a fork is a mistake: codex exec cannot", () => {
   expect(codex.validate(specOf({ ext: { "agent_api.session.fork.v1": { selector: "last" } } }))[0]).toMatch(
     /not supported by kind codex/,
   );
+});
+
+test.each([
+  [[], undefined, null],
+  [[], "gpt-5", "gpt-5"],
+  [["-m", "gpt-5-mini"], "gpt-5", "gpt-5-mini"],
+  [["--model=gpt-5-mini"], undefined, "gpt-5-mini"],
+  [["-c", 'model="gpt-5-mini"'], undefined, "gpt-5-mini"],
+  [["-c", "model=a", "--config", "model=b"], undefined, "b"],
+  [["-c", "model_provider=x", "-m"], "gpt-5", "gpt-5"],
+])("the model of a worker with the arguments %j and --model %s is %s", (argv, model, asked) => {
+  expect(modelAsked(codex, specOf({ argv, model }))).toBe(asked);
 });

@@ -30,6 +30,9 @@ export const worker = (changes: Partial<WorkerView> = {}): WorkerView => ({
   error: null,
   turns: 0,
   usage: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: null },
+  tool_calls: 0,
+  turn_ms: 0,
+  unpriced_turns: 0,
   ...changes,
 });
 

@@ -13,6 +13,10 @@ const usage = (n: number, cost_usd: number | null = null) => ({
   reasoning_tokens: 1,
   cost_usd,
 });
+const modelsOf = (n: number, cost_usd: number | null) => [
+  { model: "large", ...usage(n, cost_usd), cache_write_tokens: 1 },
+  { model: null, ...usage(n), cache_write_tokens: 0, estimated_usd: n / 1_000 },
+];
 const error = { code: "AGENT_FAILED", message: "it failed" } as const;
 const completion = { status: { code: 0, signal: null }, final_text: "42" };
 const identity = { pid: 7, start_time: "1", boot_id: "b", pid_ns: "n" };
@@ -79,10 +83,30 @@ const drafts = (worker: string, incarnation: number): fc.Arbitrary<RecordDraft> 
     fc.string().map((session_id) => draft("session_started", { session_id }, at)),
     fc.nat(3).map((turn) => draft("turn_started", { turn }, at)),
     fc
-      .tuple(fc.nat(3), fc.nat(1_000), fc.option(fc.double({ min: 0, max: 9, noNaN: true })))
-      .map(([turn, n, cost]) =>
-        draft("turn_completed", { turn, usage: usage(n, cost), duration_ms: 1, ...(n % 2 && { error }) }, at),
+      .tuple(fc.nat(3), fc.nat(1_000), fc.option(fc.double({ min: 0, max: 9, noNaN: true })), fc.nat(2))
+      .map(([turn, n, cost, models]) =>
+        draft(
+          "turn_completed",
+          {
+            turn,
+            usage: usage(n, cost),
+            duration_ms: n % 3 === 0 ? null : 1,
+            ...(n % 2 && { error }),
+            ...(models > 0 && { models: modelsOf(n, cost).slice(0, models), tool_calls: n }),
+          },
+          at,
+        ),
       ),
+    fc.dictionary(fc.constantFrom("team", "crew"), fc.string()).map((labels) =>
+      draft(
+        "worker_spec_changed",
+        {
+          spec: spec({ kind: labels.team === undefined ? "codex" : "command", labels }),
+          fields: ["labels"],
+        },
+        at,
+      ),
+    ),
     fc.constant(draft("worker_adopted", { agent: null, clock }, at)),
     fc.constant(requested(worker, { name: "again" })),
   );
@@ -209,6 +233,9 @@ describe("a worker's row", () => {
       error: null,
       completion: null,
       turns: 0,
+      tool_calls: 0,
+      turn_ms: 0,
+      unpriced_turns: 0,
       usage: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: null },
       created_at: request!.recorded_at,
       started_at: null,
@@ -334,11 +361,11 @@ describe("the turns of a worker", () => {
     l.append([
       draft("turn_completed", { turn: 1, usage: usage(2), duration_ms: 5, error }, { incarnation: 2 }),
     ]);
-    const row = { worker_id: W, started_at: at };
+    const row = { worker_id: W, started_at: at, models: null, tool_calls: null };
     expect(l.turns(W, 10)).toEqual([
-      { ...row, incarnation: 1, turn: 1, ended_at: at, usage: usage(1), error: null },
-      { ...row, incarnation: 1, turn: 2, ended_at: null, usage: null, error: null },
-      { ...row, incarnation: 2, turn: 1, ended_at: at, usage: usage(2), error },
+      { ...row, incarnation: 1, turn: 1, ended_at: at, duration_ms: 5, usage: usage(1), error: null },
+      { ...row, incarnation: 1, turn: 2, ended_at: null, duration_ms: null, usage: null, error: null },
+      { ...row, incarnation: 2, turn: 1, ended_at: at, duration_ms: 5, usage: usage(2), error },
     ]);
     expect(l.turns(V, 10)).toEqual([]);
   });

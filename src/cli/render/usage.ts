@@ -1,0 +1,86 @@
+/** What was used, as a table with a row of totals. */
+import type { SubtreeUsage, UsageReply, UsageRow, UsageSum } from "../../supervisor/replies.ts";
+import { oneLine, table } from "./terminal.ts";
+import type { TextOf } from "./text.ts";
+import { count, duration, uniqueChars } from "./units.ts";
+
+const KEY_COLUMNS = 40;
+const LABEL = "label:";
+
+const HEADS: Readonly<Record<string, string>> = {
+  day: "DAY (UTC)",
+  kind: "KIND",
+  model: "MODEL",
+  worker: "WORKER",
+};
+
+/** `1,234,567` */
+const figure = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** Never a 0 for what nobody knows. */
+const money = (usd: number | null, mark = ""): string => (usd === null ? "–" : `${mark}$${usd.toFixed(4)}`);
+
+const UNKNOWN: Readonly<Record<string, string>> = { model: "(unknown)", kind: "(unknown)" };
+
+const cells = (sum: UsageSum): readonly string[] => [
+  figure(sum.workers),
+  figure(sum.turns),
+  figure(sum.tool_calls),
+  figure(sum.input_tokens + sum.cache_write_tokens),
+  figure(sum.cached_tokens),
+  figure(sum.output_tokens),
+  figure(sum.reasoning_tokens),
+  money(sum.cost_usd),
+  money(sum.estimated_usd, "~"),
+  duration(sum.duration_ms),
+];
+
+const COLUMNS = ["WORKERS", "TURNS", "TOOLS", "IN", "CACHED", "OUT", "REASONING", "COST", "ESTIMATE", "TIME"];
+
+export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint }) => {
+  // Who has nothing is told so on stderr.
+  if (rows.length === 0) return "";
+  const chars = uniqueChars(rows.map(({ key }) => key ?? ""));
+  const nameOf = ({ key, name }: UsageRow): string =>
+    name ?? (key === null ? (UNKNOWN[by] ?? "(none)") : by === "worker" ? key.slice(0, chars) : key);
+  const head = by.startsWith(LABEL) ? by.slice(LABEL.length).toUpperCase() : HEADS[by]!;
+  const lines = [
+    [oneLine(head, KEY_COLUMNS), ...COLUMNS],
+    ...rows.map((row) => [oneLine(nameOf(row), KEY_COLUMNS), ...cells(row)]),
+    ["total", ...cells(total)],
+  ];
+  // Figures stand under each other by their ends.
+  const widths = COLUMNS.map((_, at) => Math.max(...lines.map((line) => line[at + 1]!.length)));
+  const [top, ...body] = lines.map(([first, ...figures]) => [
+    first!,
+    ...figures.map((cell, at) => cell.padStart(widths[at]!)),
+  ]);
+  const last = body.pop()!;
+  return table([top!.map((cell) => paint("dim", cell)), ...body, last.map((cell) => paint("bold", cell))]);
+};
+
+/** `3, 12 tool calls, 1m20s, 1,234 tokens in and 56 tokens out, $0.0100, ~$0.0200 by the price list`, of turns. */
+export const spentOf = ({
+  turns,
+  tool_calls,
+  turn_ms,
+  unpriced_turns,
+  usage,
+}: Omit<SubtreeUsage, "workers">): string =>
+  [
+    figure(turns),
+    ...(tool_calls > 0 ? [count(tool_calls, "tool call")] : []),
+    ...(turn_ms > 0 ? [duration(turn_ms)] : []),
+    ...(usage.input_tokens + usage.output_tokens > 0
+      ? [`${count(usage.input_tokens, "token")} in and ${count(usage.output_tokens, "token")} out`]
+      : []),
+    ...(usage.cost_usd === null ? [] : [money(usage.cost_usd)]),
+    ...(usage.estimated_usd === undefined ? [] : [`${money(usage.estimated_usd, "~")} by the price list`]),
+    ...(unpriced_turns > 0 ? [`${figure(unpriced_turns)} without a price`] : []),
+  ].join(", ");
+
+export const subtreeWords = (subtree: SubtreeUsage | null | undefined, ref: string): string | null => {
+  if (subtree === undefined) return null;
+  if (subtree === null) return `agent usage ${oneLine(ref)} --subtree`;
+  return `${count(subtree.workers, "worker")}, turns ${spentOf(subtree)}`;
+};

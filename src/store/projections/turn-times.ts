@@ -1,0 +1,13 @@
+/** How long turns took, for the projections that add them up. */
+import type { Database } from "better-sqlite3";
+
+/** How long a turn that was completed took: as its agent says, else between its records. Its own fold comes first. */
+export const turnMs = (db: Database) => {
+  const find = db
+    .prepare<[string, number, number], number | null>(
+      "SELECT duration_ms FROM p_turns WHERE worker_id = ? AND incarnation = ? AND turn = ?",
+    )
+    .pluck();
+  return (workerId: string, incarnation: number, turn: number): number =>
+    find.get(workerId, incarnation, turn) ?? 0;
+};

@@ -1,0 +1,130 @@
+/** What was used, added up from the projection of it: asked in a thread, because there may be millions of turns. */
+import SQLite, { type Database } from "better-sqlite3";
+import { USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../protocol/limits.ts";
+import { dollars } from "../protocol/usage.ts";
+
+/** By what it is told apart; a label by its key. */
+export type UsageBy = "day" | "kind" | "model" | "worker" | { readonly label: string };
+
+export interface UsageQuery {
+  readonly by: UsageBy;
+  /** RFC 3339: turns that were completed then or later. */
+  readonly since?: string | undefined;
+  /** Of these workers alone. */
+  readonly worker_ids?: readonly string[] | undefined;
+}
+
+/** Tokens in one meaning for all kinds (`protocol/usage.ts`). Of several models in a turn, the one with the most output has the turn, its calls and its time. */
+export interface UsageSum {
+  /** That have completed a turn. */
+  readonly workers: number;
+  readonly turns: number;
+  readonly tool_calls: number;
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+  /** Dollars as agents reported them; null where none did. */
+  readonly cost_usd: number | null;
+  /** Dollars by the price list, of what has no reported cost; null where nothing was estimated. Never a part of `cost_usd`. */
+  readonly estimated_usd: number | null;
+  /** Turns, or a model's parts of them, with neither: what they cost nobody knows, and it is in neither sum. */
+  readonly unpriced: number;
+  /** Of all turns together, the pauses in them too. */
+  readonly duration_ms: number;
+}
+
+export interface UsageRow extends UsageSum {
+  /** A day in UTC, a kind, a model, a worker's id, or a label's value; null where it is not known or not there. */
+  readonly key: string | null;
+  /** Of a worker that has one. */
+  readonly name?: string;
+}
+
+export interface UsageReport {
+  readonly rows: readonly UsageRow[];
+  readonly total: UsageSum;
+  /** Rows beyond USAGE_ROWS_MAX; the total has them. */
+  readonly omitted: number;
+  /** Models of what is unpriced, at most USAGE_UNPRICED_NAMED_MAX; null is one without a name. */
+  readonly unpriced_models: readonly (string | null)[];
+}
+
+/** `total` and not `sum`: agents tell the counts, and an integer may overflow. */
+const SUMS = `count(DISTINCT u.worker_id) AS workers, total(turns) AS turns, total(tool_calls) AS tool_calls,
+  total(input_tokens) AS input_tokens, total(cached_tokens) AS cached_tokens, total(cache_write_tokens) AS cache_write_tokens,
+  total(output_tokens) AS output_tokens, total(reasoning_tokens) AS reasoning_tokens,
+  sum(cost_usd) AS cost_usd, sum(estimated_usd) AS estimated_usd, total(unpriced) AS unpriced, total(duration_ms) AS duration_ms`;
+
+const keyOf = (by: UsageBy): { readonly key: string; readonly join: string } => {
+  if (typeof by === "object")
+    return {
+      key: "l.value",
+      join: "LEFT JOIN p_labels l ON l.worker_id = u.worker_id AND l.key = @label",
+    };
+  const key = { day: "substr(ended_at, 1, 10)", kind: "kind", model: "model", worker: "u.worker_id" }[by];
+  return { key, join: "" };
+};
+
+/** What costs most comes first, and of what costs the same what took most. */
+const DEAREST =
+  "coalesce(sum(cost_usd), 0) + coalesce(sum(estimated_usd), 0) DESC, total(output_tokens) DESC, key";
+
+type Stored = UsageSum & { readonly key: string | null; readonly groups: number };
+
+const shown = <S extends UsageSum>(sums: S): S => ({
+  ...sums,
+  cost_usd: sums.cost_usd === null ? null : dollars(sums.cost_usd),
+  estimated_usd: sums.estimated_usd === null ? null : dollars(sums.estimated_usd),
+  duration_ms: Math.round(sums.duration_ms),
+});
+
+export const usageIn = (db: Database, { by, since = "", worker_ids }: UsageQuery): UsageReport => {
+  const asked = {
+    since,
+    ids: worker_ids === undefined ? "" : JSON.stringify(worker_ids),
+    label: typeof by === "object" ? by.label : "",
+    most: USAGE_ROWS_MAX,
+    named: USAGE_UNPRICED_NAMED_MAX,
+  };
+  const among = worker_ids === undefined ? "" : "AND u.worker_id IN (SELECT value FROM json_each(@ids))";
+  const where = `WHERE ended_at >= @since ${among}`;
+  const { key, join } = keyOf(by);
+  const order = by === "day" ? "key DESC" : DEAREST;
+  const rows = db
+    .prepare<typeof asked, Stored>(
+      `SELECT ${key} AS key, ${SUMS}, count(*) OVER () AS groups FROM p_usage u ${join} ${where}
+       GROUP BY 1 ORDER BY ${order} LIMIT @most`,
+    )
+    .all(asked);
+  const total = db.prepare<typeof asked, UsageSum>(`SELECT ${SUMS} FROM p_usage u ${where}`).get(asked)!;
+  const unpriced_models = db
+    .prepare<typeof asked, string | null>(
+      `SELECT DISTINCT model FROM p_usage u ${where} AND unpriced = 1 ORDER BY model LIMIT @named`,
+    )
+    .pluck()
+    .all(asked);
+  const nameOf = db.prepare<[string], string | null>("SELECT name FROM p_workers WHERE id = ?").pluck();
+  const named = (id: string | null): { readonly name?: string } => {
+    const name = by === "worker" && id !== null ? nameOf.get(id) : undefined;
+    return name == null ? {} : { name };
+  };
+  const told = rows.map(({ groups: _, ...row }): UsageRow => ({ ...shown(row), ...named(row.key) }));
+  return {
+    rows: by === "day" ? told.reverse() : told,
+    total: shown(total),
+    omitted: (rows[0]?.groups ?? 0) - rows.length,
+    unpriced_models,
+  };
+};
+
+/** In the thread: in one state of the log, whatever is written meanwhile. */
+export const usageOfFile = (file: string, query: UsageQuery): UsageReport => {
+  const db = new SQLite(file, { readonly: true });
+  try {
+    return db.transaction(() => usageIn(db, query))();
+  } finally {
+    db.close();
+  }
+};
