@@ -99,6 +99,8 @@ export interface AgentAdapter<S = unknown> {
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
   readonly default_restart: WorkerSpec["restart"];
+  /** Variables of which the first that is set says under which directory its sessions live; absent where it has none. */
+  readonly sessions_under?: readonly string[];
   /** Of an interactive worker; absent where the kind takes none. */
   readonly messages?: MessageProtocol;
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */

@@ -293,6 +293,8 @@ export interface RecordPayloads {
   /** A message to the agent and how far it has come. The prompt of a kind that acknowledges is one, with its worker's id. */
   worker_message: { readonly message_id: string } & MessageStep;
   session_started: { readonly session_id: string };
+  /** Its agent told a session in which another living worker goes on: it is ended before it does anything more. */
+  session_conflict: { readonly session_id: string; readonly holder: string; readonly clock: ClockStamp };
   turn_started: { readonly turn: number };
   turn_completed: {
     readonly turn: number;

@@ -8,12 +8,15 @@ import type { Accounts } from "./accounts.ts";
 import { Company } from "./company.ts";
 import type { Defects } from "./defects.ts";
 import type { Gaps } from "./gaps.ts";
+import type { Sessions } from "./sessions.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;
   /** Time that counts for nothing. */
   readonly gaps: Gaps;
   readonly accounts: Accounts;
+  /** Who holds which session. */
+  readonly sessions: Sessions;
   /** The ends of agents come one after the other through here. */
   readonly exits: Pace;
   /** Who has output just now. */
@@ -24,7 +27,7 @@ export interface Bridge {
 
 export const makeBridge = (
   defects: Defects,
-): Effect.Effect<Omit<Bridge, "gaps" | "accounts">, never, Scope.Scope> =>
+): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
     return {

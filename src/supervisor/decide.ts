@@ -13,8 +13,9 @@ import {
   type RecordPayloads,
   type WorkerError,
 } from "../protocol/records.ts";
+import type { StopHow } from "../protocol/tree-records.ts";
 import { isEnded } from "../protocol/worker.ts";
-import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
+import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
 import { decideLadder } from "./ladder.ts";
 import { decidePause, isForgiven, pausedMs } from "./pause.ts";
 import { privately, uncounted, type Verdict } from "./private-supervisor.ts";
@@ -102,6 +103,22 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       };
     case "limit":
       return decideLimit(child, input, record, now);
+    case "session_taken": {
+      if (child.stop !== null || !child.open) return nothing;
+      const { session_id, holder } = input;
+      return {
+        events: [
+          record("session_conflict", { session_id, holder, clock: now.clock }),
+          record("worker_state_changed", {
+            from: child.state,
+            to: "stopping",
+            reason: `worker ${holder} goes on in its session`,
+            clock: now.clock,
+          }),
+        ],
+        commands: [{ type: "stop", ...AT_ONCE }],
+      };
+    }
     case "stalled":
     case "ask":
     case "withdraw":
@@ -118,6 +135,13 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       return decideAbandoned(child, input, record, now);
   }
 };
+
+/** Whatever it does more, it does in somebody else's conversation. */
+const AT_ONCE = { grace_ms: 0, signal: "SIGKILL" } as const;
+
+/** How what is being stopped is told so, also by the next daemon. */
+export const howToStop = (stop: StopReason, grace_ms: number): Required<StopHow> =>
+  stop.kind === "session" ? AT_ONCE : stop.kind === "limit" ? { grace_ms, signal: "SIGTERM" } : stop;
 
 const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
   type === "begin"
@@ -266,7 +290,7 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
   const said = { completion, ...(input.artifact === undefined ? {} : { artifact: input.artifact }) };
   const failure = stopError(child.stop) ?? outcome.error ?? input.error;
   const terminal =
-    child.stop !== null && child.stop.kind !== "limit"
+    child.stop !== null && child.stop.kind !== "limit" && child.stop.kind !== "session"
       ? record("worker_cancelled", { error: failure ?? noError, ...said })
       : outcome.status === "completed" && child.stop === null
         ? record("worker_completed", said)
@@ -292,6 +316,11 @@ const verdictOf = (
   // The daemon died between the record of the start and the start: nothing ran, and what was asked for is still owed.
   if (stop === null && exit.reason === "start_failed" && failure?.code === "WORKER_LOST")
     return { type: "again", reason: RESTART_NEVER_STARTED };
+  if (stop?.kind === "session")
+    return { type: "end", state: "failed", reason: `worker ${stop.holder} goes on in its session` };
+  // Where it is started, somebody else goes on in its session.
+  if (stop === null && exit.reason === "start_failed" && failure?.code === "SESSION_IN_USE")
+    return { type: "end", state: "failed", reason: failure.message };
   // What ran out of time or money would spend the same again; what is stuck or did not get ready may do better.
   if (stop?.kind === "limit" && !MAY_DO_BETTER.includes(stop.limit))
     return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };

@@ -46,6 +46,7 @@ export const LIFECYCLE: readonly RecordType[] = [
   "worker_spec_changed",
   "worker_cancel_requested",
   "worker_limit_reached",
+  "session_conflict",
   "worker_exited",
   "worker_restart_scheduled",
   "worker_ended",
@@ -98,6 +99,10 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
           ? { kind: "kill", by, reason, grace_ms, signal }
           : { kind: purpose, by, grace_ms, signal },
       };
+    }
+    case "session_conflict": {
+      const { session_id, holder } = record.payload;
+      return { ...child, stop: { kind: "session", session_id, holder } };
     }
     case "worker_limit_reached":
       return { ...child, stop: { kind: "limit", ...limitOf(record.payload) } };

@@ -60,6 +60,7 @@ export type StopReason =
   | ({ readonly kind: "restart"; readonly by: string } & Stopping)
   /** Its supervisor stops it, and will say what comes next. */
   | ({ readonly kind: "shutdown"; readonly by: string } & Stopping)
+  | { readonly kind: "session"; readonly session_id: string; readonly holder: string }
   | {
       readonly kind: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
@@ -110,6 +111,8 @@ export type Input =
       /** Also where it waits to be started. */
       readonly waiting?: true;
     }
+  /** It is in a session that another one holds. */
+  | { readonly type: "session_taken"; readonly session_id: string; readonly holder: string }
   | LadderInput
   | PauseInput
   /** To the question that it was asked about. */

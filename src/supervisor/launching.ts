@@ -17,6 +17,7 @@ import type { Spawned } from "./inputs.ts";
 import { forEver } from "./journal.ts";
 import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
+import { askedSession } from "./sessions.ts";
 import type { Shell } from "./worker.ts";
 
 interface Started {
@@ -65,6 +66,8 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   const known = journal.ask((log) => log.worker(id));
   const row = known instanceof Promise ? await known : known;
   const session = row?.session_id ?? undefined;
+  const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
+  if (refused !== undefined) throw refused;
   const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
   const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;

@@ -121,8 +121,8 @@ const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   rest.includes("--watch");
 
 it("covers every command", () => {
-  // An answer needs a worker that asks, or one that is asked: both are told elsewhere.
-  const elsewhere = ["agent/demo", "daemon/run", "agent/answer", "agent/ask"];
+  // An answer needs a worker that asks, or one that is asked, and a session one that has one: they are told elsewhere.
+  const elsewhere = ["agent/demo", "daemon/run", "agent/answer", "agent/ask", "agent/resume", "agent/fork"];
   expect(new Set([...CALLS.map(([command]) => command), ...elsewhere])).toEqual(
     new Set(COMMANDS.map(({ command }) => command)),
   );

@@ -15,6 +15,7 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  sessions_under: ["CLAUDE_CONFIG_DIR", "HOME"],
   messages,
   validate,
   plan,

@@ -265,6 +265,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     ),
   worker_message: (message) => messageSentence(message),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
+  session_conflict: ({ session_id, holder }) =>
+    bad(`worker ${oneLine(holder)} goes on in session ${oneLine(session_id)} already: ended at once`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,
   "agent.event": spoke,

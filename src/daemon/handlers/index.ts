@@ -9,6 +9,7 @@ import {
   answer,
   ask,
   capabilities,
+  fork,
   info,
   kill,
   list,
@@ -17,6 +18,7 @@ import {
   pause,
   raw,
   restart,
+  resume,
   send,
   spawn,
   tree,
@@ -46,6 +48,8 @@ const keyed = <N extends Keyed>(name: N, handler: Handler<N>): Handler<N> => ({
 
 export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/spawn": spawn,
+  "agent/resume": resume,
+  "agent/fork": fork,
   "agent/kill": keyed("agent/kill", kill),
   "agent/restart": keyed("agent/restart", restart),
   "agent/pause": keyed("agent/pause", pause),
