@@ -9,6 +9,7 @@
 import {
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
+  RESTART_SESSION_LOST,
   type RecordDraft,
   type RecordPayloads,
   type WorkerError,
@@ -52,7 +53,13 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
         events: [
           record(
             "worker_state_changed",
-            { from: child.state, to: "starting", reason: input.reason, clock: now.clock },
+            {
+              from: child.state,
+              to: "starting",
+              reason: input.reason,
+              ...(input.resumes === undefined ? {} : { resumes: input.resumes }),
+              clock: now.clock,
+            },
             input.incarnation,
           ),
         ],
@@ -295,11 +302,26 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
       : outcome.status === "completed" && child.stop === null
         ? record("worker_completed", said)
         : record("worker_failed", { error: failure ?? noError, ...said });
+  const lost = terminal.type === "worker_failed" ? lostSession(child, failure) : undefined;
+  const abandoned = (session_id: string) =>
+    record("session_abandoned", { session_id, reason: failure?.message ?? "", clock: now.clock });
   return {
-    events: [exited, terminal],
+    events: [exited, terminal, ...(typeof lost === "string" ? [abandoned(lost)] : [])],
     commands: [],
-    verdict: verdictOf(child, input, terminal.type === "worker_completed", failure),
+    verdict: verdictOf(child, input, terminal.type === "worker_completed", failure, lost),
   };
+};
+
+/**
+ * The session of an earlier incarnation that is gone or damaged: a fresh one takes its place. Null where it is one that was asked for,
+ * in which case nothing does; undefined where the agent failed by something else.
+ */
+const lostSession = (
+  { stop, resumes, asked_session }: ChildState,
+  failure: WorkerError | undefined,
+): string | null | undefined => {
+  if (stop !== null || failure?.code !== "SESSION_NOT_FOUND") return undefined;
+  return resumes === asked_session ? null : resumes;
 };
 
 const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];
@@ -309,6 +331,7 @@ const verdictOf = (
   { exit }: Exited,
   completed: boolean,
   failure: WorkerError | undefined,
+  lost: ReturnType<typeof lostSession>,
 ): Verdict => {
   if (stop?.kind === "kill") return { type: "end", state: "cancelled", reason: stop.reason };
   if (stop?.kind === "shutdown") return { type: "held" };
@@ -318,6 +341,9 @@ const verdictOf = (
     return { type: "again", reason: RESTART_NEVER_STARTED };
   if (stop?.kind === "session")
     return { type: "end", state: "failed", reason: `worker ${stop.holder} goes on in its session` };
+  // Once: the fresh incarnation goes on in no session that could be lost.
+  if (typeof lost === "string") return { type: "again", reason: RESTART_SESSION_LOST };
+  if (lost === null) return { type: "end", state: "failed", reason: failure?.message ?? "" };
   // Where it is started, somebody else goes on in its session.
   if (stop === null && exit.reason === "start_failed" && failure?.code === "SESSION_IN_USE")
     return { type: "end", state: "failed", reason: failure.message };

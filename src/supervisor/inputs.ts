@@ -46,6 +46,10 @@ export interface ChildState {
   readonly rate_limits: number;
   /** What its ended incarnations took together. */
   readonly spent_ms: number;
+  /** The session that its spec asks for by its id: no other one takes its place. */
+  readonly asked_session: string | null;
+  /** The session of an earlier incarnation in which the newest one goes on. */
+  readonly resumes: string | null;
   /** How far it has been found stuck. */
   readonly ladder: Ladder;
   readonly pause: Pause;
@@ -70,7 +74,13 @@ export type StopReason =
     };
 
 export type Input =
-  | { readonly type: "begin"; readonly incarnation: number; readonly reason: string }
+  | {
+      readonly type: "begin";
+      readonly incarnation: number;
+      readonly reason: string;
+      /** The session of an earlier incarnation, in which it goes on. */
+      readonly resumes?: string;
+    }
   | { readonly type: "launched"; readonly spawned: Spawned }
   /** A boot found its agent alive. */
   | { readonly type: "adopted"; readonly spawned: Spawned }

@@ -85,3 +85,12 @@ it("refuses what holds a session, what has none, and what cannot be told togethe
   expect(mistaken.exit).toBe(3);
   expect((await commands.agent("resume", "claude", "x", "--session", "s", "--last")).exit).toBe(3);
 });
+
+it("starts fresh once where its own session is gone", async () => {
+  const ran = await spawn("lost", "lose it", "--restart", "transient");
+  expect(ran.data).toMatchObject({ status: "completed" });
+  expect(await answerOf(ran.data.id)).toBe("lose it");
+  const why = await commands.text("why", String(ran.data.id));
+  expect(why.stdout).toContain("does not go on in session");
+  expect(why.stdout).toContain("started again, in a fresh session");
+});

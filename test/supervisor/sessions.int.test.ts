@@ -277,3 +277,91 @@ describe("a session has one living worker", () => {
     }),
   );
 });
+
+const notFound = (run: MemoryRun, session: string): void => {
+  const errors = [`No conversation found with session ID: ${session}`];
+  say(run, session, {
+    type: "result",
+    subtype: "error_during_execution",
+    is_error: true,
+    num_turns: 0,
+    errors,
+  });
+  run.exit(1);
+};
+
+describe("a session that is gone", () => {
+  it.effect("is replaced by a fresh one, once, on record and counted in no window", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log, count } = yield* world;
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(claude({ max_restarts: 1 }));
+      const first = yield* nth(memory, 1);
+      begin(first, "s1");
+      yield* settled;
+      first.exit(1);
+      yield* elapse(1);
+      const second = yield* nth(memory, 2);
+      expect(argvOf(second)).toContain("--resume s1");
+      notFound(second, "s1");
+      yield* elapse(1);
+      const third = yield* nth(memory, 3);
+      expect(argvOf(third)).not.toContain("--resume");
+      expect(third.request.stdin).toMatchObject({ text: "begin" });
+      expect(log.stream(id, ["session_abandoned"])).toMatchObject([
+        { incarnation: 2, payload: { session_id: "s1" } },
+      ]);
+      expect(log.stream(id, ["worker_restart_scheduled"]).at(-1)).toMatchObject({
+        payload: { reason: "session_lost", delay_ms: 0 },
+      });
+      expect(log.worker(id)).toMatchObject({ session_id: null, restarts: 1 });
+      answer(third, "s2");
+      yield* elapse(1);
+      expect(log.worker(id)).toMatchObject({ state: "completed", session_id: "s2" });
+      expect(count(id, "session_abandoned")).toBe(1);
+    }),
+  );
+
+  it.effect("that is found gone while no daemon runs is replaced by the next one's", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* world;
+      const one = yield* boot();
+      const { id } = yield* one.runtime.spawn(claude());
+      const first = yield* nth(memory, 1);
+      begin(first, "s1");
+      yield* settled;
+      first.exit(1);
+      yield* elapse(1);
+      const second = yield* nth(memory, 2);
+      yield* settled;
+      yield* one.crash;
+      notFound(second, "s1");
+      yield* boot();
+      expect(argvOf(yield* nth(memory, 3))).not.toContain("--resume");
+      expect(log.worker(id)?.session_id).toBe(null);
+    }),
+  );
+
+  it.effect.each(["s1", "s0"] as const)(
+    "and was asked for by name is not replaced: that is an error, and tried no more (%s)",
+    (told) =>
+      Effect.gen(function* () {
+        const { memory, boot, log, count } = yield* world;
+        const { runtime } = yield* boot();
+        const { id } = yield* runtime.spawn(claude({ session: "s1", restart: "permanent" }));
+        let run = yield* nth(memory, 1);
+        if (told === "s1") {
+          // It went well once.
+          begin(run, told);
+          yield* settled;
+          run.exit(1);
+          yield* elapse(1);
+          run = yield* nth(memory, 2);
+        }
+        notFound(run, "s1");
+        yield* elapse(1);
+        expect(log.worker(id)).toMatchObject({ state: "failed", error: { code: "SESSION_NOT_FOUND" } });
+        expect(count(id, "session_abandoned")).toBe(0);
+      }),
+  );
+});

@@ -10,7 +10,7 @@ import { TURNS_SCHEMA, turns } from "./turns.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 5;
+export const PROJECTION_VERSION = 6;
 
 export const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages"] as const;
 
