@@ -12,7 +12,7 @@ import { resolve } from "node:path";
 import { Deferred, Effect, Exit, Scope, Stream } from "effect";
 import { adapterFor } from "./adapters/registry.ts";
 import { open } from "./effect.ts";
-import type { KillOptions, OpenOptions, SpawnOptions, WatchOptions } from "./options.ts";
+import type { KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
 import { cursorOf } from "./protocol/cursor.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
 import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
@@ -71,6 +71,18 @@ export class Runtime {
       const { idempotency_key, dry_run, ...asked } = options;
       const { spec, ...how } = checked("agent/spawn", { spec: specOf(asked), dry_run, idempotency_key });
       return this.#api.spawn(spec, how);
+    });
+  }
+
+  /**
+   * A new worker with the spec of this one, in its last session and with another prompt; with `fork` in a branch of the session. Rejects with
+   * SESSION_IN_USE where a living worker goes on in it, and with UNSUPPORTED_CAPABILITY where its kind cannot.
+   */
+  resume(id: string, options: ResumeOptions = {}): Promise<SpawnReply> {
+    return this.#call(() => {
+      const { fork = false, ...asked } = options;
+      const { id: ref, ...how } = checked("agent/resume", { ...asked, id });
+      return this.#api.resume(ref, { ...how, fork });
     });
   }
 
@@ -339,7 +351,7 @@ const only = ([result]: readonly PerWorker[]): PerWorker => {
   return result;
 };
 
-export type { Json, KillOptions, OpenOptions, SpawnOptions, WatchOptions } from "./options.ts";
+export type { Json, KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";

@@ -118,6 +118,21 @@ export interface WatchOptions {
   readonly follow?: boolean;
 }
 
+export interface ResumeOptions {
+  /** What the agent is asked next; an interactive one may wait for its first message instead. */
+  readonly prompt?: string;
+  /** Branch the session: the old one stays as it is. Default: false. */
+  readonly fork?: boolean;
+  /** Instead of the worker's own, which a fork does not take over. */
+  readonly name?: string;
+  /** Default: as the worker was. */
+  readonly interactive?: boolean;
+  /** Only say what would be started. Default: false. */
+  readonly dry_run?: boolean;
+  /** A repeat with the same key is the first worker. */
+  readonly idempotency_key?: string;
+}
+
 export interface KillOptions {
   /** Between the signal and KILL. Default: the worker's own `grace_ms`. */
   readonly grace_ms?: number;

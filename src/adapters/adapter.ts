@@ -134,6 +134,8 @@ export interface AgentAdapter<S = unknown> {
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
   readonly default_restart: WorkerSpec["restart"];
+  /** Variables of which the first that is set says under which directory its sessions live; absent where it has none. */
+  readonly sessions_under?: readonly string[];
   /** Of a worker with an open stdin; absent where the kind takes no messages. */
   readonly messages?: MessageProtocol<S>;
   /** Whether the stdin of this worker stays open, so that it is spoken with; where it is not said, if it is interactive. */

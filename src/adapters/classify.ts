@@ -88,6 +88,10 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     /\bno (?:conversation|rollout|session)s? found\b/i,
     fault("SESSION_NOT_FOUND", "The session was not found: the agent's CLI no longer knows it."),
   ],
+  [
+    /\b(?:failed to|could not|cannot) (?:parse|load|read) (?:the )?(?:conversation|rollout|session|transcript)\b|\b(?:conversation|rollout|session|transcript)(?: file)? is (?:corrupt(?:ed)?|damaged)\b/i,
+    fault("SESSION_NOT_FOUND", "The session cannot be read: what the agent's CLI kept of it is damaged."),
+  ],
   [/\bsession id \S+ is already in use\b/i, fault("ALREADY_EXISTS", "The session id is already in use.")],
   [/\bnot logged in\b|\bmissing environment variable\b|\bno api key\b/i, NAMED.get("authentication_failed")!],
   [/\binsufficient_quota\b|\busage limit\b/i, NAMED.get("insufficient_quota")!],

@@ -6,6 +6,7 @@ import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
 import * as messages from "./commands/messages.ts";
+import * as resume from "./commands/resume.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
 import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
@@ -21,6 +22,8 @@ import type { Call, Checks } from "./parse.ts";
 export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
   "agent/spawn": spawn,
+  "agent/resume": resume.resume,
+  "agent/fork": resume.fork,
   "agent/kill": workers.kill,
   "agent/restart": workers.restart,
   "agent/pause": workers.pause,
@@ -77,6 +80,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 /** What the registry cannot say about a call: mistakes between its flags and arguments. */
 export const CHECKS: Checks = {
   "agent/spawn": spawnProblems,
+  "agent/resume": resume.resumeProblems,
+  "agent/fork": resume.resumeProblems,
   "agent/kill": workers.killProblems,
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,
@@ -100,4 +105,6 @@ export const CONDITIONS: Readonly<
   Record<string, (call: Call, place: { readonly env: Env; readonly cwd: string }) => readonly HoldfastError[]>
 > = {
   "agent/spawn": spawnConditions,
+  "agent/resume": resume.resumeConditions,
+  "agent/fork": resume.resumeConditions,
 };

@@ -399,6 +399,8 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     left_behind: z.int(),
   }),
   "agent/spawn": spawned,
+  "agent/resume": spawned,
+  "agent/fork": spawned,
   "agent/kill": perWorkers,
   "agent/restart": perWorkers,
   "agent/pause": perWorkers,

@@ -45,6 +45,8 @@ export interface Repeated {
 
 export interface Replies extends Record<RequestName, object> {
   "agent/spawn": SpawnReply;
+  "agent/resume": SpawnReply;
+  "agent/fork": SpawnReply;
   /** Also the data of a PARTIAL_FAILURE. */
   "agent/kill": { readonly results: readonly PerWorker[] };
   "agent/restart": { readonly results: readonly PerWorker[] };

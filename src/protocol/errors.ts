@@ -176,6 +176,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "Choose another --name, or kill the worker that has it.",
   ),
+  SESSION_IN_USE: row(
+    "EARG",
+    6,
+    409,
+    false,
+    "none",
+    "Talk to the worker that has the session, wait for its end, or branch the session with `agent fork`.",
+  ),
   LOCK_HELD: row(
     "EIO",
     6,

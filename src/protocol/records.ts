@@ -123,6 +123,8 @@ export interface RecordPayloads {
     readonly from: WorkerState;
     readonly to: WorkerState;
     readonly reason: string;
+    /** Of an incarnation that begins: the session of an earlier one, in which it goes on. */
+    readonly resumes?: string;
     readonly clock: ClockStamp;
   };
   worker_spawned: {
@@ -345,6 +347,10 @@ export interface RecordPayloads {
   /** The agent wants no answer any more. */
   approval_withdrawn: { readonly approval_id: string };
   session_started: { readonly session_id: string };
+  /** Its agent told a session in which another living worker goes on: it is ended before it does anything more. */
+  session_conflict: { readonly session_id: string; readonly holder: string; readonly clock: ClockStamp };
+  /** The next incarnation does not go on in this session: it is gone or damaged, or somebody wants a fresh start. */
+  session_abandoned: { readonly session_id: string; readonly reason: string; readonly clock: ClockStamp };
   turn_started: { readonly turn: number };
   turn_completed: {
     readonly turn: number;
@@ -435,18 +441,20 @@ export const isOutput = (type: RecordType): boolean => type === "agent.event" ||
 
 /**
  * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
- * agent with it, as it was told to, or the machine did, or the provider's rate limit was
- * reached.
+ * agent with it, as it was told to, or the machine did, the provider's rate limit was reached, or the session in which it was to
+ * go on is no more.
  */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
 export const RESTART_RATE_LIMITED = "rate_limited";
+export const RESTART_SESSION_LOST = "session_lost";
 const UNCOUNTED_RESTARTS = [
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
   "supervisor_died",
   "machine_restarted",
   RESTART_RATE_LIMITED,
+  RESTART_SESSION_LOST,
 ] as const;
 export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
 const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);

@@ -12,6 +12,7 @@ import {
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
   PATH_MAX_BYTES,
+  PROMPT_MAX_BYTES,
   RAW_SLICE_BYTES,
   RETENTION_SIZE_MIN_BYTES,
   TAIL_MAX_RECORDS,
@@ -30,12 +31,29 @@ const message = z
   .string()
   .refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB");
 
+const resume = {
+  id: ref,
+  prompt: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= PROMPT_MAX_BYTES, "the prompt is over 1 MB")
+    .optional(),
+  name: z.string().min(1).max(PATH_MAX_BYTES).optional(),
+  interactive: z.boolean().optional(),
+  /** The worker whose agent asks. */
+  parent: z.string().max(64).optional(),
+  dry_run: z.boolean().default(false),
+  idempotency_key: idempotencyKey.optional(),
+};
+
 export const Requests = {
   "agent/spawn": z.strictObject({
     spec: WorkerSpec,
     dry_run: z.boolean().default(false),
     idempotency_key: idempotencyKey.optional(),
   }),
+  /** A new worker that goes on in the last session of this one, or in a branch of it. */
+  "agent/resume": z.strictObject(resume),
+  "agent/fork": z.strictObject(resume),
   "agent/kill": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     all: z.boolean().default(false),

@@ -8,6 +8,7 @@ import type { Accounts } from "./accounts.ts";
 import { Company } from "./company.ts";
 import type { Defects } from "./defects.ts";
 import type { Gaps } from "./gaps.ts";
+import type { Sessions } from "./sessions.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;
@@ -16,6 +17,8 @@ export interface Bridge {
   /** Time that counts for nothing. */
   readonly gaps: Gaps;
   readonly accounts: Accounts;
+  /** Who holds which session. */
+  readonly sessions: Sessions;
   /** The ends of agents come one after the other through here. */
   readonly exits: Pace;
   /** Who has output just now. */
@@ -26,7 +29,7 @@ export interface Bridge {
 
 export const makeBridge = (
   defects: Defects,
-): Effect.Effect<Omit<Bridge, "gaps" | "accounts">, never, Scope.Scope> =>
+): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock;
     const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());

@@ -17,6 +17,7 @@ import { resolveRef } from "./resolve.ts";
 import { makeRoster, type Roster } from "./roster.ts";
 import { type Ancestor, ancestorsOf, type Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
+import { Sessions } from "./sessions.ts";
 
 export interface Kinds {
   readonly all: readonly AgentAdapter[];
@@ -31,6 +32,7 @@ export interface Core {
   readonly gaps: Gaps;
   readonly disk: Disk;
   readonly accounts: Accounts;
+  readonly sessions: Sessions;
   /** The next place in the start order. */
   place(): number;
   wallMs(): number;
@@ -104,11 +106,13 @@ export const makeCore = (
       stamp,
       report: services.report,
     });
+    const sessions = new Sessions(log);
     const left = (id: string): void => {
+      sessions.left(id);
       admission.left(id);
       accounts.left(id);
     };
-    const roster: Roster = yield* makeRoster(services, gaps, accounts, left);
+    const roster: Roster = yield* makeRoster(services, gaps, accounts, sessions, left);
 
     const ancestors = (parent: string | undefined) =>
       attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
@@ -153,6 +157,7 @@ export const makeCore = (
       gaps,
       disk,
       accounts,
+      sessions,
       ancestors,
       place: () => order++,
       wallMs,

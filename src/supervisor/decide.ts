@@ -9,12 +9,14 @@
 import {
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
+  RESTART_SESSION_LOST,
   type RecordDraft,
   type RecordPayloads,
   type WorkerError,
 } from "../protocol/records.ts";
+import type { StopHow } from "../protocol/tree-records.ts";
 import { isEnded } from "../protocol/worker.ts";
-import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
+import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
 import { decideLadder } from "./ladder.ts";
 import { decidePause, isForgiven, pausedMs } from "./pause.ts";
 import { privately, uncounted, type Verdict } from "./private-supervisor.ts";
@@ -51,7 +53,13 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
         events: [
           record(
             "worker_state_changed",
-            { from: child.state, to: "starting", reason: input.reason, clock: now.clock },
+            {
+              from: child.state,
+              to: "starting",
+              reason: input.reason,
+              ...(input.resumes === undefined ? {} : { resumes: input.resumes }),
+              clock: now.clock,
+            },
             input.incarnation,
           ),
         ],
@@ -102,6 +110,22 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       };
     case "limit":
       return decideLimit(child, input, record, now);
+    case "session_taken": {
+      if (child.stop !== null || !child.open) return nothing;
+      const { session_id, holder } = input;
+      return {
+        events: [
+          record("session_conflict", { session_id, holder, clock: now.clock }),
+          record("worker_state_changed", {
+            from: child.state,
+            to: "stopping",
+            reason: `worker ${holder} goes on in its session`,
+            clock: now.clock,
+          }),
+        ],
+        commands: [{ type: "stop", ...AT_ONCE }],
+      };
+    }
     case "stalled":
     case "ask":
     case "withdraw":
@@ -118,6 +142,13 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       return decideAbandoned(child, input, record, now);
   }
 };
+
+/** Whatever it does more, it does in somebody else's conversation. */
+const AT_ONCE = { grace_ms: 0, signal: "SIGKILL" } as const;
+
+/** How what is being stopped is told so, also by the next daemon. */
+export const howToStop = (stop: StopReason, grace_ms: number): Required<StopHow> =>
+  stop.kind === "session" ? AT_ONCE : stop.kind === "limit" ? { grace_ms, signal: "SIGTERM" } : stop;
 
 const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
   type === "begin"
@@ -266,16 +297,31 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
   const said = { completion, ...(input.artifact === undefined ? {} : { artifact: input.artifact }) };
   const failure = stopError(child.stop) ?? outcome.error ?? input.error;
   const terminal =
-    child.stop !== null && child.stop.kind !== "limit"
+    child.stop !== null && child.stop.kind !== "limit" && child.stop.kind !== "session"
       ? record("worker_cancelled", { error: failure ?? noError, ...said })
       : outcome.status === "completed" && child.stop === null
         ? record("worker_completed", said)
         : record("worker_failed", { error: failure ?? noError, ...said });
+  const lost = terminal.type === "worker_failed" ? lostSession(child, failure) : undefined;
+  const abandoned = (session_id: string) =>
+    record("session_abandoned", { session_id, reason: failure?.message ?? "", clock: now.clock });
   return {
-    events: [exited, terminal],
+    events: [exited, terminal, ...(typeof lost === "string" ? [abandoned(lost)] : [])],
     commands: [],
-    verdict: verdictOf(child, input, terminal.type === "worker_completed", failure),
+    verdict: verdictOf(child, input, terminal.type === "worker_completed", failure, lost),
   };
+};
+
+/**
+ * The session of an earlier incarnation that is gone or damaged: a fresh one takes its place. Null where it is one that was asked for,
+ * in which case nothing does; undefined where the agent failed by something else.
+ */
+const lostSession = (
+  { stop, resumes, asked_session }: ChildState,
+  failure: WorkerError | undefined,
+): string | null | undefined => {
+  if (stop !== null || failure?.code !== "SESSION_NOT_FOUND") return undefined;
+  return resumes === asked_session ? null : resumes;
 };
 
 const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];
@@ -285,6 +331,7 @@ const verdictOf = (
   { exit }: Exited,
   completed: boolean,
   failure: WorkerError | undefined,
+  lost: ReturnType<typeof lostSession>,
 ): Verdict => {
   if (stop?.kind === "kill") return { type: "end", state: "cancelled", reason: stop.reason };
   if (stop?.kind === "shutdown") return { type: "held" };
@@ -292,6 +339,14 @@ const verdictOf = (
   // The daemon died between the record of the start and the start: nothing ran, and what was asked for is still owed.
   if (stop === null && exit.reason === "start_failed" && failure?.code === "WORKER_LOST")
     return { type: "again", reason: RESTART_NEVER_STARTED };
+  if (stop?.kind === "session")
+    return { type: "end", state: "failed", reason: `worker ${stop.holder} goes on in its session` };
+  // Once: the fresh incarnation goes on in no session that could be lost.
+  if (typeof lost === "string") return { type: "again", reason: RESTART_SESSION_LOST };
+  if (lost === null) return { type: "end", state: "failed", reason: failure?.message ?? "" };
+  // Where it is started, somebody else goes on in its session.
+  if (stop === null && exit.reason === "start_failed" && failure?.code === "SESSION_IN_USE")
+    return { type: "end", state: "failed", reason: failure.message };
   // What ran out of time or money would spend the same again; what is stuck or did not get ready may do better.
   if (stop?.kind === "limit" && !MAY_DO_BETTER.includes(stop.limit))
     return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };

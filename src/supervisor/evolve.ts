@@ -13,6 +13,7 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "./ladder.ts";
 import { foldPause, NO_PAUSE, PAUSE_RECORDS } from "./pause.ts";
+import { askedSession } from "./sessions.ts";
 import { inWindow } from "./window.ts";
 
 export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
@@ -34,6 +35,8 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   due_ms: null,
   rate_limits: 0,
   spent_ms: 0,
+  asked_session: askedSession(spec) ?? null,
+  resumes: null,
   ladder: FOOT,
   pause: NO_PAUSE,
 });
@@ -46,6 +49,7 @@ export const LIFECYCLE: readonly RecordType[] = [
   "worker_spec_changed",
   "worker_cancel_requested",
   "worker_limit_reached",
+  "session_conflict",
   "worker_exited",
   "worker_restart_scheduled",
   "worker_ended",
@@ -78,6 +82,7 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
         spawned: false,
         started_ms: at,
         due_ms: null,
+        resumes: record.payload.resumes ?? null,
       };
     }
     case "worker_spawned":
@@ -98,6 +103,10 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
           ? { kind: "kill", by, reason, grace_ms, signal }
           : { kind: purpose, by, grace_ms, signal },
       };
+    }
+    case "session_conflict": {
+      const { session_id, holder } = record.payload;
+      return { ...child, stop: { kind: "session", session_id, holder } };
     }
     case "worker_limit_reached":
       return { ...child, stop: { kind: "limit", ...limitOf(record.payload) } };

@@ -73,6 +73,20 @@ export interface UsageAsked {
   readonly subtree: boolean;
 }
 
+export interface ResumeOptions {
+  /** An interactive one may wait for its first message instead. */
+  readonly prompt?: string | undefined;
+  /** Branch the session: the old one stays as it is. */
+  readonly fork?: boolean | undefined;
+  /** Instead of the worker's own, which a fork does not take over. */
+  readonly name?: string | undefined;
+  readonly interactive?: boolean | undefined;
+  /** The worker whose agent asks. */
+  readonly parent?: string | undefined;
+  readonly dry_run?: boolean | undefined;
+  readonly idempotency_key?: string | undefined;
+}
+
 export interface WatchQuery {
   /** Records after this seq or cursor; undefined starts at the live tail's head. */
   readonly from?: From;
@@ -94,6 +108,11 @@ export interface RuntimeApi {
     spec: WorkerSpecInput,
     options?: { readonly dry_run?: boolean; readonly idempotency_key?: string },
   ): Effect.Effect<SpawnReply, HoldfastError>;
+  /**
+   * A new worker with the spec of this one, in its last session, or in a branch of it. Fails with UNSUPPORTED_CAPABILITY where its
+   * kind cannot, SESSION_NOT_FOUND where it has told no session, SESSION_IN_USE where a living worker goes on in it.
+   */
+  resume(ref: string, options: ResumeOptions): Effect.Effect<SpawnReply, HoldfastError>;
   /** Bring a tree in line with its file, or say what that would change. Answers once it is on record; `tree` shows how it goes on. */
   applyTree(
     spec: TreeSpec,

@@ -267,6 +267,12 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         const tree = plant(state);
         trees.set(name, tree);
         const members = rows.filter((row) => state.members.has(row.id));
+        // Also those that their supervisor holds: they will go on in their sessions.
+        for (const { id, kind, state: at } of members) {
+          const [adapter, spec] = [services.adapterFor(kind), specs.get(id)];
+          if (!isEnded(at) && adapter !== undefined && spec !== undefined)
+            yield* attempt(() => core.sessions.rest({ id, spec, adapter }));
+        }
         yield* Effect.forEach(members, ({ id }) => recoverWorker(tree, id), {
           concurrency: BOOT_LOOKS_MAX,
           discard: true,

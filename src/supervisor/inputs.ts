@@ -46,6 +46,10 @@ export interface ChildState {
   readonly rate_limits: number;
   /** What its ended incarnations took together. */
   readonly spent_ms: number;
+  /** The session that its spec asks for by its id: no other one takes its place. */
+  readonly asked_session: string | null;
+  /** The session of an earlier incarnation in which the newest one goes on. */
+  readonly resumes: string | null;
   /** How far it has been found stuck. */
   readonly ladder: Ladder;
   readonly pause: Pause;
@@ -60,6 +64,7 @@ export type StopReason =
   | ({ readonly kind: "restart"; readonly by: string } & Stopping)
   /** Its supervisor stops it, and will say what comes next. */
   | ({ readonly kind: "shutdown"; readonly by: string } & Stopping)
+  | { readonly kind: "session"; readonly session_id: string; readonly holder: string }
   | {
       readonly kind: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
@@ -69,7 +74,13 @@ export type StopReason =
     };
 
 export type Input =
-  | { readonly type: "begin"; readonly incarnation: number; readonly reason: string }
+  | {
+      readonly type: "begin";
+      readonly incarnation: number;
+      readonly reason: string;
+      /** The session of an earlier incarnation, in which it goes on. */
+      readonly resumes?: string;
+    }
   | { readonly type: "launched"; readonly spawned: Spawned }
   /** A boot found its agent alive. */
   | { readonly type: "adopted"; readonly spawned: Spawned }
@@ -110,6 +121,8 @@ export type Input =
       /** Also where it waits to be started. */
       readonly waiting?: true;
     }
+  /** It is in a session that another one holds. */
+  | { readonly type: "session_taken"; readonly session_id: string; readonly holder: string }
   | LadderInput
   | PauseInput
   /** To the question that it was asked about. */

@@ -31,6 +31,17 @@ interface Ending {
   readonly outcome: IncarnationOutcome;
 }
 
+export interface IntakeParts {
+  readonly journal: Journal;
+  readonly adapter: AgentAdapter;
+  readonly run: Run;
+  readonly opening: Opening;
+  readonly redact: Redactor;
+  readonly reader: Reader;
+  readonly company: Company;
+  readonly account: IngestOptions["account"];
+}
+
 export class Intake {
   private readonly journal: Journal;
   private readonly adapter: AgentAdapter;
@@ -53,16 +64,8 @@ export class Intake {
   /** Up to where each stream is in the log. */
   private readonly ingested: Partial<Record<SpoolName, number>> = {};
 
-  constructor(
-    journal: Journal,
-    adapter: AgentAdapter,
-    run: Run,
-    opening: Opening,
-    redact: Redactor,
-    reader: Reader,
-    company: Company,
-    account: IngestOptions["account"],
-  ) {
+  constructor(parts: IntakeParts) {
+    const { journal, adapter, run, opening, redact, reader, company, account } = parts;
     this.journal = journal;
     this.adapter = adapter;
     this.run = run;

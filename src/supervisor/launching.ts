@@ -17,6 +17,7 @@ import type { Spawned } from "./inputs.ts";
 import { forEver } from "./journal.ts";
 import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
+import { askedSession } from "./sessions.ts";
 import type { Shell } from "./worker.ts";
 
 interface Started {
@@ -32,7 +33,10 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   const paid = shell.bridge.accounts.gate(shell);
   if (paid !== undefined) await paid;
   shell.forget();
-  await journal.fact({ type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
+  const known = sessionSoFar(shell);
+  const resumes = known instanceof Promise ? await known : known;
+  const reason = incarnation === 1 ? "spawn" : "restart";
+  await journal.fact({ type: "begin", incarnation, reason, ...(resumes === undefined ? {} : { resumes }) });
   // Killed before it began.
   if (!journal.child().open) return;
   // What others have spent meanwhile.
@@ -40,7 +44,7 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   shell.vitals.begin(incarnation, journal.now());
   let started: Started;
   try {
-    started = await start(shell, incarnation);
+    started = await start(shell, incarnation, resumes);
   } catch (cause) {
     shell.startError = redactError(asHoldfastError(cause), shell.redact);
     shell.tell({ type: "EXITED" });
@@ -61,12 +65,17 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
   shell.pauseAgain();
 };
 
-const start = async (shell: Shell, incarnation: number): Promise<Started> => {
+/** In which an earlier incarnation was. */
+const sessionSoFar = ({ journal, adapter, id }: Shell): string | undefined | Promise<string | undefined> => {
+  if (adapter.sessions_under === undefined) return undefined;
+  return journal.ask((log) => log.worker(id)?.session_id ?? undefined);
+};
+
+const start = async (shell: Shell, incarnation: number, session: string | undefined): Promise<Started> => {
   const { services, bridge, journal, adapter, spec, id } = shell;
   if (shell.beginning.unlaunchable !== undefined) throw shell.beginning.unlaunchable;
-  const known = journal.ask((log) => log.worker(id));
-  const row = known instanceof Promise ? await known : known;
-  const session = row?.session_id ?? undefined;
+  const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
+  if (refused !== undefined) throw refused;
   const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
   const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;

@@ -4,6 +4,7 @@ import type { Accounts } from "./accounts.ts";
 import { makeBridge } from "./bridge.ts";
 import type { Gaps } from "./gaps.ts";
 import type { Services } from "./services.ts";
+import type { Sessions } from "./sessions.ts";
 import { type Enlisted, Shell, type Worker } from "./worker.ts";
 
 export interface Roster {
@@ -19,11 +20,12 @@ export const makeRoster = (
   services: Services,
   gaps: Gaps,
   accounts: Accounts,
+  sessions: Sessions,
   /** Told of each worker whose life is over, not of those that are let go with the runtime. */
   left: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const bridge = { ...(yield* makeBridge(services.defects)), gaps, accounts };
+    const bridge = { ...(yield* makeBridge(services.defects)), gaps, accounts, sessions };
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
 

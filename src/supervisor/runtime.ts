@@ -13,7 +13,7 @@ import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { makeApprovals } from "./approvals.ts";
 import { attempt } from "./attempt.ts";
-import { recoverAll, retryRecovery } from "./boot.ts";
+import { recoverAll, retryRecovery, specOf } from "./boot.ts";
 import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
 import { withDescendants } from "./descendants.ts";
@@ -25,8 +25,10 @@ import { watchOrphans } from "./orphans.ts";
 import { makePausing } from "./pausing-by-name.ts";
 import { makeQueries } from "./queries.ts";
 import type { PerWorker } from "./replies.ts";
+import { makeResuming } from "./resuming.ts";
 import { LIMITS, type Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
+import { askedSession } from "./sessions.ts";
 import { shutdownOrder } from "./shutdown-order.ts";
 import { makeSpawning } from "./spawning.ts";
 import { startKindOf } from "./start-kind.ts";
@@ -68,6 +70,7 @@ export const makeRuntime = (
     const { live } = roster;
     const forest = yield* makeForest(core);
     const { spawn, startAgain } = makeSpawning(core, forest);
+    const resume = makeResuming(core, spawn);
     let over = false;
 
     /** The worker's row once it has ended. */
@@ -219,6 +222,8 @@ export const makeRuntime = (
         if (admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
         const spent = yield* attempt(() => core.accounts.spentFor(row.id));
         if (spent !== undefined) return yield* Effect.fail(spentRefusal(row, spent));
+        const taken = yield* sessionRefusal(row);
+        if (taken !== undefined) return yield* Effect.fail(taken);
         const tree = forest.treeWith(row);
         if (tree !== undefined) {
           yield* restartMember(tree, row);
@@ -232,6 +237,15 @@ export const makeRuntime = (
         }
         yield* startAgain(yield* untilEnded(row.id));
         return perWorker(yield* rowOf(row.id), "updated");
+      });
+
+    /** Somebody else goes on in the session of what has ended. */
+    const sessionRefusal = (row: WorkerRow): Effect.Effect<HoldfastError | undefined, HoldfastError> =>
+      Effect.gen(function* () {
+        const adapter = services.adapterFor(row.kind);
+        if (adapter?.sessions_under === undefined || !isEnded(row.state)) return undefined;
+        const { spec } = yield* specOf(services, row);
+        return core.sessions.refusal({ id: row.id, spec, adapter }, row.session_id ?? askedSession(spec));
       });
 
     /** Its supervisor must run: what is started under one that does not would be stopped again. */
@@ -391,6 +405,7 @@ export const makeRuntime = (
       ...queries,
       ...messaging,
       spawn,
+      resume,
       applyTree,
       downTree,
       kill,

@@ -17,6 +17,7 @@ import type { Forest } from "./forest.ts";
 import { keyReused } from "./idempotency.ts";
 import type { SpawnReply } from "./replies.ts";
 import type { ReasonCode } from "./seats.ts";
+import { askedSession, type Resumer } from "./sessions.ts";
 import { makeSpecs } from "./specs.ts";
 import { replyOf } from "./views.ts";
 
@@ -85,6 +86,8 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
       const { spec, adapter } = yield* specs.checked(given);
       const { kept: startable, masked, shown } = yield* specs.startable(spec, adapter);
       if (dryRun) {
+        const refused = core.sessions.refusal({ id: "", spec, adapter }, askedSession(spec));
+        if (refused !== undefined) return yield* Effect.fail(refused);
         return {
           id: "",
           name: spec.name ?? null,
@@ -122,8 +125,29 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
           });
         });
       const ancestors = yield* core.ancestors(kept.parent);
-      yield* admission.admit({ id, spec: kept, ancestors }, begin);
+      const session = askedSession(kept);
+      yield* holding(
+        { id, spec: kept, adapter },
+        session,
+        admission.admit({ id, spec: kept, ancestors }, begin),
+      );
       return replyOf(yield* rowOf(id), "created");
+    });
+
+  /** Before anything is recorded: what then does not begin holds no session. */
+  const holding = <A>(
+    worker: Resumer,
+    session: string | undefined,
+    begin: Effect.Effect<A, HoldfastError>,
+  ): Effect.Effect<A, HoldfastError> =>
+    Effect.gen(function* () {
+      const { sessions } = core;
+      // Two who start the same worker at once: the second one's failure takes nothing from the first.
+      const had = sessions.holds(worker.id);
+      const refused = yield* attempt(() => sessions.claim(worker, session));
+      if (refused !== undefined) return yield* Effect.fail(refused);
+      const release = Effect.sync(() => sessions.release(worker.id));
+      return yield* had ? begin : Effect.onError(begin, () => release);
     });
 
   /** The marker of an agent that spawns in another state directory names a worker of its own. */
@@ -161,7 +185,12 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
           });
         });
       const ancestors = yield* core.ancestors(spec.parent);
-      yield* admission.admit({ id: row.id, spec, ancestors }, (ticket) => typed(begin(ticket)));
+      const session = row.session_id ?? askedSession(spec);
+      yield* holding(
+        { id: row.id, spec, adapter },
+        session,
+        admission.admit({ id: row.id, spec, ancestors }, (ticket) => typed(begin(ticket))),
+      );
     });
 
   return { spawn, startAgain };

@@ -3,6 +3,7 @@ import { formatDuration, formatSize } from "../protocol/durations.ts";
 import type { ErrorCode } from "../protocol/errors.ts";
 import type { WorkerError } from "../protocol/records.ts";
 import type { StopReason } from "./inputs.ts";
+import { sessionInUse } from "./sessions.ts";
 
 /** The error of an incarnation that we stopped: ours overrides what the agent says of its own death. */
 export const stopError = (stop: StopReason | null): WorkerError | undefined => {
@@ -15,6 +16,10 @@ export const stopError = (stop: StopReason | null): WorkerError | undefined => {
   if (stop.kind === "restart")
     return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
   if (stop.kind === "shutdown") return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}.` };
+  if (stop.kind === "session") {
+    const { code, message } = sessionInUse(stop.session_id, stop.holder);
+    return { code, message };
+  }
   return limitError(stop.limit, stop.bound, stop.owner);
 };
 

@@ -2,6 +2,7 @@
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { programOf, redactorOf, secretsOf, spawnedOf } from "./launching.ts";
+import { holdSession } from "./session-holding.ts";
 import type { Shell } from "./worker.ts";
 
 /** Before the machine's first step. */
@@ -24,6 +25,8 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   if (shell.beginning.action.type === "adopt") {
     crashPoint("boot-adoption");
     await journal.fact({ type: "adopted", spawned: spawnedOf(found, argv, shell.redact) });
+    const session_id = bridge.sessions.known(shell);
+    if (session_id !== undefined) await holdSession(shell, session_id);
     bridge.accounts.look(shell);
   }
   // Nothing of it is in the log yet where that says of another incarnation's session, and else its decoder knows better.

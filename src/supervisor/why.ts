@@ -23,6 +23,8 @@ const OF_A_WORKER: readonly RecordType[] = [
   "worker_cancel_requested",
   "worker_signal_sent",
   "worker_limit_reached",
+  "session_conflict",
+  "session_abandoned",
   "worker_exited",
   "worker_completed",
   "worker_failed",

@@ -29,6 +29,7 @@ import { abandon } from "./abandoning.ts";
 import { Approving } from "./approving.ts";
 import { attemptAsync } from "./attempt.ts";
 import type { Bridge } from "./bridge.ts";
+import { howToStop } from "./decide.ts";
 import { type Decider, SoloDecider, type Told } from "./decider.ts";
 import type { DiskView } from "./disk.ts";
 import type { ChildState, Input } from "./inputs.ts";
@@ -42,6 +43,7 @@ import { isPaused, wasPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
+import { holdSession, keepSession } from "./session-holding.ts";
 import { settle } from "./settling.ts";
 import { sendSignal, terminate } from "./stopping.ts";
 import { takeOver } from "./taking-over.ts";
@@ -157,11 +159,14 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 
   begin(): void {
     const { run } = this.beginning;
+    keepSession(this);
     this.vitals.resume(this.child(), this.journal.now());
     // What is asked from now on, its decider tells.
     const { stop } = this.child();
-    if (stop?.kind === "limit") this.tell({ type: "STOP", grace_ms: this.spec.grace_ms, signal: "SIGTERM" });
-    else if (stop !== null) this.tell({ type: "STOP", grace_ms: stop.grace_ms, signal: stop.signal });
+    if (stop !== null) {
+      const { grace_ms, signal } = howToStop(stop, this.spec.grace_ms);
+      this.tell({ type: "STOP", grace_ms, signal });
+    }
     const first = (): void => {
       this.actor.start(firstStep(this));
       this.pauseAgain();
@@ -328,7 +333,16 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const opening: Opening = { spec, incarnation: started.incarnation, session };
     const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
     this.run = started;
-    this.intake = new Intake(journal, adapter, started, opening, redact, this, bridge.company, account);
+    this.intake = new Intake({
+      journal,
+      adapter,
+      run: started,
+      opening,
+      redact,
+      reader: this,
+      company: bridge.company,
+      account,
+    });
   }
 
   /** From now on, what it writes is read. */
@@ -358,6 +372,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   }
 
   onRecords(drafts: readonly RecordDraft[]): void {
+    const told = drafts.find(({ type }) => type === "session_started");
+    if (told?.type === "session_started") this.fork(holdSession(this, told.payload.session_id));
     this.vitals.progress(drafts, this.journal.now());
     this.mail?.onRecords(drafts);
     this.approvals?.onRecords(drafts);

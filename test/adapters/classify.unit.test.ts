@@ -28,3 +28,19 @@ it.each([
 ])("a limit that does not: %s", (text) => {
   expect(classifyText(text)?.code).not.toBe("RATE_LIMITED");
 });
+
+it.each([
+  "No conversation found with session ID: 99999999-2222-4333-8444-555555555555",
+  "Error: thread/resume: thread/resume failed: no rollout found for thread id 01a1",
+  "Failed to parse session 01a1: unexpected end of JSON input",
+  "The rollout file is corrupted",
+])("a session that is gone or damaged: %s", (text) => {
+  expect(classifyText(text)?.code).toBe("SESSION_NOT_FOUND");
+});
+
+it.each(["Failed to load the settings of the session", "your session is fine", "cannot read the file"])(
+  "none: %s",
+  (text) => {
+    expect(classifyText(text)?.code).not.toBe("SESSION_NOT_FOUND");
+  },
+);

@@ -146,6 +146,8 @@ export class Fleet {
         env: {
           CLAUDE_BINARY: child("plays-recording.sh"),
           PLAYED: RECORDING,
+          // Each of them says the same session, and means its own.
+          CLAUDE_CONFIG_DIR: this.path(`sessions-${this.jobs.length}`),
           CANARY: this.#canary,
         },
         restart: "transient",

@@ -19,6 +19,17 @@ const [ENVELOPE, EVENTS] = [fixture("envelope.json"), fixture("events.ndjson")];
 /** A case a command, with no daemon: it fails in what it does. */
 const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]]>> = {
   "agent/spawn": ["BINARY_NOT_FOUND", "spawn", "--", "no-such-program"],
+  "agent/resume": [
+    "BINARY_NOT_FOUND",
+    "resume",
+    "claude",
+    "and then?",
+    "--session",
+    "s",
+    "--env",
+    "CLAUDE_BINARY=no-such-program",
+  ],
+  "agent/fork": ["INVALID_REQUEST", "fork", "a", "--prompt-file", "/nonexistent.txt"],
   "agent/kill": ["SUPERVISOR_DOWN", "kill", "a"],
   "agent/restart": ["SUPERVISOR_DOWN", "restart", "a"],
   "agent/pause": ["SUPERVISOR_DOWN", "pause", "a"],

@@ -124,9 +124,10 @@ const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   rest.includes("--watch");
 
 it("covers every command", () => {
-  // An answer needs a worker that asks, or one that is asked: both are told elsewhere, as are turns (approvals.e2e).
+  // An answer needs a worker that asks, or one that is asked, and a session one that has one: they are told elsewhere,
+  // as are turns (approvals.e2e).
   const talk = ["agent/answer", "agent/ask", "approvals/approve", "approvals/deny", "agent/cancel"];
-  const elsewhere = ["agent/demo", "daemon/run", ...talk];
+  const elsewhere = ["agent/demo", "daemon/run", "agent/resume", "agent/fork", ...talk];
   expect(new Set([...CALLS.map(([command]) => command), ...elsewhere])).toEqual(
     new Set(COMMANDS.map(({ command }) => command)),
   );

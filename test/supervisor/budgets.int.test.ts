@@ -36,7 +36,7 @@ const turn = (run: MemoryRun, usd: number | null, tokens = 0) => {
     subtype: "success",
     is_error: false,
     result: "done",
-    session_id: "s",
+    session_id: `session of ${run.request.worker_id}`,
     ...(usd === null
       ? { usage: { input_tokens: tokens, output_tokens: 0 } }
       : { model_usage_since_last_result: { m: { inputTokens: tokens, outputTokens: 0, costUSD: usd } } }),

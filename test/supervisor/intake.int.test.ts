@@ -11,6 +11,7 @@ import { makeRedactor } from "../../src/protocol/redact.ts";
 import { Company } from "../../src/supervisor/company.ts";
 import { Intake } from "../../src/supervisor/intake.ts";
 import type { Journal } from "../../src/supervisor/journal.ts";
+import { openingOf } from "../adapters/conformance/support.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "holdfast-intake-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -40,7 +41,16 @@ const makeFlood = () => {
   const read: RecordDraft[] = [];
   const company = new Company();
   const reader = { onRecords: (drafts: readonly RecordDraft[]) => read.push(...drafts) };
-  const intake = new Intake(journal, command, run as unknown as Run, makeRedactor(), reader, company);
+  const intake = new Intake({
+    journal,
+    adapter: command,
+    run: run as unknown as Run,
+    opening: openingOf("command"),
+    redact: makeRedactor(),
+    reader,
+    company,
+    account: undefined,
+  });
   return { intake, company, rests, read };
 };
 

@@ -16,6 +16,7 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  sessions_under: ["CLAUDE_CONFIG_DIR", "HOME"],
   messages,
   converses,
   validate,

@@ -14,6 +14,7 @@ export const codex: AgentAdapter<CodexState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  sessions_under: ["CODEX_HOME", "HOME"],
   validate,
   plan,
   model: modelInArguments,

@@ -50,6 +50,12 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
   return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.kind)]));
 };
 
+/** Of a command that asks for a prompt and for nothing else of the machine. */
+export const promptConditions = (call: Call, cwd: string): readonly HoldfastError[] => {
+  const problem = promptProblem(call, cwd);
+  return problem === undefined ? [] : [problem];
+};
+
 const thrown = (look: () => void): HoldfastError | undefined => {
   try {
     look();

@@ -25,7 +25,7 @@ import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
 
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
-const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
+export const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
 
 /** For every command that takes a KIND. */
 export const kindProblem = (typed = "command"): readonly string[] =>

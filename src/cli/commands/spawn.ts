@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { PROMPT_MAX_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
+import type { SpawnReply } from "../../supervisor/replies.ts";
 import type { Context, Result, Streams } from "../context.ts";
-import { invalid } from "../parse.ts";
+import { type Call, invalid } from "../parse.ts";
 import { follow, leavesRunning } from "./follow.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
 import { nextStep } from "./spawn-conditions.ts";
@@ -32,7 +33,7 @@ export const readStdinBytes = async (streams: Stdin, maxBytes: number): Promise<
 export const readStdin = async (streams: Stdin, maxBytes: number): Promise<string> =>
   (await readStdinBytes(streams, maxBytes)).toString("utf8");
 
-const readPrompt = async (context: Context, from: string): Promise<string> => {
+export const readPrompt = async (context: Context, from: string): Promise<string> => {
   const text =
     from === "-"
       ? await readStdin(context, PROMPT_MAX_BYTES)
@@ -52,8 +53,11 @@ const readPromptFile = async (path: string): Promise<string> => {
   throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
 };
 
-export const spawn = async (context: Context): Promise<Result> => {
-  const { call, flags } = context;
+export const spawn = (context: Context): Promise<Result> => spawnFrom(context, context.call);
+
+/** `call`: as it would stand on the command line of spawn. */
+export const spawnFrom = async (context: Context, call: Call): Promise<Result> => {
+  const { flags } = context;
   const spec = specOf(call, context);
   const source = promptSource(call);
   const prompt = source === undefined ? spec.prompt : await readPrompt(context, source);
@@ -71,7 +75,12 @@ export const spawn = async (context: Context): Promise<Result> => {
     const suggestion = nextStep(code, spec.kind) ?? info.suggestion;
     throw new HoldfastError(code, message, { ...info, suggestion });
   }
-  const reply = asked.value;
+  return begun(context, asked.value);
+};
+
+/** A worker has been asked for: its id, its records or its end. */
+export const begun = async (context: Context, reply: SpawnReply): Promise<Result> => {
+  const { flags } = context;
   if (flags["dry-run"]) return success(reply);
   const handle = reply.name ?? reply.id;
   if (reply.effect === "noop") context.warn(`A worker of this idempotency key exists already: ${handle}`);

@@ -155,6 +155,7 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   [RESTART_NEVER_STARTED]: "started again: the daemon died before the agent was started",
   supervisor_died: "started again: it died with its daemon",
   machine_restarted: "started again: the machine was restarted",
+  session_lost: "started again, in a fresh session",
   rate_limited: "waits until the provider's rate limit resets",
 };
 
@@ -276,6 +277,10 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     ),
   approval_withdrawn: () => dim("needs no answer to what it asked any more"),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
+  session_abandoned: ({ session_id, reason }) =>
+    warn(`does not go on in session ${oneLine(session_id)}${because(reason)}`),
+  session_conflict: ({ session_id, holder }) =>
+    bad(`worker ${oneLine(holder)} goes on in session ${oneLine(session_id)} already: ended at once`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,
   "agent.event": spoke,

@@ -365,6 +365,8 @@ const validText: TextOf<Valid> = ({ input, level, lines }, { paint }) =>
 /** By Protocol v1 command; a command that is not here prints JSON. */
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
+  "agent/resume": spawn,
+  "agent/fork": spawn,
   "agent/list": list,
   "agent/tree": (value: TreeNode | { readonly trees: number }, context: TextContext) =>
     "trees" in value ? "" : tree(value, context),

@@ -12,6 +12,7 @@ import {
   ask,
   cancel,
   capabilities,
+  fork,
   info,
   kill,
   list,
@@ -20,6 +21,7 @@ import {
   pause,
   raw,
   restart,
+  resume,
   send,
   spawn,
   tree,
@@ -52,6 +54,8 @@ const keyed = <N extends Keyed>(name: N, handler: Handler<N>): Handler<N> => ({
 
 export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "agent/spawn": spawn,
+  "agent/resume": resume,
+  "agent/fork": fork,
   "agent/kill": keyed("agent/kill", kill),
   "agent/restart": keyed("agent/restart", restart),
   "agent/pause": keyed("agent/pause", pause),

@@ -15,6 +15,18 @@ export const spawn: Handler<"agent/spawn"> = {
     Effect.map(runtime.spawn(spec, options), (reply) => success(reply)),
 };
 
+export const resume: Handler<"agent/resume"> = {
+  lifetime: "command",
+  run: ({ runtime }, { id, ...options }) =>
+    Effect.map(runtime.resume(id, options), (reply) => success(reply)),
+};
+
+export const fork: Handler<"agent/fork"> = {
+  lifetime: "command",
+  run: ({ runtime }, { id, ...options }) =>
+    Effect.map(runtime.resume(id, { ...options, fork: true }), (reply) => success(reply)),
+};
+
 export const kill: Handler<"agent/kill"> = {
   lifetime: "command",
   run: ({ runtime }, data) => {

@@ -34,9 +34,7 @@ export interface Projection {
 /** Makes the tables anew, empty. */
 export const resetProjections = (db: Database): void => {
   for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
-  db.exec(
-    WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA + APPROVALS_SCHEMA + USAGE_SCHEMA,
-  );
+  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA + APPROVALS_SCHEMA + USAGE_SCHEMA);
 };
 
 /** `onWorker` is told whose row is about to change. */

@@ -155,6 +155,9 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
       case "session_started":
         session.run(record.payload.session_id, id);
         return;
+      case "session_abandoned":
+        session.run(null, id);
+        return;
       case "turn_completed": {
         const { payload, incarnation = 0 } = record;
         const { usage } = payload;

@@ -76,6 +76,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       return name === "slow" ? Effect.delay(spawned, 200) : spawned;
     },
     usage: unused("usage"),
+    resume: unused("resume"),
     why: unused("why"),
     applyTree: unused("applyTree"),
     downTree: unused("downTree"),

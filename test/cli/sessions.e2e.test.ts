@@ -1,0 +1,96 @@
+/** Sessions on the command line, with an agent that keeps them as Claude Code does: real daemon, real processes. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { OUTPUTS } from "../../src/cli/schemas.ts";
+import { type Commands, makeCommands } from "./support/commands.ts";
+
+const AGENT = fileURLToPath(new URL("../fixtures/agents/remembers.mjs", import.meta.url));
+
+let commands: Commands;
+beforeAll(() => {
+  commands = makeCommands();
+});
+afterAll(() => commands.close());
+
+/** Where the sessions of one test live. */
+const env = (place: string): readonly string[] => [
+  "--env",
+  `CLAUDE_BINARY=${AGENT}`,
+  "--env",
+  `CLAUDE_CONFIG_DIR=${join(commands.home, place)}`,
+];
+const spawn = (place: string, prompt: string, ...flags: string[]) =>
+  commands.agent("spawn", "claude", prompt, ...env(place), "--wait", "--backoff", "0s..0s", ...flags);
+const answerOf = async (id: unknown) => (await commands.agent("output", String(id))).data.text;
+const sessionOf = async (id: unknown) => (await commands.agent("info", String(id))).data.session_id;
+
+it("resumes by id and by name, forks, and says who holds a session", async () => {
+  const first = await spawn("chain", "one", "--name", "chain");
+  const session = await sessionOf(first.data.id);
+  const second = await commands.agent("resume", "chain", "two", "--wait");
+  expect(second.exit).toBe(0);
+  OUTPUTS["agent/resume"]!.parse(second.data);
+  expect(second.data).toMatchObject({ name: "chain", status: "completed" });
+  expect(await answerOf(second.data.id)).toBe("one / two");
+  expect(await sessionOf(second.data.id)).toBe(session);
+
+  const branch = await commands.agent("fork", "chain", "three", "--wait", "--name", "branch");
+  OUTPUTS["agent/fork"]!.parse(branch.data);
+  expect(await answerOf(branch.data.id)).toBe("one / two / three");
+  expect(await sessionOf(branch.data.id)).not.toBe(session);
+  const third = await commands.agent("resume", "chain", "four", "--wait");
+  expect(await answerOf(third.data.id)).toBe("one / two / four");
+});
+
+it("goes on in a session of a kind, by its id and in the newest", async () => {
+  const first = await spawn("of-a-kind", "one");
+  const session = String(await sessionOf(first.data.id));
+  const flags = [...env("of-a-kind"), "--wait"];
+  const named = await commands.agent("resume", "claude", "two", "--session", session, ...flags);
+  expect(await answerOf(named.data.id)).toBe("one / two");
+  const last = await commands.agent("resume", "claude", "three", "--last", ...flags);
+  expect(await answerOf(last.data.id)).toBe("one / two / three");
+});
+
+it("refuses what holds a session, what has none, and what cannot be told together", async () => {
+  const held = await commands.agent(
+    "spawn",
+    "claude",
+    "--interactive",
+    "--name",
+    "holder",
+    "--env",
+    `CLAUDE_BINARY=/bin/cat`,
+    "--session",
+    "s-held",
+  );
+  const taken = await commands.agent(
+    "resume",
+    "claude",
+    "x",
+    "--session",
+    "s-held",
+    "--env",
+    "CLAUDE_BINARY=/bin/cat",
+  );
+  expect(taken.exit).toBe(6);
+  expect(taken.error).toMatchObject({ code: "SESSION_IN_USE" });
+  expect(taken.error!.message).toContain(String(held.data.id));
+  const without = await commands.agent("spawn", "--wait", "--", "true");
+  expect((await commands.agent("fork", String(without.data.id))).error).toMatchObject({
+    code: "UNSUPPORTED_CAPABILITY",
+  });
+  const mistaken = await commands.agent("resume", "holder", "x", "--model", "m", "--cwd", "/");
+  expect(mistaken.exit).toBe(3);
+  expect((await commands.agent("resume", "claude", "x", "--session", "s", "--last")).exit).toBe(3);
+});
+
+it("starts fresh once where its own session is gone", async () => {
+  const ran = await spawn("lost", "lose it", "--restart", "transient");
+  expect(ran.data).toMatchObject({ status: "completed" });
+  expect(await answerOf(ran.data.id)).toBe("lose it");
+  const why = await commands.text("why", String(ran.data.id));
+  expect(why.stdout).toContain("does not go on in session");
+  expect(why.stdout).toContain("started again, in a fresh session");
+});
