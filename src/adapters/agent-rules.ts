@@ -1,15 +1,19 @@
 /** The mistakes of a spec that every kind with a model behind it finds alike. */
 import { ARG_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import { agentOptions, extensionProblems } from "./extensions.ts";
+import { agentOptions, extensionProblems, type ValueCheck } from "./extensions.ts";
 
-/** One sentence a mistake, each with what to do. `capabilities` are the kind's own; `converses`: it takes messages. */
+/**
+ * One sentence a mistake, each with what to do, in the order of the notes A.4: prompt, keys, values, then what the kind makes of them.
+ * `capabilities` are the kind's own; `converses`: it takes messages; `own`: the values of keys that only this kind has.
+ */
 export const agentProblems = (
   spec: WorkerSpec,
   capabilities: readonly string[],
   converses = false,
+  own: Readonly<Record<string, ValueCheck>> = {},
 ): readonly string[] => {
-  const problems = [...extensionProblems(spec, capabilities)];
+  const problems: string[] = [];
   // Without a prompt, the first message begins a conversation.
   const mayWait = converses && spec.interactive && spec.prompt === undefined;
   if (!mayWait && (spec.prompt ?? "").trim() === "") {
@@ -17,6 +21,7 @@ export const agentProblems = (
       "The prompt must not be empty: give it as an argument, with --prompt-file, or as `-` on stdin.",
     );
   }
+  problems.push(...extensionProblems(spec, capabilities, own));
   if (spec.interactive && !converses)
     problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
   if (spec.permission === "ask") {

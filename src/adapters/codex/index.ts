@@ -1,8 +1,9 @@
 /** Kind `codex`: OpenAI's codex, by `codex exec --json`. Read against 0.46 and 0.169.0. */
 import type { AgentAdapter } from "../adapter.ts";
+import { optedIn } from "../opt-ins.ts";
 import { decode } from "./decode.ts";
 import { finish } from "./outcome.ts";
-import { capabilities, credentials, plan, validate } from "./plan.ts";
+import { capabilities, credentials, OPT_INS, plan, validateWith } from "./plan.ts";
 import { type CodexState, initial } from "./state.ts";
 
 export const codex: AgentAdapter<CodexState> = {
@@ -14,7 +15,11 @@ export const codex: AgentAdapter<CodexState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
-  validate,
+  configured: (options) => {
+    const able = [...capabilities, ...optedIn(OPT_INS, options)];
+    return { capabilities: able, validate: validateWith(able) };
+  },
+  validate: validateWith(capabilities),
   plan,
   decoder_version: 1,
   initial,
