@@ -6,6 +6,8 @@
  * what comes next: here its private supervisor (`decide`), for a worker of a file the tree (tree/decide.ts).
  */
 
+import type { AgentEvent } from "../protocol/agent-event.ts";
+import { truncateMessage } from "../protocol/bounds.ts";
 import {
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
@@ -271,11 +273,30 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
       : outcome.status === "completed" && child.stop === null
         ? record("worker_completed", said)
         : record("worker_failed", { error: failure ?? noError, ...said });
+  const fault = terminal.type === "worker_failed" ? faultEvent(child, input, failure ?? noError) : undefined;
   return {
-    events: [exited, terminal],
+    events: [...(fault === undefined ? [] : [record("agent.event", fault)]), exited, terminal],
     commands: [],
     verdict: verdictOf(child, input, terminal.type === "worker_completed", failure),
   };
+};
+
+/**
+ * The one Error event of a failure, with the very message of its completion (agent-event notes A.4). What we stopped for a limit has had
+ * no other; what was cancelled has none: what its agent says of its own death is overridden.
+ */
+const faultEvent = (
+  { stop }: ChildState,
+  { fault, agent_kind, error }: Exited,
+  { code, message }: WorkerError,
+): AgentEvent | undefined => {
+  const said = truncateMessage(message);
+  if (fault !== undefined)
+    return fault.message === said ? fault : { ...fault, message: said, data: { code } };
+  // Whatever else its adapter knows, it has told: at the end of a turn.
+  const isOurs = stop?.kind === "limit" || error !== undefined;
+  if (agent_kind === undefined || !isOurs) return undefined;
+  return { agent_kind, kind: "Error", channel: "error", message: said, data: { code } };
 };
 
 const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];
