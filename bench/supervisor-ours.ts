@@ -136,7 +136,7 @@ await measure(async (count) => {
       dropMessage: async () => undefined,
     },
     boot_id: "bench",
-    probe: { fileExists: async () => false, portAccepts: async () => false },
+    probe: { fileExists: async () => false, isDirectory: async () => true, portAccepts: async () => false },
     random: Math.random,
     zone: "UTC",
     workers_max: count,

@@ -20,6 +20,16 @@ export interface LaunchPlan {
   /** Added to the built environment; --env wins over it. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: StdinPlan;
+  /** Told once, as Status events, before anything that the agent prints: one sentence each, of at most MESSAGE_MAX_BYTES. */
+  readonly warnings?: readonly string[];
+}
+
+/** What the configuration may allow a kind; all of it is off unless it says so (notes A.5, opt-in). */
+export interface KindOptions {
+  /** The key `agent_api.exec.external_sandbox.v1`. */
+  readonly allow_external_sandbox_exec?: boolean | undefined;
+  /** `agent mcp add` and `agent mcp remove`. */
+  readonly allow_mcp_write?: boolean | undefined;
 }
 
 export interface PlanContext {
@@ -140,6 +150,8 @@ export interface AgentAdapter<S = unknown> {
   readonly messages?: MessageProtocol<S>;
   /** Whether the stdin of this worker stays open, so that it is spoken with; where it is not said, if it is interactive. */
   converses?(spec: WorkerSpec): boolean;
+  /** What differs where the configuration allows more; absent where there is nothing that must be allowed. */
+  readonly configured?: (options: KindOptions) => Pick<AgentAdapter, "capabilities" | "validate">;
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;

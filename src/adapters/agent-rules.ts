@@ -1,15 +1,28 @@
 /** The mistakes of a spec that every kind with a model behind it finds alike. */
 import { ARG_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import { agentOptions, extensionProblems } from "./extensions.ts";
+import { agentOptions, extensionProblems, type ValueCheck } from "./extensions.ts";
 
-/** One sentence a mistake, each with what to do. `capabilities` are the kind's own; `converses`: it takes messages; `asks`: it can ask for permission. */
+/** What a kind's own rules are beside those of all. */
+export interface OwnRules {
+  /** It takes messages. */
+  readonly converses?: boolean;
+  /** It can ask for permission. */
+  readonly asks?: boolean;
+  /** The values of keys that only this kind has. */
+  readonly keys?: Readonly<Record<string, ValueCheck>>;
+}
+
+/**
+ * One sentence a mistake, each with what to do, in the order of the notes A.4: prompt, keys, values, then what the kind makes of them.
+ * `capabilities` are the kind's own.
+ */
 export const agentProblems = (
   spec: WorkerSpec,
   capabilities: readonly string[],
-  { converses = false, asks = false }: { readonly converses?: boolean; readonly asks?: boolean } = {},
+  { converses = false, asks = false, keys: own = {} }: OwnRules = {},
 ): readonly string[] => {
-  const problems = [...extensionProblems(spec, capabilities)];
+  const problems: string[] = [];
   // Without a prompt, the first message begins a conversation.
   const mayWait = converses && spec.interactive && spec.prompt === undefined;
   if (!mayWait && (spec.prompt ?? "").trim() === "") {
@@ -17,6 +30,7 @@ export const agentProblems = (
       "The prompt must not be empty: give it as an argument, with --prompt-file, or as `-` on stdin.",
     );
   }
+  problems.push(...extensionProblems(spec, capabilities, own));
   if (spec.interactive && !converses)
     problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
   if (!asks && (spec.permission === "ask" || spec.permission_rules.length > 0)) {

@@ -1,7 +1,10 @@
 /**
- * The extension keys of the AgentEvent notes, A.5, that are another spelling of a flag: `--ext KEY=JSON` fails closed on
- * every other key. Keys are capability ids, so a kind supports exactly the keys that it advertises.
+ * The extension keys of the AgentEvent notes, A.5: `--ext KEY=JSON` fails closed on every other key. Keys are capability ids, so a kind
+ * supports exactly the keys that it advertises; a namespace of another kind is never its own. All of it is pure: whether a directory
+ * exists is asked by whoever starts an agent.
  */
+import { resolve } from "node:path";
+import { ADD_DIR_MAX_BYTES, ADD_DIRS_MAX, MODEL_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { asObject } from "./json.ts";
 
@@ -9,9 +12,12 @@ export const MODEL = "agent_api.config.model.v1";
 export const RESUME = "agent_api.session.resume.v1";
 export const FORK = "agent_api.session.fork.v1";
 export const NON_INTERACTIVE = "agent_api.exec.non_interactive";
+export const ADD_DIRS = "agent_api.exec.add_dirs.v1";
+export const EXTERNAL_SANDBOX = "agent_api.exec.external_sandbox.v1";
 
-/** Bytes of UTF-8 (notes A.5). */
-const MODEL_MAX_BYTES = 128;
+/** The one Status before all other output of a run whose sandbox is somebody else's business (notes A.5, its exact text). */
+export const EXTERNAL_SANDBOX_WARNING =
+  "DANGEROUS: external sandbox exec policy enabled (agent_api.exec.external_sandbox.v1=true)";
 
 /** A session to go on in: one by its id, or the newest of the working directory. */
 export type Session = { readonly by: "id"; readonly id: string } | { readonly by: "last" };
@@ -21,7 +27,14 @@ export interface AgentOptions {
   readonly model: string | undefined;
   readonly session: Session | undefined;
   readonly fork: boolean;
+  /** Absolute and lexically normal, each once. */
+  readonly addDirs: readonly string[];
+  /** Somebody else's sandbox bounds the agent: it is asked to hold itself back in nothing. */
+  readonly externalSandbox: boolean;
 }
+
+/** What is wrong with a value: the key, or the key and the place in it; undefined where nothing is. */
+export type ValueCheck = (value: unknown) => string | undefined;
 
 const modelOf = (value: unknown): string | undefined => {
   const model = typeof value === "string" ? value.trim() : "";
@@ -38,6 +51,71 @@ const sessionOf = (value: unknown): Session | undefined => {
   return given.selector === "id" && keys === 2 && id !== "" ? { by: "id", id } : undefined;
 };
 
+const isDir = (value: unknown): value is string => {
+  if (typeof value !== "string" || value.includes("\0")) return false;
+  const bytes = Buffer.byteLength(value.trim());
+  return bytes >= 1 && bytes <= ADD_DIR_MAX_BYTES;
+};
+
+/** As they were given, in their order; undefined where the value is not well formed. */
+const dirsOf = (value: unknown): readonly string[] | undefined =>
+  checkDirs(value) === undefined ? (asObject(value)?.dirs as string[]) : undefined;
+
+const checkDirs: ValueCheck = (value) => {
+  const given = asObject(value);
+  if (given === undefined || Object.keys(given).some((key) => key !== "dirs")) return ADD_DIRS;
+  const { dirs } = given;
+  if (!Array.isArray(dirs) || dirs.length < 1 || dirs.length > ADD_DIRS_MAX) return `${ADD_DIRS}.dirs`;
+  const at = dirs.findIndex((dir) => !isDir(dir));
+  return at === -1 ? undefined : `${ADD_DIRS}.dirs[${at}]`;
+};
+
+/** One of a few words. */
+export const oneOf =
+  (key: string, values: readonly string[]): ValueCheck =>
+  (value) =>
+    values.includes(value as string) ? undefined : key;
+
+const boolean =
+  (key: string): ValueCheck =>
+  (value) =>
+    typeof value === "boolean" ? undefined : key;
+
+/** Keys that mean the same to every kind that advertises them. */
+const UNIVERSAL: ReadonlyMap<string, ValueCheck> = new Map([
+  [MODEL, (value) => (modelOf(value) === undefined ? MODEL : undefined)],
+  [RESUME, (value) => (sessionOf(value) === undefined ? RESUME : undefined)],
+  [FORK, (value) => (sessionOf(value) === undefined ? FORK : undefined)],
+  [NON_INTERACTIVE, boolean(NON_INTERACTIVE)],
+  [ADD_DIRS, checkDirs],
+  [EXTERNAL_SANDBOX, boolean(EXTERNAL_SANDBOX)],
+]);
+
+/** What says how a kind is run, and asks for nothing: ids in its own namespace that are no keys. */
+const WAYS_OF_RUNNING: readonly string[] = [
+  "backend.codex.exec_stream",
+  "backend.claude_code.print_stream_json",
+];
+
+/** Notes A.5: what a key looks like, beside its namespace. */
+const KEY_FORM = /^[a-z][a-z0-9_.-]*$/;
+
+const isKeyOf = (kind: string, key: string): boolean =>
+  UNIVERSAL.has(key) || (key.startsWith(`backend.${kind}.`) && !WAYS_OF_RUNNING.includes(key));
+
+/** Keys of a spec that its kind does not take, in lexicographic order. */
+export const unsupportedKeys = (
+  spec: Pick<WorkerSpec, "ext" | "kind">,
+  supported: readonly string[],
+): readonly string[] =>
+  Object.keys(spec.ext)
+    .sort()
+    .filter((key) => !(KEY_FORM.test(key) && supported.includes(key) && isKeyOf(spec.kind, key)));
+
+/** What is said of such a key. */
+export const unsupportedKey = (key: string, kind: string): string =>
+  `Extension key ${key.slice(0, 128)} is not supported by kind ${kind}: see \`agent capabilities ${kind}\`.`;
+
 export const agentOptions = (spec: WorkerSpec): AgentOptions => ({
   model: spec.model ?? modelOf(spec.ext[MODEL]),
   session:
@@ -45,43 +123,63 @@ export const agentOptions = (spec: WorkerSpec): AgentOptions => ({
       ? (sessionOf(spec.ext[RESUME]) ?? sessionOf(spec.ext[FORK]))
       : { by: "id", id: spec.session },
   fork: spec.fork || spec.ext[FORK] !== undefined,
+  addDirs: [...new Set(addedDirectories(spec))],
+  externalSandbox: spec.ext[EXTERNAL_SANDBOX] === true,
 });
 
-/** One sentence a mistake: keys that are not supported first, then values (notes A.5, Precedence). */
-export const extensionProblems = (spec: WorkerSpec, supported: readonly string[]): readonly string[] => {
-  const keys = Object.keys(spec.ext).sort();
-  const foreign = keys.filter((key) => !supported.includes(key));
-  const invalid = keys.filter((key) => supported.includes(key) && !isValid(key, spec.ext[key]));
-  const problems = [
-    ...foreign.map(
-      (key) =>
-        `Extension key ${key.slice(0, 128)} is not supported by kind ${spec.kind}: see \`agent capabilities ${spec.kind}\`.`,
-    ),
-    ...invalid.map((key) => `invalid ${key}`),
+/**
+ * The directories of `agent_api.exec.add_dirs.v1`, one for each that was given: relative to the working directory of the agent, made
+ * normal by their letters alone (no link, `~` or variable is followed). Each must be there when the worker is asked for.
+ */
+export const addedDirectories = (spec: Pick<WorkerSpec, "ext" | "cwd">): readonly string[] =>
+  (dirsOf(spec.ext[ADD_DIRS]) ?? []).map((dir) => resolve(spec.cwd, dir.trim()));
+
+/** What is said of the directory at this place, which is not there or is none. */
+export const missingDirectory = (at: number): string => `invalid ${ADD_DIRS}.dirs[${at}]`;
+
+/** One sentence a mistake: keys that are not supported first, then values, then what contradicts (notes A.5, Precedence). */
+export const extensionProblems = (
+  spec: WorkerSpec,
+  supported: readonly string[],
+  own: Readonly<Record<string, ValueCheck>> = {},
+): readonly string[] => {
+  const foreign = unsupportedKeys(spec, supported);
+  const keys = Object.keys(spec.ext)
+    .sort()
+    .filter((key) => !foreign.includes(key));
+  const invalid = keys.flatMap((key) => {
+    const check = UNIVERSAL.get(key) ?? (Object.hasOwn(own, key) ? own[key] : undefined);
+    return check?.(spec.ext[key]) ?? [];
+  });
+  return [
+    ...foreign.map((key) => unsupportedKey(key, spec.kind)),
+    ...invalid.map((place) => `invalid ${place}`),
+    ...contradictions(spec),
   ];
-  if (spec.ext[RESUME] !== undefined && spec.ext[FORK] !== undefined) {
-    problems.push(`${RESUME} and ${FORK} exclude each other: give one of them.`);
-  }
-  if (spec.session !== undefined && (spec.ext[RESUME] !== undefined || spec.ext[FORK] !== undefined)) {
-    problems.push("The session is given twice: by --session and by an extension key.");
-  }
-  if (spec.model !== undefined && spec.ext[MODEL] !== undefined) {
-    problems.push("The model is given twice: by --model and by an extension key.");
-  }
-  return problems;
 };
 
-const isValid = (key: string, value: unknown): boolean => {
-  switch (key) {
-    case MODEL:
-      return modelOf(value) !== undefined;
-    case RESUME:
-    case FORK:
-      return sessionOf(value) !== undefined;
-    default:
-      // Nobody could answer: every run of ours is non-interactive.
-      return value === true;
-  }
+const contradictions = (spec: WorkerSpec): readonly string[] => {
+  const { ext, permission } = spec;
+  const problems: string[] = [];
+  if (ext[RESUME] !== undefined && ext[FORK] !== undefined)
+    problems.push(`${RESUME} and ${FORK} exclude each other: give one of them.`);
+  if (spec.session !== undefined && (ext[RESUME] !== undefined || ext[FORK] !== undefined))
+    problems.push("The session is given twice: by --session and by an extension key.");
+  if (spec.model !== undefined && ext[MODEL] !== undefined)
+    problems.push("The model is given twice: by --model and by an extension key.");
+  if (ext[NON_INTERACTIVE] === false && permission !== "ask")
+    problems.push(`${NON_INTERACTIVE}=false needs --permission ask: somebody must be asked.`);
+  if (ext[NON_INTERACTIVE] === true && permission === "ask")
+    problems.push(`${NON_INTERACTIVE}=true contradicts --permission ask: leave one of them out.`);
+  if (ext[EXTERNAL_SANDBOX] !== true) return problems;
+  const policies = Object.keys(ext).filter((key) => /^backend\.[a-z0-9_]+\.exec\./.test(key));
+  for (const key of policies.sort())
+    problems.push(`${EXTERNAL_SANDBOX}=true contradicts ${key}: leave one of them out.`);
+  if (ext[NON_INTERACTIVE] === false)
+    problems.push(`${EXTERNAL_SANDBOX}=true contradicts ${NON_INTERACTIVE}=false: nobody is asked then.`);
+  if (permission === "ask")
+    problems.push(`${EXTERNAL_SANDBOX}=true contradicts --permission ask: nobody is asked then.`);
+  return problems;
 };
 
 /** The model that a worker asks for; null where it leaves it to its CLI's configuration. */

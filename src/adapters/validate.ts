@@ -1,11 +1,29 @@
-/** What each kind finds wrong with a spec, without the rest of its adapter: the client asks before it starts a daemon. */
+/**
+ * What each kind finds wrong with a spec, without the rest of its adapter: the client asks before it starts a daemon. What must be
+ * allowed by the configuration passes here: the daemon knows it.
+ */
 import type { WorkerSpec } from "../protocol/worker.ts";
-import { validate as claudeCode } from "./claude-code/plan.ts";
-import { validate as codex } from "./codex/plan.ts";
+import * as claudeCode from "./claude-code/plan.ts";
+import * as codex from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
+import { unsupportedKeys } from "./extensions.ts";
+import { everyOptIn } from "./opt-ins.ts";
+
+export { ADD_DIRS } from "./extensions.ts";
+
+/** What a kind may do at most. */
+const ABLE: Readonly<Record<string, readonly string[]>> = {
+  claude_code: [...claudeCode.capabilities, ...everyOptIn(claudeCode.OPT_INS)],
+  codex: [...codex.capabilities, ...everyOptIn(codex.OPT_INS)],
+  command: [],
+};
 
 export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly string[]>> = {
-  claude_code: claudeCode,
-  codex,
+  claude_code: claudeCode.validateWith(ABLE.claude_code!),
+  codex: codex.validateWith(ABLE.codex!),
   command,
 };
+
+/** Keys that the kind takes under no configuration. */
+export const foreignKeys = (kind: string, ext: WorkerSpec["ext"]): readonly string[] =>
+  unsupportedKeys({ kind, ext }, ABLE[kind] ?? []);

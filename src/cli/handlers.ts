@@ -1,5 +1,5 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
-import type { HoldfastError } from "../protocol/errors.ts";
+import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as cas from "./commands/cas.ts";
 import * as daemon from "./commands/daemon.ts";
@@ -9,7 +9,7 @@ import * as messages from "./commands/messages.ts";
 import * as resume from "./commands/resume.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
-import { kindProblem, spawnProblems } from "./commands/spawn-spec.ts";
+import { kindProblem, spawnGate, spawnProblems } from "./commands/spawn-spec.ts";
 import * as tree from "./commands/tree.ts";
 import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
@@ -98,6 +98,11 @@ export const CHECKS: Checks = {
   "cas/get": cas.digestProblems,
   "cas/pin": cas.digestProblems,
   "cas/unpin": cas.digestProblems,
+};
+
+/** What beats every other mistake of a call that could be read: its code is the error's (agent-event notes A.5, Precedence). */
+export const GATES: Readonly<Record<string, (call: Call) => ErrorCode | undefined>> = {
+  "agent/spawn": spawnGate,
 };
 
 /** What must be there on this machine: looked at with the mistakes of the call, before anything is done. */

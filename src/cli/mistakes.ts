@@ -1,13 +1,16 @@
 /** The one phase of validation: every mistake of a call, of its command, of the environment and of the machine, in one error, before anything is done. */
-import { HoldfastError } from "../protocol/errors.ts";
+import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { environmentProblems } from "./choices.ts";
 import type { Env } from "./context.ts";
-import { CHECKS, CONDITIONS } from "./handlers.ts";
+import { CHECKS, CONDITIONS, GATES } from "./handlers.ts";
 import { type Call, invalid } from "./parse.ts";
 
 const ARG_ERROR = 3;
 
 const sentencesOf = ({ message, info }: HoldfastError): readonly string[] => info.problems ?? [message];
+
+/** Its own next step is better than the help of the command. */
+const gateInfo = ({ info }: HoldfastError): ErrorDetails => ({ ...info, suggestion: undefined });
 
 export const mistakes = (
   call: Call,
@@ -19,8 +22,11 @@ export const mistakes = (
   const missing = CONDITIONS[name]?.(call, place) ?? [];
   const [first] = missing;
   const hasBadArgument = problems.length > 0 || missing.some(({ row }) => row.exit === ARG_ERROR);
-  if (hasBadArgument)
-    return invalid([...problems, ...missing.flatMap(sentencesOf)], call.command.words.join(" "));
+  if (hasBadArgument) {
+    const refused = invalid([...problems, ...missing.flatMap(sentencesOf)], call.command.words.join(" "));
+    const gate = call.problems.length === 0 ? GATES[name]?.(call) : undefined;
+    return gate === undefined ? refused : new HoldfastError(gate, refused.message, gateInfo(refused));
+  }
   if (first === undefined || missing.length === 1) return first;
   const all = missing.flatMap(sentencesOf);
   return new HoldfastError(first.code, `${all.length} things are missing: ${all.join(" ")}`, {

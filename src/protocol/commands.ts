@@ -274,6 +274,13 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     help: "directory in which the agent runs",
     default: "here",
   },
+  {
+    name: "add-dir",
+    type: "string",
+    value: "DIR",
+    repeatable: true,
+    help: "one more directory that the agent may work in (claude, codex)",
+  },
   { name: "prompt-file", type: "string", value: "F", help: "read the prompt from a file; - is stdin" },
   { name: "model", short: "m", type: "string", value: "M", help: "model, as the agent names it" },
   { name: "session", type: "string", value: "S", help: "go on in this session of the provider" },

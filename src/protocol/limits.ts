@@ -12,6 +12,10 @@ export const DATA_MAX_BYTES = 65_536;
 export const FINAL_TEXT_MAX_BYTES = 65_536;
 /** agent-event notes A.2: stdout, and stderr, of a command that manages MCP servers. */
 export const MCP_OUTPUT_MAX_BYTES = 65_536;
+/** agent-event notes A.5: the name of a model, and one of the directories that are added to an agent's own; bytes of UTF-8, trimmed. */
+export const MODEL_MAX_BYTES = 128;
+export const ADD_DIR_MAX_BYTES = 1_024;
+export const ADD_DIRS_MAX = 16;
 /** agent-event notes A.3: a longer session id is omitted, never cut. */
 export const SESSION_ID_MAX_BYTES = 1_024;
 

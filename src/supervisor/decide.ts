@@ -6,6 +6,8 @@
  * what comes next: here its private supervisor (`decide`), for a worker of a file the tree (tree/decide.ts).
  */
 
+import type { AgentEvent } from "../protocol/agent-event.ts";
+import { truncateMessage } from "../protocol/bounds.ts";
 import {
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
@@ -305,8 +307,14 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
   const lost = terminal.type === "worker_failed" ? lostSession(child, failure) : undefined;
   const abandoned = (session_id: string) =>
     record("session_abandoned", { session_id, reason: failure?.message ?? "", clock: now.clock });
+  const fault = terminal.type === "worker_failed" ? faultEvent(child, input, failure ?? noError) : undefined;
   return {
-    events: [exited, terminal, ...(typeof lost === "string" ? [abandoned(lost)] : [])],
+    events: [
+      ...(fault === undefined ? [] : [record("agent.event", fault)]),
+      exited,
+      terminal,
+      ...(typeof lost === "string" ? [abandoned(lost)] : []),
+    ],
     commands: [],
     verdict: verdictOf(child, input, terminal.type === "worker_completed", failure, lost),
   };
@@ -322,6 +330,24 @@ const lostSession = (
 ): string | null | undefined => {
   if (stop !== null || failure?.code !== "SESSION_NOT_FOUND") return undefined;
   return resumes === asked_session ? null : resumes;
+};
+
+/**
+ * The one Error event of a failure, with the very message of its completion (agent-event notes A.4). What we stopped for a limit has had
+ * no other; what was cancelled has none: what its agent says of its own death is overridden.
+ */
+const faultEvent = (
+  { stop }: ChildState,
+  { fault, agent_kind, error }: Exited,
+  { code, message }: WorkerError,
+): AgentEvent | undefined => {
+  const said = truncateMessage(message);
+  if (fault !== undefined)
+    return fault.message === said ? fault : { ...fault, message: said, data: { code } };
+  // Whatever else its adapter knows, it has told: at the end of a turn.
+  const isOurs = stop?.kind === "limit" || error !== undefined;
+  if (agent_kind === undefined || !isOurs) return undefined;
+  return { agent_kind, kind: "Error", channel: "error", message: said, data: { code } };
 };
 
 const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];

@@ -3,6 +3,7 @@
 import type { WorkerEnd } from "../actors/worker-machine.ts";
 import type { IncarnationOutcome } from "../adapters/adapter.ts";
 import type { RunExit } from "../adapters/spawner.ts";
+import type { AgentEvent } from "../protocol/agent-event.ts";
 import type { AnswerArtifact } from "../protocol/completion.ts";
 import type {
   ClockStamp,
@@ -93,6 +94,10 @@ export type Input =
       readonly sweep?: SweepReport;
       readonly artifact?: AnswerArtifact;
       readonly error?: WorkerError;
+      /** The last word of its adapter on a failure. What goes on record depends on what the failure is in the end. */
+      readonly fault?: AgentEvent;
+      /** Whose events they are, for a failure of which no adapter knows. */
+      readonly agent_kind?: string;
     }
   | {
       readonly type: "kill";

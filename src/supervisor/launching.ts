@@ -1,10 +1,11 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
 import { basename } from "node:path";
-import type { AgentAdapter } from "../adapters/adapter.ts";
+import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
 import type { LaunchRequest, Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import { LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../protocol/limits.ts";
+import { type RecordDraft, workerStream } from "../protocol/records.ts";
 import {
   isSecretName,
   makeRedactor,
@@ -85,6 +86,8 @@ const start = async (shell: Shell, incarnation: number, session: string | undefi
     throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
   // Let go meanwhile: whoever supervises it next starts it.
   if (journal.isClosed()) return forEver();
+  const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
+  if (warned.length > 0) await journal.note(warned);
   const { cwd } = spec;
   const request: LaunchRequest = {
     worker_id: id,
@@ -100,6 +103,21 @@ const start = async (shell: Shell, incarnation: number, session: string | undefi
   const run = await inTime(shell, shell.starting);
   return { run, argv, session };
 };
+
+/** On record before there is a process: they come before all that it prints, and once, whatever dies in between. */
+const warningsOf = (
+  worker_id: string,
+  incarnation: number,
+  agent_kind: string,
+  warnings: LaunchPlan["warnings"] = [],
+): readonly RecordDraft[] =>
+  warnings.map((message) => ({
+    type: "agent.event",
+    stream: workerStream(worker_id),
+    worker_id,
+    incarnation,
+    payload: { agent_kind, kind: "Status", channel: "status", message },
+  }));
 
 /** Where nobody is left to wait for as long as it takes, the grace is its bound. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);

@@ -1,6 +1,6 @@
 /** Puts the real parts together: the log, the process spawner and the adapters of a state directory, under one runtime. */
 import { chmodSync, mkdirSync } from "node:fs";
-import { access, readFile } from "node:fs/promises";
+import { access, readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
@@ -142,7 +142,7 @@ export const openRuntime = (
       boot_id: currentPlace().boot_id,
       random: Math.random,
       zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
-      probe: { fileExists, portAccepts },
+      probe: { fileExists, isDirectory, portAccepts },
       adapterFor,
       defects,
       onTick: options.onTick,
@@ -215,6 +215,12 @@ const DAY_CHARS = 10;
 const fileExists = (cwd: string, path: string): Promise<boolean> =>
   access(resolve(cwd, path)).then(
     () => true,
+    () => false,
+  );
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
     () => false,
   );
 

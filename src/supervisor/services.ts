@@ -34,6 +34,8 @@ export interface Prepared {
 /** The world outside, where a worker's readiness is looked for. */
 export interface Probe {
   fileExists(cwd: string, path: string): Promise<boolean>;
+  /** Absolute. */
+  isDirectory(path: string): Promise<boolean>;
   /** On 127.0.0.1. */
   portAccepts(port: number): Promise<boolean>;
 }

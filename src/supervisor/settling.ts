@@ -1,7 +1,10 @@
 /** After the exit: sweep what it left, read what it wrote, hear the adapter's verdict, let the supervisor decide. */
+import type { AgentEvent } from "../protocol/agent-event.ts";
+import { truncateMessage } from "../protocol/bounds.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { STDERR_TAIL_BYTES } from "../protocol/limits.ts";
+import type { RecordDraft, WorkerError } from "../protocol/records.ts";
 import { keptAnswer } from "./answer-artifact.ts";
 import { errorOf, failedToStart, honest, NOT_STARTED, RUN_GONE, UNKNOWN_EXIT } from "./exits.ts";
 import { durationOf } from "./limiting.ts";
@@ -10,6 +13,7 @@ import type { Shell } from "./worker.ts";
 export const settle = async (shell: Shell): Promise<void> => {
   const duration_ms = durationOf(shell);
   const { run, intake, journal, program } = shell;
+  const agent_kind = shell.adapter.kind;
   if (run === undefined || intake === undefined) {
     // Its launch is on record and its directory is not there: an older log was put back, or somebody has tidied.
     const isGone = shell.startError === undefined && journal.child().spawned;
@@ -18,7 +22,7 @@ export const settle = async (shell: Shell): Promise<void> => {
       : errorOf(shell.startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."));
     const exit = isGone ? UNKNOWN_EXIT : NOT_STARTED;
     await journal.fact(
-      { type: "exited", exit, outcome: failedToStart(error), duration_ms, error },
+      { type: "exited", exit, outcome: failedToStart(error), duration_ms, error, agent_kind },
       [],
       shell.forgetCheckpoints(),
     );
@@ -38,7 +42,8 @@ export const settle = async (shell: Shell): Promise<void> => {
     ...(shell.mail !== undefined && run.isStdinClosed() ? { input_ended: true } : {}),
     ...(program === undefined ? {} : { program }),
   });
-  const { drafts, outcome } = ending instanceof Promise ? await ending : ending;
+  const { drafts: last, outcome } = ending instanceof Promise ? await ending : ending;
+  const { drafts, fault } = withoutFault(last, outcome.error);
   shell.detach();
   run.dispose();
   const artifact = await keptAnswer(shell, drafts, outcome.completion);
@@ -47,9 +52,22 @@ export const settle = async (shell: Shell): Promise<void> => {
     ...(artifact === undefined ? {} : { artifact }),
     outcome: honest(outcome, exit),
     output_bytes: intake.read(),
+    ...(fault === undefined ? {} : { fault }),
+    agent_kind,
     ...(sweep === undefined ? {} : { sweep }),
   };
   crashPoint("exit-before-record");
   await journal.fact({ type: "exited", ...told, duration_ms }, drafts, shell.forgetCheckpoints());
   crashPoint("exit-after-record");
+};
+
+/** What an adapter's verdict adds, and apart from it what it says of the failure: that depends on whether it was stopped meanwhile. */
+const withoutFault = (
+  drafts: readonly RecordDraft[],
+  error: WorkerError | undefined,
+): { readonly drafts: readonly RecordDraft[]; readonly fault?: AgentEvent } => {
+  const last = drafts.at(-1);
+  if (last?.type !== "agent.event" || last.payload.kind !== "Error") return { drafts };
+  if (error === undefined || last.payload.message !== truncateMessage(error.message)) return { drafts };
+  return { drafts: drafts.slice(0, -1), fault: last.payload };
 };

@@ -1,12 +1,15 @@
 /** What is asked for becomes what can be started: checked whole, its environment built, and a second copy with its secrets masked. */
 import { Effect } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
-import { HoldfastError } from "../protocol/errors.ts";
+import { addedDirectories, missingDirectory } from "../adapters/extensions.ts";
+import { refusal, refused } from "../adapters/gateway.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
 import { makeRedactor, redactError } from "../protocol/redact.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { SpawnReply } from "./replies.ts";
+import type { Probe } from "./services.ts";
 
 export interface Startable {
   /** As it is kept in the run directory. Keys that its kind has no use for are not. */
@@ -32,15 +35,16 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
     Effect.gen(function* () {
       const adapter = yield* adapterOf(String(given.kind));
       const parsed = WorkerSpec.safeParse({ ...given, kind: adapter.kind });
-      const problems = parsed.success
-        ? [...(yield* attempt(() => adapter.validate(parsed.data)))]
-        : parsed.error.issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
-      if (parsed.success && parsed.data.backoff_max_ms < parsed.data.backoff_min_ms)
-        problems.push("backoff: the longest delay is shorter than the shortest.");
-      if (parsed.success && problems.length === 0) return { spec: parsed.data, adapter };
-      return yield* Effect.fail(
-        new HoldfastError("INVALID_REQUEST", problems.join(" "), { problems, phase: "validation" }),
-      );
+      if (!parsed.success) {
+        const { issues } = parsed.error;
+        const problems = issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
+        return yield* Effect.fail(refused(problems, []) as HoldfastError);
+      }
+      const spec = parsed.data;
+      const isBackwards = spec.backoff_max_ms < spec.backoff_min_ms;
+      const more = isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : [];
+      const refusedFor = yield* attempt(() => refusal(adapter, spec, more));
+      return refusedFor === undefined ? { spec, adapter } : yield* Effect.fail(refusedFor);
     }),
   startable: (spec, adapter) =>
     Effect.gen(function* () {
@@ -52,6 +56,7 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         ),
         (error) => redactError(error, redact),
       );
+      yield* attemptAsync(() => checkDirectories(spec, services.probe));
       const { name, supervisor, parent } = spec;
       const masked = {
         ...redact.value(spec),
@@ -71,3 +76,14 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
       return { kept: { ...spec, client_env }, masked, shown };
     }),
 });
+
+/** The directories that are added to the agent's own are there when it is asked for; what becomes of them later is the agent's to tell. */
+const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> => {
+  const directories = addedDirectories(spec);
+  const there = await Promise.all(directories.map((path) => probe.isDirectory(path)));
+  const error = refused(
+    there.flatMap((isThere, at) => (isThere ? [] : [missingDirectory(at)])),
+    [],
+  );
+  if (error !== undefined) throw error;
+};

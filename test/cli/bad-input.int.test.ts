@@ -160,6 +160,14 @@ describe("agent spawn refuses", () => {
       ["Extension key agent_api.nope.v1 is not supported by kind command"],
     ],
     [["claude", "hi", "--ext", "agent_api.config.model.v1=7"], ["Invalid agent_api.config.model.v1."]],
+    [
+      ["claude", "hi", "--add-dir", "/nonexistent/dir"],
+      ["--add-dir /nonexistent/dir is no directory that is there"],
+    ],
+    [
+      ["codex", "hi", "--add-dir", "/", "--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}'],
+      ["The directories are given twice"],
+    ],
     [["codex", "hi", "--permission", "ask"], ["cannot ask for permission"]],
     [["--budget", "turns=3", "--", "true"], ["reports no turns"]],
     [
@@ -213,6 +221,21 @@ describe("agent spawn refuses", () => {
       `The prompt from ${file} is empty.`,
     ]);
   });
+});
+
+it.each<[string[], string]>([
+  [["claude", "hi", "--ext", "backend.codex.exec.sandbox_mode=1"], "UNSUPPORTED_CAPABILITY"],
+  [
+    ["claude", "hi", "--ext", "agent_api.nope.v1=1", "--ext", "agent_api.config.model.v1=7"],
+    "UNSUPPORTED_CAPABILITY",
+  ],
+  [["claude", "hi", "--ext", "agent_api.config.model.v1=7"], "INVALID_REQUEST"],
+  [["claude", "--ext", "agent_api.nope.v1=1"], "INVALID_REQUEST"],
+  [["claude", "hi", "--ext", "agent_api.nope.v1=1", "--grace", "x"], "INVALID_REQUEST"],
+])("agent spawn %j is refused with %s: a key that is not supported beats values", async (argv, code) => {
+  const env = { HOLDFAST_HOME: stateDir, PATH: `${programs}:${process.env.PATH}` };
+  const { exit, stdout } = await agent(["-o", "json", "spawn", ...argv], { env });
+  expect({ exit, error: JSON.parse(stdout).error }).toMatchObject({ exit: 3, error: { code } });
 });
 
 it.each([

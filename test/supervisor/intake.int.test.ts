@@ -49,7 +49,7 @@ const makeFlood = () => {
     redact: makeRedactor(),
     reader,
     company,
-    account: undefined,
+    account: { model: null, estimate: (usage) => usage },
   });
   return { intake, company, rests, read };
 };

@@ -59,7 +59,7 @@ export const memoryMachine = Effect.gen(function* () {
     boot_id: "boot",
     random: () => 0,
     zone: "UTC",
-    probe: { fileExists: async () => false, portAccepts: async () => false },
+    probe: { fileExists: async () => false, isDirectory: async () => true, portAccepts: async () => false },
     adapterFor: (kind) => (kind === "command" ? command : undefined),
     prepare: (adapter, given, incarnation, session) =>
       Effect.sync(() => ({

@@ -26,10 +26,11 @@ describe("the quota of output", () => {
       expect(log.stream(id, ["worker_limit_reached"]).map(({ payload }) => payload)).toEqual([
         { limit: "output", value: 101, bound: 100 },
       ]);
-      expect(typesOf(id).slice(-6)).toEqual([
+      expect(typesOf(id).slice(-7)).toEqual([
         "worker_limit_reached",
         "worker_state_changed",
         "worker_signal_sent",
+        "agent.event",
         "worker_exited",
         "worker_failed",
         "worker_ended",

@@ -1,10 +1,11 @@
 /** Kind `claude_code`: Anthropic's Claude Code, headless. Read against 2.1.4, 2.1.197 and 2.1.329. */
 import type { AgentAdapter } from "../adapter.ts";
+import { optedIn } from "../opt-ins.ts";
 import { converses } from "./converses.ts";
 import { decode } from "./decode.ts";
 import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
-import { capabilities, credentials, plan, validate } from "./plan.ts";
+import { capabilities, credentials, OPT_INS, plan, validateWith } from "./plan.ts";
 import { type ClaudeState, initial } from "./state.ts";
 
 export const claudeCode: AgentAdapter<ClaudeState> = {
@@ -19,7 +20,11 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   sessions_under: ["CLAUDE_CONFIG_DIR", "HOME"],
   messages,
   converses,
-  validate,
+  configured: (options) => {
+    const able = [...capabilities, ...optedIn(OPT_INS, options)];
+    return { capabilities: able, validate: validateWith(able) };
+  },
+  validate: validateWith(capabilities),
   plan,
   decoder_version: 1,
   initial,

@@ -6,7 +6,16 @@
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems } from "../agent-rules.ts";
-import { agentOptions, FORK, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import {
+  ADD_DIRS,
+  agentOptions,
+  EXTERNAL_SANDBOX,
+  EXTERNAL_SANDBOX_WARNING,
+  FORK,
+  MODEL,
+  NON_INTERACTIVE,
+  RESUME,
+} from "../extensions.ts";
 import { asksPermission, converses } from "./converses.ts";
 
 export const capabilities = [
@@ -22,7 +31,12 @@ export const capabilities = [
   FORK,
   MODEL,
   NON_INTERACTIVE,
+  ADD_DIRS,
+  "backend.claude_code.print_stream_json",
 ] as const;
+
+/** What must be allowed by the configuration, by its option. */
+export const OPT_INS = { allow_external_sandbox_exec: [EXTERNAL_SANDBOX] } as const;
 
 export const credentials = [
   "ANTHROPIC_API_KEY",
@@ -44,11 +58,14 @@ const ENVIRONMENT = {
   CLAUDE_CODE_MAX_RETRIES: "10",
 } as const;
 
-export const validate = (spec: WorkerSpec): readonly string[] =>
-  agentProblems(spec, capabilities, { converses: true, asks: true });
+/** `able`: the capabilities of this instance. */
+export const validateWith =
+  (able: readonly string[]) =>
+  (spec: WorkerSpec): readonly string[] =>
+    agentProblems(spec, able, { converses: true, asks: true });
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
-  const { model, session, fork } = agentOptions(spec);
+  const { model, session, fork, addDirs, externalSandbox } = agentOptions(spec);
   const argv = [binary, "-p", "--output-format", "stream-json", "--verbose"];
   if (converses(spec)) argv.push("--input-format", "stream-json", "--replay-user-messages");
   if (asksPermission(spec)) argv.push("--permission-prompt-tool", "stdio");
@@ -60,8 +77,9 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     else argv.push("--continue");
     if (fork) argv.push("--fork-session");
   }
+  for (const dir of addDirs) argv.push("--add-dir", dir);
   // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
-  if (spec.permission === "allow" && !asksPermission(spec))
+  if (externalSandbox || (spec.permission === "allow" && !asksPermission(spec)))
     argv.push("--permission-mode", "bypassPermissions");
   // It asks about nothing that its own settings allow: what is never allowed is taken away from it.
   const never = spec.permission_rules.filter(
@@ -76,5 +94,10 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
   const stdin = converses(spec)
     ? ({ kind: "open", text: "" } as const)
     : ({ kind: "text", text: spec.prompt ?? "" } as const);
-  return { argv, env: ENVIRONMENT, stdin };
+  return {
+    argv,
+    env: ENVIRONMENT,
+    stdin,
+    ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
+  };
 };

@@ -1,8 +1,9 @@
 /** Kind `codex`: OpenAI's codex, by `codex exec --json`. Read against 0.46 and 0.169.0. */
 import type { AgentAdapter } from "../adapter.ts";
+import { optedIn } from "../opt-ins.ts";
 import { decode } from "./decode.ts";
 import { finish } from "./outcome.ts";
-import { capabilities, credentials, modelInArguments, plan, validate } from "./plan.ts";
+import { capabilities, credentials, modelInArguments, OPT_INS, plan, validateWith } from "./plan.ts";
 import { type CodexState, initial } from "./state.ts";
 
 export const codex: AgentAdapter<CodexState> = {
@@ -15,7 +16,11 @@ export const codex: AgentAdapter<CodexState> = {
   streams: ["stdout"],
   default_restart: "transient",
   sessions_under: ["CODEX_HOME", "HOME"],
-  validate,
+  configured: (options) => {
+    const able = [...capabilities, ...optedIn(OPT_INS, options)];
+    return { capabilities: able, validate: validateWith(able) };
+  },
+  validate: validateWith(capabilities),
   plan,
   model: modelInArguments,
   decoder_version: 1,

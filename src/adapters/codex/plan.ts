@@ -5,8 +5,26 @@
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems } from "../agent-rules.ts";
-import { agentOptions, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import {
+  ADD_DIRS,
+  agentOptions,
+  EXTERNAL_SANDBOX,
+  EXTERNAL_SANDBOX_WARNING,
+  MODEL,
+  NON_INTERACTIVE,
+  oneOf,
+  RESUME,
+} from "../extensions.ts";
 import { asName } from "../json.ts";
+
+export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
+export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
+
+/** Notes A.5: the words of codex itself. */
+const OWN_KEYS = {
+  [APPROVAL_POLICY]: oneOf(APPROVAL_POLICY, ["untrusted", "on-failure", "on-request", "never"]),
+  [SANDBOX_MODE]: oneOf(SANDBOX_MODE, ["read-only", "workspace-write", "danger-full-access"]),
+};
 
 export const capabilities = [
   "agent_api.run",
@@ -20,7 +38,14 @@ export const capabilities = [
   RESUME,
   MODEL,
   NON_INTERACTIVE,
+  ADD_DIRS,
+  "backend.codex.exec_stream",
+  APPROVAL_POLICY,
+  SANDBOX_MODE,
 ] as const;
+
+/** What must be allowed by the configuration, by its option. */
+export const OPT_INS = { allow_external_sandbox_exec: [EXTERNAL_SANDBOX] } as const;
 
 export const credentials = ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"] as const;
 
@@ -34,13 +59,24 @@ const QUIET = [
   "features.unbounded_connection_retries=false",
 ] as const;
 
-/** Nobody can answer a question of `codex exec`: what the sandbox forbids fails, and the run goes on. */
-const DENY = ['approval_policy="never"', 'sandbox_mode="read-only"'] as const;
+/**
+ * Nobody can answer a question of `codex exec`: what the sandbox forbids fails, and the run goes on. With --permission deny it only
+ * reads, unless a key says otherwise; a word of the schema is a TOML string as it is a JSON string.
+ */
+const policiesOf = ({ ext }: WorkerSpec): readonly string[] => [
+  `approval_policy=${JSON.stringify(ext[APPROVAL_POLICY] ?? "never")}`,
+  `sandbox_mode=${JSON.stringify(ext[SANDBOX_MODE] ?? "read-only")}`,
+];
 
-export const validate = (spec: WorkerSpec): readonly string[] => {
-  const problems = [...agentProblems(spec, capabilities)];
-  if (spec.fork)
-    problems.push("Kind codex cannot fork a session: leave --fork out to go on in the session itself.");
+const policyProblems = ({ ext, permission }: WorkerSpec): readonly string[] => {
+  const problems: string[] = [];
+  const policy = ext[APPROVAL_POLICY];
+  if (policy !== undefined && policy !== "never" && ext[NON_INTERACTIVE] !== false)
+    problems.push(`${APPROVAL_POLICY} must be "never" unless ${NON_INTERACTIVE} is false.`);
+  if (permission === "allow")
+    for (const key of [APPROVAL_POLICY, SANDBOX_MODE])
+      if (ext[key] !== undefined)
+        problems.push(`${key} contradicts --permission allow, which asks nothing and has no sandbox.`);
   return problems;
 };
 
@@ -57,22 +93,40 @@ export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
   return model;
 };
 
+/** `able`: the capabilities of this instance. */
+export const validateWith =
+  (able: readonly string[]) =>
+  (spec: WorkerSpec): readonly string[] => {
+    const problems = [...agentProblems(spec, able, { keys: OWN_KEYS }), ...policyProblems(spec)];
+    if (spec.fork)
+      problems.push("Kind codex cannot fork a session: leave --fork out to go on in the session itself.");
+    return problems;
+  };
+
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
-  const { model, session: asked } = agentOptions(spec);
+  const { model, session: asked, addDirs, externalSandbox } = agentOptions(spec);
   const session = known === undefined ? asked : ({ by: "id", id: known } as const);
+  const bypasses = spec.permission === "allow" || externalSandbox;
   const settings: readonly string[] = [
     ...QUIET,
-    ...(spec.permission === "allow" ? [] : DENY),
+    ...(bypasses ? [] : policiesOf(spec)),
     // A JSON string is a TOML string.
     ...(model === undefined ? [] : [`model=${JSON.stringify(model)}`]),
   ];
   const argv = [binary, "exec"];
+  // `resume` does not know it: it is a flag of `exec`.
+  for (const dir of addDirs) argv.push("--add-dir", dir);
   if (session !== undefined) argv.push("resume");
   argv.push("--json", "--skip-git-repo-check");
-  if (spec.permission === "allow") argv.push("--dangerously-bypass-approvals-and-sandbox");
+  if (bypasses) argv.push("--dangerously-bypass-approvals-and-sandbox");
   for (const setting of settings) argv.push("-c", setting);
   argv.push(...spec.argv);
   if (session !== undefined) argv.push(session.by === "id" ? session.id : "--last");
   argv.push("-");
-  return { argv, env: {}, stdin: { kind: "text", text: spec.prompt ?? "" } };
+  return {
+    argv,
+    env: {},
+    stdin: { kind: "text", text: spec.prompt ?? "" },
+    ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
+  };
 };

@@ -45,6 +45,7 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
     promptProblem(call, cwd),
     cwdError,
     isKnown ? thrown(() => findProgram({ argv: [typed], cwd: where, env: { PATH: path } })) : undefined,
+    ...(cwdError === undefined ? directoryProblems(call, where) : []),
     ...Object.entries(own).map(([name, value]) => secretProblem(name, value, env, where)),
   ];
   return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.kind)]));
@@ -88,6 +89,14 @@ const promptProblem = (call: Call, cwd: string): HoldfastError | undefined => {
     return problem(cause);
   }
 };
+
+/** In the words of the flag; what the key names is looked at by the daemon. */
+const directoryProblems = ({ flags }: Call, cwd: string): readonly (HoldfastError | undefined)[] =>
+  ((flags["add-dir"] as string[] | undefined) ?? []).map((dir) =>
+    statSync(resolve(cwd, dir.trim()), { throwIfNoEntry: false })?.isDirectory() === true
+      ? undefined
+      : invalid([`--add-dir ${dir} is no directory that is there`], "spawn"),
+  );
 
 const secretProblem = (name: string, value: string, env: Env, cwd: string): HoldfastError | undefined => {
   const [, kind, target = ""] = /^@(env|file):(.+)$/s.exec(value) ?? [];

@@ -1,8 +1,10 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
-import { VALIDATE } from "../../adapters/validate.ts";
+import { ADD_DIRS, foreignKeys, VALIDATE } from "../../adapters/validate.ts";
+import type { KindDef } from "../../protocol/commands.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import {
   kindDefaults,
   kindOf,
@@ -24,6 +26,8 @@ import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
 
+type Json = NonNullable<WorkerSpecInput["ext"]>[string];
+
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
 export const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
 
@@ -41,14 +45,27 @@ const programProblems = (typed: string | undefined, argv: Call["argv"]): readonl
   ];
 };
 
+const needsPrompt = (kind: KindDef, { args, flags }: Call): boolean =>
+  kind.needsPrompt &&
+  !(kind.converses && flags.interactive === true) &&
+  args[1] === undefined &&
+  flags["prompt-file"] === undefined;
+
+/** Keys that the kind does not take; a prompt that is missing comes first (agent-event notes A.4). */
+export const spawnGate = (call: Call): ErrorCode | undefined => {
+  const kind = kindOf(call.args[0] ?? "command");
+  if (kind === undefined || needsPrompt(kind, call) || call.args[1]?.trim() === "") return undefined;
+  return foreignKeys(kind.kind, extOf(call)).length > 0 ? "UNSUPPORTED_CAPABILITY" : undefined;
+};
+
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
-const kindProblems = ({ args, argv, flags }: Call): readonly string[] => {
-  const [typed, prompt] = args;
+const kindProblems = (call: Call): readonly string[] => {
+  const { args, argv, flags } = call;
+  const [typed] = args;
   const kind = kindOf(typed ?? "command");
   if (kind === undefined) return kindProblem(typed);
   const problems = kind.binary === null ? [...programProblems(typed, argv)] : [];
-  const needsPrompt = kind.needsPrompt && !(kind.converses && flags.interactive === true);
-  if (needsPrompt && prompt === undefined && flags["prompt-file"] === undefined)
+  if (needsPrompt(kind, call))
     problems.push(`kind ${kind.short} needs a PROMPT: an argument, --prompt-file F, or - to read stdin`);
   for (const flag of kind.refuses)
     if (flags[flag] !== undefined) problems.push(`--${flag} means nothing to kind ${kind.short}`);
@@ -109,6 +126,8 @@ export const spawnProblems = (call: Call): readonly string[] => {
       problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
+  if (flags["add-dir"] !== undefined && pairs(flags.ext).some(([key]) => key === ADD_DIRS))
+    problems.push(`the directories are given twice: by --add-dir and by the extension key ${ADD_DIRS}`);
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
     problems.push("the prompt is given twice: as PROMPT and with --prompt-file");
   if (args[1] !== "" && args[1]?.trim() === "") problems.push("PROMPT is empty");
@@ -144,6 +163,15 @@ export const sentEnvironment = (
   { env, stateDir }: Pick<Context, "env" | "stateDir">,
 ): Record<string, string> => clientEnvironment({ ...env, [ALWAYS_INHERITED]: stateDir }, named);
 
+/** `--add-dir` is another spelling of a key. */
+const extOf = ({ flags }: Call): Record<string, Json> => {
+  const dirs = flags["add-dir"] as string[] | undefined;
+  return {
+    ...(dirs === undefined ? {} : { [ADD_DIRS]: { dirs } }),
+    ...Object.fromEntries((flags.ext as [string, Json][] | undefined) ?? []),
+  };
+};
+
 const limitsOf = ({ memory, pids, cpu }: Call["flags"]): WorkerSpecInput["limits"] => ({
   ...(memory === undefined ? {} : { memory_bytes: memory as number }),
   ...(pids === undefined ? {} : { pids: pids as number }),
@@ -152,9 +180,10 @@ const limitsOf = ({ memory, pids, cpu }: Call["flags"]): WorkerSpecInput["limits
 
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
-  { flags, args, argv = [] }: Call,
+  call: Call,
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
 ): WorkerSpecInput => {
+  const { flags, args, argv = [] } = call;
   const { kind } = kindOf(args[0] ?? "command")!;
   const defaults = kindDefaults(kind, flags.interactive === true);
   const own = Object.fromEntries(pairs(flags.env));
@@ -179,7 +208,7 @@ export const specOf = (
     permission_rules: rulesOf(flags),
     approval_within_ms: flags["approval-within"] as number | undefined,
     approval_default: flags["approval-default"] as WorkerSpecInput["approval_default"],
-    ext: Object.fromEntries((flags.ext as [string, never][] | undefined) ?? []),
+    ext: extOf(call),
     restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? defaults.restart,
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
