@@ -13,6 +13,7 @@ import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
+import { subtreeSums } from "./usage.ts";
 
 export interface Attached {
   readonly db: Database;
@@ -23,6 +24,7 @@ export interface Attached {
   readonly kept: KeptRows;
   readonly workers: ReturnType<typeof workerRows>;
   readonly turns: ReturnType<typeof turnRows>;
+  readonly subtree: ReturnType<typeof subtreeSums>;
   readonly messages: ReturnType<typeof messageRows>;
   readonly trees: ReturnType<typeof treeRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
@@ -52,6 +54,7 @@ export const attach = (
       kept: rows,
       workers: workerRows(db, cursor.lineAt, rows),
       turns: turnRows(db, rows),
+      subtree: subtreeSums(db),
       messages: messageRows(db),
       trees: treeRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
