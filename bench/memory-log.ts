@@ -144,6 +144,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     daemonStream: () => [],
     checkAside: notKept,
     rebuildAside: notKept,
+    subtree: () => undefined,
     usageAside: notKept,
     gc: notKept,
     look: () => undefined,

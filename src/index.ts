@@ -29,6 +29,7 @@ import type {
   PerWorker,
   SpawnReply,
   TreeNode,
+  UsageReply,
   WaitReply,
   WhyReply,
   WorkerInfo,
@@ -256,6 +257,17 @@ export class Runtime {
     return this.#call(() => this.#api.why(checked("agent/why", { id }).id));
   }
 
+  /**
+   * Tokens, costs, turns, tool calls and time of turns that were completed (docs/usage.md): of these workers and of all below these
+   * supervisors, or of all there ever were. `by`: `day` (the default, in UTC), `kind`, `model`, `worker` or `label:KEY`.
+   */
+  usage(
+    ids: readonly string[] = [],
+    options: { readonly by?: string; readonly since_ms?: number; readonly subtree?: boolean } = {},
+  ): Promise<UsageReply> {
+    return this.#call(() => this.#api.usage(checked("agent/usage", { ids: [...ids], ...options })));
+  }
+
   /** Brings a tree in line with what is given: only what differs is started, stopped or restarted. With `dry_run` it says what would. */
   applyTree(tree: TreeSpecInput, options: { readonly dry_run?: boolean } = {}): Promise<AppliedReply> {
     return this.#call(() => {
@@ -355,7 +367,14 @@ export type { Json, KillOptions, OpenOptions, ResumeOptions, SpawnOptions, Watch
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
-export type { LogRecord, RecordPayloads, RecordType, Usage, WorkerError } from "./protocol/records.ts";
+export type {
+  LogRecord,
+  ModelUsage,
+  RecordPayloads,
+  RecordType,
+  Usage,
+  WorkerError,
+} from "./protocol/records.ts";
 export { EventStreams } from "./protocol/run-events/append.ts";
 export { dedupeKey, type StreamEvent, type WorkerEvent } from "./protocol/run-events/events.ts";
 export {
@@ -377,6 +396,9 @@ export type {
   SpawnReply,
   TreeChange,
   TreeNode,
+  UsageReply,
+  UsageRow,
+  UsageSum,
   WaitReply,
   WhyReply,
   WorkerInfo,

@@ -15,6 +15,7 @@ export const NO_USAGE: Usage = {
   cost_usd: null,
 };
 
+/** Of what agents report: an estimate is made when a turn goes into the log, after this. */
 export const addUsage = (a: Usage, b: Usage): Usage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   output_tokens: a.output_tokens + b.output_tokens,
@@ -22,9 +23,6 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
   cost_usd:
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
-  ...(a.estimated_usd === undefined && b.estimated_usd === undefined
-    ? {}
-    : { estimated_usd: dollars((a.estimated_usd ?? 0) + (b.estimated_usd ?? 0)) }),
 });
 
 /** More than any run costs; a larger number is not a price. */

@@ -14,6 +14,7 @@ import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
+import { subtreeSums } from "./usage.ts";
 
 export interface Attached {
   readonly db: Database;
@@ -24,6 +25,7 @@ export interface Attached {
   readonly kept: KeptRows;
   readonly workers: ReturnType<typeof workerRows>;
   readonly turns: ReturnType<typeof turnRows>;
+  readonly subtree: ReturnType<typeof subtreeSums>;
   readonly messages: ReturnType<typeof messageRows>;
   readonly approvals: ReturnType<typeof approvalRows>;
   readonly trees: ReturnType<typeof treeRows>;
@@ -54,6 +56,7 @@ export const attach = (
       kept: rows,
       workers: workerRows(db, cursor.lineAt, rows),
       turns: turnRows(db, rows),
+      subtree: subtreeSums(db),
       messages: messageRows(db),
       approvals: approvalRows(db),
       trees: treeRows(db),

@@ -124,6 +124,7 @@ const open = (options: OpenOptions): EventLog => {
     named: guarded((name: string) => at().workers.named(name)),
     withPrefix: guarded((prefix: string, limit: number) => at().workers.withPrefix(prefix, limit)),
     turns: guarded((...asked: Parameters<EventLog["turns"]>) => at().turns(...asked)),
+    subtree: guarded((workerId: string, max: number) => at().subtree(workerId, max)),
     usageAside: (query) => asking(() => offload.run("usage", { file: options.file, query })),
     message: guarded((workerId: string, messageId: string) => at().messages.one(workerId, messageId)),
     messages: guarded((...asked: Parameters<EventLog["messages"]>) => at().messages.before(...asked)),

@@ -15,7 +15,7 @@ import type {
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { FormerEpoch } from "./epoch.ts";
 import type { GcOptions, GcReport } from "./retention/gc.ts";
-import type { UsageQuery, UsageReport } from "./usage.ts";
+import type { SubtreeSum, UsageQuery, UsageReport } from "./usage.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
 export interface Checkpoint {
@@ -223,6 +223,8 @@ export interface EventLog {
   withPrefix(prefix: string, limit: number): readonly WorkerRow[];
   /** The newest ones, oldest first. */
   turns(workerId: string, limit: number): readonly TurnRow[];
+  /** Of a worker and all that its agent asked for, and those; undefined where they are more than `max`. */
+  subtree(workerId: string, max: number): SubtreeSum | undefined;
   /** In a worker thread: one at a time, and nothing else waits for it. */
   usageAside(query: UsageQuery): Promise<UsageReport>;
   message(workerId: string, messageId: string): MessageRow | undefined;

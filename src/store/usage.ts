@@ -1,6 +1,7 @@
 /** What was used, added up from the projection of it: asked in a thread, because there may be millions of turns. */
 import SQLite, { type Database } from "better-sqlite3";
 import { USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../protocol/limits.ts";
+import type { Usage } from "../protocol/records.ts";
 import { dollars } from "../protocol/usage.ts";
 
 /** By what it is told apart; a label by its key. */
@@ -10,8 +11,16 @@ export interface UsageQuery {
   readonly by: UsageBy;
   /** RFC 3339: turns that were completed then or later. */
   readonly since?: string | undefined;
-  /** Of these workers alone. */
-  readonly worker_ids?: readonly string[] | undefined;
+  /** Of these alone; without it of all workers there ever were. */
+  readonly among?: Among | undefined;
+}
+
+export interface Among {
+  readonly workers: readonly string[];
+  /** With all that the agents of those have asked for, and those. */
+  readonly descendants: boolean;
+  /** Those of supervisors, by their paths, that were made since then (RFC 3339), and all that their agents have asked for, and those. */
+  readonly supervisors: readonly { readonly path: string; readonly since: string }[];
 }
 
 /** Tokens in one meaning for all kinds (`protocol/usage.ts`). Of several models in a turn, the one with the most output has the turn, its calls and its time. */
@@ -80,28 +89,41 @@ const shown = <S extends UsageSum>(sums: S): S => ({
   duration_ms: Math.round(sums.duration_ms),
 });
 
-export const usageIn = (db: Database, { by, since = "", worker_ids }: UsageQuery): UsageReport => {
+/** Each once: a UNION takes nobody twice. */
+const AMONG = `
+  WITH RECURSIVE whole(id) AS (
+    SELECT w.id FROM json_each(@supervisors) s JOIN p_workers w
+      ON w.supervisor <> 'root' AND w.supervisor = s.value ->> 'path' AND w.created_at >= s.value ->> 'since'
+    UNION SELECT value FROM json_each(@workers) WHERE @descendants = 1
+    UNION SELECT w.id FROM whole JOIN p_workers w ON w.parent = whole.id
+  ), asked(id) AS (SELECT value FROM json_each(@workers) UNION SELECT id FROM whole)`;
+
+const usageIn = (db: Database, { by, since = "", among }: UsageQuery): UsageReport => {
   const asked = {
     since,
-    ids: worker_ids === undefined ? "" : JSON.stringify(worker_ids),
+    workers: JSON.stringify(among?.workers ?? []),
+    supervisors: JSON.stringify(among?.supervisors ?? []),
+    descendants: among?.descendants ? 1 : 0,
     label: typeof by === "object" ? by.label : "",
     most: USAGE_ROWS_MAX,
     named: USAGE_UNPRICED_NAMED_MAX,
   };
-  const among = worker_ids === undefined ? "" : "AND u.worker_id IN (SELECT value FROM json_each(@ids))";
-  const where = `WHERE ended_at >= @since ${among}`;
+  const [of, only] = among === undefined ? ["", ""] : [AMONG, "AND u.worker_id IN (SELECT id FROM asked)"];
+  const where = `WHERE ended_at >= @since ${only}`;
   const { key, join } = keyOf(by);
   const order = by === "day" ? "key DESC" : DEAREST;
   const rows = db
     .prepare<typeof asked, Stored>(
-      `SELECT ${key} AS key, ${SUMS}, count(*) OVER () AS groups FROM p_usage u ${join} ${where}
+      `${of} SELECT ${key} AS key, ${SUMS}, count(*) OVER () AS groups FROM p_usage u ${join} ${where}
        GROUP BY 1 ORDER BY ${order} LIMIT @most`,
     )
     .all(asked);
-  const total = db.prepare<typeof asked, UsageSum>(`SELECT ${SUMS} FROM p_usage u ${where}`).get(asked)!;
+  const total = db
+    .prepare<typeof asked, UsageSum>(`${of} SELECT ${SUMS} FROM p_usage u ${where}`)
+    .get(asked)!;
   const unpriced_models = db
     .prepare<typeof asked, string | null>(
-      `SELECT DISTINCT model FROM p_usage u ${where} AND unpriced = 1 ORDER BY model LIMIT @named`,
+      `${of} SELECT DISTINCT model FROM p_usage u ${where} AND unpriced = 1 ORDER BY model LIMIT @named`,
     )
     .pluck()
     .all(asked);
@@ -127,4 +149,46 @@ export const usageOfFile = (file: string, query: UsageQuery): UsageReport => {
   } finally {
     db.close();
   }
+};
+
+/** What a worker and all below it come to, from their rows. */
+export interface SubtreeSum {
+  readonly workers: number;
+  readonly turns: number;
+  readonly tool_calls: number;
+  /** Of all turns together. */
+  readonly turn_ms: number;
+  readonly unpriced_turns: number;
+  /** Tokens as the CLIs count them. */
+  readonly usage: Usage;
+}
+
+type StoredSum = Omit<SubtreeSum, "usage"> &
+  Required<Omit<Usage, "estimated_usd">> & {
+    readonly estimated_usd: number | null;
+  };
+
+/** In one turn of the event loop, so of `max` workers at most: undefined where there are more. */
+export const subtreeSums = (db: Database) => {
+  const sum = db.prepare<[string, number], StoredSum>(
+    `WITH RECURSIVE below(id) AS (
+       VALUES (?) UNION SELECT w.id FROM below JOIN p_workers w ON w.parent = below.id LIMIT ?
+     )
+     SELECT count(*) AS workers, total(turns) AS turns, total(tool_calls) AS tool_calls, total(turn_ms) AS turn_ms,
+       total(unpriced_turns) AS unpriced_turns, total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens,
+       total(cached_tokens) AS cached_tokens, total(reasoning_tokens) AS reasoning_tokens, sum(cost_usd) AS cost_usd,
+       sum(estimated_usd) AS estimated_usd
+     FROM below JOIN p_workers USING (id)`,
+  );
+  return (workerId: string, max: number): SubtreeSum | undefined => {
+    const { workers, turns, tool_calls, turn_ms, unpriced_turns, cost_usd, estimated_usd, ...tokens } =
+      sum.get(workerId, max + 1)!;
+    if (workers > max) return undefined;
+    const usage = {
+      ...tokens,
+      cost_usd: cost_usd === null ? null : dollars(cost_usd),
+      ...(estimated_usd === null ? {} : { estimated_usd: dollars(estimated_usd) }),
+    };
+    return { workers, turns, tool_calls, turn_ms, unpriced_turns, usage };
+  };
 };

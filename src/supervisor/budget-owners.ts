@@ -2,7 +2,8 @@
 import type { Budget, OnBreach, WorkerSpec } from "../protocol/worker.ts";
 import type { EventLog } from "../store/port.ts";
 import { hasLimits } from "./budgets.ts";
-import { withDescendants, workersBelowPath } from "./descendants.ts";
+import { withDescendants } from "./descendants.ts";
+import { pathsBelow } from "./tree/fold.ts";
 import type { SupervisorState } from "./tree/state.ts";
 
 /** A supervisor of a file, and the tree that it stands in. */
@@ -74,7 +75,12 @@ export class Owners {
 
   /** Workers that may have spent something of it before: those on record, whatever became of them. */
   past({ id, tree }: Owner): readonly string[] {
-    return withDescendants(this.log, tree === null ? [id] : workersBelowPath(this.log, tree, id));
+    return withDescendants(this.log, tree === null ? [id] : this.members(tree, id));
+  }
+
+  private members(tree: string, path: string): readonly string[] {
+    const { since, paths } = pathsBelow(this.log, tree, path);
+    return this.log.workersUnder([...paths]).flatMap((row) => (row.created_at >= since ? [row.id] : []));
   }
 
   private above(path: string): readonly Owner[] {

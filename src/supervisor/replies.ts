@@ -7,7 +7,7 @@ import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/rec
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { ApprovalRow, MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
-import type { UsageReport, UsageRow, UsageSum } from "../store/usage.ts";
+import type { SubtreeSum, UsageReport, UsageRow, UsageSum } from "../store/usage.ts";
 import type { Spent } from "./budgets.ts";
 import type { DiskView } from "./disk.ts";
 import type { MovedOutput } from "./moved.ts";
@@ -81,23 +81,13 @@ export interface WorkerView {
   readonly paused?: readonly PauseView[];
 }
 
-/** Of several workers together. */
-export interface SubtreeUsage {
-  readonly workers: number;
-  readonly turns: number;
-  readonly tool_calls: number;
-  readonly turn_ms: number;
-  readonly unpriced_turns: number;
-  readonly usage: Usage;
-}
-
 export interface WorkerInfo extends WorkerView {
   readonly spec: WorkerRow["spec"];
   readonly completion: AgentCompletion | null;
   /** Those that it counts in: its own, those of the workers that asked for it, and of the supervisors above. */
   readonly budgets: readonly BudgetView[];
   /** It and all that its agent spawned, and those; left out where there is nobody else, null where they are over SUBTREE_SUMMED_MAX_WORKERS. */
-  readonly subtree?: SubtreeUsage | null;
+  readonly subtree?: SubtreeSum | null;
   /** The newest ones, oldest first. */
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
@@ -234,7 +224,7 @@ export interface RuntimeStatus {
   readonly heap_bytes: number;
 }
 
-export type { MessageRow, UsageReport, UsageRow, UsageSum };
+export type { MessageRow, SubtreeSum, UsageReport, UsageRow, UsageSum };
 
 /** In the order in which they were accepted. */
 export interface MessagesReply {

@@ -248,6 +248,8 @@ it.each([
   [["watch", "--from", "1", "--since", "1m"], "agent watch takes --from or --since, not both."],
   [["db", "export", "--from", "9", "--to", "6"], "--from 9 is after --to 6: there is nothing between them."],
   [["logs", "a", "--stderr"], "--stderr goes with --raw."],
+  [["usage", "--by", "moon"], '--by is day, kind, model, worker or label:KEY, not "moon".'],
+  [["usage", "--subtree"], "--subtree needs the ID of whose subtree it is."],
   [["logs", "a", "--tail", "100001"], "--tail may be at most 100000."],
   [
     ["daemon", "stop", "--keep-agents", "--kill-agents"],

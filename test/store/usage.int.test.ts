@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { READ_PAGE_RECORDS, USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../../src/protocol/limits.ts";
 import type { ModelUsage, RecordPayloads } from "../../src/protocol/records.ts";
 import type { EventLog } from "../../src/store/port.ts";
-import type { UsageBy, UsageQuery } from "../../src/store/usage.ts";
+import type { Among, UsageBy, UsageQuery } from "../../src/store/usage.ts";
 import { clock, draft, newLog, requested, spec, text, V, W } from "./support.ts";
 
 const X = "01JZ000000000000000000000X";
@@ -57,6 +57,7 @@ const lived = () => {
   return { log, at: () => now };
 };
 
+const only = (workers: readonly string[]) => ({ workers, descendants: false, supervisors: [] });
 const rowsOf = async (log: EventLog, by: UsageBy, query: Partial<UsageQuery> = {}) =>
   (await log.usageAside({ by, ...query })).rows;
 
@@ -127,8 +128,8 @@ describe("what was used", () => {
 
   it("is told of some workers, and since a time", async () => {
     const { log, at } = lived();
-    expect(await rowsOf(log, "kind", { worker_ids: [V, X] })).toMatchObject([{ key: "codex", turns: 2 }]);
-    expect(await rowsOf(log, "kind", { worker_ids: [] })).toEqual([]);
+    expect(await rowsOf(log, "kind", { among: only([V, X]) })).toMatchObject([{ key: "codex", turns: 2 }]);
+    expect(await rowsOf(log, "kind", { among: only([]) })).toEqual([]);
     const since = new Date(at() - HOUR).toISOString();
     expect(await rowsOf(log, "kind", { since })).toMatchObject([{ key: "codex", turns: 2 }]);
     const { rows, total } = await log.usageAside({ by: "day", since: new Date(at() + 1).toISOString() });
@@ -145,7 +146,7 @@ describe("what was used", () => {
       cost_usd: null,
     };
     log.append([draft("turn_completed", { turn: 3, usage, duration_ms: 1 }, { worker: V })]);
-    const [, unnamed] = await rowsOf(log, "model", { worker_ids: [V] });
+    const [, unnamed] = await rowsOf(log, "model", { among: only([V]) });
     expect(unnamed).toMatchObject({ key: null, turns: 2, input_tokens: 17, cached_tokens: 41, unpriced: 2 });
   });
 });
@@ -226,5 +227,56 @@ describe("the bounds", () => {
       );
     const { total } = await log.usageAside({ by: "day" });
     expect(total.input_tokens).toBeGreaterThan(9.3e18);
+  });
+});
+
+describe("those below a worker or a supervisor", () => {
+  const ids = (letters: string) => [...letters].map((letter) => `01JZ00000000000000000000${letter}${letter}`);
+  const [A, B, C, D, E] = ids("ABCDE") as [string, string, string, string, string];
+  const priced = (worker: string, usd: number) =>
+    draft("turn_completed", turn(1, [of("m", 1, { cost_usd: usd })], { usage: reported(usd) }), { worker });
+  const reported = (cost_usd: number) => ({
+    input_tokens: 1,
+    output_tokens: 0,
+    cached_tokens: 0,
+    reasoning_tokens: 0,
+    cost_usd,
+  });
+
+  /** A has asked for B, and B for C; D stands in a tree and has asked for E. */
+  const family = () => {
+    let now = 1_000;
+    const log = newLog({ now: () => now });
+    log.append([requested(A), requested(B, { parent: A }), requested(C, { parent: B })]);
+    now = 2_000;
+    log.append([requested(D, { supervisor: "crew" }), requested(E, { parent: D })]);
+    log.append([A, B, C, D, E].map((worker, at) => priced(worker, 2 ** at)));
+    return log;
+  };
+  const costOf = async (log: EventLog, among: Partial<Among>) =>
+    (
+      await log.usageAside({
+        by: "day",
+        among: { workers: [], supervisors: [], descendants: false, ...among },
+      })
+    ).total.cost_usd;
+
+  it("are all that were asked for, at any depth, each once, and nobody else", async () => {
+    const log = family();
+    expect(await costOf(log, { workers: [A] })).toBe(1);
+    expect(await costOf(log, { workers: [B], descendants: true })).toBe(2 + 4);
+    expect(await costOf(log, { workers: [A, B, C], descendants: true })).toBe(1 + 2 + 4);
+    const crew = (since_ms: number) => [{ path: "crew", since: new Date(since_ms).toISOString() }];
+    expect(await costOf(log, { supervisors: crew(2_000) })).toBe(8 + 16);
+    // Of a tree of the same name that was taken down before it they are not.
+    expect(await costOf(log, { supervisors: crew(2_001) })).toBeNull();
+    expect(await costOf(log, { workers: [A], supervisors: crew(0) })).toBe(1 + 8 + 16);
+  });
+
+  it("are added up for one of them, if they are not too many", () => {
+    const log = family();
+    expect(log.subtree(A, 3)).toMatchObject({ workers: 3, turns: 3, tool_calls: 6, usage: { cost_usd: 7 } });
+    expect(log.subtree(A, 2)).toBeUndefined();
+    expect(log.subtree(C, 1)).toMatchObject({ workers: 1, turn_ms: 1_000, usage: { cost_usd: 4 } });
   });
 });

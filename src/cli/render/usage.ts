@@ -1,5 +1,5 @@
 /** What was used, as a table with a row of totals. */
-import type { SubtreeUsage, UsageReply, UsageRow, UsageSum } from "../../supervisor/replies.ts";
+import type { SubtreeSum, UsageReply, UsageRow, UsageSum } from "../../supervisor/replies.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { count, duration, uniqueChars } from "./units.ts";
@@ -66,7 +66,7 @@ export const spentOf = ({
   turn_ms,
   unpriced_turns,
   usage,
-}: Omit<SubtreeUsage, "workers">): string =>
+}: Omit<SubtreeSum, "workers">): string =>
   [
     figure(turns),
     ...(tool_calls > 0 ? [count(tool_calls, "tool call")] : []),
@@ -79,7 +79,7 @@ export const spentOf = ({
     ...(unpriced_turns > 0 ? [`${figure(unpriced_turns)} without a price`] : []),
   ].join(", ");
 
-export const subtreeWords = (subtree: SubtreeUsage | null | undefined, ref: string): string | null => {
+export const subtreeWords = (subtree: SubtreeSum | null | undefined, ref: string): string | null => {
   if (subtree === undefined) return null;
   if (subtree === null) return `agent usage ${oneLine(ref)} --subtree`;
   return `${count(subtree.workers, "worker")}, turns ${spentOf(subtree)}`;
