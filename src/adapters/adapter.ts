@@ -101,6 +101,8 @@ export interface AgentAdapter<S = unknown> {
   readonly default_restart: WorkerSpec["restart"];
   /** Variables of which the first that is set says under which directory its sessions live; absent where it has none. */
   readonly sessions_under?: readonly string[];
+  /** Names of tools, or kinds of calls without one, that change nothing: a turn that was interrupted in them goes on unasked. */
+  readonly reading_tools?: readonly string[];
   /** Of an interactive worker; absent where the kind takes none. */
   readonly messages?: MessageProtocol;
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */

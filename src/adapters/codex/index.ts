@@ -15,6 +15,7 @@ export const codex: AgentAdapter<CodexState> = {
   streams: ["stdout"],
   default_restart: "transient",
   sessions_under: ["CODEX_HOME", "HOME"],
+  reading_tools: ["web_search"],
   validate,
   plan,
   decoder_version: 1,
