@@ -531,3 +531,24 @@ describe("a turn that was interrupted", () => {
     }),
   );
 });
+
+describe("a message to an agent that had one prompt", () => {
+  it.effect("is refused, and told how its conversation goes on", () =>
+    Effect.gen(function* () {
+      const { memory, boot, ended } = yield* world;
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(claude({ name: "fixer" }));
+      const run = yield* nth(memory, 1);
+      expect(yield* Effect.flip(runtime.send(id, "and then?"))).toMatchObject({
+        code: "STDIN_CLOSED",
+        suggestion: "Once it has ended, go on in its session: agent resume fixer PROMPT",
+      });
+      answer(run, "s1");
+      yield* ended(id);
+      expect(yield* Effect.flip(runtime.send(id, "and then?"))).toMatchObject({
+        code: "INVALID_STATE",
+        suggestion: "Go on in its session: agent resume fixer PROMPT",
+      });
+    }),
+  );
+});
