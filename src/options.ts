@@ -93,6 +93,8 @@ export interface SpawnOptions {
   };
   /** `ask`: all that count in the budget are paused, and somebody is asked (`answer`). `stop`: they fail for good. Default: `ask`. */
   readonly on_breach?: "ask" | "stop";
+  /** When its agent dies in the middle of a turn. Default: ask where a tool was open that does not only read, else continue. */
+  readonly on_interrupted?: "continue" | "ask" | "never";
   /** Output of one incarnation on the disk that is not in the log yet; more of it fails the worker for good. 0 is none. Default: 1 GiB. */
   readonly output_quota_bytes?: number;
   /** Beyond it, the worker fails; or its agent stands still until the rest is in the log, and while the disk is nearly full. Default: `fail`. */

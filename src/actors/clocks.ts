@@ -89,7 +89,7 @@ export const afterRecord = (
   if (record.type !== "agent.event") return tools;
   const { kind, data } = record.payload;
   if (kind !== "ToolCall" && kind !== "ToolResult") return tools;
-  const key = keyOf(data);
+  const key = toolKeyOf(data);
   if (kind === "ToolCall")
     return tools.size >= TOOLS_IN_FLIGHT_MAX || tools.has(key) ? tools : new Map(tools).set(key, now);
   if (!tools.has(key)) return tools;
@@ -99,7 +99,7 @@ export const afterRecord = (
 };
 
 /** An agent that names none of its calls has one at a time, as far as can be told. */
-const keyOf = (data: unknown): string => {
+export const toolKeyOf = (data: unknown): string => {
   const tool = (data as { tool?: { tool_use_id?: unknown; backend_item_id?: unknown } } | null)?.tool;
   return String(tool?.tool_use_id ?? tool?.backend_item_id ?? "");
 };

@@ -8,7 +8,7 @@
  *                           │                     stopping (terminating ─ grace ─▶ killing) ── EXITED            │
  *                           └────────────────────────────────────────────────────────────────────────────────────┘
  *
- * `settling` is the time between a process's exit and the supervisor's answer: the last output is read, what the agent
+ * WAIT leads from `settling` to `waiting`, where it has no process until START. `settling` is the time between a process's exit and the supervisor's answer: the last output is read, what the agent
  * left behind is swept. A stop with a long grace is a state, so a second stop is read at once and means now.
  * END and BROKEN hold in every state: a kill may overtake a start that has recorded nothing yet.
  */
@@ -43,6 +43,8 @@ export type WorkerEvent =
   | { readonly type: "PAUSE" | "UNPAUSE" }
   | { readonly type: "STOP"; readonly grace_ms: number; readonly signal: string }
   | { readonly type: "RESTART_AFTER"; readonly delay_ms: number }
+  /** It has no process until it is told to start. */
+  | { readonly type: "WAIT" }
   | { readonly type: "END"; readonly state: WorkerEnd }
   /** Something that must not fail has failed: nothing more can be carried out here. */
   | { readonly type: "BROKEN" };
@@ -156,8 +158,10 @@ export const workerMachine = setup({
       on: {
         STOP: { actions: "rememberStop" },
         RESTART_AFTER: [{ target: "backing_off", actions: "rememberDelay" }],
+        WAIT: "waiting",
       },
     },
+    waiting: { on: { START: "starting" } },
     backing_off: {
       after: { backoff: "starting" },
       on: { START: "starting" },

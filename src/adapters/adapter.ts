@@ -146,6 +146,8 @@ export interface AgentAdapter<S = unknown> {
   readonly default_restart: WorkerSpec["restart"];
   /** Variables of which the first that is set says under which directory its sessions live; absent where it has none. */
   readonly sessions_under?: readonly string[];
+  /** Names of tools, or kinds of calls without one, that change nothing: a turn that was interrupted in them goes on unasked. */
+  readonly reading_tools?: readonly string[];
   /** Of a worker with an open stdin; absent where the kind takes no messages. */
   readonly messages?: MessageProtocol<S>;
   /** Whether the stdin of this worker stays open, so that it is spoken with; where it is not said, if it is interactive. */

@@ -70,7 +70,7 @@ const paused = z.array(
   }),
 );
 
-const questionShape = { question_id: z.string(), about: z.enum(["stall", "budget"]) };
+const questionShape = { question_id: z.string(), about: z.enum(["stall", "budget", "interrupted"]) };
 const budget: z.ZodType<BudgetView> = z.object({
   owner: z.string().describe("id of a worker, or path of a supervisor"),
   state: z.enum(["open", "asked", "stopped"]),

@@ -24,8 +24,8 @@ import {
 } from "./limits.ts";
 import type { RequestName } from "./requests.ts";
 
-/** To a worker that may be stuck, and to a budget that is spent. */
-export const ANSWERS = ["wait", "restart", "kill", "continue", "stop"] as const;
+/** To a worker that may be stuck, to a budget that is spent, and to a worker whose turn was interrupted. */
+export const ANSWERS = ["wait", "restart", "kill", "continue", "stop", "fresh"] as const;
 
 /** What `agent usage` tells apart by; the key of a label is as long as any name. */
 export const USAGE_BY = /^(?:day|kind|model|worker|label:.{1,64})$/su;
@@ -415,6 +415,14 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     value: "WHAT",
     help: "beyond it, end it, or pause it until the rest is read; also when the disk is nearly full",
     default: "fail",
+  },
+  {
+    name: "on-interrupted",
+    type: "enum",
+    values: ["continue", "ask", "never"],
+    value: "WHAT",
+    help: "when the agent dies in the middle of a turn: go on in its session, ask first, or end",
+    default: "ask where a tool was open that may have changed something, else continue",
   },
   {
     name: "priority",
@@ -937,14 +945,14 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [5, 6],
-    summary: "Answer a worker that asks whether it is stuck, or whose budget is spent",
+    summary: "Answer a worker that asks: stuck, out of budget, or interrupted",
     details:
-      "Stuck: wait gives it its stall time once more, restart and kill do what the commands do. Unanswered, it is stopped and its restart policy decides. Budget: continue grants as much again, stop ends all that count in it. Unanswered, they stay paused. ID is a worker, or the path of a supervisor.",
+      "Stuck: wait gives it its stall time once more, restart and kill do what the commands do. Unanswered, it is stopped and its restart policy decides. Budget: continue grants as much again, stop ends all that count in it. Unanswered, they stay paused. Interrupted: continue goes on in the session (the open tool may run again), fresh begins anew, stop ends the worker. Unanswered, it waits. ID is a worker, or the path of a supervisor.",
     args: [
       { ...id, complete: "living" },
       {
         name: "ANSWER",
-        help: "wait, restart or kill; continue or stop",
+        help: "wait, restart or kill; continue or stop; fresh",
         required: true,
         values: ANSWERS,
       },

@@ -265,10 +265,21 @@ export interface RecordPayloads {
         readonly bound: number;
         readonly answers: readonly ("continue" | "stop")[];
         readonly clock: ClockStamp;
+      }
+    | {
+        /** Its turn was open when its agent ended. It waits without a process until it is answered, or restarted by name. */
+        readonly question_id: string;
+        readonly about: "interrupted";
+        /** Of the open tools those that do not only read. */
+        readonly tools: readonly string[];
+        /** In which it would go on; null where its agent told none. */
+        readonly session_id: string | null;
+        readonly answers: readonly ("continue" | "fresh" | "stop")[];
+        readonly clock: ClockStamp;
       };
   worker_answered: {
     readonly question_id: string;
-    readonly answer: "wait" | "restart" | "kill" | "continue" | "stop";
+    readonly answer: "wait" | "restart" | "kill" | "continue" | "fresh" | "stop";
     readonly by: string;
     /** With `continue`: what may be spent from now on. */
     readonly budget?: Budget;
@@ -441,13 +452,14 @@ export const isOutput = (type: RecordType): boolean => type === "agent.event" ||
 
 /**
  * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
- * agent with it, as it was told to, or the machine did, the provider's rate limit was reached, or the session in which it was to
- * go on is no more.
+ * agent with it, as it was told to, or the machine did, the provider's rate limit was reached, the session in which it was to
+ * go on is no more, or somebody was asked first.
  */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
 export const RESTART_RATE_LIMITED = "rate_limited";
 export const RESTART_SESSION_LOST = "session_lost";
+export const RESTART_ANSWERED = "answered";
 const UNCOUNTED_RESTARTS = [
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
@@ -455,6 +467,7 @@ const UNCOUNTED_RESTARTS = [
   "machine_restarted",
   RESTART_RATE_LIMITED,
   RESTART_SESSION_LOST,
+  RESTART_ANSWERED,
 ] as const;
 export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
 const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);

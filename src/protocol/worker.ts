@@ -82,6 +82,10 @@ export type Budget = z.infer<typeof Budget>;
 export const OnBreach = z.enum(["ask", "stop"]);
 export type OnBreach = z.infer<typeof OnBreach>;
 
+/** What becomes of a turn that was open when its agent ended by itself: its session goes on, somebody is asked first, or the worker ends. */
+export const OnInterrupted = z.enum(["continue", "ask", "never"]);
+export type OnInterrupted = z.infer<typeof OnInterrupted>;
+
 /** What one run may take, with all that it starts. Held by its cgroup, so only where one is delegated to the daemon. */
 export const RunLimits = z.strictObject({
   memory_bytes: z.int().min(MEMORY_LIMIT_MIN_BYTES).optional(),
@@ -177,6 +181,8 @@ export const WorkerSpec = z.strictObject({
   on_output_quota: z.enum(["fail", "pause"]).default("fail"),
   budget: Budget.default({}),
   on_breach: OnBreach.default("ask"),
+  /** Without it somebody is asked where a tool that does not only read was open, and the session goes on where none was. */
+  on_interrupted: OnInterrupted.optional(),
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */
   max_depth: z.int().min(0).max(DEPTH_MAX).optional(),

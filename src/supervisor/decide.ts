@@ -16,20 +16,23 @@ import {
   type RecordPayloads,
   type WorkerError,
 } from "../protocol/records.ts";
-import type { StopHow } from "../protocol/tree-records.ts";
 import { isEnded } from "../protocol/worker.ts";
-import type { ChildState, Command, Decision, Input, Now, Spawned, StopReason } from "./inputs.ts";
+import type { ChildState, Command, Decision, Input, Now, Spawned } from "./inputs.ts";
+import { isInterruptedAnswer, policyFor } from "./interruption.ts";
 import { decideLadder } from "./ladder.ts";
 import { decidePause, isForgiven, pausedMs } from "./pause.ts";
 import { privately, uncounted, type Verdict } from "./private-supervisor.ts";
 import { type Recorder, recorder } from "./recorder.ts";
+import {
+  type Answered,
+  decideInterrupted,
+  decideTaken,
+  lostSession,
+  type Step,
+} from "./session-decisions.ts";
 import { limitError, stopError } from "./stop-errors.ts";
 
 type Exited = Extract<Input, { type: "exited" }>;
-
-export interface Step extends Decision {
-  readonly verdict?: Verdict;
-}
 
 /** For a worker under a private supervisor of its own. */
 export const decide = (child: ChildState, input: Input, now: Now): Decision => {
@@ -112,22 +115,8 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       };
     case "limit":
       return decideLimit(child, input, record, now);
-    case "session_taken": {
-      if (child.stop !== null || !child.open) return nothing;
-      const { session_id, holder } = input;
-      return {
-        events: [
-          record("session_conflict", { session_id, holder, clock: now.clock }),
-          record("worker_state_changed", {
-            from: child.state,
-            to: "stopping",
-            reason: `worker ${holder} goes on in its session`,
-            clock: now.clock,
-          }),
-        ],
-        commands: [{ type: "stop", ...AT_ONCE }],
-      };
-    }
+    case "session_taken":
+      return decideTaken(child, input, record, now);
     case "stalled":
     case "ask":
     case "withdraw":
@@ -144,13 +133,6 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       return decideAbandoned(child, input, record, now);
   }
 };
-
-/** Whatever it does more, it does in somebody else's conversation. */
-const AT_ONCE = { grace_ms: 0, signal: "SIGKILL" } as const;
-
-/** How what is being stopped is told so, also by the next daemon. */
-export const howToStop = (stop: StopReason, grace_ms: number): Required<StopHow> =>
-  stop.kind === "session" ? AT_ONCE : stop.kind === "limit" ? { grace_ms, signal: "SIGTERM" } : stop;
 
 const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
   type === "begin"
@@ -246,7 +228,23 @@ const decideRestart = (
       commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
     };
   }
-  return { events: [uncounted(child, RESTART_BY_USER, record, now)], commands: [{ type: "start" }] };
+  // Who restarts it has answered.
+  const { interrupted } = child;
+  const answered =
+    interrupted === null
+      ? []
+      : [
+          record("worker_answered", {
+            question_id: interrupted.question_id,
+            answer: "continue",
+            by: input.by,
+            clock: now.clock,
+          }),
+        ];
+  return {
+    events: [...answered, uncounted(child, RESTART_BY_USER, record, now)],
+    commands: [{ type: "start" }],
+  };
 };
 
 const decideLimit = (
@@ -269,14 +267,13 @@ const decideLimit = (
 };
 
 /** An answer to a question that nobody asks any more changes nothing. */
-const decideAnswer = (
-  child: ChildState,
-  { question_id, answer, by, grace_ms }: Extract<Input, { type: "answer" }>,
-  record: Recorder,
-  now: Now,
-): Decision => {
-  const { ladder } = child;
+const decideAnswer = (child: ChildState, input: Answered, record: Recorder, now: Now): Step => {
+  const { ladder, interrupted } = child;
+  const { question_id, answer, by, grace_ms } = input;
+  if (interrupted?.question_id === question_id)
+    return decideInterrupted({ child, session_id: interrupted.session_id }, input, record, now);
   if (ladder.stage !== "asked" || ladder.question_id !== question_id) return nothing;
+  if (isInterruptedAnswer(answer)) return nothing;
   const answered = record("worker_answered", { question_id, answer, by, clock: now.clock });
   const done: Decision =
     answer === "wait"
@@ -321,18 +318,6 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
 };
 
 /**
- * The session of an earlier incarnation that is gone or damaged: a fresh one takes its place. Null where it is one that was asked for,
- * in which case nothing does; undefined where the agent failed by something else.
- */
-const lostSession = (
-  { stop, resumes, asked_session }: ChildState,
-  failure: WorkerError | undefined,
-): string | null | undefined => {
-  if (stop !== null || failure?.code !== "SESSION_NOT_FOUND") return undefined;
-  return resumes === asked_session ? null : resumes;
-};
-
-/**
  * The one Error event of a failure, with the very message of its completion (agent-event notes A.4). What we stopped for a limit has had
  * no other; what was cancelled has none: what its agent says of its own death is overridden.
  */
@@ -353,8 +338,8 @@ const faultEvent = (
 const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] = ["stall", "tool", "ready"];
 
 const verdictOf = (
-  { stop }: ChildState,
-  { exit }: Exited,
+  { stop, on_interrupted }: ChildState,
+  { exit, interrupted }: Exited,
   completed: boolean,
   failure: WorkerError | undefined,
   lost: ReturnType<typeof lostSession>,
@@ -380,7 +365,14 @@ const verdictOf = (
     return { type: "end", state: "parked", reason: "secret_unavailable" };
   const { cause } = exit;
   const isExcused = !completed && cause !== undefined && cause !== "out_of_memory";
-  return { type: "over", completed, failure, ...(isExcused ? { excused: cause } : {}) };
+  const then = interrupted === undefined ? "continue" : policyFor(on_interrupted, interrupted);
+  return {
+    type: "over",
+    completed,
+    failure,
+    ...(isExcused ? { excused: cause } : {}),
+    ...(interrupted === undefined || then === "continue" ? {} : { interrupted: { ...interrupted, then } }),
+  };
 };
 
 const exitRecord = (

@@ -125,6 +125,8 @@ export const eventOf = (command: Command): WorkerEvent => {
       return { type: "UNPAUSE" };
     case "restart_after":
       return { type: "RESTART_AFTER", delay_ms: command.delay_ms };
+    case "wait":
+      return { type: "WAIT" };
     case "end":
       return { type: "END", state: command.state };
   }

@@ -11,6 +11,7 @@ import {
 } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildState } from "./inputs.ts";
+import { foldInterrupted } from "./interruption.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "./ladder.ts";
 import { foldPause, NO_PAUSE, PAUSE_RECORDS } from "./pause.ts";
 import { askedSession } from "./sessions.ts";
@@ -35,6 +36,8 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   due_ms: null,
   rate_limits: 0,
   spent_ms: 0,
+  on_interrupted: spec.on_interrupted ?? null,
+  interrupted: null,
   asked_session: askedSession(spec) ?? null,
   resumes: null,
   ladder: FOOT,
@@ -61,8 +64,9 @@ export const LIFECYCLE: readonly RecordType[] = [
 export const evolve = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   const ladder = foldLadder(child.ladder, record, at);
   const pause = foldPause(child.pause, record, at);
-  const same = ladder === child.ladder && pause === child.pause;
-  return evolveLife(same ? child : { ...child, ladder, pause }, record, at);
+  const interrupted = foldInterrupted(child.interrupted, record);
+  const same = ladder === child.ladder && pause === child.pause && interrupted === child.interrupted;
+  return evolveLife(same ? child : { ...child, ladder, pause, interrupted }, record, at);
 };
 
 const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildState => {
@@ -91,8 +95,10 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       return { ...child, ready: true };
     case "worker_spec_changed": {
       const { spec } = record.payload;
-      const { policy, max_restarts, period_ms, backoff, awaits_ready } = newChild(child.worker_id, spec);
-      return { ...child, policy, max_restarts, period_ms, backoff, awaits_ready };
+      const made = newChild(child.worker_id, spec);
+      const { policy, max_restarts, period_ms, backoff, awaits_ready, on_interrupted, asked_session } = made;
+      const restarting = { policy, max_restarts, period_ms, backoff, on_interrupted };
+      return { ...child, ...restarting, awaits_ready, asked_session };
     }
     case "worker_cancel_requested": {
       const { tombstone, by, reason, grace_ms, signal, purpose = "restart" } = record.payload;

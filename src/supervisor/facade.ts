@@ -12,6 +12,7 @@ import type { CheckReport, RecordFilter } from "../store/port.ts";
 import type { GcReport } from "../store/retention/gc.ts";
 import type { BudgetAnswer } from "./accounts.ts";
 import type { Take } from "./follower.ts";
+import type { InterruptedAnswer } from "./interruption.ts";
 import type { Answer as StallAnswer } from "./ladder.ts";
 import type {
   AnswerReply,
@@ -49,7 +50,7 @@ export type {
   WorkerView,
 } from "./replies.ts";
 
-export type Answer = StallAnswer | BudgetAnswer;
+export type Answer = StallAnswer | BudgetAnswer | InterruptedAnswer;
 
 export interface KillOptions {
   readonly ids: readonly string[];

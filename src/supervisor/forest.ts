@@ -24,7 +24,7 @@ import { emptyTree } from "./tree/evolve.ts";
 import { foldTree, treeHistory } from "./tree/fold.ts";
 import type { TreeCommand, TreeInput } from "./tree/inputs.ts";
 import { makeTree, type Tree } from "./tree/shell.ts";
-import { memberOf, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
+import { memberOf, rests, supervisorOf, type TreeState, topOf } from "./tree/state.ts";
 import type { Beginning } from "./worker.ts";
 
 /** A supervisor of a file, as people name it. */
@@ -222,7 +222,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const recoverWorker = (tree: Tree, id: string) =>
       Effect.gen(function* () {
         const { child } = memberOf(tree.state(), id);
-        if (isEnded(child.state) || (!child.open && child.state !== "backing_off")) return;
+        if (isEnded(child.state) || (!child.open && !rests(child))) return;
         const row = yield* core.rowOf(id);
         const { spec, unlaunchable } = yield* specOf(services, row);
         const observed = child.open ? yield* observe(services, child) : undefined;
@@ -244,11 +244,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const reconcileTree = (tree: Tree): Effect.Effect<void> =>
       Effect.gen(function* () {
         for (const [id, { child }] of tree.state().members)
-          if (
-            (child.open || child.state === "backing_off") &&
-            !roster.live.has(id) &&
-            !tree.state().launching.has(id)
-          )
+          if ((child.open || rests(child)) && !roster.live.has(id) && !tree.state().launching.has(id))
             yield* recoverWorker(tree, id);
         yield* plan(tree);
       });

@@ -13,7 +13,8 @@ import type {
   WorkerError,
 } from "../protocol/records.ts";
 import type { StopHow } from "../protocol/tree-records.ts";
-import type { Ready, RestartPolicy, WorkerState } from "../protocol/worker.ts";
+import type { OnInterrupted, Ready, RestartPolicy, WorkerState } from "../protocol/worker.ts";
+import type { Interrupted, InterruptedAnswer, InterruptedQuestion } from "./interruption.ts";
 import type { Answer, Ladder, LadderInput } from "./ladder.ts";
 import type { Pause, PauseInput } from "./pause.ts";
 
@@ -47,6 +48,10 @@ export interface ChildState {
   readonly rate_limits: number;
   /** What its ended incarnations took together. */
   readonly spent_ms: number;
+  /** Null: the tools that were open decide. */
+  readonly on_interrupted: OnInterrupted | null;
+  /** It waits for an answer: its turn was interrupted. */
+  readonly interrupted: InterruptedQuestion | null;
   /** The session that its spec asks for by its id: no other one takes its place. */
   readonly asked_session: string | null;
   /** The session of an earlier incarnation in which the newest one goes on. */
@@ -91,6 +96,8 @@ export type Input =
       readonly outcome: IncarnationOutcome;
       readonly duration_ms: number;
       readonly output_bytes?: number;
+      /** Its turn is open. */
+      readonly interrupted?: Interrupted;
       readonly sweep?: SweepReport;
       readonly artifact?: AnswerArtifact;
       readonly error?: WorkerError;
@@ -134,7 +141,7 @@ export type Input =
   | {
       readonly type: "answer";
       readonly question_id: string;
-      readonly answer: Answer;
+      readonly answer: Answer | InterruptedAnswer;
       readonly by: string;
       readonly grace_ms: number;
     }
@@ -155,6 +162,8 @@ export type Command =
   /** Its processes shall be as its records say: stopped, or going on. */
   | { readonly type: "pause" | "unpause" }
   | { readonly type: "restart_after"; readonly delay_ms: number }
+  /** It waits to be told to start, without a process. */
+  | { readonly type: "wait" }
   | { readonly type: "end"; readonly state: WorkerEnd };
 
 /**

@@ -53,14 +53,25 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
   /** Why nothing can be sent to it; else how it is talked to. */
   const protocolOf = (row: WorkerRow): Effect.Effect<MessageProtocol, HoldfastError> =>
     Effect.gen(function* () {
+      const { messages, sessions_under } = yield* adapterOf(row.kind);
+      const goesOn = `agent resume ${row.name ?? row.id} PROMPT`;
       if (isEnded(row.state))
         return yield* Effect.fail(
-          new HoldfastError("INVALID_STATE", `Worker ${row.id} has ended; there is nobody to send to.`),
+          new HoldfastError(
+            "INVALID_STATE",
+            `Worker ${row.id} has ended; there is nobody to send to.`,
+            row.session_id === null ? {} : { suggestion: `Go on in its session: ${goesOn}` },
+          ),
         );
-      const { messages } = yield* adapterOf(row.kind);
       if (!row.spec.interactive || messages === undefined)
         return yield* Effect.fail(
-          new HoldfastError("STDIN_CLOSED", `The stdin of worker ${row.id} was closed after its prompt.`),
+          new HoldfastError(
+            "STDIN_CLOSED",
+            `The stdin of worker ${row.id} was closed after its prompt.`,
+            sessions_under === undefined
+              ? {}
+              : { suggestion: `Once it has ended, go on in its session: ${goesOn}` },
+          ),
         );
       return messages;
     });

@@ -31,7 +31,7 @@ export const orphanedBy = (
 
 /** Its newest incarnation is over, and the next one, if there is one, has not begun. */
 const isBetween = (state: WorkerState): boolean =>
-  isEnded(state) || state === "backing_off" || state === "pending";
+  isEnded(state) || state === "backing_off" || state === "waiting" || state === "pending";
 
 const keyOf = ({ worker_id, incarnation }: LivingRun): string => `${worker_id}/${incarnation}`;
 

@@ -15,6 +15,7 @@ import {
 import type { RestartPolicy } from "../protocol/worker.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ChildState, Decision, Now } from "./inputs.ts";
+import { askInterrupted, ENDED_INTERRUPTED, type Interrupted } from "./interruption.ts";
 import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, type RateLimitWait, rateLimitWait } from "./rate-limit.ts";
 import { type Recorder, recorder } from "./recorder.ts";
 import { addRestart } from "./window.ts";
@@ -34,6 +35,8 @@ export type Verdict =
       readonly failure: WorkerError | undefined;
       /** Not the agent's fault: where it is restarted, no window counts it. */
       readonly excused?: UncountedRestart;
+      /** Its turn is open, and is not simply gone on with: where it would be restarted, it waits for an answer or ends. */
+      readonly interrupted?: Interrupted & { readonly then: "ask" | "never" };
     };
 
 /** Counts in no window. One that a person asked for lifts the tombstone. */
@@ -76,9 +79,15 @@ export const privately = (child: ChildState, verdict: Verdict, now: Now): Decisi
   if (verdict.type === "end") return end(verdict.state, verdict.reason);
   if (verdict.type === "held") return end("cancelled", HELD);
   if (verdict.type === "again") return again(uncounted(child, verdict.reason, record, now));
-  const { completed, failure, excused } = verdict;
+  const { completed, failure, excused, interrupted } = verdict;
   if (!isRestarted(child.policy, completed))
     return end(completed ? "completed" : "failed", `${child.policy}: not restarted`);
+  if (interrupted?.then === "never") return end("failed", ENDED_INTERRUPTED);
+  if (interrupted !== undefined)
+    return {
+      events: askInterrupted(child, interrupted, record, now.clock),
+      commands: [{ type: "wait" }],
+    };
   if (excused !== undefined) return again(uncounted(child, excused, record, now));
   if (failure !== undefined && isRateLimited(failure)) {
     const wait = rateLimitWait(failure, child.rate_limits, now);

@@ -83,14 +83,16 @@ export const makeQueries = (
     if (isEnded(row.state)) return view;
     const queue = core.admission.placeOf(row.id);
     const worker = live.get(row.id);
-    const ladder = worker?.child().ladder;
+    const { ladder, interrupted } = worker?.child() ?? {};
     const budget = worker === undefined ? undefined : core.accounts.spentFor(row.id)?.question_id;
     const question: WorkerView["question"] =
       budget !== undefined
         ? { question_id: budget, about: "budget" }
         : ladder?.stage === "asked"
           ? { question_id: ladder.question_id, about: "stall" }
-          : undefined;
+          : interrupted != null
+            ? { question_id: interrupted.question_id, about: "interrupted" }
+            : undefined;
     return {
       ...view,
       reason: reasonOf(row),
@@ -115,6 +117,10 @@ export const makeQueries = (
     const child = live.get(id)?.child();
     return child?.open === true ? [{ ref: log.worker(id)?.name ?? id, causes: child.pause.causes }] : [];
   };
+  const suggestionFor = ({ id, name }: WorkerRow): string | undefined =>
+    live.get(id)?.child().interrupted == null
+      ? pauseSuggestion(name ?? id, true, standing(id))
+      : `say whether it goes on: agent answer ${name ?? id} continue|fresh|stop`;
   const standingBelow = (tree: TreeState, path: string) =>
     workersBelow(tree, path).flatMap(({ child }) => standing(child.worker_id));
   const pausedOf = (id: string): { readonly paused?: readonly PauseView[] } => {
@@ -246,7 +252,7 @@ export const makeQueries = (
           type: "worker",
           state: row.state,
           reason: reasonOf(row),
-          suggestion: pauseSuggestion(row.name ?? row.id, true, standing(row.id)) ?? null,
+          suggestion: suggestionFor(row) ?? null,
           ...decisions,
           names: row.name === null ? {} : { [row.id]: row.name },
         };

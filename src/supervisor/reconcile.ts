@@ -12,6 +12,8 @@ export type BootAction =
   | { readonly type: "start" }
   /** Between two incarnations: what is left of its delay. */
   | { readonly type: "back_off"; readonly delay_ms: number }
+  /** It waits for somebody, without a process. */
+  | { readonly type: "wait" }
   /** Its agent runs: go on reading where the last daemon stopped. */
   | { readonly type: "adopt" }
   /** Its agent ended while nobody watched: the exit file knows how, or nobody does. */
@@ -25,7 +27,7 @@ export const reconcile = (
   if (isEnded(child.state)) return { type: "leave" };
   if (!child.open) {
     if (child.due_ms !== null) return { type: "back_off", delay_ms: Math.max(0, child.due_ms - nowMs) };
-    return { type: "start" };
+    return child.state === "waiting" ? { type: "wait" } : { type: "start" };
   }
   return observed === "running" ? { type: "adopt" } : { type: "settle" };
 };

@@ -23,7 +23,7 @@ export interface PauseView {
 /** Of a budget it stands for all that the budget has paused. */
 export interface QuestionView {
   readonly question_id: string;
-  readonly about: "stall" | "budget";
+  readonly about: "stall" | "budget" | "interrupted";
 }
 
 /** A budget, what was spent of it, and what may be. */

@@ -11,6 +11,7 @@ import { RETENTION_DEFAULT_MS, SHUTDOWN_STOPS_MAX, WORKERS_LIVE_MAX } from "../p
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
+import { makeAnswering } from "./answering.ts";
 import { makeApprovals } from "./approvals.ts";
 import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery, specOf } from "./boot.ts";
@@ -259,6 +260,7 @@ export const makeRuntime = (
       });
 
     const { pause, unpause } = makePausing(core, each);
+    const answer = makeAnswering(core, forest);
 
     const applyTree: RuntimeApi["applyTree"] = (spec, { dry_run = false, by = "user" } = {}) =>
       Effect.suspend(() =>
@@ -316,36 +318,6 @@ export const makeRuntime = (
             ),
           );
         return yield* Effect.timeoutOrElse(all, { duration: timeoutMs, orElse: tooLong });
-      });
-
-    const answer: RuntimeApi["answer"] = (ref, said, { question_id, by = "user" } = {}) =>
-      Effect.gen(function* () {
-        if (said === "continue" || said === "stop") {
-          const id = findSupervisor(forest, ref) === undefined ? (yield* find(ref)).id : ref;
-          return { id, answer: said, ...(yield* core.accounts.answer(id, said, by, question_id)) };
-        }
-        const row = yield* find(ref);
-        const worker = live.get(row.id);
-        const ladder = worker?.child().ladder;
-        if (worker === undefined || ladder?.stage !== "asked")
-          return yield* Effect.fail(
-            new HoldfastError("INVALID_STATE", `Worker ${row.id} asks nothing.`, {
-              suggestion: "See what it does with `agent logs`.",
-            }),
-          );
-        if (question_id !== undefined && question_id !== ladder.question_id)
-          return yield* Effect.fail(
-            new HoldfastError("INVALID_STATE", `Worker ${row.id} does not ask ${question_id} any more.`),
-          );
-        const { grace_ms } = worker.spec;
-        yield* worker.input({
-          type: "answer",
-          question_id: ladder.question_id,
-          answer: said,
-          by,
-          grace_ms,
-        });
-        return { id: row.id, question_id: ladder.question_id, answer: said };
       });
 
     /** What cannot be stopped or recorded does not keep the others from it; the first failure is told at the end. */

@@ -8,6 +8,7 @@ import type { RecordDraft, WorkerError } from "../protocol/records.ts";
 import { keptAnswer } from "./answer-artifact.ts";
 import { errorOf, failedToStart, honest, NOT_STARTED, RUN_GONE, UNKNOWN_EXIT } from "./exits.ts";
 import { durationOf } from "./limiting.ts";
+import { openTurn } from "./open-turn.ts";
 import type { Shell } from "./worker.ts";
 
 export const settle = async (shell: Shell): Promise<void> => {
@@ -47,8 +48,12 @@ export const settle = async (shell: Shell): Promise<void> => {
   shell.detach();
   run.dispose();
   const artifact = await keptAnswer(shell, drafts, outcome.completion);
+  // What has no turns is not kept waiting.
+  const hasTurns = shell.adapter.sessions_under !== undefined;
+  const interrupted = hasTurns ? await openTurn(shell, drafts) : undefined;
   const told = {
     exit,
+    ...(interrupted === undefined ? {} : { interrupted }),
     ...(artifact === undefined ? {} : { artifact }),
     outcome: honest(outcome, exit),
     output_bytes: intake.read(),

@@ -29,7 +29,6 @@ import { abandon } from "./abandoning.ts";
 import { Approving } from "./approving.ts";
 import { attemptAsync } from "./attempt.ts";
 import type { Bridge } from "./bridge.ts";
-import { howToStop } from "./decide.ts";
 import { type Decider, SoloDecider, type Told } from "./decider.ts";
 import type { DiskView } from "./disk.ts";
 import type { ChildState, Input } from "./inputs.ts";
@@ -43,6 +42,7 @@ import { isPaused, wasPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
+import { howToStop } from "./session-decisions.ts";
 import { holdSession, keepSession } from "./session-holding.ts";
 import { settle } from "./settling.ts";
 import { sendSignal, terminate } from "./stopping.ts";
@@ -405,6 +405,8 @@ const firstStep = (shell: Shell) => {
         type: "RESTART_AFTER",
         delay_ms: action.delay_ms,
       });
+    case "wait":
+      return stepper.step(stepper.at("settling", context), { type: "WAIT" });
     case "start":
       return stepper.step(stepper.at("pending", context), { type: "START" });
   }

@@ -257,6 +257,12 @@ export const WorkerKeys = z.strictObject({
     })
     .describe("what it may take with all that it starts, where a cgroup is delegated to the daemon")
     .optional(),
+  on_interrupted: z
+    .enum(["continue", "ask", "never"])
+    .describe(
+      "when its agent dies in the middle of a turn: go on in its session, ask first, or end; default ask where a tool was open that may have changed something",
+    )
+    .optional(),
   on_supervisor_death: z
     .enum(["survive", "die"])
     .describe("whether it lives on when the daemon dies; default survive")

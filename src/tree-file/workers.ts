@@ -78,6 +78,7 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     budget: keys.budget,
     limits: keys.limits && limitsOf(keys.limits),
     on_breach: keys.on_breach,
+    on_interrupted: keys.on_interrupted,
     on_supervisor_death: keys.on_supervisor_death,
     significant: keys.significant,
     ready: ready && readyOf(ready),

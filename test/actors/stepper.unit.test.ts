@@ -26,6 +26,7 @@ const EVENTS: readonly WorkerEvent[] = [
   { type: "STOP", grace_ms: 0, signal: "SIGINT" },
   { type: "RESTART_AFTER", delay_ms: 0 },
   { type: "RESTART_AFTER", delay_ms: 900 },
+  { type: "WAIT" },
   { type: "END", state: "completed" },
   { type: "END", state: "failed" },
   { type: "END", state: "cancelled" },

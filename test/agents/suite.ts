@@ -110,7 +110,8 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
     it("killed by somebody in the middle of a tool, it goes on in its session, and no tool is left", async () => {
       const cwd = makeCwd();
       const isHeld = makeCanary(cwd);
-      const id = await world.spawn("shellsleep", cwd, "--restart", "transient", "--backoff", "100ms..1s");
+      const flags = ["--restart", "transient", "--backoff", "100ms..1s", "--on-interrupted", "continue"];
+      const id = await world.spawn("shellsleep", cwd, ...flags);
       await until(isHeld, "the tool runs");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
       process.kill(spawned!.payload.agent.pid, "SIGKILL");

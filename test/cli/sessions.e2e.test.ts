@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { OUTPUTS } from "../../src/cli/schemas.ts";
-import { type Commands, makeCommands } from "./support/commands.ts";
+import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const AGENT = fileURLToPath(new URL("../fixtures/agents/remembers.mjs", import.meta.url));
 
@@ -93,4 +93,56 @@ it("starts fresh once where its own session is gone", async () => {
   const why = await commands.text("why", String(ran.data.id));
   expect(why.stdout).toContain("does not go on in session");
   expect(why.stdout).toContain("started again, in a fresh session");
+});
+
+it("dies in the middle of a tool that only reads, and answers in the same session", async () => {
+  const ran = await spawn("reads", "crash read", "--restart", "transient");
+  expect(ran.data).toMatchObject({ status: "completed" });
+  expect(await answerOf(ran.data.id)).toBe("crash read / crash read");
+  const info = (await commands.agent("info", String(ran.data.id))).data;
+  expect(info).toMatchObject({ incarnation: 2, restarts: 1 });
+});
+
+it("dies in the middle of a tool that may have changed something: somebody is asked, also over a restart of the daemon", async () => {
+  const asked = await commands.agent(
+    "spawn",
+    "claude",
+    "crash",
+    "--name",
+    "asked",
+    "--restart",
+    "transient",
+    ...env("asked"),
+  );
+  await until(async () => (await commands.agent("info", "asked")).data.state === "waiting");
+  expect((await commands.text("list")).stdout).toContain("waiting (its turn was interrupted while Bash ran");
+  await commands.agent("daemon", "stop", "--keep-agents");
+  await commands.agent("daemon", "start");
+  expect((await commands.text("info", "asked")).stdout).toContain(
+    "shall it go on? agent answer asked continue|fresh|stop",
+  );
+  expect((await commands.agent("answer", "asked", "continue")).exit).toBe(0);
+  expect((await commands.agent("wait", "asked")).exit).toBe(0);
+  expect(await answerOf(asked.data.id)).toBe("crash / crash");
+});
+
+it("goes on or ends unasked where its policy says so", async () => {
+  const goesOn = await spawn("goes-on", "crash", "--restart", "transient", "--on-interrupted", "continue");
+  expect(await answerOf(goesOn.data.id)).toBe("crash / crash");
+  const ends = await spawn(
+    "ends",
+    "crash",
+    "--restart",
+    "transient",
+    "--on-interrupted",
+    "never",
+    "--name",
+    "ends",
+  );
+  expect(ends.exit).toBe(1);
+  expect((await commands.agent("info", "ends")).data).toMatchObject({
+    state: "failed",
+    reason: "interrupted_turn",
+    incarnation: 1,
+  });
 });

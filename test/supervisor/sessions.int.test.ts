@@ -6,6 +6,7 @@ import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import { codex } from "../../src/adapters/codex/index.ts";
 import { command } from "../../src/adapters/command/index.ts";
 import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
+import { TreeSpec } from "../../src/protocol/tree.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { Services } from "../../src/supervisor/services.ts";
 import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
@@ -363,5 +364,191 @@ describe("a session that is gone", () => {
         expect(log.worker(id)).toMatchObject({ state: "failed", error: { code: "SESSION_NOT_FOUND" } });
         expect(count(id, "session_abandoned")).toBe(0);
       }),
+  );
+});
+
+const calls = (run: MemoryRun, session: string, name: string): void =>
+  say(run, session, {
+    type: "assistant",
+    message: { id: "m1", content: [{ type: "tool_use", id: "t1", name, input: {} }] },
+  });
+
+describe("a turn that was interrupted", () => {
+  /** Its agent dies in the middle of this tool. */
+  const interrupted = (over: Partial<WorkerSpecInput>, tool: string | undefined) =>
+    Effect.gen(function* () {
+      const machine = yield* world;
+      const one = yield* machine.boot();
+      const { id } = yield* one.runtime.spawn(claude(over));
+      const first = yield* nth(machine.memory, 1);
+      begin(first, "s1");
+      if (tool !== undefined) calls(first, "s1", tool);
+      yield* settled;
+      first.exit("SIGKILL");
+      yield* elapse(1);
+      return { ...machine, ...one, id };
+    });
+
+  it.effect.each([
+    [undefined, undefined, "continue"],
+    [undefined, "Read", "continue"],
+    [undefined, "Bash", "ask"],
+    ["continue", "Bash", "continue"],
+    ["ask", undefined, "ask"],
+    ["never", undefined, "never"],
+  ] as const)("policy %s, tool %s: %s", ([on_interrupted, tool, then]) =>
+    Effect.gen(function* () {
+      const { memory, log, id } = yield* interrupted({ on_interrupted }, tool);
+      const states = { continue: "running", ask: "waiting", never: "failed" };
+      expect(log.worker(id)?.state).toBe(states[then]);
+      expect(memory.runs).toHaveLength(then === "continue" ? 2 : 1);
+      if (then === "never")
+        expect(log.stream(id, ["worker_ended"])).toMatchObject([{ payload: { reason: "interrupted_turn" } }]);
+    }),
+  );
+
+  it.effect("is asked about, on record, with what was open and how it is answered", () =>
+    Effect.gen(function* () {
+      const { runtime, log, id } = yield* interrupted({ name: "fixer" }, "Bash");
+      expect(log.stream(id, ["worker_question"])).toMatchObject([
+        {
+          payload: {
+            question_id: "1.interrupted",
+            about: "interrupted",
+            tools: ["Bash"],
+            session_id: "s1",
+            answers: ["continue", "fresh", "stop"],
+          },
+        },
+      ]);
+      expect(yield* runtime.list()).toMatchObject([
+        { state: "waiting", pid: null, question: { question_id: "1.interrupted", about: "interrupted" } },
+      ]);
+      expect(yield* runtime.why("fixer")).toMatchObject({
+        reason: "its turn was interrupted while Bash ran, which may run again",
+        suggestion: "say whether it goes on: agent answer fixer continue|fresh|stop",
+      });
+      expect(yield* Effect.flip(runtime.answer(id, "wait"))).toMatchObject({ code: "INVALID_STATE" });
+    }),
+  );
+
+  it.effect.each(["continue", "fresh", "stop", "restart"] as const)("answered with %s", (said) =>
+    Effect.gen(function* () {
+      const { runtime, memory, log, id, count } = yield* interrupted({ max_restarts: 0 }, "Bash");
+      if (said === "restart") yield* runtime.restart([id]);
+      else
+        expect(yield* runtime.answer(id, said)).toMatchObject({ answer: said, question_id: "1.interrupted" });
+      yield* settled;
+      expect(log.stream(id, ["worker_answered"])).toMatchObject([
+        { payload: { answer: said === "restart" ? "continue" : said } },
+      ]);
+      if (said === "stop") {
+        expect(log.worker(id)).toMatchObject({ state: "failed", reason: "interrupted_turn" });
+        expect(memory.runs).toHaveLength(1);
+        return;
+      }
+      const second = yield* nth(memory, 2);
+      expect(second.request.argv.includes("--resume")).toBe(said !== "fresh");
+      expect(second.request.stdin).toMatchObject({ text: "begin" });
+      expect(count(id, "session_abandoned")).toBe(said === "fresh" ? 1 : 0);
+      expect(log.worker(id)?.restarts).toBe(0);
+    }),
+  );
+
+  it.effect("waits over a crash of the daemon, holds its session meanwhile, and can be killed", () =>
+    Effect.gen(function* () {
+      const { crash, boot, memory, log, id } = yield* interrupted({}, "Bash");
+      yield* crash;
+      const two = yield* boot();
+      expect(yield* two.runtime.list()).toMatchObject([
+        { id, state: "waiting", question: { about: "interrupted" } },
+      ]);
+      expect(yield* Effect.flip(two.runtime.spawn(claude({ session: "s1" })))).toMatchObject({
+        code: "SESSION_IN_USE",
+      });
+      yield* two.runtime.answer(id, "continue");
+      const second = yield* nth(memory, 2);
+      begin(second, "s1");
+      calls(second, "s1", "Write");
+      yield* settled;
+      yield* two.crash;
+      // The machine went down with it.
+      second.lose("machine_restarted");
+      const three = yield* boot();
+      yield* settled;
+      expect(log.worker(id)).toMatchObject({ state: "waiting", incarnation: 2 });
+      yield* three.runtime.kill({ ids: [id] });
+      expect(log.worker(id)?.state).toBe("cancelled");
+    }),
+  );
+
+  it.effect("is not asked about where nobody would start it again", () =>
+    Effect.gen(function* () {
+      const { log, id, count } = yield* interrupted({ restart: "temporary" }, "Bash");
+      expect(log.worker(id)?.state).toBe("failed");
+      expect(count(id, "worker_question")).toBe(0);
+    }),
+  );
+
+  it.effect("of a file's worker is asked about, and its siblings go on", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* world;
+      const { runtime, crash } = yield* boot();
+      const child = (name: string, over: object = {}) => ({
+        type: "worker" as const,
+        name,
+        spec: { ...claude(over), name: undefined },
+      });
+      yield* runtime.applyTree(
+        TreeSpec.parse({
+          name: "crew",
+          file: "/crew/holdfast.yaml",
+          root: {
+            type: "supervisor",
+            name: "crew",
+            config: { strategy: "one_for_all" },
+            children: [child("a"), child("b")],
+          },
+        }),
+      );
+      const [first, second] = [yield* nth(memory, 1), yield* nth(memory, 2)];
+      begin(first, "s1");
+      calls(first, "s1", "Bash");
+      begin(second, "s2");
+      yield* settled;
+      first.exit("SIGKILL");
+      yield* elapse(1);
+      const id = first.request.worker_id;
+      expect(log.worker(id)?.state).toBe("waiting");
+      expect(second.signals).toEqual([]);
+      yield* crash;
+      const two = yield* boot();
+      yield* settled;
+      yield* two.runtime.answer(id, "continue");
+      expect(argvOf(yield* nth(memory, 3))).toContain("--resume s1");
+      yield* settled;
+      expect(log.worker(id)?.state).toBe("running");
+    }),
+  );
+});
+
+describe("a message to an agent that had one prompt", () => {
+  it.effect("is refused, and told how its conversation goes on", () =>
+    Effect.gen(function* () {
+      const { memory, boot, ended } = yield* world;
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(claude({ name: "fixer" }));
+      const run = yield* nth(memory, 1);
+      expect(yield* Effect.flip(runtime.send(id, "and then?"))).toMatchObject({
+        code: "STDIN_CLOSED",
+        suggestion: "Once it has ended, go on in its session: agent resume fixer PROMPT",
+      });
+      answer(run, "s1");
+      yield* ended(id);
+      expect(yield* Effect.flip(runtime.send(id, "and then?"))).toMatchObject({
+        code: "INVALID_STATE",
+        suggestion: "Go on in its session: agent resume fixer PROMPT",
+      });
+    }),
   );
 });

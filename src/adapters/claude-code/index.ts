@@ -18,6 +18,7 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   streams: ["stdout"],
   default_restart: "transient",
   sessions_under: ["CLAUDE_CONFIG_DIR", "HOME"],
+  reading_tools: ["Glob", "Grep", "LS", "NotebookRead", "Read", "WebFetch", "WebSearch"],
   messages,
   converses,
   configured: (options) => {

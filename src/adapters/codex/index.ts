@@ -16,6 +16,7 @@ export const codex: AgentAdapter<CodexState> = {
   streams: ["stdout"],
   default_restart: "transient",
   sessions_under: ["CODEX_HOME", "HOME"],
+  reading_tools: ["web_search"],
   configured: (options) => {
     const able = [...capabilities, ...optedIn(OPT_INS, options)];
     return { capabilities: able, validate: validateWith(able) };

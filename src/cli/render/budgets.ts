@@ -59,4 +59,6 @@ export const spentWords = ({ spent, bounds, state, unpriced, estimated }: Budget
 export const questionWords = ({ about }: QuestionView, ref: string): string =>
   about === "budget"
     ? `is there more? agent answer ${oneLine(ref)} continue|stop`
-    : `is it stuck? agent answer ${oneLine(ref)} wait|restart|kill`;
+    : about === "interrupted"
+      ? `shall it go on? agent answer ${oneLine(ref)} continue|fresh|stop`
+      : `is it stuck? agent answer ${oneLine(ref)} wait|restart|kill`;

@@ -156,6 +156,7 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   supervisor_died: "started again: it died with its daemon",
   machine_restarted: "started again: the machine was restarted",
   session_lost: "started again, in a fresh session",
+  answered: "started again, as it was answered",
   rate_limited: "waits until the provider's rate limit resets",
 };
 
@@ -248,7 +249,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     warn(
       asked.about === "budget"
         ? `the budget of ${oneLine(asked.owner)} is spent: ${amount(asked.limit, asked.value)} of ${amount(asked.limit, asked.bound)} (${asked.limit.replace("_", " ")}). All that count in it are paused: agent answer ${oneLine(asked.owner)} ${asked.answers.join("|")}`
-        : `stuck? silent for ${duration(asked.idle_ms)}. Answer within ${duration(asked.answer_within_ms)}: agent answer ID ${asked.answers.join("|")}`,
+        : asked.about === "interrupted"
+          ? `its turn was interrupted${asked.tools.length === 0 ? "" : ` while ${asked.tools.map((tool) => oneLine(tool)).join(", ")} ran, which may run again`}: agent answer ID ${asked.answers.join("|")}`
+          : `stuck? silent for ${duration(asked.idle_ms)}. Answer within ${duration(asked.answer_within_ms)}: agent answer ID ${asked.answers.join("|")}`,
     ),
   worker_paused: ({ reason, detail }) => warn(`paused${because(detail || reason)}`),
   worker_unpaused: ({ by, reason }) => good(`goes on, by ${oneLine(by)}${because(reason)}`),

@@ -5,14 +5,14 @@
  */
 import { formatDuration } from "../../protocol/durations.ts";
 import { DURATION_MAX_MS } from "../../protocol/limits.ts";
-import { RESTART_RATE_LIMITED, type WorkerError } from "../../protocol/records.ts";
+import type { WorkerError } from "../../protocol/records.ts";
 import type { SupervisorEnd } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { backoffDelay } from "../backoff.ts";
 import { step } from "../decide.ts";
 import type { Input, Now } from "../inputs.ts";
 import { isRestarted, uncounted, type Verdict } from "../private-supervisor.ts";
-import { GAVE_UP_ON_RATE_LIMIT, isRateLimited, rateLimitWait } from "../rate-limit.ts";
+import { isRateLimited } from "../rate-limit.ts";
 import { recorder } from "../recorder.ts";
 import { countRestart } from "../window.ts";
 import { Draft } from "./draft.ts";
@@ -38,10 +38,12 @@ import {
   isRunning,
   type Member,
   memberOf,
+  rests,
   type SupervisorState,
   type TreeState,
   topOf,
 } from "./state.ts";
+import { waitsForAnswer, waitsForLimit } from "./waiting.ts";
 
 export const decideTree = (tree: TreeState, input: TreeInput, now: Now, specOf: SpecOf): TreeDecision => {
   const draft = new Draft(tree, now, specOf);
@@ -87,7 +89,7 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   for (const event of events) draft.record(event);
   for (const command of commands) {
     // What has no shell any more gets a new one.
-    if (command.type === "start" && before.child.state !== "backing_off") draft.launch(workerId);
+    if (command.type === "start" && !rests(before.child)) draft.launch(workerId);
     else draft.tell(workerId, command);
   }
   if (verdict !== undefined) conclude(draft, before, verdict);
@@ -95,7 +97,7 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
 
 /** It has been told to start, or will start by itself. */
 const isAwaited = ({ launching }: TreeState, { child }: Member): boolean =>
-  child.state === "backing_off" || launching.has(child.worker_id);
+  rests(child) || launching.has(child.worker_id);
 
 /** `before`: as it was when its incarnation ended. */
 const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
@@ -116,14 +118,20 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       return draft.tell(member.child.worker_id, { type: "restart_after", delay_ms: 0 });
     }
     case "over": {
-      const { completed, failure, excused } = verdict;
+      const { completed, failure, excused, interrupted } = verdict;
       // supervisor.erl: exits of children that are being terminated change nothing.
       if (goesDown) return goDown(draft, member, supervisor, ref);
       const why = sentence(completed, failure);
+      if (interrupted !== undefined && isRestarted(member.child.policy, completed))
+        return waitsForAnswer(draft, member, interrupted)
+          ? undefined
+          : onOver(draft, supervisor, ref, member.significant);
       if (excused !== undefined && isRestarted(member.child.policy, completed))
         return excuse(draft, supervisor, ref, excused, why);
       if (failure !== undefined && isRateLimited(failure) && isRestarted(member.child.policy, completed))
-        return waitForLimit(draft, supervisor, ref, failure);
+        return waitsForLimit(draft, member, failure)
+          ? undefined
+          : onOver(draft, supervisor, ref, member.significant);
       if (isFirstStart(supervisor) && !before.child.ready) {
         draft.hold(member, why);
         return startFailed(draft, supervisor, ref, why);
@@ -133,19 +141,6 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       return onOver(draft, supervisor, ref, member.significant);
     }
   }
-};
-
-/** It alone: its siblings do not help it, whatever the strategy. */
-const waitForLimit = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, failure: WorkerError) => {
-  const member = memberOf(draft.tree, ref.worker_id as string);
-  const { child } = member;
-  const wait = rateLimitWait(failure, child.rate_limits, draft.now);
-  if (wait === undefined) {
-    draft.end(member, "failed", GAVE_UP_ON_RATE_LIMIT);
-    return onOver(draft, supervisor, ref, member.significant);
-  }
-  draft.record(uncounted(child, RESTART_RATE_LIMITED, recorder(child), draft.now, wait));
-  draft.tell(child.worker_id, { type: "restart_after", delay_ms: wait.delay_ms });
 };
 
 const sentence = (completed: boolean, failure: WorkerError | undefined): string =>

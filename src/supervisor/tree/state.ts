@@ -83,6 +83,10 @@ export const isInService = (tree: TreeState, path: string | null): boolean => {
   return isRunning(supervisor) && isInService(tree, supervisor.parent);
 };
 
+/** Between two incarnations, and its shell lives: it waits for a time, or for an answer. */
+export const rests = ({ state }: Pick<ChildState, "state">): boolean =>
+  state === "backing_off" || state === "waiting";
+
 /** Something of it runs, or will by itself. */
 export const isAlive = (tree: TreeState, ref: ChildRef): boolean => {
   if (ref.worker_id === null) {
@@ -90,7 +94,7 @@ export const isAlive = (tree: TreeState, ref: ChildRef): boolean => {
     return phase !== "pending" && phase !== "terminated" && phase !== "parked";
   }
   const { child } = memberOf(tree, ref.worker_id);
-  return child.open || child.state === "backing_off" || tree.launching.has(ref.worker_id);
+  return child.open || rests(child) || tree.launching.has(ref.worker_id);
 };
 
 /** It counts as started, so that the next one is. */

@@ -1,0 +1,38 @@
+/** A worker of a file that waits alone, whatever the strategy: its siblings could not help it. Each answers false where it has ended instead. */
+import { RESTART_RATE_LIMITED, type WorkerError } from "../../protocol/records.ts";
+import { askInterrupted, ENDED_INTERRUPTED } from "../interruption.ts";
+import { uncounted, type Verdict } from "../private-supervisor.ts";
+import { GAVE_UP_ON_RATE_LIMIT, rateLimitWait } from "../rate-limit.ts";
+import { recorder } from "../recorder.ts";
+import type { Draft } from "./draft.ts";
+import type { Member } from "./state.ts";
+
+/** Its turn was interrupted: somebody is asked whether it goes on. */
+export const waitsForAnswer = (
+  draft: Draft,
+  member: Member,
+  interrupted: NonNullable<Extract<Verdict, { type: "over" }>["interrupted"]>,
+): boolean => {
+  const { child } = member;
+  if (interrupted.then === "never") {
+    draft.end(member, "failed", ENDED_INTERRUPTED);
+    return false;
+  }
+  for (const event of askInterrupted(child, interrupted, recorder(child), draft.now.clock))
+    draft.record(event);
+  draft.tell(child.worker_id, { type: "wait" });
+  return true;
+};
+
+/** Until its provider's rate limit resets. */
+export const waitsForLimit = (draft: Draft, member: Member, failure: WorkerError): boolean => {
+  const { child } = member;
+  const wait = rateLimitWait(failure, child.rate_limits, draft.now);
+  if (wait === undefined) {
+    draft.end(member, "failed", GAVE_UP_ON_RATE_LIMIT);
+    return false;
+  }
+  draft.record(uncounted(child, RESTART_RATE_LIMITED, recorder(child), draft.now, wait));
+  draft.tell(child.worker_id, { type: "restart_after", delay_ms: wait.delay_ms });
+  return true;
+};
