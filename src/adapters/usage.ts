@@ -28,36 +28,65 @@ const USD_MAX = 1e6;
 /** Sums of binary fractions drift; a billionth of a dollar is finer than any price. */
 const dollars = (usd: number): number => Math.round(usd * 1e9) / 1e9;
 
-export const asDollars = (value: unknown): number | undefined => {
+const asDollars = (value: unknown): number | undefined => {
   const usd = asNumber(value);
   return usd !== undefined && usd >= 0 && usd <= USD_MAX ? usd : undefined;
 };
 
+/** Running totals of a run of Claude Code that were counted before; tokens are absent where none were told. */
+export interface Counted {
+  readonly usd: number;
+  readonly tokens?: Usage | undefined;
+}
+
 /**
- * Usage of one `result` of Claude Code. Newer versions say what was used since the last result, sub-agents included;
- * older ones give the turn's own tokens and a running total of dollars, of which `spent_usd` was counted before.
+ * Usage of one `result` of Claude Code. Newer versions say what was used since the last result, sub-agents included; older
+ * ones give running totals by model, of which some was counted before, and the tokens of the turn, in which a try that
+ * failed is missing. What is neither is the turn's own.
  */
-export const claudeUsage = (result: JsonObject, spent_usd: number): Usage => {
+export const claudeUsage = (result: JsonObject, counted: Counted): Usage => {
   const since = asObject(result.model_usage_since_last_result);
-  if (since !== undefined) {
-    return Object.values(since).reduce<Usage>(
-      (sum, model) => addUsage(sum, modelUsage(asObject(model) ?? {})),
-      {
-        ...NO_USAGE,
-        cost_usd: 0,
-      },
-    );
-  }
+  if (since !== undefined) return addUsage({ ...NO_USAGE, cost_usd: 0 }, ofModels(since));
   const usage = asObject(result.usage) ?? {};
-  const total = asDollars(result.total_cost_usd);
+  const usd = asDollars(result.total_cost_usd);
+  const cost_usd = usd === undefined ? null : dollars(Math.max(0, usd - counted.usd));
+  const reasoning_tokens = asCount(asObject(usage.output_tokens_details)?.thinking_tokens);
+  const totals = totalsOf(result);
+  if (totals === undefined)
+    return {
+      input_tokens: asCount(usage.input_tokens),
+      output_tokens: asCount(usage.output_tokens),
+      cached_tokens: asCount(usage.cache_read_input_tokens),
+      reasoning_tokens,
+      cost_usd,
+    };
+  const before = counted.tokens ?? NO_USAGE;
   return {
-    input_tokens: asCount(usage.input_tokens),
-    output_tokens: asCount(usage.output_tokens),
-    cached_tokens: asCount(usage.cache_read_input_tokens),
-    reasoning_tokens: asCount(asObject(usage.output_tokens_details)?.thinking_tokens),
-    cost_usd: total === undefined ? null : dollars(Math.max(0, total - spent_usd)),
+    input_tokens: Math.max(0, totals.input_tokens - before.input_tokens),
+    output_tokens: Math.max(0, totals.output_tokens - before.output_tokens),
+    cached_tokens: Math.max(0, totals.cached_tokens - before.cached_tokens),
+    reasoning_tokens: Math.max(reasoning_tokens, totals.reasoning_tokens - before.reasoning_tokens),
+    cost_usd,
   };
 };
+
+/** What is counted once this result is. */
+export const countedAfter = (result: JsonObject, before: Counted): Counted => ({
+  usd: asDollars(result.total_cost_usd) ?? before.usd,
+  tokens: totalsOf(result) ?? before.tokens,
+});
+
+/** The running totals; undefined where the result has none. */
+const totalsOf = (result: JsonObject): Usage | undefined => {
+  const models = asObject(result.modelUsage);
+  return models === undefined || Object.keys(models).length === 0 ? undefined : ofModels(models);
+};
+
+const ofModels = (models: JsonObject): Usage =>
+  Object.values(models).reduce<Usage>(
+    (sum, model) => addUsage(sum, modelUsage(asObject(model) ?? {})),
+    NO_USAGE,
+  );
 
 const modelUsage = (model: JsonObject): Usage => ({
   input_tokens: asCount(model.inputTokens),

@@ -42,6 +42,8 @@ export interface ClaudeState {
   readonly usage: Usage;
   /** Dollars of the running total that are counted already. */
   readonly spent_usd: number;
+  /** Tokens of the running total that are counted already; a state of an older version has none. */
+  readonly spent_tokens?: Usage;
   /** A line over the limit was skipped: perhaps the result. */
   readonly skipped: boolean;
 }

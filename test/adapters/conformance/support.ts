@@ -18,13 +18,16 @@ export const linesOf = (text: string): readonly Line[] => {
 export const recording = (kind: string, name: string): string =>
   readFileSync(join(RECORDINGS, kind, `${name}.ndjson`), "utf8");
 
-/** Every recording of a kind, as lists of lines. */
+/** Every recording of a kind, by its name. */
+export const recordingsOf = (kind: string): readonly (readonly [string, string])[] =>
+  readdirSync(join(RECORDINGS, kind)).map((file) => [
+    file.replace(/\.ndjson$/, ""),
+    readFileSync(join(RECORDINGS, kind, file), "utf8"),
+  ]);
+
+/** The same, as lists of lines. */
 export const recordings = (kind: string): readonly (readonly string[])[] =>
-  readdirSync(join(RECORDINGS, kind)).map((file) =>
-    readFileSync(join(RECORDINGS, kind, file), "utf8")
-      .split("\n")
-      .slice(0, -1),
-  );
+  recordingsOf(kind).map(([, text]) => text.split("\n").slice(0, -1));
 
 export const exit = (
   facts: Partial<ExitFacts> & { readonly code?: number | null; readonly signal?: string | null } = {},
