@@ -15,7 +15,7 @@ import type { ClaudeState } from "./state.ts";
 const voice = voiceOf("claude_code");
 
 export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
-  const error = event.is_error === true ? resultError(state, event) : null;
+  const error = isGood(event) ? null : resultError(state, event);
   const before = { usd: state.spent_usd, tokens: state.spent_tokens };
   const usage = claudeUsage(event, before);
   const counted = countedAfter(event, before);
@@ -44,6 +44,10 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedReco
   out.push(turnCompleted(turn, usage, asNumber(event.duration_ms) ?? null, error));
   return { ...next, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
 };
+
+/** A good end is said, never guessed. Some versions name an error in the subtype and not in `is_error`. */
+const isGood = ({ is_error, subtype }: JsonObject): boolean =>
+  is_error === false && !(asString(subtype) ?? "").startsWith("error");
 
 const interruption = (reason: unknown): WorkerError | undefined =>
   reason === "aborted_tools"

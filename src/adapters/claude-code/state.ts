@@ -11,6 +11,8 @@ export interface Streamed {
   /** Channels of which deltas were seen. */
   readonly text: boolean;
   readonly reasoning: boolean;
+  /** A whole text of it was told before any delta. */
+  readonly whole?: boolean;
 }
 
 /** One `result` line: how a turn ended. */

@@ -117,6 +117,31 @@ test("text that came as deltas is not told again when the whole message comes", 
   expect(ofKind(events, "Unknown")).toEqual([]);
 });
 
+test("a message that begins twice, or whose deltas come late, is told once", () => {
+  const start = { type: "stream_event", event: { type: "message_start", message: { id: "m1" } } };
+  const delta = { type: "content_block_delta", delta: { type: "text_delta", text: "Hello." } };
+  const whole = { type: "assistant", message: { id: "m1", content: [{ type: "text", text: "Hello." }] } };
+  const piece = { type: "stream_event", event: delta };
+  for (const lines of [
+    [start, start, piece, whole],
+    [start, piece, start, whole],
+    [start, whole, piece],
+  ])
+    expect(textOf(decoded(...lines).events, "assistant")).toBe("Hello.");
+});
+
+test("a good end is said: a result that does not say so is a failure", () => {
+  const result = { type: "result", num_turns: 1, session_id: SESSION, result: "done" };
+  const ends = [
+    {},
+    { is_error: null },
+    { is_error: "false" },
+    { is_error: false, subtype: "error_max_turns" },
+  ];
+  for (const end of ends) expect(decoded(init, { ...result, ...end }).outcome.status).toBe("failed");
+  expect(decoded(init, { ...result, is_error: false }).outcome.status).toBe("completed");
+});
+
 test("an older version's running totals are counted once, with the tokens of a try that failed", () => {
   const models = (inputTokens: number, outputTokens: number) => ({
     one: { inputTokens, outputTokens, cacheReadInputTokens: 10, costUSD: 0.1 },

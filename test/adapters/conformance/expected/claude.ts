@@ -110,12 +110,16 @@ const used = (turns: readonly Line[]): Used => {
   };
 };
 
+/** A good end is said, never guessed: some versions name an error in the subtype alone. */
+const isGood = (result: Line | undefined): boolean =>
+  result?.is_error === false && !(getText(result, "subtype") ?? "").startsWith("error");
+
 /** Each turn begins with an `init` and ends with a `result`: a later turn that is open, the last result says nothing of. */
 const ending = (lines: readonly Printed[]): Expected["ending"] => {
   const results = ofType(lines, "result");
   const begun = ofType(lines, "system").filter((line) => line.subtype === "init").length;
   if (results.length === 0 || results.filter(isTurn).length < begun) return "open";
-  return results.at(-1)?.is_error === true ? "badly" : "well";
+  return isGood(results.at(-1)) ? "well" : "badly";
 };
 
 const unknown = (lines: readonly Printed[]): number => {
@@ -164,7 +168,7 @@ export const claude: Reader = (lines) => {
     turns: turns.length,
     used: used(turns),
     ending: ending(lines),
-    final: last === undefined || last.is_error === true ? null : (getText(last, "result") ?? null),
+    final: isGood(last) ? (getText(last, "result") ?? null) : null,
     unknown: unknown(lines),
   };
 };
