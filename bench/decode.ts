@@ -21,7 +21,7 @@ type Runs = readonly (readonly string[])[];
 
 /** The recordings of a kind; none for one that has no protocol. */
 const runsOf = (kind: string): Runs => {
-  const folder = join(root, "test/recordings", kind.replaceAll("_", "-").replace(/-cli$/, ""));
+  const folder = join(root, "test/recordings", kind.replaceAll("_", "-"));
   if (!existsSync(folder)) return [];
   return readdirSync(folder).map((file) =>
     readFileSync(join(folder, file), "utf8")

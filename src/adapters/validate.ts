@@ -3,9 +3,11 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 import { validate as claudeCode } from "./claude-code/plan.ts";
 import { validate as codex } from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
+import { validate as geminiCli } from "./gemini-cli/plan.ts";
 
 export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly string[]>> = {
   claude_code: claudeCode,
   codex,
   command,
+  gemini_cli: geminiCli,
 };

@@ -6,24 +6,23 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentAdapter, ExitFacts } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
-import type { ErrorCode } from "../../../src/protocol/errors.ts";
 import { STDERR_TAIL_BYTES } from "../../../src/protocol/limits.ts";
 import { RECORDED, type Recorded } from "./expected/readers.ts";
 import type { RunFacts } from "./expected/scenarios.ts";
 import { exit } from "./support.ts";
-import { claudeVerdicts } from "./verdicts/claude.ts";
-import { codexVerdicts } from "./verdicts/codex.ts";
+import { CLAUDE } from "./verdicts/claude-code.ts";
+import { CODEX } from "./verdicts/codex.ts";
+import { GEMINI } from "./verdicts/gemini-cli.ts";
+import type { Verdict } from "./verdicts/verdict.ts";
 
 export const TRANSCRIPTS = new URL("../../../../shared/data/cli-transcripts/", import.meta.url).pathname;
 export const present = existsSync(TRANSCRIPTS);
 
-/** What a scenario came to: completed, or the code of its failure. */
-export type Verdict = "completed" | ErrorCode;
-export type Verdicts = Readonly<Record<string, Verdict>>;
-
-export const VERDICTS: Readonly<Record<string, Verdicts>> = {
-  claude: claudeVerdicts,
-  codex: codexVerdicts,
+/** By kind and scenario, written by hand. */
+export const VERDICTS: Readonly<Record<string, Readonly<Record<string, Verdict>>>> = {
+  claude: CLAUDE,
+  codex: CODEX,
+  gemini: GEMINI,
 };
 
 export interface Transcript {

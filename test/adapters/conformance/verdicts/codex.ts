@@ -1,7 +1,7 @@
 /** What each recorded run of codex 0.169.0 came to, written by hand from agent-clis.md §5 and §6. */
-import type { Verdicts } from "../transcripts.ts";
+import type { Verdict } from "./verdict.ts";
 
-export const codexVerdicts: Verdicts = {
+export const CODEX: Readonly<Record<string, Verdict>> = {
   "bad-flag": "INVALID_REQUEST",
   drop: "PROVIDER_ERROR",
   e400: "PROVIDER_BAD_REQUEST",

@@ -1,7 +1,7 @@
 /** What each recorded run of Claude Code 2.1.197 and 2.1.329 came to, written by hand from agent-clis.md §5 and §6. */
-import type { Verdicts } from "../transcripts.ts";
+import type { Verdict } from "./verdict.ts";
 
-export const claudeVerdicts: Verdicts = {
+export const CLAUDE: Readonly<Record<string, Verdict>> = {
   "auth-token": "completed",
   "bad-flag": "INVALID_REQUEST",
   bare: "completed",
