@@ -2,6 +2,7 @@
 
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
+import { decode } from "./decode.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
@@ -18,6 +19,7 @@ import { watchers } from "./watchers.ts";
 const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
   boot,
   ingest,
+  decode,
   latency,
   restart,
   startup,

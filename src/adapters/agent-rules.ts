@@ -3,6 +3,10 @@ import { ARG_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { agentOptions, extensionProblems, type ValueCheck } from "./extensions.ts";
 
+/** Of a kind whose CLI cannot fork; one without a session is told already. */
+export const forkProblems = ({ kind, fork }: WorkerSpec): readonly string[] =>
+  fork ? [`Kind ${kind} cannot fork a session: leave --fork out to go on in the session itself.`] : [];
+
 /** What a kind's own rules are beside those of all. */
 export interface OwnRules {
   /** It takes messages. */

@@ -15,5 +15,7 @@ export const keptText = (text: string): string => {
   return kept;
 };
 
+/** JSON needs at most 6 bytes for a UTF-16 unit, so most texts need no counting. */
 const fits = (text: string): boolean =>
-  text.length <= KEPT_TEXT_MAX_BYTES && Buffer.byteLength(JSON.stringify(text)) <= KEPT_TEXT_MAX_BYTES;
+  text.length * 6 + 2 <= KEPT_TEXT_MAX_BYTES ||
+  (text.length <= KEPT_TEXT_MAX_BYTES && Buffer.byteLength(JSON.stringify(text)) <= KEPT_TEXT_MAX_BYTES);

@@ -39,28 +39,69 @@ export interface ClaudeUsage {
   readonly models: readonly ModelUsage[];
 }
 
+/** Running totals of a run of Claude Code that were counted before; tokens are absent where none were told. */
+export interface Counted {
+  readonly usd: number;
+  readonly tokens?: Usage | undefined;
+}
+
 /**
- * Newer versions say for each model what was used since the last result, sub-agents included; older ones give the turn's own
- * tokens and a running total of dollars, of which `spent_usd` was counted before: all of it is taken for the main `model`'s.
+ * Newer versions say for each model what was used since the last result, sub-agents included. Older ones give running totals
+ * by model, of which some was counted before, and the tokens of the turn, in which a try that failed is missing: all of it is
+ * taken for the main `model`'s. What is neither is the turn's own.
  */
-export const claudeUsage = (result: JsonObject, spent_usd: number, model: string | null): ClaudeUsage => {
+export const claudeUsage = (result: JsonObject, counted: Counted, model: string | null): ClaudeUsage => {
   const since = asObject(result.model_usage_since_last_result);
   if (since !== undefined) {
     const models = bounded(Object.entries(since).map(([name, one]) => modelOf(name, asObject(one) ?? {})));
     return { usage: models.reduce<Usage>(addUsage, { ...NO_USAGE, cost_usd: 0 }), models };
   }
-  const told = asObject(result.usage) ?? {};
-  const total = asDollars(result.total_cost_usd);
-  const usage = {
-    input_tokens: asCount(told.input_tokens),
-    output_tokens: asCount(told.output_tokens),
-    cached_tokens: asCount(told.cache_read_input_tokens),
-    reasoning_tokens: asCount(asObject(told.output_tokens_details)?.thinking_tokens),
-    cost_usd: total === undefined ? null : dollars(Math.max(0, total - spent_usd)),
-  };
-  const cache_write_tokens = asCount(told.cache_creation_input_tokens);
+  const usage = usageOfTurn(result, counted);
+  const cache_write_tokens = asCount(asObject(result.usage)?.cache_creation_input_tokens);
   return { usage, models: [{ model, ...usage, cache_write_tokens }] };
 };
+
+const usageOfTurn = (result: JsonObject, counted: Counted): Usage => {
+  const told = asObject(result.usage) ?? {};
+  const usd = asDollars(result.total_cost_usd);
+  const cost_usd = usd === undefined ? null : dollars(Math.max(0, usd - counted.usd));
+  const reasoning_tokens = asCount(asObject(told.output_tokens_details)?.thinking_tokens);
+  const totals = totalsOf(result);
+  if (totals === undefined)
+    return {
+      input_tokens: asCount(told.input_tokens),
+      output_tokens: asCount(told.output_tokens),
+      cached_tokens: asCount(told.cache_read_input_tokens),
+      reasoning_tokens,
+      cost_usd,
+    };
+  const before = counted.tokens ?? NO_USAGE;
+  return {
+    input_tokens: Math.max(0, totals.input_tokens - before.input_tokens),
+    output_tokens: Math.max(0, totals.output_tokens - before.output_tokens),
+    cached_tokens: Math.max(0, totals.cached_tokens - before.cached_tokens),
+    reasoning_tokens: Math.max(reasoning_tokens, totals.reasoning_tokens - before.reasoning_tokens),
+    cost_usd,
+  };
+};
+
+/** What is counted once this result is. */
+export const countedAfter = (result: JsonObject, before: Counted): Counted => ({
+  usd: asDollars(result.total_cost_usd) ?? before.usd,
+  tokens: totalsOf(result) ?? before.tokens,
+});
+
+/** The running totals; undefined where the result has none. */
+const totalsOf = (result: JsonObject): Usage | undefined => {
+  const models = asObject(result.modelUsage);
+  return models === undefined || Object.keys(models).length === 0 ? undefined : ofModels(models);
+};
+
+const ofModels = (models: JsonObject): Usage =>
+  Object.entries(models).reduce<Usage>(
+    (sum, [name, one]) => addUsage(sum, modelOf(name, asObject(one) ?? {})),
+    NO_USAGE,
+  );
 
 const modelOf = (name: string, one: JsonObject): ModelUsage => ({
   model: asName(name),
@@ -82,6 +123,14 @@ const bounded = (models: readonly ModelUsage[]): readonly ModelUsage[] => {
   const cache_write_tokens = rest.reduce((sum, one) => sum + one.cache_write_tokens, 0);
   return [...kept, { model: null, ...rest.reduce<Usage>(addUsage, NO_USAGE), cache_write_tokens }];
 };
+
+/** Of Gemini CLI's `result.stats`, which counts cached tokens into `input_tokens` and tells no cost. */
+export const geminiUsage = (stats: JsonObject): Usage => ({
+  ...NO_USAGE,
+  input_tokens: asCount(stats.input_tokens),
+  output_tokens: asCount(stats.output_tokens),
+  cached_tokens: asCount(stats.cached),
+});
 
 /** Usage of one `turn.completed` of codex, which tells no cost. */
 export const codexUsage = (usage: JsonObject): Usage => ({

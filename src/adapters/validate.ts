@@ -6,6 +6,7 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 import * as claudeCode from "./claude-code/plan.ts";
 import * as codex from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
+import * as geminiCli from "./gemini-cli/plan.ts";
 import { unsupportedKeys } from "./extensions.ts";
 import { everyOptIn } from "./opt-ins.ts";
 
@@ -16,12 +17,14 @@ const ABLE: Readonly<Record<string, readonly string[]>> = {
   claude_code: [...claudeCode.capabilities, ...everyOptIn(claudeCode.OPT_INS)],
   codex: [...codex.capabilities, ...everyOptIn(codex.OPT_INS)],
   command: [],
+  gemini_cli: geminiCli.capabilities,
 };
 
 export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly string[]>> = {
   claude_code: claudeCode.validateWith(ABLE.claude_code!),
   codex: codex.validateWith(ABLE.codex!),
   command,
+  gemini_cli: geminiCli.validate,
 };
 
 /** Keys that the kind takes under no configuration. */

@@ -20,9 +20,9 @@ export const TRUNCATED_SUFFIX = "…(truncated)";
 const SUFFIX_BYTES = Buffer.byteLength(TRUNCATED_SUFFIX);
 const encoder = new TextEncoder();
 
-/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
+/** A UTF-16 unit is 1 to 3 bytes of UTF-8, so most texts need no counting. */
 const fits = (text: string, maxBytes: number): boolean =>
-  text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
+  text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes);
 
 /** The longest prefix of at most `maxBytes` bytes that ends between two code points. */
 export const cutUtf8 = (text: string, maxBytes: number): string =>

@@ -52,9 +52,23 @@ const ASSIGNMENTS: readonly RegExp[] = [
 const HINT =
   /sk-|k_live|k_test|whsec_|gh[pousr]_|_pat_|glpat|npm_|hf_|AKIA|ASIA|AIza|eyJ|xox|xapp|earer|EARER|uthorization|UTHORIZATION|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|:\/\/|(?:[Kk]ey|[Tt]oken|[Ss]ecrets?|[Pp]asswo?r?d|[Pp]assphrase|[Aa]uth|[Cc]ookie|[Cc]redentials?)["']/;
 
+/** Short texts without a hint: names, ids and sentences of decoders come again with every event. */
+const clean = new Set<string>();
+const CLEAN_MAX = 1_024;
+const CLEAN_TEXT_MAX_UNITS = 96;
+
+const hasHint = (text: string): boolean => {
+  if (text.length > CLEAN_TEXT_MAX_UNITS) return HINT.test(text);
+  if (clean.has(text)) return false;
+  if (HINT.test(text)) return true;
+  if (clean.size === CLEAN_MAX) clean.clear();
+  clean.add(text);
+  return false;
+};
+
 /** Text with the shapes of secrets masked, and what stands after a secret's name. */
 export const redactText = (text: string): string => {
-  if (!HINT.test(text)) return text;
+  if (!hasHint(text)) return text;
   let masked = text;
   for (const [shape, kept] of SHAPES) masked = masked.replace(shape, kept);
   for (const assignment of ASSIGNMENTS) {
@@ -103,8 +117,21 @@ const OPEN_KEYS = new Set([
 
 const NAME_HINT = /key|token|secret|pass|auth|cred|cookie|pat|pwd/i;
 
+/** Names that were looked at: those of fields come again with every event. */
+const looked = new Map<string, boolean>();
+const LOOKED_MAX = 1_024;
+const LOOKED_NAME_MAX_UNITS = 64;
+
 /** Whether a field, flag or variable of this name holds a secret: by its words, so that neither `author` nor `max_tokens` does. */
 export const isSecretName = (name: string): boolean => {
+  const known = looked.get(name);
+  if (known !== undefined) return known;
+  const secret = saysSecret(name);
+  if (looked.size < LOOKED_MAX && name.length <= LOOKED_NAME_MAX_UNITS) looked.set(name, secret);
+  return secret;
+};
+
+const saysSecret = (name: string): boolean => {
   if (!NAME_HINT.test(name)) return false;
   const words = wordsOf(name);
   const last = words.at(-1);

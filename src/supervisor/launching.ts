@@ -77,7 +77,7 @@ const start = async (shell: Shell, incarnation: number, session: string | undefi
   if (shell.beginning.unlaunchable !== undefined) throw shell.beginning.unlaunchable;
   const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
   if (refused !== undefined) throw refused;
-  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
+  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session, id));
   const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;
   shell.redact = redactorOf(prepared.secrets);

@@ -41,7 +41,14 @@ const turn = (run: MemoryRun, n: number): void => {
   acknowledge(run, n);
   const text = `heard ${textsOf(run)[n]}`;
   say(run, { type: "assistant", message: { id: `m${n}`, content: [{ type: "text", text }] } });
-  say(run, { type: "result", subtype: "success", result: text, num_turns: 1, usage: { output_tokens: 3 } });
+  say(run, {
+    type: "result",
+    subtype: "success",
+    is_error: false,
+    result: text,
+    num_turns: 1,
+    usage: { output_tokens: 3 },
+  });
 };
 
 const world = Effect.map(memoryMachine, (machine) => ({

@@ -9,7 +9,7 @@ import { checkSessionId, OVERSIZE_SESSION, sessionStarted, type ToolFacts, voice
 import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject, parseLine } from "../json.ts";
 import { resetAt } from "../reset-time.ts";
 import { messageIdOf, refusal } from "./messages.ts";
-import { onStreamEvent, saidIn } from "./partial.ts";
+import { onStreamEvent, saidIn, toldWhole } from "./partial.ts";
 import { onResult, withLimit } from "./result.ts";
 import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
 import { onSystem } from "./system.ts";
@@ -141,8 +141,9 @@ const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedItem[]):
     const block = asObject(item);
     switch (block?.type) {
       case "text":
-        if (!streamed?.text && typeof block.text === "string")
-          out.push(voice.text("assistant", block.text, said));
+        if (streamed?.text || typeof block.text !== "string") break;
+        out.push(voice.text("assistant", block.text, said));
+        if (streamed !== undefined) next = toldWhole(next, streamed);
         break;
       case "thinking":
         if (!streamed?.reasoning && typeof block.thinking === "string" && block.thinking !== "") {

@@ -19,7 +19,7 @@ export const onStreamEvent = (state: ClaudeState, event: JsonObject, out: Decode
   switch (inner?.type) {
     case "message_start": {
       const id = asName(asObject(inner.message)?.id);
-      if (id === null) return state;
+      if (id === null || state.streamed.some((one) => one.id === id && one.parent === parent)) return state;
       return {
         ...state,
         streamed: appended(state.streamed, { id, parent, text: false, reasoning: false }, STREAMED_MAX),
@@ -57,12 +57,18 @@ const onDelta = (
   if (typeof text !== "string" || text === "") return state;
   const open = state.streamed.findLast((one) => one.parent === parent);
   // A stream that began before our memory: the whole message will bring the text.
-  if (open === undefined) return state;
+  if (open === undefined || open.whole === true) return state;
   out.push(voice.text(channel, text, saidIn(open.id, parent === "" ? null : parent)));
   const seen: Streamed = channel === "assistant" ? { ...open, text: true } : { ...open, reasoning: true };
   if (seen.text === open.text && seen.reasoning === open.reasoning) return state;
   return { ...state, streamed: state.streamed.map((one) => (one === open ? seen : one)) };
 };
+
+/** A message whose text was told whole goes on whole: deltas that come late would tell it again. */
+export const toldWhole = (state: ClaudeState, message: Streamed): ClaudeState => ({
+  ...state,
+  streamed: state.streamed.map((one) => (one.id === message.id ? { ...one, whole: true } : one)),
+});
 
 /** Parts of a call's input and of a signature: what they build comes whole. */
 const FRAMING_DELTAS: ReadonlySet<unknown> = new Set([

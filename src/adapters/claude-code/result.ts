@@ -9,21 +9,24 @@ import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asNumber, asString, asWord, type JsonObject } from "../json.ts";
 import { readReset } from "../reset-time.ts";
-import { addUsage, asDollars, claudeUsage } from "../usage.ts";
+import { addUsage, claudeUsage, countedAfter } from "../usage.ts";
 import type { ClaudeState } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 
 export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
-  const error = event.is_error === true ? resultError(state, event) : null;
-  const { usage, models } = claudeUsage(event, state.spent_usd, state.model ?? null);
+  const error = isGood(event) ? null : resultError(state, event);
+  const before = { usd: state.spent_usd, tokens: state.spent_tokens };
+  const { usage, models } = claudeUsage(event, before, state.model ?? null);
+  const counted = countedAfter(event, before);
   const text = asString(event.result);
   const next: ClaudeState = {
     ...state,
     retry_status: 0,
     reported: null,
     usage: addUsage(state.usage, usage),
-    spent_usd: asDollars(event.total_cost_usd) ?? state.spent_usd,
+    spent_usd: counted.usd,
+    ...(counted.tokens === undefined ? {} : { spent_tokens: counted.tokens }),
     result: {
       error,
       text: error !== null || text === undefined ? null : keptText(text),
@@ -43,6 +46,10 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem
   out.push(turnCompleted(turn, usage, asNumber(event.duration_ms) ?? null, error, models));
   return { ...next, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
 };
+
+/** A good end is said, never guessed. Some versions name an error in the subtype and not in `is_error`. */
+const isGood = ({ is_error, subtype }: JsonObject): boolean =>
+  is_error === false && !(asString(subtype) ?? "").startsWith("error");
 
 const interruption = (reason: unknown): WorkerError | undefined =>
   reason === "aborted_tools"

@@ -13,6 +13,8 @@ export interface Streamed {
   /** Channels of which deltas were seen. */
   readonly text: boolean;
   readonly reasoning: boolean;
+  /** A whole text of it was told before any delta. */
+  readonly whole?: boolean;
 }
 
 /** One `result` line: how a turn ended. */
@@ -46,6 +48,8 @@ export interface ClaudeState {
   readonly model?: string | null;
   /** Dollars of the running total that are counted already. */
   readonly spent_usd: number;
+  /** Tokens of the running total that are counted already; a state of an older version has none. */
+  readonly spent_tokens?: Usage;
   /** A line over the limit was skipped: perhaps the result. */
   readonly skipped: boolean;
   /** It is spoken with, and what for: one prompt, or a conversation. A state of an older version has none. */

@@ -4,7 +4,7 @@
  */
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
-import { agentProblems } from "../agent-rules.ts";
+import { agentProblems, forkProblems } from "../agent-rules.ts";
 import {
   ADD_DIRS,
   agentOptions,
@@ -97,10 +97,7 @@ export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
 export const validateWith =
   (able: readonly string[]) =>
   (spec: WorkerSpec): readonly string[] => {
-    const problems = [...agentProblems(spec, able, { keys: OWN_KEYS }), ...policyProblems(spec)];
-    if (spec.fork)
-      problems.push("Kind codex cannot fork a session: leave --fork out to go on in the session itself.");
-    return problems;
+    return [...agentProblems(spec, able, { keys: OWN_KEYS }), ...policyProblems(spec), ...forkProblems(spec)];
   };
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {

@@ -85,7 +85,7 @@ const TEXT_REMEDIES: Partial<Record<Fault["kind"], string>> = {
 
 type Tell = (rule: Rule, pointer: string, message: string, remedy?: string) => void;
 
-const judge = (event: JsonObject, strict: boolean, tell: Tell): void => {
+export const judgeEvent = (event: JsonObject, strict: boolean, tell: Tell): void => {
   if (typeof event.agent_kind !== "string" || !AGENT_KIND_FORM.test(event.agent_kind))
     tell(RULES.agent_kind, "/agent_kind", `agent_kind is ${shown(event.agent_kind)}.`);
   if (!(EVENT_KINDS as readonly unknown[]).includes(event.kind))
@@ -100,10 +100,11 @@ const judge = (event: JsonObject, strict: boolean, tell: Tell): void => {
         `${name} is ${shown(value)}, not text.`,
         `Write ${name} as text, or leave it out.`,
       );
-    else if (Buffer.byteLength(value) > maxBytes)
+    // A UTF-16 unit is at most 3 bytes of UTF-8: most texts need no counting.
+    else if (value.length * 3 > maxBytes && Buffer.byteLength(value) > maxBytes)
       tell(RULES[name], `/${name}`, `${name} is ${Buffer.byteLength(value)} bytes, over ${maxBytes}.`);
   }
-  if (event.data !== undefined) {
+  if (event.data !== undefined && mostBytes(event.data, DATA_MAX_DEPTH) > DATA_MAX_BYTES) {
     const bytes = jsonBytes(event.data);
     if (bytes > DATA_MAX_BYTES) tell(RULES.data, "/data", `data is ${bytes} bytes, over ${DATA_MAX_BYTES}.`);
     else if (isDeeper(event.data, DATA_MAX_DEPTH))
@@ -123,9 +124,29 @@ const judgePayload = ({ kind, text, message }: JsonObject, tell: Tell): void => 
   if (kind === "Error" && message === undefined) tell(RULES.payload, "/message", "An Error has no message.");
 };
 
+/** No less than the bytes of its compact JSON; infinite where it nests deeper. Most data is small, and need not be written to be counted. */
+const mostBytes = (value: unknown, levels: number): number => {
+  switch (typeof value) {
+    case "string":
+      return value.length * 6 + 2;
+    case "number":
+    case "boolean":
+      return 25;
+  }
+  if (typeof value !== "object" || value === null) return 4;
+  if (levels === 0) return Number.POSITIVE_INFINITY;
+  let most = 2;
+  for (const name of Object.keys(value))
+    most += name.length * 6 + 4 + mostBytes((value as Readonly<Record<string, unknown>>)[name], levels - 1);
+  return most;
+};
+
 const isDeeper = (value: unknown, levels: number): boolean => {
   if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
+  if (levels === 0) return true;
+  for (const name of Object.keys(value))
+    if (isDeeper((value as Readonly<Record<string, unknown>>)[name], levels - 1)) return true;
+  return false;
 };
 
 /** With `strict` also what a kind of event has to have. */
@@ -143,7 +164,7 @@ export const makeEventValidator = ({ strict = false }: { readonly strict?: boole
       const { value, faults } = readJson(bytes, line);
       for (const fault of faults)
         tell(JSON_RULES[fault.kind], fault.pointer, fault.message, TEXT_REMEDIES[fault.kind]);
-      if (isObject(value)) judge(value, strict, tell);
+      if (isObject(value)) judgeEvent(value, strict, tell);
       else if (value !== undefined) tell(RULES.object, "", "It is JSON and no object.");
     },
     end() {

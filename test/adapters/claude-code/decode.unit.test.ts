@@ -129,6 +129,49 @@ test("text that came as deltas is not told again when the whole message comes", 
   expect(ofKind(events, "Unknown")).toEqual([]);
 });
 
+test("a message that begins twice, or whose deltas come late, is told once", () => {
+  const start = { type: "stream_event", event: { type: "message_start", message: { id: "m1" } } };
+  const delta = { type: "content_block_delta", delta: { type: "text_delta", text: "Hello." } };
+  const whole = { type: "assistant", message: { id: "m1", content: [{ type: "text", text: "Hello." }] } };
+  const piece = { type: "stream_event", event: delta };
+  for (const lines of [
+    [start, start, piece, whole],
+    [start, piece, start, whole],
+    [start, whole, piece],
+  ])
+    expect(textOf(decoded(...lines).events, "assistant")).toBe("Hello.");
+});
+
+test("a good end is said: a result that does not say so is a failure", () => {
+  const result = { type: "result", num_turns: 1, session_id: SESSION, result: "done" };
+  const ends = [
+    {},
+    { is_error: null },
+    { is_error: "false" },
+    { is_error: false, subtype: "error_max_turns" },
+  ];
+  for (const end of ends) expect(decoded(init, { ...result, ...end }).outcome.status).toBe("failed");
+  expect(decoded(init, { ...result, is_error: false }).outcome.status).toBe("completed");
+});
+
+test("an older version's running totals are counted once, with the tokens of a try that failed", () => {
+  const models = (inputTokens: number, outputTokens: number) => ({
+    one: { inputTokens, outputTokens, cacheReadInputTokens: 10, costUSD: 0.1 },
+  });
+  const result = { type: "result", is_error: false, num_turns: 1, session_id: "s" };
+  const text = [
+    { ...result, usage: { input_tokens: 0 }, modelUsage: models(50, 5), total_cost_usd: 0.1 },
+    { ...result, usage: { input_tokens: 70 }, modelUsage: models(120, 9), total_cost_usd: 0.3 },
+  ];
+  const { records } = run(claudeCode, text.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const turns = records.flatMap((record) => (record.type === "turn_completed" ? [record.payload.usage] : []));
+  const none = { cached_tokens: 0, reasoning_tokens: 0 };
+  expect(turns).toEqual([
+    { ...none, input_tokens: 50, output_tokens: 5, cached_tokens: 10, cost_usd: 0.1 },
+    { ...none, input_tokens: 70, output_tokens: 4, cost_usd: 0.2 },
+  ]);
+});
+
 describe("a background sub-agent", () => {
   const { events, records, outcome } = replay("subagent");
 

@@ -1,7 +1,7 @@
 /** Folding lines by hand, as the ingest does: decode, then the bounds. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentAdapter, DecodedItem, ExitFacts, Line, Opening } from "../../../src/adapters/adapter.ts";
+import type { AgentAdapter, DecodedItem, DecodedRecord, ExitFacts, Line, Opening } from "../../../src/adapters/adapter.ts";
 import type { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";
@@ -19,13 +19,16 @@ export const linesOf = (text: string): readonly Line[] => {
 export const recording = (kind: string, name: string): string =>
   readFileSync(join(RECORDINGS, kind, `${name}.ndjson`), "utf8");
 
-/** Every recording of a kind, as lists of lines. */
+/** Every recording of a kind, by its name. */
+export const recordingsOf = (kind: string): readonly (readonly [string, string])[] =>
+  readdirSync(join(RECORDINGS, kind)).map((file) => [
+    file.replace(/\.ndjson$/, ""),
+    readFileSync(join(RECORDINGS, kind, file), "utf8"),
+  ]);
+
+/** The same, as lists of lines. */
 export const recordings = (kind: string): readonly (readonly string[])[] =>
-  readdirSync(join(RECORDINGS, kind)).map((file) =>
-    readFileSync(join(RECORDINGS, kind, file), "utf8")
-      .split("\n")
-      .slice(0, -1),
-  );
+  recordingsOf(kind).map(([, text]) => text.split("\n").slice(0, -1));
 
 export const exit = (
   facts: Partial<ExitFacts> & { readonly code?: number | null; readonly signal?: string | null } = {},
@@ -36,6 +39,9 @@ export const exit = (
   program: facts.program,
 });
 
+/** What is put on record, and not said to the agent. */
+export const isRecord = (item: DecodedItem): item is DecodedRecord => item.type !== "reply";
+
 /** What a decoder may know before the first line. */
 export const openingOf = (kind: string, spec: Partial<WorkerSpecInput> = {}): Opening => ({
   spec: WorkerSpec.parse({ kind, prompt: "a prompt", cwd: "/", restart: "temporary", ...spec }),
@@ -44,15 +50,15 @@ export const openingOf = (kind: string, spec: Partial<WorkerSpecInput> = {}): Op
 });
 
 export const run = <S>(adapter: AgentAdapter<S>, text: string, facts: ExitFacts = exit()) => {
-  const records: DecodedItem[] = [];
+  const items: DecodedItem[] = [];
   let state = adapter.initial(openingOf(adapter.kind));
   for (const line of linesOf(text)) {
     const decoded = adapter.decode(state, line, "stdout");
     state = decoded.state;
-    records.push(...decoded.records);
+    items.push(...decoded.records);
   }
   const { outcome, records: last } = adapter.finish(state, facts);
-  records.push(...last);
+  const records = [...items.filter(isRecord), ...last];
   const events = records.flatMap((record) =>
     record.type === "agent.event" ? boundEvent(record.payload) : [],
   );
