@@ -32,6 +32,8 @@ export interface SpawnOptions {
   readonly argv?: readonly string[];
   /** Where it runs. Default: the working directory of this process. */
   readonly cwd?: string;
+  /** It runs in a git worktree of its own, made from the repository of `cwd`, on this new branch or on one that gets its name by itself. */
+  readonly worktree?: { readonly branch?: string };
   /** Variables for it: a value, `@env:NAME` (of this process, now) or `@file:PATH` (at each start); the last two are secrets. */
   readonly env?: Readonly<Record<string, string>>;
   /** Names of variables of this process for it, beyond the usual ones (PATH, HOME, LANG, …) and its kind's own. */

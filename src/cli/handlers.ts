@@ -1,6 +1,7 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
 import type { HoldfastError } from "../protocol/errors.ts";
 import * as cas from "./commands/cas.ts";
+import { changesProblems } from "./commands/changes.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
@@ -33,6 +34,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/watch": watch,
   "agent/logs": logs,
   "agent/output": workers.output,
+  "agent/changes": async (context) => (await import("./commands/changes.ts")).changes(context),
+  "worktree/remove": async (context) => (await import("./commands/changes.ts")).removeWorktrees(context),
   "agent/wait": wait,
   "agent/answer": workers.answer,
   "agent/send": messages.send,
@@ -77,6 +80,7 @@ export const CHECKS: Checks = {
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,
   "agent/down": tree.downProblems,
+  "agent/changes": changesProblems,
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
   "daemon/stop": daemon.stopProblems,

@@ -1,6 +1,7 @@
 /** A worker's specification and the words for its life (architecture §1, §3). */
 import { z } from "zod";
 import { AgentKind } from "./agent-event.ts";
+import { isBranchName } from "./kinds.ts";
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
@@ -93,6 +94,15 @@ export type RunLimits = z.infer<typeof RunLimits>;
 export const Priority = z.enum(["critical", "high", "normal", "low", "background"]);
 export type Priority = z.infer<typeof Priority>;
 
+/** A git worktree of the worker's own, made from the repository of its cwd before its first start and kept after its end. */
+const WorktreeSpec = z.strictObject({
+  /** A branch that is not there yet; without it `holdfast/<name>-<end of the id>`. */
+  branch: z
+    .string()
+    .refine(isBranchName, "a branch has letters, digits and . _ / + @ -, and starts with a letter or digit")
+    .optional(),
+});
+
 const SEGMENT = "[A-Za-z0-9][A-Za-z0-9._-]*";
 /** A worker of a file is called by its path, `crew/fixer`. */
 const WORKER_NAME = new RegExp(`^${SEGMENT}(/${SEGMENT})*$`);
@@ -139,6 +149,8 @@ export const WorkerSpec = z.strictObject({
   argv: z.array(z.string()).default([]),
   /** Absolute directory in which the agent runs: the client's own, unless asked otherwise. */
   cwd: z.string().min(1),
+  /** It runs in the same directory of a worktree of its own instead. */
+  worktree: WorktreeSpec.optional(),
   /** Variables of --env: a value, or a reference `@env:NAME` (daemon's side: the client's at spawn) or `@file:PATH`. */
   env: z.record(z.string(), z.string()).default({}),
   /** The client's variables that may reach the child (environment.ts decides which). */

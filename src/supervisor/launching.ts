@@ -18,6 +18,7 @@ import { forEver } from "./journal.ts";
 import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
 import type { Shell } from "./worker.ts";
+import { readyWorkspace } from "./workspaces.ts";
 
 interface Started {
   readonly run: Run;
@@ -70,11 +71,13 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   const { argv, stdin } = prepared.plan;
   shell.redact = redactorOf(prepared.secrets);
   shell.program = programOf(argv);
-  if (journal.child().stop !== null)
-    throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+  if (journal.child().stop !== null) throw stoppedBefore();
   // Let go meanwhile: whoever supervises it next starts it.
   if (journal.isClosed()) return forEver();
-  const { cwd } = spec;
+  const workspace = await readyWorkspace(shell, incarnation);
+  if (journal.child().stop !== null) throw stoppedBefore();
+  if (journal.isClosed()) return forEver();
+  const cwd = workspace?.cwd ?? spec.cwd;
   const request: LaunchRequest = {
     worker_id: id,
     incarnation,
@@ -89,6 +92,9 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   const run = await inTime(shell, shell.starting);
   return { run, argv };
 };
+
+const stoppedBefore = (): HoldfastError =>
+  new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
 
 /** Where nobody is left to wait for as long as it takes, the grace is its bound. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);

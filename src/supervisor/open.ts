@@ -12,6 +12,13 @@ import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
+import { changesOf } from "../adapters/worktree/changes.ts";
+import {
+  assignWorkspace,
+  ensureWorkspace,
+  lookAtRepository,
+  removeWorkspace,
+} from "../adapters/worktree/worktrees.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import {
   CAS_KEPT_MS,
@@ -131,6 +138,13 @@ export const openRuntime = (
       spawner,
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
+      workspaces: {
+        look: lookAtRepository,
+        assign: (id, spec) => assignWorkspace(join(options.stateDir, "worktrees"), id, spec),
+        ensure: (workspace, client_env, signal) => ensureWorkspace(workspace, { client_env, signal }),
+        remove: removeWorkspace,
+        changes: changesOf,
+      },
       machine: thisMachine,
       diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,

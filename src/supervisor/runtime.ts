@@ -13,6 +13,7 @@ import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
 import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery } from "./boot.ts";
+import { makeChanges } from "./changes.ts";
 import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
 import { withDescendants } from "./descendants.ts";
@@ -244,6 +245,7 @@ export const makeRuntime = (
       });
 
     const { pause, unpause } = makePausing(core, each);
+    const { changes, removeWorktrees } = makeChanges(core, each);
 
     const applyTree: RuntimeApi["applyTree"] = (spec, { dry_run = false, by = "user" } = {}) =>
       Effect.suspend(() =>
@@ -395,6 +397,8 @@ export const makeRuntime = (
       restart,
       pause,
       unpause,
+      changes,
+      removeWorktrees,
       answer,
       wait,
       shutdown,

@@ -9,6 +9,7 @@ import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/port.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 /** Where a spec, or a message, is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
 export interface SpecFiles {
@@ -44,6 +45,8 @@ export interface Services {
   /** For answers that are too large for a record; without it they are in the log alone. */
   readonly artifacts?: Artifacts | undefined;
   readonly capture_max_bytes?: number | undefined;
+  /** For who asks for a worktree of its own. */
+  readonly workspaces?: Workspaces | undefined;
   readonly machine: Machine;
   /** Free on the disk of the state directory; asked on each tick. */
   readonly diskFreeBytes?: () => number | undefined;

@@ -52,6 +52,12 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         ),
         (error) => redactError(error, redact),
       );
+      const { worktree } = spec;
+      const { workspaces } = services;
+      const repository =
+        worktree === undefined || workspaces === undefined
+          ? undefined
+          : yield* attemptAsync(() => workspaces.look(spec));
       const { name, supervisor, parent } = spec;
       const masked = {
         ...redact.value(spec),
@@ -67,6 +73,15 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         cwd: spec.cwd,
         env: redact.env(env),
         stdin: plan.stdin.kind,
+        ...(repository === undefined
+          ? {}
+          : {
+              worktree: {
+                repository: repository.repository,
+                base_commit: repository.base_commit,
+                branch: worktree?.branch ?? null,
+              },
+            }),
       };
       return { kept: { ...spec, client_env }, masked, shown };
     }),

@@ -46,6 +46,7 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
   const fields: Partial<WorkerSpecInput> = {
     argv: keys.argv,
     labels: keys.labels,
+    worktree: worktreeOf(keys.worktree),
     env: keys.env,
     inherit_env: keys.inherit_env,
     model: keys.model,
@@ -77,6 +78,9 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 };
+
+const worktreeOf = (asked: WorkerKeys["worktree"]): WorkerSpecInput["worktree"] =>
+  asked === undefined || asked === false ? undefined : asked === true ? {} : { branch: asked };
 
 const readyOf = ({ healthy_for, within, ...ready }: NonNullable<WorkerKeys["ready"]>): Ready =>
   ({

@@ -35,6 +35,11 @@ const toGroup = (pgid: number, signal: NodeJS.Signals): boolean => {
   }
 };
 
+/** Of a helper that this process has started as the leader of its own group, and has not reaped: its pid is nobody else's. */
+export const signalOwnGroup = (pid: number | undefined, signal: NodeJS.Signals): void => {
+  if (pid !== undefined) toGroup(pid, signal);
+};
+
 /** The group's members but its launcher, as the table of just now shows them. Returns who was signalled. */
 export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signals): readonly number[] => {
   const pgid = run.launcher.pid;

@@ -4,6 +4,7 @@ import { VALIDATE } from "../../adapters/validate.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
 import {
+  isBranchName,
   kindDefaults,
   kindOf,
   referencedVariables,
@@ -85,6 +86,10 @@ export const spawnProblems = (call: Call): readonly string[] => {
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
       problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
+  if (typeof flags.worktree === "string" && !isBranchName(flags.worktree))
+    problems.push(
+      `--worktree takes the name of a branch, as in --worktree=fix/login, not "${flags.worktree}"`,
+    );
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
@@ -128,6 +133,9 @@ const limitsOf = ({ memory, pids, cpu }: Call["flags"]): WorkerSpecInput["limits
   ...(cpu === undefined ? {} : { cpu: cpu as number }),
 });
 
+const worktreeOf = ({ worktree }: Call["flags"]): Pick<WorkerSpecInput, "worktree"> =>
+  worktree === undefined ? {} : { worktree: worktree === true ? {} : { branch: worktree as string } };
+
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   { flags, args, argv = [] }: Call,
@@ -146,6 +154,7 @@ export const specOf = (
     prompt: args[1] === "-" ? undefined : args[1],
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
+    ...worktreeOf(flags),
     env: own,
     client_env: sentEnvironment([...inherit, ...referencedVariables(own)], { env, stateDir }),
     inherit_env: inherit,

@@ -9,12 +9,13 @@ import type { DoctorReport } from "../commands/doctor.ts";
 import type { Valid } from "../commands/validate.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
+import { changesText, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
-import { killText, pauseText, restartText, unpauseText } from "./per-worker.ts";
+import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
@@ -237,6 +238,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["prompt", spec.prompt ? oneLine(spec.prompt, 200) : null],
     ["model", spec.model && oneLine(spec.model)],
     ["cwd", oneLine(spec.cwd, 300)],
+    ["worktree", worker.workspace && worktreeWords(worker.workspace)],
     [
       "labels",
       Object.entries(worker.labels)
@@ -291,6 +293,7 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
     pairs(paint, [
       ["command", neutralise(commandLine(plan.argv))],
       ["cwd", neutralise(plan.cwd)],
+      ["worktree", plan.worktree && worktreeWords(plan.worktree)],
       ["stdin", oneLine(plan.stdin)],
     ]),
     paint("dim", "environment"),
@@ -385,6 +388,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/down": downText,
   "agent/wait": wait,
   "agent/output": output,
+  "agent/changes": changesText,
+  "worktree/remove": removedText,
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
   "daemon/status": daemon.status,
