@@ -85,6 +85,13 @@ export interface MessageProtocol {
   readonly acknowledges: boolean;
 }
 
+/** A directory (or file) of the agent's own that it must be able to write: where the variable says, or in HOME. */
+export interface WritableState {
+  readonly home: string;
+  readonly variable?: string;
+  readonly isFile?: true;
+}
+
 export interface AgentAdapter<S = unknown> {
   readonly kind: string;
   /** Short names on the command line: `claude` for `claude_code`. */
@@ -99,6 +106,8 @@ export interface AgentAdapter<S = unknown> {
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
   readonly default_restart: WorkerSpec["restart"];
+  /** What stays writable in a sandbox: its sessions and settings. */
+  readonly state?: readonly WritableState[];
   /** Of an interactive worker; absent where the kind takes none. */
   readonly messages?: MessageProtocol;
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */

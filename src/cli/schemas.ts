@@ -231,6 +231,9 @@ const plan = z.object({
     .object({ repository: z.string(), base_commit: z.string(), branch: z.string().nullable() })
     .optional()
     .describe("what it would be made from"),
+  sandbox: z
+    .object({ program: z.string(), net: z.enum(["none", "host"]), writable: z.array(z.string()) })
+    .optional(),
 });
 const spawned: z.ZodType<Replies["agent/spawn"]> = z.object({
   id,

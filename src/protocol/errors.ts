@@ -141,6 +141,14 @@ export const ERROR_CATALOGUE = {
     "none",
     "Give a --cwd inside a git repository that has a commit, or leave --worktree out.",
   ),
+  SANDBOX_UNAVAILABLE: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "See what `agent doctor` says of the sandbox, or leave --sandbox out.",
+  ),
   DOCTOR_CHECKS_FAILED: row(
     "ERUNTIME",
     4,

@@ -120,6 +120,10 @@ export const GIT_OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
 export const GIT_AT_ONCE_MAX = 4;
 /** While its worktree is made, it is looked whether the worker shall stop. */
 export const WORKTREE_STOP_LOOK_MS = 200;
+/** A try of a sandbox, before each start in one. */
+export const SANDBOX_PROBE_MAX_MS = 10_000;
+/** Directories that `--sandbox-writable` may name. */
+export const SANDBOX_WRITABLE_MAX = 64;
 /** git's own names of branches have no bound; a file's name has. */
 export const BRANCH_MAX_BYTES = 200;
 /** The diff of `agent changes`; of a larger one there is the summary alone. */

@@ -22,6 +22,7 @@ import {
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
+  SANDBOX_WRITABLE_MAX,
   STALL_DEFAULT_MS,
   TIMEOUT_DEFAULT_MS,
   TOOL_TIMEOUT_DEFAULT_MS,
@@ -103,6 +104,18 @@ const WorktreeSpec = z.strictObject({
     .optional(),
 });
 
+/** The system is read-only for its agent, but for its workspace; it sees no process but its own. What cannot be held is refused. */
+export const SandboxSpec = z.strictObject({
+  /** The machine's network, or none. Without it: `none` for a command, `host` for an agent, which has its provider to talk to. */
+  net: z.enum(["none", "host"]).optional(),
+  /** Absolute paths of directories that it may write to as well. */
+  writable: z
+    .array(z.string().startsWith("/", "a writable directory is an absolute path"))
+    .max(SANDBOX_WRITABLE_MAX)
+    .default([]),
+});
+export type SandboxSpec = z.infer<typeof SandboxSpec>;
+
 const SEGMENT = "[A-Za-z0-9][A-Za-z0-9._-]*";
 /** A worker of a file is called by its path, `crew/fixer`. */
 const WORKER_NAME = new RegExp(`^${SEGMENT}(/${SEGMENT})*$`);
@@ -151,6 +164,8 @@ export const WorkerSpec = z.strictObject({
   cwd: z.string().min(1),
   /** It runs in the same directory of a worktree of its own instead. */
   worktree: WorktreeSpec.optional(),
+  /** Without it, it may do whatever its user may. */
+  sandbox: SandboxSpec.optional(),
   /** Variables of --env: a value, or a reference `@env:NAME` (daemon's side: the client's at spawn) or `@file:PATH`. */
   env: z.record(z.string(), z.string()).default({}),
   /** The client's variables that may reach the child (environment.ts decides which). */

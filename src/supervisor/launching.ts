@@ -18,7 +18,7 @@ import { forEver } from "./journal.ts";
 import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
 import type { Shell } from "./worker.ts";
-import { readyWorkspace } from "./workspaces.ts";
+import { type Confine, readyWorkspace } from "./workspaces.ts";
 
 interface Started {
   readonly run: Run;
@@ -74,16 +74,22 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   if (journal.child().stop !== null) throw stoppedBefore();
   // Let go meanwhile: whoever supervises it next starts it.
   if (journal.isClosed()) return forEver();
-  const workspace = await readyWorkspace(shell, incarnation);
+  const workspace = spec.worktree === undefined ? undefined : await readyWorkspace(shell, incarnation);
   if (journal.child().stop !== null) throw stoppedBefore();
   if (journal.isClosed()) return forEver();
   const cwd = workspace?.cwd ?? spec.cwd;
+  const { env } = prepared;
+  const confined =
+    spec.sandbox === undefined
+      ? undefined
+      : await confine(services, { spec, adapter, env, workspace, isStart: true }, argv);
   const request: LaunchRequest = {
     worker_id: id,
     incarnation,
-    argv,
+    argv: confined?.argv ?? argv,
     cwd,
-    env: prepared.env,
+    env,
+    isMonitor: confined !== undefined,
     stdin,
     limits: spec.limits,
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
@@ -91,6 +97,15 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   shell.starting = patiently(shell, request);
   const run = await inTime(shell, shell.starting);
   return { run, argv };
+};
+
+/** It fails closed. */
+export const confine = (
+  services: Pick<Services, "confine">,
+  ...asked: Parameters<Confine>
+): ReturnType<Confine> => {
+  if (services.confine !== undefined) return services.confine(...asked);
+  throw new HoldfastError("SANDBOX_UNAVAILABLE", "This runtime has no sandbox.");
 };
 
 const stoppedBefore = (): HoldfastError =>

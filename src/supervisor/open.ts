@@ -11,12 +11,15 @@ import { heldLifeline } from "../adapters/process/lifeline.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import { makeStateDirectories, sandboxed } from "../adapters/sandbox/sandbox.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { changesOf } from "../adapters/worktree/changes.ts";
 import {
+  adminDirOf,
   assignWorkspace,
   ensureWorkspace,
   lookAtRepository,
+  refuseBranch,
   removeWorkspace,
 } from "../adapters/worktree/worktrees.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -140,10 +143,25 @@ export const openRuntime = (
       trace: yield* tracing,
       workspaces: {
         look: lookAtRepository,
+        refuseBranch,
         assign: (id, spec) => assignWorkspace(join(options.stateDir, "worktrees"), id, spec),
         ensure: (workspace, client_env, signal) => ensureWorkspace(workspace, { client_env, signal }),
         remove: removeWorkspace,
         changes: changesOf,
+      },
+      confine: ({ spec, adapter, env, workspace, isStart }, argv) => {
+        const confined = {
+          sandbox: spec.sandbox ?? { writable: [] },
+          isAgent: adapter.binary !== null,
+          cwd: workspace?.cwd ?? spec.cwd,
+          env,
+          state: adapter.state ?? [],
+          stateDir: options.stateDir,
+          workspace,
+          adminDir: workspace === undefined ? undefined : adminDirOf(workspace),
+        };
+        if (isStart) makeStateDirectories(confined);
+        return sandboxed(confined, argv);
       },
       machine: thisMachine,
       diskFreeBytes: freeBytes,

@@ -118,6 +118,12 @@ export interface SpawnReply {
       readonly base_commit: string;
       readonly branch: string | null;
     };
+    /** Its worktree, where it has one, stands for its cwd. */
+    readonly sandbox?: {
+      readonly program: string;
+      readonly net: "none" | "host";
+      readonly writable: readonly string[];
+    };
   };
 }
 

@@ -6,6 +6,7 @@ import { makeRedactor, redactError } from "../protocol/redact.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
+import { confine } from "./launching.ts";
 import type { SpawnReply } from "./replies.ts";
 
 export interface Startable {
@@ -58,6 +59,15 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         worktree === undefined || workspaces === undefined
           ? undefined
           : yield* attemptAsync(() => workspaces.look(spec));
+      const confined =
+        spec.sandbox === undefined
+          ? undefined
+          : yield* Effect.mapError(
+              attemptAsync(async () =>
+                confine(services, { spec, adapter, env, workspace: undefined, isStart: false }, plan.argv),
+              ),
+              (error) => redactError(error, redact),
+            );
       const { name, supervisor, parent } = spec;
       const masked = {
         ...redact.value(spec),
@@ -80,6 +90,15 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
                 repository: repository.repository,
                 base_commit: repository.base_commit,
                 branch: worktree?.branch ?? null,
+              },
+            }),
+        ...(confined === undefined
+          ? {}
+          : {
+              sandbox: {
+                program: confined.program,
+                net: confined.plan.net,
+                writable: confined.plan.writable,
               },
             }),
       };

@@ -1,4 +1,6 @@
 /** Where a worker's agents work: its own worktree, assigned once and made before each start where it is not there, or its cwd. */
+import type { AgentAdapter } from "../adapters/adapter.ts";
+import type { Sandboxed } from "../adapters/sandbox/sandbox.ts";
 import type { Changes } from "../adapters/worktree/changes.ts";
 import type { Repository } from "../adapters/worktree/worktrees.ts";
 import { WORKTREE_STOP_LOOK_MS } from "../protocol/limits.ts";
@@ -13,12 +15,27 @@ type ClientEnvironment = WorkerSpec["client_env"];
 export interface Workspaces {
   /** What a worktree would be made from; rejects with all that is certain to fail. */
   look(spec: WorkerSpec): Promise<Repository>;
+  /** Rejects where a new worker cannot have the branch that it asks for. */
+  refuseBranch(spec: WorkerSpec): Promise<void>;
   assign(workerId: string, spec: WorkerSpec): Promise<WorkerWorkspace>;
   ensure(workspace: WorkerWorkspace, client_env: ClientEnvironment, signal: AbortSignal): Promise<boolean>;
   /** False where nothing was there. Rejects with INVALID_STATE where something would be lost. */
   remove(workspace: WorkerWorkspace, client_env: ClientEnvironment): Promise<boolean>;
   changes(workspace: WorkerWorkspace, client_env: ClientEnvironment): Promise<Changes>;
 }
+
+/** The port to what confines an agent; rejects with SANDBOX_UNAVAILABLE where this machine cannot. */
+export type Confine = (
+  asked: {
+    readonly spec: WorkerSpec;
+    readonly adapter: AgentAdapter;
+    readonly env: Readonly<Record<string, string>>;
+    readonly workspace: WorkerWorkspace | undefined;
+    /** It is about to be started, and not only looked at. */
+    readonly isStart: boolean;
+  },
+  argv: readonly string[],
+) => Promise<Sandboxed>;
 
 /** The one that is on record; undefined for who has none, or has not been started yet. */
 export const workspaceIn = (log: EventLog, workerId: string): WorkerWorkspace | undefined => {

@@ -28,7 +28,7 @@ export const workerSpec = (
   if (kind === undefined || problems.found.length > before) return undefined;
   const input: WorkerSpecInput = {
     ...kindDefaults(kind),
-    ...given(keys),
+    ...given(keys, node.place.file),
     kind,
     cwd: cwd ?? dirname(node.place.file),
     ...(prompt === undefined ? {} : { prompt }),
@@ -41,12 +41,13 @@ export const workerSpec = (
 };
 
 /** Only what was written: the rest is left to the defaults, and no key is undefined. */
-const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
+const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput> => {
   const { backoff, shutdown, ready } = keys;
   const fields: Partial<WorkerSpecInput> = {
     argv: keys.argv,
     labels: keys.labels,
     worktree: worktreeOf(keys.worktree),
+    sandbox: sandboxOf(keys.sandbox, dirname(file)),
     env: keys.env,
     inherit_env: keys.inherit_env,
     model: keys.model,
@@ -81,6 +82,12 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
 
 const worktreeOf = (asked: WorkerKeys["worktree"]): WorkerSpecInput["worktree"] =>
   asked === undefined || asked === false ? undefined : asked === true ? {} : { branch: asked };
+
+const sandboxOf = (asked: WorkerKeys["sandbox"], dir: string): WorkerSpecInput["sandbox"] => {
+  if (asked === undefined || asked === false) return undefined;
+  const { net, writable = [] } = asked === true ? {} : asked;
+  return { ...(net && { net }), writable: writable.map((path) => resolve(dir, path)) };
+};
 
 const readyOf = ({ healthy_for, within, ...ready }: NonNullable<WorkerKeys["ready"]>): Ready =>
   ({

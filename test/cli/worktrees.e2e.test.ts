@@ -167,6 +167,21 @@ describe("a worker with --worktree", () => {
   });
 });
 
+it("a worker of a file has one, also after a second agent up", async () => {
+  const file = join(repo.root, "holdfast.yaml");
+  const node = `{ name: w, cwd: ${repo.path}, worktree: crew/one, argv: [sleep, "600"] }`;
+  writeFileSync(file, `version: 1\nname: crew\ntree:\n  children:\n    - ${node}\n`);
+  expect((await commands.agent("up", "--file", file)).exit).toBe(0);
+  const before = await workspaceOf("crew/w");
+  expect(before.branch).toBe("crew/one");
+  const again = await commands.agent("up", "--file", file);
+  expect({ exit: again.exit, effect: again.data.effect }).toEqual({ exit: 0, effect: "noop" });
+  await commands.agent("restart", "crew/w");
+  await until(async () => (await commands.agent("info", "crew/w")).data.incarnation === 2);
+  expect(await workspaceOf("crew/w")).toEqual(before);
+  await commands.agent("down", "--file", file);
+});
+
 it("a worker without one cannot tell what it changed, and says what to do", async () => {
   await commands.agent("spawn", "--name", "plain", "--wait", "--", "true");
   const { exit, error } = await commands.agent("changes", "plain");

@@ -15,6 +15,10 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  state: [
+    { home: ".claude", variable: "CLAUDE_CONFIG_DIR" },
+    { home: ".claude.json", isFile: true },
+  ],
   messages,
   validate,
   plan,

@@ -14,6 +14,7 @@ export const codex: AgentAdapter<CodexState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  state: [{ home: ".codex", variable: "CODEX_HOME" }],
   validate,
   plan,
   decoder_version: 1,

@@ -12,6 +12,8 @@ export interface Members {
   readonly agent: ProcessIdentity;
   /** Known descendants, in the group or out of it. */
   readonly recorded: Recorded;
+  /** `agent` watches over the agent in its sandbox, and would leave it alone if it were told to end. */
+  readonly isMonitor?: boolean;
 }
 
 const isLauncher = ({ launcher }: Members, pid: number): boolean => pid === launcher.pid;
@@ -46,6 +48,10 @@ export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signa
   const members = groupMembers(kinship.table, pgid, knownOf(run)).filter(({ pid }) => !isLauncher(run, pid));
   const pairs = members.map(({ pid, start_time }) => [pid, start_time] as const);
   const vouched = isAlive(run.launcher) || isAlive(run.agent);
+  if (run.isMonitor === true) {
+    const watched = pairs.filter(([pid]) => pid !== run.agent.pid);
+    return byPid(watched.length === 0 ? pairs : watched, signal);
+  }
   if (!GROUP_SIGNALS.has(signal) || !vouched) return byPid(pairs, signal);
   if (pairs.length === 0 || !toGroup(pgid, signal)) return [];
   // A stopped process acts on a signal only once it goes on.

@@ -54,17 +54,16 @@ export const lookAtRepository = async (asked: Asked): Promise<Repository> => {
       `The directory ${below} is not in the last commit of ${repository}, and so in no worktree of it.`,
       "Commit it, or give another --cwd.",
     );
-  if (worktree?.branch !== undefined) await refuseBranch(worktree.branch, call);
+  const branch = worktree?.branch;
+  if (branch !== undefined && !(await git(["check-ref-format", "--branch", branch], call)).ok)
+    throw unavailable(`"${branch}" is no name that git takes for a branch.`, "Give another name.");
   return { repository, git_dir, base_commit, below };
 };
 
-const refuseBranch = async (branch: string, call: GitCall): Promise<void> => {
-  if (!(await git(["check-ref-format", "--branch", branch], call)).ok)
-    throw unavailable(
-      `"${branch}" is no name that git takes for a branch.`,
-      "Give another name to --worktree.",
-    );
-  if (await hasBranch(branch, call))
+/** Of a worker that is new: one that has its worktree already has made its branch itself. */
+export const refuseBranch = async ({ cwd, client_env, worktree }: Asked): Promise<void> => {
+  const branch = worktree?.branch;
+  if (branch !== undefined && (await hasBranch(branch, { cwd, client_env })))
     throw unavailable(
       `The branch ${branch} exists already, and a worktree gets one of its own.`,
       "Give another name to --worktree, or none: it then gets one by itself.",
@@ -88,6 +87,7 @@ export const assignWorkspace = async (
   asked: Asked,
 ): Promise<WorkerWorkspace> => {
   const { below, ...repository } = await lookAtRepository(asked);
+  await refuseBranch(asked);
   const path = join(worktreesDir, id);
   const branch = asked.worktree?.branch ?? branchFor(id, asked);
   return { path, cwd: join(path, below), branch, ...repository };

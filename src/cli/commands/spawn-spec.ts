@@ -90,6 +90,9 @@ export const spawnProblems = (call: Call): readonly string[] => {
     problems.push(
       `--worktree takes the name of a branch, as in --worktree=fix/login, not "${flags.worktree}"`,
     );
+  const isConfined = flags.sandbox === "workspace";
+  for (const flag of ["sandbox-net", "sandbox-writable"])
+    if (flags[flag] !== undefined && !isConfined) problems.push(`--${flag} needs --sandbox workspace`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
@@ -136,6 +139,14 @@ const limitsOf = ({ memory, pids, cpu }: Call["flags"]): WorkerSpecInput["limits
 const worktreeOf = ({ worktree }: Call["flags"]): Pick<WorkerSpecInput, "worktree"> =>
   worktree === undefined ? {} : { worktree: worktree === true ? {} : { branch: worktree as string } };
 
+const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sandbox"> => {
+  if (flags.sandbox !== "workspace") return {};
+  const writable = ((flags["sandbox-writable"] as string[] | undefined) ?? []).map((dir) =>
+    resolve(cwd, dir),
+  );
+  return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
+};
+
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   { flags, args, argv = [] }: Call,
@@ -155,6 +166,7 @@ export const specOf = (
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
     ...worktreeOf(flags),
+    ...sandboxOf(flags, cwd),
     env: own,
     client_env: sentEnvironment([...inherit, ...referencedVariables(own)], { env, stateDir }),
     inherit_env: inherit,

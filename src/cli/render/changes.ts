@@ -44,3 +44,13 @@ export const worktreeWords = ({
     `${path === undefined ? "of its own" : path}, branch ${branch ?? "by itself"} from ${base_commit.slice(0, 12)}`,
     300,
   );
+
+export const sandboxWords = ({
+  program,
+  net,
+  writable,
+}: {
+  readonly program: string;
+  readonly net: string;
+  readonly writable: readonly string[];
+}): string => oneLine(`${program}, network ${net}, writable: ${writable.join(", ")}`, 600);

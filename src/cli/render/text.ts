@@ -9,7 +9,7 @@ import type { DoctorReport } from "../commands/doctor.ts";
 import type { Valid } from "../commands/validate.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
-import { changesText, worktreeWords } from "./changes.ts";
+import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
@@ -294,6 +294,7 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
       ["command", neutralise(commandLine(plan.argv))],
       ["cwd", neutralise(plan.cwd)],
       ["worktree", plan.worktree && worktreeWords(plan.worktree)],
+      ["sandbox", plan.sandbox && sandboxWords(plan.sandbox)],
       ["stdin", oneLine(plan.stdin)],
     ]),
     paint("dim", "environment"),

@@ -151,7 +151,7 @@ describe("is refused with one sentence, and nothing is made", () => {
   });
 
   it.each(["main", "a..b", "HEAD/.lock"])("on the branch %s", async (branch) => {
-    expect(await refusal(lookAtRepository(asked({ branch })))).toMatchObject({
+    expect(await refusal(assignWorkspace(worktrees, ID, asked({ branch })))).toMatchObject({
       code: "WORKTREE_UNAVAILABLE",
       message: expect.stringContaining(branch),
     });
