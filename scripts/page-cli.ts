@@ -13,8 +13,9 @@ import {
 import { table } from "./markdown.ts";
 import { exitTable } from "./page-errors.ts";
 
-const flagName = ({ name, short, type, value, values }: FlagDef): string => {
-  const shown = type === "bool" ? "" : ` ${values?.join("\\|") ?? value ?? "VALUE"}`;
+const flagName = ({ name, short, type, value, values, optional }: FlagDef): string => {
+  const word = values?.join("\\|") ?? value ?? "VALUE";
+  const shown = type === "bool" ? "" : optional ? `[=${word}]` : ` ${word}`;
   return `\`${short === undefined ? "" : `-${short}, `}--${name}${shown.replaceAll("\\|", "|")}\``;
 };
 

@@ -24,8 +24,10 @@ const italic = (text: string): string => `\\fI${roff(text)}\\fR`;
 const item = (head: string, text: string): string => `.TP\n${head}\n${roff(text)}`;
 const section = (title: string, lines: readonly string[]): string => `.SH ${title}\n${lines.join("\n")}`;
 
-const flagItem = ({ name, short, type, value, values, help, default: fallback }: FlagDef): string => {
-  const shown = type === "bool" ? "" : ` ${italic(values?.join("|") ?? value ?? "VALUE")}`;
+const flagItem = (flag: FlagDef): string => {
+  const { name, short, type, value, values, help, default: fallback, optional } = flag;
+  const word = italic(values?.join("|") ?? value ?? "VALUE");
+  const shown = type === "bool" ? "" : optional ? `[=${word}]` : ` ${word}`;
   const head = `${short === undefined ? "" : `${bold(`-${short}`)}, `}${bold(`--${name}`)}${shown}`;
   return item(head, help + (fallback === undefined ? "" : ` (${fallback})`));
 };

@@ -34,6 +34,15 @@ export interface SpawnOptions {
   readonly argv?: readonly string[];
   /** Where it runs. Default: the working directory of this process. */
   readonly cwd?: string;
+  /** It runs in a git worktree of its own, made from the repository of `cwd`, on this new branch or on one that gets its name by itself. */
+  readonly worktree?: { readonly branch?: string };
+  /** Its agent may write nothing but its workspace, and sees no process but its own. What cannot be held is refused: SANDBOX_UNAVAILABLE. */
+  readonly sandbox?: {
+    /** Default: `none` for a command, `host` for an agent. */
+    readonly net?: "none" | "host";
+    /** More directories that it may write to, absolute. */
+    readonly writable?: string[];
+  };
   /** Variables for it: a value, `@env:NAME` (of this process, now) or `@file:PATH` (at each start); the last two are secrets. */
   readonly env?: Readonly<Record<string, string>>;
   /** Names of variables of this process for it, beyond the usual ones (PATH, HOME, LANG, …) and its kind's own. */

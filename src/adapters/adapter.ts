@@ -132,6 +132,13 @@ export interface PermissionAnswer {
 /** What a decoder may know before the first line. */
 export type Opening = Pick<PlanContext, "spec" | "incarnation" | "session">;
 
+/** A directory (or file) of the agent's own that it must be able to write: where the variable says, or in HOME. */
+export interface WritableState {
+  readonly home: string;
+  readonly variable?: string;
+  readonly isFile?: true;
+}
+
 export interface AgentAdapter<S = unknown> {
   readonly kind: string;
   /** Short names on the command line: `claude` for `claude_code`. */
@@ -156,6 +163,8 @@ export interface AgentAdapter<S = unknown> {
   converses?(spec: WorkerSpec): boolean;
   /** What differs where the configuration allows more; absent where there is nothing that must be allowed. */
   readonly configured?: (options: KindOptions) => Pick<AgentAdapter, "capabilities" | "validate">;
+  /** What stays writable in a sandbox: its sessions and settings. */
+  readonly state?: readonly WritableState[];
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;

@@ -19,6 +19,8 @@ export interface LaunchRequest extends RunId {
   readonly stdin: StdinPlan;
   /** Held for all that it starts; what cannot be held here is refused. */
   readonly limits?: RunLimits;
+  /** Its program only watches over the agent in a sandbox: a signal that asks for an end goes past it. */
+  readonly isMonitor?: boolean;
   /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
   readonly lifeline?: { readonly grace_ms: number };
 }

@@ -6,8 +6,8 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 import * as claudeCode from "./claude-code/plan.ts";
 import * as codex from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
-import * as geminiCli from "./gemini-cli/plan.ts";
 import { unsupportedKeys } from "./extensions.ts";
+import * as geminiCli from "./gemini-cli/plan.ts";
 import { everyOptIn } from "./opt-ins.ts";
 
 export { ADD_DIRS } from "./extensions.ts";

@@ -85,7 +85,10 @@ export const candidates = async (
   const command = findCommand(plain);
   const previous = before.at(-1) ?? "";
   const valued = [...(command?.flags ?? []), ...GLOBAL_FLAGS].find(
-    (flag) => flag.type !== "bool" && (previous === `--${flag.name}` || previous === `-${flag.short}`),
+    (flag) =>
+      flag.type !== "bool" &&
+      !flag.optional &&
+      (previous === `--${flag.name}` || previous === `-${flag.short}`),
   );
   if (valued?.complete === "worker") return matching(workersAs(await workers(true), typed, []));
   if (valued) return matching((valued.values ?? valued.suggests ?? []).map((value) => [value, valued.help]));

@@ -2,6 +2,7 @@
 import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as cas from "./commands/cas.ts";
+import { changesProblems } from "./commands/changes.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
@@ -39,6 +40,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/watch": watch,
   "agent/logs": logs,
   "agent/output": workers.output,
+  "agent/changes": async (context) => (await import("./commands/changes.ts")).changes(context),
+  "worktree/remove": async (context) => (await import("./commands/changes.ts")).removeWorktrees(context),
   "agent/wait": wait,
   "agent/answer": workers.answer,
   "agent/send": messages.send,
@@ -89,6 +92,7 @@ export const CHECKS: Checks = {
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,
   "agent/down": tree.downProblems,
+  "agent/changes": changesProblems,
   "agent/watch": watchProblems,
   "agent/logs": logsProblems,
   "agent/usage": usageProblems,

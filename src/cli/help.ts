@@ -44,8 +44,14 @@ export const usage = (command: CommandDef): string =>
     .filter(Boolean)
     .join(" ");
 
+const valueWord = ({ type, values, value = "VALUE", optional }: FlagDef): string => {
+  if (type === "bool") return "";
+  const shown = values && values.length <= 3 ? values.join("|") : value;
+  return optional ? `[=${shown}]` : ` ${shown}`;
+};
+
 const flagRow = (flag: FlagDef): readonly [string, string] => [
-  `  ${flag.short ? `-${flag.short}, ` : "    "}--${flag.name}${flag.type === "bool" ? "" : ` ${flag.values && flag.values.length <= 3 ? flag.values.join("|") : (flag.value ?? "VALUE")}`}`,
+  `  ${flag.short ? `-${flag.short}, ` : "    "}--${flag.name}${valueWord(flag)}`,
   flag.help + (flag.default ? ` (${flag.default})` : ""),
 ];
 

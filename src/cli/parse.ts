@@ -101,7 +101,7 @@ const readTokens = (
     flags.map((flag) => [
       flag.name,
       {
-        type: flag.type === "bool" ? ("boolean" as const) : ("string" as const),
+        type: flag.type === "bool" || flag.optional ? ("boolean" as const) : ("string" as const),
         ...(flag.short ? { short: flag.short } : {}),
       },
     ]),
@@ -131,7 +131,7 @@ const readTokens = (
 
   function takesValue(name: string): boolean {
     const meant = known.get(nearest(name, [...known.keys()]) ?? "");
-    return meant === undefined ? words > wordsMax : meant.type !== "bool";
+    return meant === undefined ? words > wordsMax : meant.type !== "bool" && !meant.optional;
   }
 
   function readFlag(
@@ -142,6 +142,8 @@ const readTokens = (
       problems.push(
         `${commandName} has no flag ${token.rawName}${didYouMean(token.name, [...known.keys()], "--")}`,
       );
+    } else if (flag.optional && token.value === undefined) {
+      values[flag.name] = true;
     } else if (flag.type === "bool") {
       if (token.value === undefined) values[flag.name] = true;
       else problems.push(`--${flag.name} takes no value`);

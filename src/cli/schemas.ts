@@ -4,7 +4,7 @@ import type { Replies } from "../daemon/replies.ts";
 import { ANSWERS } from "../protocol/commands.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
-import type { ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
+import type { ModelUsage, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { TurnRow } from "../store/port.ts";
@@ -88,6 +88,38 @@ const budget: z.ZodType<BudgetView> = z.object({
   question_id: z.string().optional(),
 });
 
+const workspace: z.ZodType<WorkerWorkspace> = z.object({
+  path: z.string(),
+  cwd: z.string(),
+  branch: z.string(),
+  base_commit: z.string(),
+  repository: z.string(),
+  git_dir: z.string(),
+});
+const changes: z.ZodType<Replies["agent/changes"]> = z.object({
+  id,
+  workspace,
+  files: z.array(
+    z.object({
+      path: z.string(),
+      change: z.enum(["added", "modified", "deleted", "renamed", "type_changed"]),
+      from: z.string().optional().describe("of a renamed one"),
+      insertions: z.int().nullable().describe("null of a binary file"),
+      deletions: z.int().nullable(),
+    }),
+  ),
+  omitted: z.int().describe("files that are not named here"),
+  totals: z.object({ files: z.int(), insertions: z.int(), deletions: z.int(), binary: z.int() }),
+  diff: z
+    .object({
+      digest: digest.describe("for agent cas get"),
+      size_bytes: z.int(),
+      masked: z.boolean().describe("secrets in it are masked: there it cannot be applied"),
+    })
+    .nullable()
+    .describe("null where nothing has changed, or it is larger than is kept"),
+});
+
 const viewShape = {
   id,
   name: z.string().nullable(),
@@ -154,6 +186,7 @@ const info: z.ZodType<WorkerInfo> = z.object({
     .describe("it and all that its agent spawned; null where they are too many: agent usage --subtree"),
   turn_list: z.array(turn),
   run_dir: z.string().nullable(),
+  workspace: workspace.nullable().describe("its own worktree, once it was started"),
   last_seq: z.int(),
   last_event_at: time.nullable(),
   moved_output: z
@@ -225,6 +258,13 @@ const plan = z.object({
   cwd: z.string(),
   env: z.record(z.string(), z.string()),
   stdin: z.string(),
+  worktree: z
+    .object({ repository: z.string(), base_commit: z.string(), branch: z.string().nullable() })
+    .optional()
+    .describe("what it would be made from"),
+  sandbox: z
+    .object({ program: z.string(), net: z.enum(["none", "host"]), writable: z.array(z.string()) })
+    .optional(),
 });
 const spawned: z.ZodType<Replies["agent/spawn"]> = z.object({
   id,
@@ -441,6 +481,8 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     truncated: z.boolean(),
     artifact: digest.optional().describe("the same text, for agent cas get"),
   }),
+  "agent/changes": changes,
+  "worktree/remove": perWorkers,
   "agent/wait": z.object({ results: z.array(waited) }),
   "agent/answer": z.object({ id, question_id: z.string(), answer: z.enum(ANSWERS), effect }),
   "agent/send": z.object({ message_id: id, state: messageState, effect: z.enum(["created", "noop"]) }),

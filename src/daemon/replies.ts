@@ -5,6 +5,7 @@ import type { RequestName } from "../protocol/requests.ts";
 import type { DefectCount } from "../supervisor/defects.ts";
 import type {
   AppliedReply,
+  ChangesReply,
   MessagesReply,
   PerWorker,
   RuntimeApi,
@@ -50,6 +51,8 @@ export interface Replies extends Record<RequestName, object> {
   /** Also the data of a PARTIAL_FAILURE. */
   "agent/kill": { readonly results: readonly PerWorker[] };
   "agent/restart": { readonly results: readonly PerWorker[] };
+  "worktree/remove": { readonly results: readonly PerWorker[] };
+  "agent/changes": ChangesReply;
   "agent/pause": { readonly results: readonly PerWorker[] };
   "agent/unpause": { readonly results: readonly PerWorker[] };
   "tree/apply": AppliedReply & Repeated;

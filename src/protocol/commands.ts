@@ -67,6 +67,8 @@ export interface FlagDef {
   /** For help only; the schemas hold the defaults. */
   readonly default?: string;
   readonly complete?: "worker";
+  /** Its value may be left out, and comes after `=` then: `--worktree`, `--worktree=BRANCH`. */
+  readonly optional?: boolean;
 }
 
 export interface ArgDef {
@@ -289,6 +291,37 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     value: "DIR",
     repeatable: true,
     help: "one more directory that the agent may work in (claude, codex)",
+  },
+  {
+    name: "worktree",
+    type: "string",
+    value: "BRANCH",
+    optional: true,
+    help: "it runs in a git worktree of its own, on a new branch",
+    default: "no worktree; the branch is named by itself",
+  },
+  {
+    name: "sandbox",
+    type: "enum",
+    values: ["off", "workspace"],
+    value: "WHAT",
+    help: "workspace: its agent may write there alone, and sees no process but its own (bubblewrap)",
+    default: "off",
+  },
+  {
+    name: "sandbox-net",
+    type: "enum",
+    values: ["none", "host"],
+    value: "NET",
+    help: "the network of its sandbox",
+    default: "none for command, host for agents",
+  },
+  {
+    name: "sandbox-writable",
+    type: "string",
+    value: "DIR",
+    repeatable: true,
+    help: "a directory that it may write to as well",
   },
   { name: "prompt-file", type: "string", value: "F", help: "read the prompt from a file; - is stdin" },
   { name: "model", short: "m", type: "string", value: "M", help: "model, as the agent names it" },
@@ -915,6 +948,39 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [id],
     flags: [],
     examples: ["agent output fixer -o text > answer.md"],
+  },
+  {
+    words: ["changes"],
+    command: "agent/changes",
+    request: "agent/changes",
+    group: "Look",
+    danger: "safe",
+    stream: false,
+    exits: [5, 6],
+    summary: "What a worker's agents have changed in its worktree, as a diff",
+    details:
+      "Of workers that were spawned with --worktree: from the commit that it was made at to what is there now, committed or not, with files that git does not know yet. The diff is kept as an artifact; in text it is printed. Secrets in it are masked.",
+    args: [id],
+    flags: [
+      { name: "stat", type: "bool", help: "in text: the files and how many lines, and not the diff" },
+      { name: "name-only", type: "bool", help: "in text: the names of the files alone" },
+    ],
+    examples: ["agent changes fixer --stat", "agent changes fixer -o text | git apply"],
+  },
+  {
+    words: ["worktree", "remove"],
+    command: "worktree/remove",
+    request: "worktree/remove",
+    group: "Start and stop",
+    danger: "destructive",
+    stream: false,
+    exits: [2, 5, 6],
+    summary: "Remove the worktrees of workers that have ended, where nothing would be lost",
+    details:
+      "One with changes that are not committed, with files that git does not know, or with commits on no branch is kept, and told with its path. Ignored files go. The branch stays.",
+    args: [ids("workers that have ended")],
+    flags: [],
+    examples: ["agent worktree remove fixer"],
   },
   {
     words: ["wait"],

@@ -133,6 +133,22 @@ export const ERROR_CATALOGUE = {
     "none",
     "Run the daemon as a systemd unit with Delegate=yes (`agent doctor` says what is missing), or leave the limits out.",
   ),
+  WORKTREE_UNAVAILABLE: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "Give a --cwd inside a git repository that has a commit, or leave --worktree out.",
+  ),
+  SANDBOX_UNAVAILABLE: row(
+    "ERUNTIME",
+    4,
+    412,
+    false,
+    "none",
+    "See what `agent doctor` says of the sandbox, or leave --sandbox out.",
+  ),
   DOCTOR_CHECKS_FAILED: row(
     "ERUNTIME",
     4,

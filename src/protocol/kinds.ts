@@ -1,5 +1,6 @@
 /** What the command line and holdfast.yaml have in common about kinds of agents and variables. The client loads this file: no imports that cost time. */
 import { KINDS, type KindDef } from "./commands.ts";
+import { BRANCH_MAX_BYTES } from "./limits.ts";
 import { didYouMean } from "./suggest.ts";
 import type { WorkerSpecInput } from "./worker.ts";
 
@@ -33,3 +34,8 @@ export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Names of the client's variables to which values of `env` refer: `@env:NAME`. */
 export const referencedVariables = (env: Readonly<Record<string, string>>): readonly string[] =>
   Object.values(env).flatMap((value) => (value.startsWith("@env:") ? [value.slice("@env:".length)] : []));
+
+/** What a branch may be called here: git takes more, and some of it is read as a flag or a range. */
+const BRANCH_NAME = /^[A-Za-z0-9][A-Za-z0-9._/+@-]*$/;
+export const isBranchName = (name: string): boolean =>
+  name.length <= BRANCH_MAX_BYTES && BRANCH_NAME.test(name);

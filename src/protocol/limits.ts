@@ -142,6 +142,28 @@ export const MESSAGES_PAGE_DEFAULT = 100;
 export const MESSAGES_PAGE_MAX = 1_000;
 /** `agent tree -f` draws no faster than this. */
 export const TREE_REDRAW_MS = 100;
+
+/** One call of git that looks, and one that checks out a whole tree. */
+export const GIT_MAX_MS = 60_000;
+export const GIT_CHECKOUT_MAX_MS = 600_000;
+/** Between TERM and KILL of a git that takes too long, or that nobody waits for any more. */
+export const GIT_GRACE_MS = 2_000;
+/** What a call of git may print, but for a diff. */
+export const GIT_OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
+/** Calls of git at once: a fleet that starts would otherwise check out a hundred trees beside each other. */
+export const GIT_AT_ONCE_MAX = 4;
+/** While its worktree is made, it is looked whether the worker shall stop. */
+export const WORKTREE_STOP_LOOK_MS = 200;
+/** A try of a sandbox, before each start in one. */
+export const SANDBOX_PROBE_MAX_MS = 10_000;
+/** Directories that `--sandbox-writable` may name. */
+export const SANDBOX_WRITABLE_MAX = 64;
+/** git's own names of branches have no bound; a file's name has. */
+export const BRANCH_MAX_BYTES = 200;
+/** The diff of `agent changes`; of a larger one there is the summary alone. */
+export const CHANGES_DIFF_MAX_BYTES = 16 * 1024 * 1024;
+/** Files that `agent changes` names; more of them are counted. */
+export const CHANGES_FILES_MAX = 2_000;
 export const WORKERS_LIVE_MAX = 10_000;
 /** Agents above an agent that agents have spawned (protocol-v1 notes 2.10, MaxDepth); and the most that may be allowed. */
 export const DEPTH_DEFAULT = 3;

@@ -79,6 +79,21 @@ export interface SweepReport {
   readonly killed: number;
 }
 
+/** The git worktree of a worker. All paths are absolute. */
+export interface WorkerWorkspace {
+  /** Its top directory. */
+  readonly path: string;
+  /** In it, where agents run. */
+  readonly cwd: string;
+  readonly branch: string;
+  /** What HEAD of the repository was when it was assigned. */
+  readonly base_commit: string;
+  /** The working tree that it was made from. */
+  readonly repository: string;
+  /** What all worktrees of the repository share. */
+  readonly git_dir: string;
+}
+
 export type MessageStep =
   /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
   | {
@@ -152,6 +167,8 @@ export interface RecordPayloads {
   worker_ready: { readonly condition: keyof Ready; readonly after_ms: number };
   /** Its spec is another one from its next incarnation on. Secrets are masked. */
   worker_spec_changed: { readonly spec: WorkerSpec; readonly fields: readonly string[] };
+  /** On record before its worktree is made, and the same for all its incarnations: what is found there later is its own. */
+  worker_workspace_assigned: WorkerWorkspace;
   worker_signal_sent: { readonly signal: string; readonly pids: readonly number[]; readonly reason: string };
   /** Exactly one for each incarnation that was begun. */
   worker_exited: {

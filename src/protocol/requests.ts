@@ -161,6 +161,8 @@ export const Requests = {
   }),
   "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
   "agent/output": z.strictObject({ id: ref }),
+  "agent/changes": z.strictObject({ id: ref }),
+  "worktree/remove": z.strictObject({ ids: refs }),
   "agent/raw": z.strictObject({
     id: ref,
     stream: z.enum(["stdout", "stderr"]).default("stdout"),

@@ -1,6 +1,7 @@
 /** A worker's specification and the words for its life (architecture §1, §3). */
 import { z } from "zod";
 import { AgentKind } from "./agent-event.ts";
+import { isBranchName } from "./kinds.ts";
 import {
   APPROVAL_WITHIN_DEFAULT_MS,
   BACKOFF_MAX_DEFAULT_MS,
@@ -22,6 +23,7 @@ import {
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
+  SANDBOX_WRITABLE_MAX,
   STALL_DEFAULT_MS,
   TIMEOUT_DEFAULT_MS,
   TOOL_TIMEOUT_DEFAULT_MS,
@@ -99,6 +101,27 @@ export type RunLimits = z.infer<typeof RunLimits>;
 export const Priority = z.enum(["critical", "high", "normal", "low", "background"]);
 export type Priority = z.infer<typeof Priority>;
 
+/** A git worktree of the worker's own, made from the repository of its cwd before its first start and kept after its end. */
+const WorktreeSpec = z.strictObject({
+  /** A branch that is not there yet; without it `holdfast/<name>-<end of the id>`. */
+  branch: z
+    .string()
+    .refine(isBranchName, "a branch has letters, digits and . _ / + @ -, and starts with a letter or digit")
+    .optional(),
+});
+
+/** The system is read-only for its agent, but for its workspace; it sees no process but its own. What cannot be held is refused. */
+export const SandboxSpec = z.strictObject({
+  /** The machine's network, or none. Without it: `none` for a command, `host` for an agent, which has its provider to talk to. */
+  net: z.enum(["none", "host"]).optional(),
+  /** Absolute paths of directories that it may write to as well. */
+  writable: z
+    .array(z.string().startsWith("/", "a writable directory is an absolute path"))
+    .max(SANDBOX_WRITABLE_MAX)
+    .default([]),
+});
+export type SandboxSpec = z.infer<typeof SandboxSpec>;
+
 const SEGMENT = "[A-Za-z0-9][A-Za-z0-9._-]*";
 /** A worker of a file is called by its path, `crew/fixer`. */
 const WORKER_NAME = new RegExp(`^${SEGMENT}(/${SEGMENT})*$`);
@@ -145,6 +168,10 @@ export const WorkerSpec = z.strictObject({
   argv: z.array(z.string()).default([]),
   /** Absolute directory in which the agent runs: the client's own, unless asked otherwise. */
   cwd: z.string().min(1),
+  /** It runs in the same directory of a worktree of its own instead. */
+  worktree: WorktreeSpec.optional(),
+  /** Without it, it may do whatever its user may. */
+  sandbox: SandboxSpec.optional(),
   /** Variables of --env: a value, or a reference `@env:NAME` (daemon's side: the client's at spawn) or `@file:PATH`. */
   env: z.record(z.string(), z.string()).default({}),
   /** The client's variables that may reach the child (environment.ts decides which). */

@@ -19,6 +19,7 @@ import type {
   AppliedReply,
   ApprovalsReply,
   ApprovedReply,
+  ChangesReply,
   MessageReply,
   MessagesReply,
   PerWorker,
@@ -35,6 +36,7 @@ import type {
 export type {
   AnswerReply,
   AppliedReply,
+  ChangesReply,
   Effected,
   MessageReply,
   MessagesReply,
@@ -217,6 +219,13 @@ export interface RuntimeApi {
     },
     HoldfastError
   >;
+  /**
+   * What the worker's agents have changed in its worktree, with the diff as an artifact. Fails with UNSUPPORTED_CAPABILITY where it
+   * has none: what was there before it began is not known.
+   */
+  changes(id: string): Effect.Effect<ChangesReply, HoldfastError>;
+  /** Of workers that have ended; the branch stays. INVALID_STATE, for each, where something would be lost. */
+  removeWorktrees(ids: readonly string[]): Effect.Effect<readonly PerWorker[], HoldfastError>;
   /** A slice of a raw spool, as long as it is kept. Where `released` bytes are not any more, it is empty and goes on behind them. */
   raw(
     id: string,

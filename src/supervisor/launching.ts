@@ -1,6 +1,6 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
 import { basename } from "node:path";
-import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
+import type { AgentAdapter, LaunchPlan, Opening } from "../adapters/adapter.ts";
 import type { LaunchRequest, Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -20,11 +20,12 @@ import { timeoutOf } from "./limiting.ts";
 import type { Services } from "./services.ts";
 import { askedSession } from "./sessions.ts";
 import type { Shell } from "./worker.ts";
+import { type Confine, readyWorkspace } from "./workspaces.ts";
 
 interface Started {
   readonly run: Run;
   readonly argv: readonly string[];
-  readonly session: string | undefined;
+  readonly opening: Opening;
 }
 
 export const launch = async (shell: Shell, incarnation: number): Promise<void> => {
@@ -51,14 +52,14 @@ export const launch = async (shell: Shell, incarnation: number): Promise<void> =
     shell.tell({ type: "EXITED" });
     return;
   }
-  const { run, argv, session } = started;
+  const { run, argv, opening } = started;
   crashPoint("launch-before-record");
   await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, shell.redact) });
   crashPoint("launch-after-record");
   if (journal.isClosed()) return;
   const timeout_ms = timeoutOf(shell);
   // Before the machine is told: it may be waiting to stop what runs.
-  shell.attach(run, session);
+  shell.attach(run, opening);
   shell.listen();
   if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
   shell.starting = undefined;
@@ -77,31 +78,37 @@ const start = async (shell: Shell, incarnation: number, session: string | undefi
   if (shell.beginning.unlaunchable !== undefined) throw shell.beginning.unlaunchable;
   const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
   if (refused !== undefined) throw refused;
-  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session, id));
+  const workspace = spec.worktree === undefined ? undefined : await readyWorkspace(shell, incarnation);
+  const placed = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
+  const asked = bridge.run(services.prepare(adapter, placed, incarnation, session, id));
   const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;
   shell.redact = redactorOf(prepared.secrets);
   shell.program = programOf(argv);
-  if (journal.child().stop !== null)
-    throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+  if (journal.child().stop !== null) throw stoppedBefore();
   // Let go meanwhile: whoever supervises it next starts it.
   if (journal.isClosed()) return forEver();
   const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
   if (warned.length > 0) await journal.note(warned);
-  const { cwd } = spec;
+  const { env } = prepared;
+  const confined =
+    spec.sandbox === undefined
+      ? undefined
+      : await confine(services, { spec, adapter, env, workspace, isStart: true }, argv);
   const request: LaunchRequest = {
     worker_id: id,
     incarnation,
-    argv,
-    cwd,
-    env: prepared.env,
+    argv: confined?.argv ?? argv,
+    cwd: placed.cwd,
+    env,
+    isMonitor: confined !== undefined,
     stdin,
     limits: spec.limits,
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
   };
   shell.starting = patiently(shell, request);
   const run = await inTime(shell, shell.starting);
-  return { run, argv, session };
+  return { run, argv, opening: { spec: placed, incarnation, session } };
 };
 
 /** On record before there is a process: they come before all that it prints, and once, whatever dies in between. */
@@ -118,6 +125,17 @@ const warningsOf = (
     incarnation,
     payload: { agent_kind, kind: "Status", channel: "status", message },
   }));
+/** It fails closed. */
+export const confine = (
+  services: Pick<Services, "confine">,
+  ...asked: Parameters<Confine>
+): ReturnType<Confine> => {
+  if (services.confine !== undefined) return services.confine(...asked);
+  throw new HoldfastError("SANDBOX_UNAVAILABLE", "This runtime has no sandbox.");
+};
+
+const stoppedBefore = (): HoldfastError =>
+  new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
 
 /** Where nobody is left to wait for as long as it takes, the grace is its bound. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);

@@ -13,7 +13,17 @@ import { heldLifeline } from "../adapters/process/lifeline.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import { makeStateDirectories, sandboxed } from "../adapters/sandbox/sandbox.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
+import { changesOf } from "../adapters/worktree/changes.ts";
+import {
+  adminDirOf,
+  assignWorkspace,
+  ensureWorkspace,
+  lookAtRepository,
+  refuseBranch,
+  removeWorkspace,
+} from "../adapters/worktree/worktrees.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import {
   CAS_KEPT_MS,
@@ -137,6 +147,28 @@ export const openRuntime = (
       spawner,
       files: specFiles((workerId) => spawner.workerDir(workerId)),
       trace: yield* tracing,
+      workspaces: {
+        look: lookAtRepository,
+        refuseBranch,
+        assign: (id, spec) => assignWorkspace(join(options.stateDir, "worktrees"), id, spec),
+        ensure: (workspace, client_env, signal) => ensureWorkspace(workspace, { client_env, signal }),
+        remove: removeWorkspace,
+        changes: changesOf,
+      },
+      confine: ({ spec, adapter, env, workspace, isStart }, argv) => {
+        const confined = {
+          sandbox: spec.sandbox ?? { writable: [] },
+          isAgent: adapter.binary !== null,
+          cwd: workspace?.cwd ?? spec.cwd,
+          env,
+          state: adapter.state ?? [],
+          stateDir: options.stateDir,
+          workspace,
+          adminDir: workspace === undefined ? undefined : adminDirOf(workspace),
+        };
+        if (isStart) makeStateDirectories(confined);
+        return sandboxed(confined, argv);
+      },
       machine: thisMachine,
       diskFreeBytes: freeBytes,
       boot_id: currentPlace().boot_id,

@@ -28,6 +28,7 @@ import { makeUsage, subtreeUsage } from "./usage.ts";
 import { supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { type Follow, followLines, seqOf, tailOf } from "./watch.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
+import { workspaceIn } from "./workspaces.ts";
 
 export interface QueryOptions {
   readonly version: string;
@@ -206,6 +207,7 @@ export const makeQueries = (
           ...subtreeUsage(log, row),
           turn_list: log.turns(row.id, TURNS_SHOWN_MAX),
           run_dir: runDir(row),
+          workspace: row.spec.worktree === undefined ? null : (workspaceIn(log, row.id) ?? null),
           last_seq: row.last_seq,
           last_event_at: row.last_event_at,
           // Output of an incarnation that lives is never moved.

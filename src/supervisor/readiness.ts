@@ -8,6 +8,7 @@ import type { Core } from "./core.ts";
 import type { ChildState, Input } from "./inputs.ts";
 import { pausedMs } from "./pause.ts";
 import { newRecords } from "./watch.ts";
+import { cwdIn } from "./workspaces.ts";
 
 type Condition = Exclude<keyof Ready, "within_ms">;
 
@@ -51,7 +52,8 @@ const until = (
 ): Effect.Effect<void, HoldfastError> => {
   const { probe } = core.services;
   if (ready.healthy_for_ms !== undefined) return Effect.sleep(Math.max(0, ready.healthy_for_ms - ran));
-  if (ready.file !== undefined) return polled(() => probe.fileExists(spec.cwd, ready.file as string));
+  if (ready.file !== undefined)
+    return polled(() => probe.fileExists(cwdIn(core.services.log, workerId, spec), ready.file as string));
   if (ready.port !== undefined) return polled(() => probe.portAccepts(ready.port as number));
   if (ready.log === undefined) return said(core, workerId, () => true);
   const pattern = patternOf(ready.log);

@@ -2,8 +2,9 @@
  * What the runtime answers: the shapes that the daemon sends, the client renders and the library returns. Without Effect,
  * so that who imports the library needs none of its types.
  */
+import type { ChangedFile, Changes } from "../adapters/worktree/changes.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
-import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/records.ts";
+import type { LogRecord, PauseReason, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { ApprovalRow, MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
@@ -91,6 +92,8 @@ export interface WorkerInfo extends WorkerView {
   /** The newest ones, oldest first. */
   readonly turn_list: readonly TurnRow[];
   readonly run_dir: string | null;
+  /** Its own worktree, once it was started. */
+  readonly workspace: WorkerWorkspace | null;
   readonly last_seq: number;
   readonly last_event_at: string | null;
   /** What retention has taken out of the log; null when it is all there. */
@@ -120,7 +123,36 @@ export interface SpawnReply {
     readonly cwd: string;
     readonly env: Readonly<Record<string, string>>;
     readonly stdin: string;
+    /** What its worktree would be made from; a branch of null gets its name with the worker's id. */
+    readonly worktree?: {
+      readonly repository: string;
+      readonly base_commit: string;
+      readonly branch: string | null;
+    };
+    /** Its worktree, where it has one, stands for its cwd. */
+    readonly sandbox?: {
+      readonly program: string;
+      readonly net: "none" | "host";
+      readonly writable: readonly string[];
+    };
   };
+}
+
+/** What a worker's agents have changed in its worktree since it was made. */
+export interface ChangesReply {
+  readonly id: string;
+  readonly workspace: WorkerWorkspace;
+  readonly files: readonly ChangedFile[];
+  /** More of them, which are not named. */
+  readonly omitted: number;
+  readonly totals: Changes["totals"];
+  /** For `agent cas get`; null where nothing has changed, or it is larger than is kept. */
+  readonly diff: {
+    readonly digest: string;
+    readonly size_bytes: number;
+    /** Secrets in it are masked: there it cannot be applied. */
+    readonly masked: boolean;
+  } | null;
 }
 
 export interface PerWorker {

@@ -15,6 +15,7 @@ import { makeAnswering } from "./answering.ts";
 import { makeApprovals } from "./approvals.ts";
 import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery, specOf } from "./boot.ts";
+import { makeChanges } from "./changes.ts";
 import { makeCore } from "./core.ts";
 import { containing } from "./defects.ts";
 import { withDescendants } from "./descendants.ts";
@@ -261,6 +262,7 @@ export const makeRuntime = (
 
     const { pause, unpause } = makePausing(core, each);
     const answer = makeAnswering(core, forest);
+    const { changes, removeWorktrees } = makeChanges(core, each);
 
     const applyTree: RuntimeApi["applyTree"] = (spec, { dry_run = false, by = "user" } = {}) =>
       Effect.suspend(() =>
@@ -384,6 +386,8 @@ export const makeRuntime = (
       restart,
       pause,
       unpause,
+      changes,
+      removeWorktrees,
       answer,
       ...approvals,
       wait,

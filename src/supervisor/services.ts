@@ -10,6 +10,7 @@ import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/port.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
+import type { Confine, Workspaces } from "./workspaces.ts";
 
 /** Where a spec, or a message, is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
 export interface SpecFiles {
@@ -49,6 +50,10 @@ export interface Services {
   readonly capture_max_bytes?: number | undefined;
   /** What a model's tokens cost today, where the agent reports no cost; without it nothing is estimated. */
   readonly estimate?: ((one: ModelUsage) => ModelUsage) | undefined;
+  /** For who asks for a worktree of its own. */
+  readonly workspaces?: Workspaces | undefined;
+  /** For who asks for a sandbox; without it that is refused. */
+  readonly confine?: Confine | undefined;
   readonly machine: Machine;
   /** Free on the disk of the state directory; asked on each tick. */
   readonly diskFreeBytes?: () => number | undefined;

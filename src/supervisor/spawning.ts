@@ -85,6 +85,7 @@ export const makeSpawning = (core: Core, forest: Pick<Forest, "add">): Spawning 
     Effect.gen(function* () {
       const { spec, adapter } = yield* specs.checked(given);
       const { kept: startable, masked, shown } = yield* specs.startable(spec, adapter);
+      yield* attemptAsync(async () => services.workspaces?.refuseBranch(spec));
       if (dryRun) {
         const refused = core.sessions.refusal({ id: "", spec, adapter }, askedSession(spec));
         if (refused !== undefined) return yield* Effect.fail(refused);

@@ -8,6 +8,7 @@ import { makeRedactor, redactError } from "../protocol/redact.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { attempt, attemptAsync, typed } from "./attempt.ts";
 import type { Core } from "./core.ts";
+import { confine } from "./launching.ts";
 import type { SpawnReply } from "./replies.ts";
 import type { Probe } from "./services.ts";
 
@@ -59,6 +60,21 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         (error) => redactError(error, redact),
       );
       yield* attemptAsync(() => checkDirectories(spec, services.probe));
+      const { worktree } = spec;
+      const { workspaces } = services;
+      const repository =
+        worktree === undefined || workspaces === undefined
+          ? undefined
+          : yield* attemptAsync(() => workspaces.look(spec));
+      const confined =
+        spec.sandbox === undefined
+          ? undefined
+          : yield* Effect.mapError(
+              attemptAsync(async () =>
+                confine(services, { spec, adapter, env, workspace: undefined, isStart: false }, plan.argv),
+              ),
+              (error) => redactError(error, redact),
+            );
       const { name, supervisor, parent } = spec;
       const masked = {
         ...redact.value(spec),
@@ -74,6 +90,24 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         cwd: spec.cwd,
         env: redact.env(env),
         stdin: plan.stdin.kind,
+        ...(repository === undefined
+          ? {}
+          : {
+              worktree: {
+                repository: repository.repository,
+                base_commit: repository.base_commit,
+                branch: worktree?.branch ?? null,
+              },
+            }),
+        ...(confined === undefined
+          ? {}
+          : {
+              sandbox: {
+                program: confined.program,
+                net: confined.plan.net,
+                writable: confined.plan.writable,
+              },
+            }),
       };
       return { kept: { ...spec, client_env }, masked, shown };
     }),

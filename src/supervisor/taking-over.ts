@@ -3,6 +3,7 @@ import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { programOf, redactorOf, secretsOf, spawnedOf } from "./launching.ts";
 import { holdSession } from "./session-holding.ts";
+import { cwdIn } from "./workspaces.ts";
 import type { Shell } from "./worker.ts";
 
 /** Before the machine's first step. */
@@ -32,7 +33,9 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   // Nothing of it is in the log yet where that says of another incarnation's session, and else its decoder knows better.
   const row = await journal.ask((log) => log.worker(shell.id));
   if (journal.isClosed()) return;
-  shell.attach(found, row?.session_id ?? undefined);
+  const cwd = await journal.ask((log) => cwdIn(log, shell.id, spec));
+  if (journal.isClosed()) return;
+  shell.attach(found, { spec: { ...spec, cwd }, incarnation, session: row?.session_id ?? undefined });
   if (shell.mail !== undefined) await shell.mail.attach(found);
   await shell.approvals?.takeOver(found);
   if (!journal.isClosed()) shell.listen();

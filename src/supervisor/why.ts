@@ -13,6 +13,7 @@ const OF_A_WORKER: readonly RecordType[] = [
   "worker_spec_changed",
   "worker_queued",
   "worker_state_changed",
+  "worker_workspace_assigned",
   "worker_ready",
   "worker_paused",
   "worker_unpaused",

@@ -327,10 +327,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.program = undefined;
   }
 
-  /** `session` is the one that it was told to go on in. */
-  attach(started: Run, session: string | undefined): void {
+  attach(started: Run, opening: Opening): void {
     const { services, spec, journal, adapter, redact, bridge } = this;
-    const opening: Opening = { spec, incarnation: started.incarnation, session };
     const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
     this.run = started;
     this.intake = new Intake({

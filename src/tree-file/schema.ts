@@ -181,6 +181,24 @@ export const WorkerKeys = z.strictObject({
     .describe("file with the prompt, relative to this file")
     .optional(),
   cwd: z.string().min(1, "is empty").describe("directory in which it runs, relative to this file").optional(),
+  worktree: z
+    .union([z.boolean({ error: "is true, false or the name of a new branch" }), word])
+    .describe(
+      "true, or the name of a new branch: it works in a git worktree of its own, made from the repository of cwd",
+    )
+    .optional(),
+  sandbox: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        net: z.enum(["none", "host"]).describe("default: none for a command, host for an agent").optional(),
+        writable: texts.describe("more directories that it may write to, relative to this file").optional(),
+      }),
+    ])
+    .describe(
+      "true, or what it may: its agent writes to its workspace alone, and sees no process but its own",
+    )
+    .optional(),
   labels: z
     .record(z.string(), word, { error: "needs names and values, as in { team: core }" })
     .refine((labels) => Object.keys(labels).length <= LABELS_MAX, `may be at most ${LABELS_MAX}`)

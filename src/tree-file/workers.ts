@@ -28,7 +28,7 @@ export const workerSpec = (
   if (kind === undefined || problems.found.length > before) return undefined;
   const input: WorkerSpecInput = {
     ...kindDefaults(kind),
-    ...given(keys),
+    ...given(keys, node.place.file),
     kind,
     cwd: cwd ?? dirname(node.place.file),
     ...(prompt === undefined ? {} : { prompt }),
@@ -46,11 +46,13 @@ const rulesOf = ({ allow_tools, ask_tools, deny_tools }: Partial<WorkerKeys>) =>
     : [...(allow_tools ?? []), ...(ask_tools ?? []), ...(deny_tools ?? [])];
 
 /** Only what was written: the rest is left to the defaults, and no key is undefined. */
-const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
+const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput> => {
   const { backoff, shutdown, ready } = keys;
   const fields: Partial<WorkerSpecInput> = {
     argv: keys.argv,
     labels: keys.labels,
+    worktree: worktreeOf(keys.worktree),
+    sandbox: sandboxOf(keys.sandbox, dirname(file)),
     env: keys.env,
     inherit_env: keys.inherit_env,
     model: keys.model,
@@ -85,6 +87,15 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     ...shutdown,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+};
+
+const worktreeOf = (asked: WorkerKeys["worktree"]): WorkerSpecInput["worktree"] =>
+  asked === undefined || asked === false ? undefined : asked === true ? {} : { branch: asked };
+
+const sandboxOf = (asked: WorkerKeys["sandbox"], dir: string): WorkerSpecInput["sandbox"] => {
+  if (asked === undefined || asked === false) return undefined;
+  const { net, writable = [] } = asked === true ? {} : asked;
+  return { ...(net && { net }), writable: writable.map((path) => resolve(dir, path)) };
 };
 
 const readyOf = ({ healthy_for, within, ...ready }: NonNullable<WorkerKeys["ready"]>): Ready =>

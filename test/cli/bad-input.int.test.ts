@@ -77,8 +77,12 @@ const WRONG: Readonly<Record<ValueType, string | undefined>> = {
   cursor: "01JZ:x",
 };
 
-const wrongly = ({ name, type }: FlagDef): readonly string[] =>
-  type === "bool" ? [`--${name}=yes`] : [`--${name}`, WRONG[type]!];
+const wrongly = ({ name, type, optional }: FlagDef): readonly string[] =>
+  optional
+    ? [`--${name}=${WRONG[type]!}`]
+    : type === "bool"
+      ? [`--${name}=yes`]
+      : [`--${name}`, WRONG[type]!];
 
 describe.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
   "agent %s refuses",
@@ -101,7 +105,7 @@ describe.each(COMMANDS.map((command) => [command.words.join(" "), command] as co
     });
 
     it("a flag without its value", async () => {
-      for (const { name } of command.flags.filter(({ type }) => type !== "bool"))
+      for (const { name } of command.flags.filter(({ type, optional }) => type !== "bool" && !optional))
         expect((await refused([...command.words, `--${name}`])).join("\n")).toContain(
           `--${name} needs a value`,
         );

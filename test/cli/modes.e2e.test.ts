@@ -1,5 +1,5 @@
 /** Every command against a real daemon in json and ndjson: exactly one envelope of the contract, and data as its schema says. */
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -10,6 +10,7 @@ import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schema
 import { RUN_EVENT_TYPES, WORKER_EVENT_KINDS } from "../../src/protocol/run-events/events.ts";
 import { hasVectors } from "../protocol/vectors.ts";
 import { contractSchema } from "../support/contract-schemas.ts";
+import { makeRepository } from "../support/repository.ts";
 import { type Commands, makeCommands } from "./support/commands.ts";
 
 let commands: Commands;
@@ -20,12 +21,18 @@ beforeAll(async () => {
   await commands.agent("spawn", "--name", "done", "--wait", "--", "sh", "-c", "echo hello");
   await commands.agent("spawn", "--name", "reader", "--interactive", "--", "cat");
 });
-afterAll(() => commands.close());
+afterAll(async () => {
+  await commands.close();
+  rmSync(REPO.root, { recursive: true, force: true });
+});
 
 const TREE = fileURLToPath(new URL("../../examples/tree/holdfast.yaml", import.meta.url));
 const DIGEST = sha256Digest(readFileSync(TREE));
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/contracts/${name}`, import.meta.url));
+
+const REPO = makeRepository({ "a.txt": "one\n" });
+const IN_REPO = ["--cwd", REPO.path];
 
 /** In an order in which each succeeds. `agent demo` and `daemon run` have tests of their own. */
 const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = [
@@ -45,6 +52,12 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/logs", ["logs", "done", "-f", "--tail", "2"]],
   ["agent/logs", ["logs", "done", "--raw"]],
   ["agent/output", ["output", "done"]],
+  ["agent/spawn", ["spawn", ...IN_REPO, "--worktree", "--name", "tree", "--wait", "--", "touch", "b"]],
+  ["agent/spawn", ["spawn", ...IN_REPO, "--worktree=spare", "--name", "spare", "--wait", "--", "true"]],
+  ["agent/spawn", ["spawn", ...IN_REPO, "--worktree", "--dry-run", "--", "true"]],
+  ["agent/info", ["info", "tree"]],
+  ["agent/changes", ["changes", "tree"]],
+  ["worktree/remove", ["worktree", "remove", "spare"]],
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
   ["agent/usage", ["usage"]],

@@ -95,6 +95,14 @@ describe("keys of a worker", () => {
       "limits: { memory: 512M, pids: 100, cpu: 1.5 }",
       { limits: { memory_bytes: 512 * 1024 ** 2, pids: 100, cpu: 1.5 } },
     ],
+    ["a worktree", "worktree: true", { worktree: {} }],
+    ["a worktree on a branch", "worktree: fix/login", { worktree: { branch: "fix/login" } }],
+    ["a sandbox", "sandbox: true", { sandbox: { writable: [] } }],
+    [
+      "what a sandbox may",
+      "sandbox: { net: none, writable: [more] }",
+      { sandbox: { net: "none", writable: [expect.stringMatching(/\/more$/)] } },
+    ],
     [
       "a quota of output that pauses",
       "output_quota: 1MB, on_output_quota: pause",

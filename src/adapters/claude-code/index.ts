@@ -19,6 +19,10 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   default_restart: "transient",
   sessions_under: ["CLAUDE_CONFIG_DIR", "HOME"],
   reading_tools: ["Glob", "Grep", "LS", "NotebookRead", "Read", "WebFetch", "WebSearch"],
+  state: [
+    { home: ".claude", variable: "CLAUDE_CONFIG_DIR" },
+    { home: ".claude.json", isFile: true },
+  ],
   messages,
   converses,
   configured: (options) => {

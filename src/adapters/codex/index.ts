@@ -15,6 +15,7 @@ export const codex: AgentAdapter<CodexState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  state: [{ home: ".codex", variable: "CODEX_HOME" }],
   sessions_under: ["CODEX_HOME", "HOME"],
   reading_tools: ["web_search"],
   configured: (options) => {

@@ -46,7 +46,9 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
     makeRunDirectory(dir);
     const made = host.cgroups.make(request, limits);
     const cgroup_of = made === undefined ? {} : { cgroup: made };
-    writeRunFile(dir, { version: 1, worker_id, incarnation, stdin, stdin_bytes, ...place, ...cgroup_of });
+    const monitor = request.isMonitor === true ? { is_monitor: true as const } : {};
+    const known = { version: 1, worker_id, incarnation, stdin, stdin_bytes } as const;
+    writeRunFile(dir, { ...known, ...place, ...cgroup_of, ...monitor });
     return made;
   });
   const notices = new Notices(dir, host.watchFiles);
@@ -65,6 +67,7 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
       stdin_start: stdin_bytes,
       notices,
       cgroup,
+      isMonitor: request.isMonitor,
     });
   } catch (cause) {
     notices.close();

@@ -44,6 +44,7 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
     stdin_start,
     notices: new Notices(dir, host.watchFiles),
     cgroup: file?.cgroup,
+    isMonitor: file?.is_monitor,
   });
   if (hasExit) return { kind: "finished", exit: await run.exited, run };
   if (!lives) return { kind: "lost", run };

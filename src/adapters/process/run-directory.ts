@@ -22,6 +22,8 @@ export interface RunFile extends RunId, Place {
   readonly stdin_bytes: number;
   /** The run's own cgroup, where it has one. */
   readonly cgroup?: string;
+  /** `pid` is of what watches over the agent in its sandbox. */
+  readonly is_monitor?: true;
 }
 
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>

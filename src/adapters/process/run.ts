@@ -66,6 +66,7 @@ export interface RunFacts {
   readonly stdin_start: number;
   readonly notices: Notices;
   readonly cgroup?: string | undefined;
+  readonly isMonitor?: boolean | undefined;
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
@@ -87,6 +88,7 @@ export class ProcessRun implements Run, Polled {
   readonly launcher: ProcessIdentity;
   readonly exited: Promise<RunExit>;
   readonly stdin_start: number;
+  readonly isMonitor: boolean;
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
@@ -112,6 +114,7 @@ export class ProcessRun implements Run, Polled {
     this.agent = facts.agent;
     this.launcher = facts.launcher;
     this.stdin_start = facts.stdin_start;
+    this.isMonitor = facts.isMonitor === true;
     this.#dir = facts.dir;
     this.#cgroup = facts.cgroup;
     this.#stdin = facts.stdin;

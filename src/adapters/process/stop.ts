@@ -12,6 +12,8 @@ export interface Members {
   readonly agent: ProcessIdentity;
   /** Known descendants, in the group or out of it. */
   readonly recorded: Recorded;
+  /** `agent` watches over the agent in its sandbox, and would leave it alone if it were told to end. */
+  readonly isMonitor?: boolean;
 }
 
 const isLauncher = ({ launcher }: Members, pid: number): boolean => pid === launcher.pid;
@@ -35,12 +37,21 @@ const toGroup = (pgid: number, signal: NodeJS.Signals): boolean => {
   }
 };
 
+/** Of a helper that this process has started as the leader of its own group, and has not reaped: its pid is nobody else's. */
+export const signalOwnGroup = (pid: number | undefined, signal: NodeJS.Signals): void => {
+  if (pid !== undefined) toGroup(pid, signal);
+};
+
 /** The group's members but its launcher, as the table of just now shows them. Returns who was signalled. */
 export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signals): readonly number[] => {
   const pgid = run.launcher.pid;
   const members = groupMembers(kinship.table, pgid, knownOf(run)).filter(({ pid }) => !isLauncher(run, pid));
   const pairs = members.map(({ pid, start_time }) => [pid, start_time] as const);
   const vouched = isAlive(run.launcher) || isAlive(run.agent);
+  if (run.isMonitor === true) {
+    const watched = pairs.filter(([pid]) => pid !== run.agent.pid);
+    return byPid(watched.length === 0 ? pairs : watched, signal);
+  }
   if (!GROUP_SIGNALS.has(signal) || !vouched) return byPid(pairs, signal);
   if (pairs.length === 0 || !toGroup(pgid, signal)) return [];
   // A stopped process acts on a signal only once it goes on.

@@ -179,6 +179,22 @@ const inotify = (): Check | undefined => {
   }
 };
 
+/** For --sandbox; without one that is refused. */
+const sandbox = async (): Promise<Check> => {
+  const found = await (await import("../../adapters/sandbox/sandbox.ts")).lookForSandbox();
+  return "why" in found
+    ? { name: "sandbox", result: "warn", finding: found.why, fix: found.fix }
+    : { name: "sandbox", result: "ok", finding: `${found.name} (${found.program})` };
+};
+
+/** For --worktree. */
+const git = (env: Env): Check => {
+  const path = findProgram("git", env);
+  return path === undefined
+    ? { name: "git", result: "warn", finding: "not on PATH: no --worktree", fix: "Install git." }
+    : { name: "git", result: "ok", finding: path };
+};
+
 /** One line a program that is found, and one for all that are not. */
 const programs = (env: Env): readonly Check[] => {
   const agents = KINDS.flatMap(({ short, binary, variable }) =>
@@ -215,7 +231,9 @@ export const doctor: Handler = async (context) => {
     ulimits(context.stateDir),
     proc(),
     inotify(),
+    await sandbox(),
     initCheck(readDaemonFile(context.stateDir)?.pid, zombiesOfInit()),
+    git(context.env),
     ...programs(context.env),
   ].filter((check) => check !== undefined);
   const failed = checks.filter((check) => check.result === "fail");

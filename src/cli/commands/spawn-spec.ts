@@ -6,6 +6,7 @@ import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../
 import { clientEnvironment } from "../../protocol/environment.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import {
+  isBranchName,
   kindDefaults,
   kindOf,
   referencedVariables,
@@ -124,6 +125,13 @@ export const spawnProblems = (call: Call): readonly string[] => {
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
       problems.push(`--env has letters, digits and _ before the =, and first no digit, not "${variable}"`);
+  if (typeof flags.worktree === "string" && !isBranchName(flags.worktree))
+    problems.push(
+      `--worktree takes the name of a branch, as in --worktree=fix/login, not "${flags.worktree}"`,
+    );
+  const isConfined = flags.sandbox === "workspace";
+  for (const flag of ["sandbox-net", "sandbox-writable"])
+    if (flags[flag] !== undefined && !isConfined) problems.push(`--${flag} needs --sandbox workspace`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
   if (flags["add-dir"] !== undefined && pairs(flags.ext).some(([key]) => key === ADD_DIRS))
@@ -178,6 +186,17 @@ const limitsOf = ({ memory, pids, cpu }: Call["flags"]): WorkerSpecInput["limits
   ...(cpu === undefined ? {} : { cpu: cpu as number }),
 });
 
+const worktreeOf = ({ worktree }: Call["flags"]): Pick<WorkerSpecInput, "worktree"> =>
+  worktree === undefined ? {} : { worktree: worktree === true ? {} : { branch: worktree as string } };
+
+const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sandbox"> => {
+  if (flags.sandbox !== "workspace") return {};
+  const writable = ((flags["sandbox-writable"] as string[] | undefined) ?? []).map((dir) =>
+    resolve(cwd, dir),
+  );
+  return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
+};
+
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   call: Call,
@@ -197,6 +216,8 @@ export const specOf = (
     prompt: args[1] === "-" ? undefined : args[1],
     argv: [...argv],
     cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
+    ...worktreeOf(flags),
+    ...sandboxOf(flags, cwd),
     env: own,
     client_env: sentEnvironment([...inherit, ...referencedVariables(own)], { env, stateDir }),
     inherit_env: inherit,

@@ -39,3 +39,7 @@ export const unpauseText = saying({
   noop: "was not paused",
   would_update: "would go on",
 });
+export const removedText = saying({
+  deleted: "its worktree is removed; its branch stays",
+  noop: "its worktree was gone already",
+});

@@ -209,6 +209,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_ready: ({ condition, after_ms }) =>
     good(`ready after ${duration(after_ms)} (${condition.replace(/_ms$/, "").replaceAll("_", " ")})`),
   worker_spec_changed: ({ fields }) => plain(`another spec from its next start on: ${fields.join(", ")}`),
+  worker_workspace_assigned: ({ path, branch, base_commit }) =>
+    plain(`worktree ${oneLine(path)}, branch ${oneLine(branch)} at ${base_commit.slice(0, 12)}`),
   supervisor_escalated: ({ supervisor, child, action, max_restarts, period_ms }) =>
     bad(
       `${child === undefined ? "supervisor" : oneLine(supervisor)} gave up${child === undefined ? "" : ` on ${oneLine(child)}`}: ${count(max_restarts, "restart")} in ${duration(period_ms)} ${max_restarts === 1 ? "was" : "were"} not enough${action === "park" ? "; parked" : ""}`,

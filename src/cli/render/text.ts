@@ -10,12 +10,13 @@ import type { Valid } from "../commands/validate.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
+import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
-import { killText, pauseText, restartText, unpauseText } from "./per-worker.ts";
+import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
@@ -230,6 +231,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["prompt", spec.prompt ? oneLine(spec.prompt, 200) : null],
     ["model", spec.model && oneLine(spec.model)],
     ["cwd", oneLine(spec.cwd, 300)],
+    ["worktree", worker.workspace && worktreeWords(worker.workspace)],
     [
       "labels",
       Object.entries(worker.labels)
@@ -285,6 +287,8 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
     pairs(paint, [
       ["command", neutralise(commandLine(plan.argv))],
       ["cwd", neutralise(plan.cwd)],
+      ["worktree", plan.worktree && worktreeWords(plan.worktree)],
+      ["sandbox", plan.sandbox && sandboxWords(plan.sandbox)],
       ["stdin", oneLine(plan.stdin)],
     ]),
     paint("dim", "environment"),
@@ -382,6 +386,8 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/down": downText,
   "agent/wait": wait,
   "agent/output": output,
+  "agent/changes": changesText,
+  "worktree/remove": removedText,
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
   "daemon/status": daemon.status,

@@ -141,6 +141,17 @@ export const output: Handler<"agent/output"> = {
   run: ({ runtime }, { id }) => Effect.map(runtime.output(id), (reply) => success(reply)),
 };
 
+export const changes: Handler<"agent/changes"> = {
+  lifetime: "read",
+  run: ({ runtime }, { id }) => Effect.map(runtime.changes(id), (reply) => success(reply)),
+};
+
+export const removeWorktrees: Handler<"worktree/remove"> = {
+  lifetime: "command",
+  run: ({ runtime }, { ids }) =>
+    Effect.map(runtime.removeWorktrees(ids), (results) => perWorker("freed of their worktrees", results)),
+};
+
 /** What a run wrote as it is, secrets and all, must not become an artifact: the slice is cut to what fits inline, and `next` says where to go on. */
 export const raw: Handler<"agent/raw"> = {
   lifetime: "read",

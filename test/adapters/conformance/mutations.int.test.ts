@@ -18,7 +18,7 @@ import { textOf } from "./expected/expected.ts";
 import { type Printed, readLines } from "./expected/printed.ts";
 import type { Recorded } from "./expected/readers.ts";
 import { type Mutant, mutantsOf, seeded, seedOf } from "./mutants.ts";
-import { isRecord, openingOf, exit, plain, recordingsOf } from "./support.ts";
+import { exit, isRecord, openingOf, plain, recordingsOf } from "./support.ts";
 import { toldOf } from "./told.ts";
 import { built, present, read, transcriptsOf } from "./transcripts.ts";
 

@@ -1,7 +1,14 @@
 /** Folding lines by hand, as the ingest does: decode, then the bounds. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentAdapter, DecodedItem, DecodedRecord, ExitFacts, Line, Opening } from "../../../src/adapters/adapter.ts";
+import type {
+  AgentAdapter,
+  DecodedItem,
+  DecodedRecord,
+  ExitFacts,
+  Line,
+  Opening,
+} from "../../../src/adapters/adapter.ts";
 import type { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";

@@ -198,7 +198,13 @@ describe("add_dirs", () => {
     const fields = { cwd: "/w/b", ext: { [key]: { dirs } } };
     expect(refused("claude_code", fields).problems).toBeUndefined();
     const spec = WorkerSpec.parse({ kind: "claude_code", prompt: "Hi.", restart: "temporary", ...fields });
-    const { argv } = claudeCode.plan({ spec, incarnation: 1, session: undefined, worker_id: "w", binary: "claude" });
+    const { argv } = claudeCode.plan({
+      spec,
+      incarnation: 1,
+      session: undefined,
+      worker_id: "w",
+      binary: "claude",
+    });
     const expected = ["/w/b/a", "/y", "/w", "/w/b/~", "/w/b/$HOME", `/w/b/${long}`];
     expect(argv.slice(5)).toEqual(expected.flatMap((dir) => ["--add-dir", dir]));
     const resumed = codex.plan({
@@ -222,7 +228,13 @@ describe("codex's own policies", () => {
   const sandbox = "backend.codex.exec.sandbox_mode";
   const settings = (ext: WorkerSpecInput["ext"]) => {
     const spec = WorkerSpec.parse({ kind: "codex", prompt: "Hi.", cwd: "/", restart: "temporary", ext });
-    const { argv } = codex.plan({ spec, incarnation: 1, session: undefined, worker_id: "w", binary: "codex" });
+    const { argv } = codex.plan({
+      spec,
+      incarnation: 1,
+      session: undefined,
+      worker_id: "w",
+      binary: "codex",
+    });
     return argv.filter((word) => /^(approval_policy|sandbox_mode)=/.test(word));
   };
   test("are words of its schema, and replace ours", () => {

@@ -55,6 +55,38 @@ describe("the spec of a spawn", () => {
     expect(of()).toMatchObject({ limits: {}, on_supervisor_death: "survive" });
   });
 
+  it("has a worktree where that is asked for, whose branch is named after = alone", () => {
+    const from = { env: {}, cwd: "/work", stateDir: "/state" };
+    const of = (...asked: string[]) => WorkerSpec.parse(specOf(callOf(...asked), from));
+    expect(of("--", "true").worktree).toBeUndefined();
+    expect(of("--worktree", "claude", "hi")).toMatchObject({
+      kind: "claude_code",
+      prompt: "hi",
+      worktree: {},
+    });
+    expect(of("--worktree=fix/login", "claude", "hi").worktree).toEqual({ branch: "fix/login" });
+    const problems = (flag: string) => spawnProblems(callOf(flag, "--", "true"));
+    for (const name of ["-x", "a b", "a:b", "@{1}", "x".repeat(201)])
+      expect(problems(`--worktree=${name}`)).toEqual([
+        expect.stringContaining("--worktree takes the name of a branch"),
+      ]);
+  });
+
+  it("has a sandbox where that is asked for, with paths from where the command is run", () => {
+    const from = { env: {}, cwd: "/work", stateDir: "/state" };
+    const of = (...asked: string[]) => WorkerSpec.parse(specOf(callOf(...asked, "--", "true"), from)).sandbox;
+    expect(of()).toBeUndefined();
+    expect(of("--sandbox", "off")).toBeUndefined();
+    expect(of("--sandbox", "workspace")).toEqual({ writable: [] });
+    expect(of("--sandbox", "workspace", "--sandbox-net", "none", "--sandbox-writable", "../more")).toEqual({
+      writable: ["/more"],
+      net: "none",
+    });
+    expect(spawnProblems(callOf("--sandbox-net", "none", "--", "true"))).toEqual([
+      "--sandbox-net needs --sandbox workspace",
+    ]);
+  });
+
   it("is paused at its quota where that is asked for, and fails otherwise", () => {
     const from = { env: {}, cwd: "/", stateDir: "/state" };
     const of = (...asked: string[]) => WorkerSpec.parse(specOf(callOf(...asked, "--", "true"), from));

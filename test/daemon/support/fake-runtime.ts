@@ -88,6 +88,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       }),
     restart: (ids) => Effect.sync(() => ids.map(per)),
     pause: (ids) => Effect.sync(() => ids.map(per)),
+    changes: unused("changes"),
+    removeWorktrees: (ids) => Effect.sync(() => ids.map(per)),
     unpause: (ids) => Effect.sync(() => ids.map(per)),
     answer: (id, answer) => Effect.as(resolve(id), { id, question_id: "q1", answer }),
     send: (id) =>

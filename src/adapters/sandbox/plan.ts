@@ -1,0 +1,82 @@
+/**
+ * What a sandboxed agent may write, and what it does not see. Pure: paths in, paths out. Everything else of the system it may read and
+ * not write. The workspace is its worktree or its cwd; git's configuration and hooks in it stay as they are, because git runs
+ * programs that they name, and would run them outside.
+ */
+import { isAbsolute, join } from "node:path";
+import type { WorkerWorkspace } from "../../protocol/records.ts";
+import type { SandboxSpec } from "../../protocol/worker.ts";
+import type { WritableState } from "../adapter.ts";
+
+export interface SandboxPlan {
+  readonly net: "none" | "host";
+  readonly cwd: string;
+  /** What it needs to read, also where it lies in something that is empty for it. */
+  readonly readable: readonly string[];
+  /** Where it may write, without links. */
+  readonly writable: readonly string[];
+  /** Below those, what it may only read. */
+  readonly protected: readonly string[];
+  /** Empty for it: the daemon's directory and its socket, by which it could start what is in no sandbox. */
+  readonly hidden: readonly string[];
+}
+
+export interface Confined {
+  readonly sandbox: SandboxSpec;
+  /** Of kind `command` the network is off unless it is asked for; an agent has its provider to talk to. */
+  readonly isAgent: boolean;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Directories of the agent's own, as its adapter declares them. */
+  readonly state: readonly WritableState[];
+  readonly stateDir: string;
+  readonly workspace: WorkerWorkspace | undefined;
+  /** Of the worktree, in its repository. */
+  readonly adminDir: string | undefined;
+}
+
+/** Of the agent: where its variable says, or in its HOME. */
+export const stateDirectories = ({ env, state }: Pick<Confined, "env" | "state">): readonly string[] =>
+  state.flatMap(({ home, variable }) => {
+    const named = variable === undefined ? undefined : env[variable];
+    if (named !== undefined && isAbsolute(named)) return [named];
+    return env.HOME === undefined || !isAbsolute(env.HOME) ? [] : [join(env.HOME, home)];
+  });
+
+export const planSandbox = (asked: Confined): SandboxPlan => {
+  const { sandbox, isAgent, cwd, workspace, adminDir, stateDir } = asked;
+  const own = stateDirectories(asked);
+  const net = sandbox.net ?? (isAgent ? "host" : "none");
+  if (workspace === undefined || adminDir === undefined)
+    return {
+      net,
+      cwd,
+      readable: [],
+      writable: [cwd, ...own, ...sandbox.writable],
+      protected: [join(cwd, ".git")],
+      hidden: [stateDir],
+    };
+  const { path, git_dir } = workspace;
+  return {
+    net,
+    cwd,
+    readable: [git_dir],
+    // What a commit writes, and nothing that git runs.
+    writable: [
+      path,
+      join(git_dir, "objects"),
+      join(git_dir, "refs"),
+      join(git_dir, "logs"),
+      adminDir,
+      ...own,
+      ...sandbox.writable,
+    ],
+    protected: [
+      join(path, ".git"),
+      join(adminDir, "commondir"),
+      join(adminDir, "gitdir"),
+      join(adminDir, "config.worktree"),
+    ],
+    hidden: [stateDir],
+  };
+};

@@ -1,0 +1,144 @@
+/**
+ * Runs git: argv and never a shell, an environment of its own, bounded in time, in output and in how many at once. No hook of the
+ * repository and no monitor of its configuration is run; its filters are (git-lfs needs them).
+ */
+import { execa } from "execa";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { GIT_AT_ONCE_MAX, GIT_GRACE_MS, GIT_MAX_MS, GIT_OUTPUT_MAX_BYTES } from "../../protocol/limits.ts";
+import { PATH_DEFAULT } from "../process/programs.ts";
+import { signalOwnGroup } from "../process/stop.ts";
+
+/** Of the client: where its git and its git configuration are. No GIT_* variable of anybody gets in. */
+export type ClientEnvironment = Readonly<Record<string, string>>;
+
+export interface GitCall {
+  readonly cwd: string;
+  readonly client_env: ClientEnvironment;
+  /** Of ours: which index, which directory of objects. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly max_ms?: number;
+  readonly max_bytes?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GitAnswer {
+  readonly ok: boolean;
+  readonly stdout: Buffer;
+  /** Its last line of complaint, without "fatal: ". */
+  readonly complaint: string;
+  /** It printed more than `max_bytes`, and was ended. */
+  readonly isCut: boolean;
+}
+
+const QUIET = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "core.quotePath=false",
+  "advice.addEmbeddedRepo=false",
+].flatMap((setting) => ["-c", setting]);
+
+const environmentOf = ({ PATH = PATH_DEFAULT, HOME, XDG_CONFIG_HOME, TMPDIR }: ClientEnvironment) => ({
+  PATH,
+  ...(HOME === undefined ? {} : { HOME }),
+  ...(XDG_CONFIG_HOME === undefined ? {} : { XDG_CONFIG_HOME }),
+  ...(TMPDIR === undefined ? {} : { TMPDIR }),
+  // What it says is read by a program.
+  LC_ALL: "C",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+});
+
+let atWork = 0;
+const waiting: (() => void)[] = [];
+
+/** One place of GIT_AT_ONCE_MAX; who comes later waits in line. */
+const inTurn = async <A>(work: () => Promise<A>): Promise<A> => {
+  if (atWork >= GIT_AT_ONCE_MAX) await new Promise<void>((go) => void waiting.push(go));
+  else atWork += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) atWork -= 1;
+    else next();
+  }
+};
+
+const complaintOf = (stderr: string): string => {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  const fatal = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? "";
+  return fatal.replace(/^(fatal|error): /, "").slice(0, 500);
+};
+
+/** TERM lets git take back what it has begun. Its group: the filters that it runs hold its output open, and would be waited for. */
+const ended = async <R>(
+  running: Promise<R> & { readonly pid?: number },
+  max_ms: number,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly result: R; readonly why: "late" | "unwanted" | undefined }> => {
+  let why: "late" | "unwanted" | undefined;
+  let last: NodeJS.Timeout | undefined;
+  const stop = (because: "late" | "unwanted"): void => {
+    if (why !== undefined) return;
+    why = because;
+    signalOwnGroup(running.pid, "SIGTERM");
+    last = setTimeout(() => signalOwnGroup(running.pid, "SIGKILL"), GIT_GRACE_MS);
+  };
+  const late = setTimeout(() => stop("late"), max_ms);
+  const unwanted = (): void => stop("unwanted");
+  signal?.addEventListener("abort", unwanted);
+  if (signal?.aborted === true) unwanted();
+  try {
+    return { result: await running, why };
+  } finally {
+    clearTimeout(late);
+    clearTimeout(last);
+    signal?.removeEventListener("abort", unwanted);
+  }
+};
+
+/** Fails with WORKTREE_UNAVAILABLE where there is no git, or it takes too long; what git itself refuses is an answer. */
+export const git = (args: readonly string[], call: GitCall): Promise<GitAnswer> =>
+  inTurn(async () => {
+    const { cwd, client_env, env = {}, max_ms = GIT_MAX_MS, max_bytes = GIT_OUTPUT_MAX_BYTES, signal } = call;
+    const running = execa("git", [...QUIET, ...args], {
+      cwd,
+      env: { ...environmentOf(client_env), ...env },
+      extendEnv: false,
+      stdin: "ignore",
+      encoding: "buffer",
+      maxBuffer: max_bytes,
+      reject: false,
+      stripFinalNewline: false,
+      detached: true,
+    });
+    const { result, why } = await ended(running, max_ms, signal);
+    if (why === "unwanted")
+      throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+    if (why === "late")
+      throw new HoldfastError(
+        "WORKTREE_UNAVAILABLE",
+        `git ${args.find((word) => /^[a-z]/.test(word)) ?? ""} was not done within ${max_ms / 1000} s in ${cwd}.`,
+        { suggestion: "See whether the disk is slow or another git holds a lock, then try again." },
+      );
+    if (result.code === "ENOENT")
+      throw new HoldfastError("WORKTREE_UNAVAILABLE", "There is no git on the worker's PATH.", {
+        suggestion: "Install git, or leave --worktree out.",
+      });
+    const stderr = Buffer.from(result.stderr ?? new Uint8Array()).toString();
+    return {
+      ok: result.exitCode === 0,
+      stdout: Buffer.from(result.stdout ?? new Uint8Array()),
+      complaint: complaintOf(stderr) || (result.shortMessage ?? ""),
+      isCut: result.isMaxBuffer,
+    };
+  });
+
+/** One line of its output, or undefined where git refuses. */
+export const gitLine = async (args: readonly string[], call: GitCall): Promise<string | undefined> => {
+  const { ok, stdout } = await git(args, call);
+  return ok ? stdout.toString().replace(/\n$/, "") : undefined;
+};

@@ -1,0 +1,117 @@
+/** What a sandbox lets an agent do, as arguments and as a profile; nothing is started. */
+import { describe, expect, it } from "vitest";
+import { bubblewrapArguments } from "../../../src/adapters/sandbox/bubblewrap.ts";
+import { type Confined, planSandbox } from "../../../src/adapters/sandbox/plan.ts";
+import { sandboxed } from "../../../src/adapters/sandbox/sandbox.ts";
+import { seatbeltArguments, seatbeltProfile } from "../../../src/adapters/sandbox/seatbelt.ts";
+
+const asked = (over: Partial<Confined> = {}): Confined => ({
+  sandbox: { writable: [] },
+  isAgent: false,
+  cwd: "/home/me/work",
+  env: { HOME: "/home/me", PATH: "/usr/bin:/bin" },
+  state: [],
+  stateDir: "/home/me/.local/state/holdfast",
+  workspace: undefined,
+  adminDir: undefined,
+  ...over,
+});
+
+describe("the plan", () => {
+  it("of a command is its cwd without a network; git's directory there is read-only", () => {
+    expect(planSandbox(asked())).toEqual({
+      net: "none",
+      cwd: "/home/me/work",
+      readable: [],
+      writable: ["/home/me/work"],
+      protected: ["/home/me/work/.git"],
+      hidden: ["/home/me/.local/state/holdfast"],
+    });
+  });
+
+  it("of an agent has the network, unless that is refused, and directories of its own", () => {
+    const state = [
+      { home: ".claude", variable: "CLAUDE_CONFIG_DIR" },
+      { home: ".claude.json", isFile: true as const },
+    ];
+    const plan = planSandbox(asked({ isAgent: true, state }));
+    expect(plan).toMatchObject({
+      net: "host",
+      writable: ["/home/me/work", "/home/me/.claude", "/home/me/.claude.json"],
+    });
+    const named = { HOME: "/home/me", CLAUDE_CONFIG_DIR: "/elsewhere" };
+    expect(planSandbox(asked({ state, env: named })).writable).toContain("/elsewhere");
+    expect(planSandbox(asked({ isAgent: true, sandbox: { writable: ["/x"], net: "none" } }))).toMatchObject({
+      net: "none",
+      writable: ["/home/me/work", "/x"],
+    });
+    expect(planSandbox(asked({ state, env: {} })).writable).toEqual(["/home/me/work"]);
+  });
+
+  it("of a worktree is what a commit writes, and nothing that git runs", () => {
+    const workspace = {
+      path: "/s/worktrees/1",
+      cwd: "/s/worktrees/1/sub",
+      branch: "b",
+      base_commit: "c",
+      repository: "/repo",
+      git_dir: "/repo/.git",
+    };
+    const plan = planSandbox(asked({ workspace, adminDir: "/repo/.git/worktrees/1", cwd: workspace.cwd }));
+    expect(plan.writable).toEqual([
+      "/s/worktrees/1",
+      "/repo/.git/objects",
+      "/repo/.git/refs",
+      "/repo/.git/logs",
+      "/repo/.git/worktrees/1",
+    ]);
+    expect(plan.readable).toEqual(["/repo/.git"]);
+    expect(plan.protected).toContain("/s/worktrees/1/.git");
+  });
+});
+
+describe("the arguments of bubblewrap", () => {
+  const plan = {
+    net: "none",
+    cwd: "/w",
+    readable: [],
+    writable: ["/tmp/state/tree", "/home"],
+    protected: ["/home/a/.git"],
+    hidden: ["/tmp/state", "/home/state"],
+  } as const;
+  const words = bubblewrapArguments(plan, ["prog", "--flag"]);
+  const at = (...mount: string[]) => words.join(" ").indexOf(mount.join(" "));
+
+  it("mount what is outside first, so that nothing hidden is opened again and nothing open is covered", () => {
+    expect(words.slice(0, 7)).toEqual(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    expect(at("--tmpfs", "/tmp ")).toBeLessThan(at("--tmpfs", "/tmp/state"));
+    expect(at("--tmpfs", "/tmp/state")).toBeLessThan(at("--bind-try", "/tmp/state/tree"));
+    expect(at("--bind-try", "/home")).toBeLessThan(at("--tmpfs", "/home/state"));
+    expect(at("--bind-try", "/home")).toBeLessThan(at("--ro-bind-try", "/home/a/.git"));
+  });
+
+  it("end with the agent's own, as they are", () => {
+    expect(words.slice(-3)).toEqual(["--", "prog", "--flag"]);
+    expect(words).toContain("--unshare-net");
+    expect(bubblewrapArguments({ ...plan, net: "host" }, [])).not.toContain("--unshare-net");
+  });
+
+  it("never let it die with what started it: agents outlive their daemon", () => {
+    expect(words).not.toContain("--die-with-parent");
+  });
+});
+
+it("the profile of sandbox-exec quotes paths, and closes the network", () => {
+  const plan = planSandbox(asked({ cwd: '/odd "dir"' }));
+  const profile = seatbeltProfile(plan);
+  expect(profile).toContain('(allow file-read* file-write* (subpath "/odd \\"dir\\"")');
+  expect(profile).toContain("(deny network*)");
+  expect(profile.indexOf("(deny file-write*)")).toBeLessThan(profile.indexOf("(allow file-read*"));
+  expect(seatbeltArguments(plan, ["prog"])).toEqual(["-p", profile, "prog"]);
+});
+
+it("where the platform has none, it is refused", async () => {
+  await expect(sandboxed(asked(), ["sh"], "freebsd" as NodeJS.Platform)).rejects.toMatchObject({
+    code: "SANDBOX_UNAVAILABLE",
+  });
+});
