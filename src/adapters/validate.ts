@@ -1,5 +1,6 @@
 /** What each kind finds wrong with a spec, without the rest of its adapter: the client asks before it starts a daemon. */
 import type { WorkerSpec } from "../protocol/worker.ts";
+import { validate as acp } from "./acp/rules.ts";
 import { validate as claudeCode } from "./claude-code/plan.ts";
 import { validate as codex } from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
@@ -8,4 +9,5 @@ export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly st
   claude_code: claudeCode,
   codex,
   command,
+  acp,
 };

@@ -68,6 +68,10 @@ export const PROMPT_MAX_BYTES = 1024 * 1024;
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
 /** Messages to one agent that it has not got or not acknowledged: a queue that nobody reads is not filled for ever. */
 export const MESSAGES_OPEN_MAX = 256;
+/** Of the agent's words for what it wants to do. */
+export const APPROVAL_TITLE_MAX_BYTES = 1_024;
+/** Of what the tool would be called with, as JSON; more than that is not shown. */
+export const APPROVAL_INPUT_MAX_BYTES = 16_384;
 export const NAME_MAX_BYTES = 64;
 /** Names joined by "/", from the top of a tree down. */
 export const PATH_MAX_BYTES = 512;
@@ -169,6 +173,8 @@ export const TOOL_TIMEOUT_DEFAULT_MS = 0;
 /** A stalled worker is warned of for at most so long before somebody is asked, and the question stands at most so long. */
 export const STALL_WARN_MAX_MS = 30_000;
 export const STALL_ASK_MAX_MS = 120_000;
+/** An agent of a kind that may not see the end of its input is ended so long after it, out of a turn. */
+export const EXIT_AFTER_END_MS = 10_000;
 /** An agent with one prompt that has answered it ends within this; it is not paused in its last breath, though its budget is spent. */
 export const LAST_BREATH_MS = 2_000;
 /** Calls of one incarnation that are remembered until their answer comes. */

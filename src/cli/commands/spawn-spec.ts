@@ -1,6 +1,7 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
 import { VALIDATE } from "../../adapters/validate.ts";
+import { ACP_AGENT } from "../../protocol/acp-agents.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
 import {
@@ -34,8 +35,10 @@ const programProblems = (typed: string | undefined, argv: Call["argv"]): readonl
   if (argv !== undefined) return ["agent spawn needs a program after --"];
   return [
     typed === undefined
-      ? "agent spawn needs a KIND (claude, codex), or a program after --"
-      : "kind command needs a program after --, as in: agent spawn -- sleep 60",
+      ? "agent spawn needs a KIND (claude, codex, acp:gemini …), or a program after --"
+      : typed === "acp"
+        ? "kind acp needs its agent's program after --, as in: agent spawn acp PROMPT -- my-agent --acp; acp:gemini and the others have one"
+        : "kind command needs a program after --, as in: agent spawn -- sleep 60",
   ];
 };
 
@@ -44,7 +47,8 @@ const kindProblems = ({ args, argv, flags }: Call): readonly string[] => {
   const [typed, prompt] = args;
   const kind = kindOf(typed ?? "command");
   if (kind === undefined) return kindProblem(typed);
-  const problems = kind.binary === null ? [...programProblems(typed, argv)] : [];
+  const isNamed = pairs(flags.ext).some(([key]) => key === ACP_AGENT);
+  const problems = kind.binary === null && !isNamed ? [...programProblems(typed, argv)] : [];
   const needsPrompt = kind.needsPrompt && !(kind.converses && flags.interactive === true);
   if (needsPrompt && prompt === undefined && flags["prompt-file"] === undefined)
     problems.push(`kind ${kind.short} needs a PROMPT: an argument, --prompt-file F, or - to read stdin`);
@@ -133,7 +137,7 @@ export const specOf = (
   { flags, args, argv = [] }: Call,
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
 ): WorkerSpecInput => {
-  const { kind } = kindOf(args[0] ?? "command")!;
+  const { kind, ext } = kindOf(args[0] ?? "command")!;
   const defaults = kindDefaults(kind, flags.interactive === true);
   const own = Object.fromEntries(pairs(flags.env));
   const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), ALWAYS_INHERITED];
@@ -154,7 +158,7 @@ export const specOf = (
     fork: flags.fork === true,
     interactive: flags.interactive === true,
     permission: flags.permission as WorkerSpecInput["permission"],
-    ext: Object.fromEntries((flags.ext as [string, never][] | undefined) ?? []),
+    ext: { ...ext, ...Object.fromEntries((flags.ext as [string, never][] | undefined) ?? []) },
     restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? defaults.restart,
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
