@@ -22,7 +22,7 @@ const spawnAsking = async (name: string, ...flags: string[]): Promise<() => stri
 };
 const asked = async (name: string) => {
   const { data } = await commands.agent("approvals");
-  return (data as readonly { worker: string }[]).find(({ worker }) => worker === name);
+  return (data as unknown as readonly { worker: string }[]).find(({ worker }) => worker === name);
 };
 const untilAsked = (name: string) => until(async () => (await asked(name)) !== undefined);
 
@@ -80,7 +80,7 @@ it("a turn of a conversation is ended, and the conversation goes on", async () =
   await until(async () => ((await commands.agent("info", "talker")).data as { turns: number }).turns === 0);
   await until(async () => {
     const { data } = await commands.agent("messages", "talker");
-    return (data as readonly { state: string }[])[0]?.state === "acknowledged";
+    return (data as unknown as readonly { state: string }[])[0]?.state === "acknowledged";
   });
   expect(await commands.agent("cancel", "talker")).toMatchObject({ exit: 0, data: { effect: "updated" } });
   const { data } = await commands.agent("ask", "talker", "hello", "--timeout", "20s");
