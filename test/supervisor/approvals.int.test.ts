@@ -53,18 +53,17 @@ const world = Effect.map(memoryMachine, (machine) => ({
   boot: () => machine.boot({ adapterFor }),
 }));
 
-const begun = (
-  over: Partial<WorkerSpecInput> = {},
-  { memory, boot }: { readonly memory: Loose; readonly boot: () => Loose },
-) =>
+type World = Effect.Success<typeof world>;
+
+const begun = (over: Partial<WorkerSpecInput>, { memory, boot }: World) =>
   Effect.gen(function* () {
-    const { runtime, ...booted } = (yield* boot()) as { runtime: RuntimeApi };
+    const { runtime, crash } = yield* boot();
     const { id } = yield* runtime.spawn(asker(over));
     const run = yield* nth(memory, 1);
     yield* until("the prompt is there", () => linesOf(run).length === 1);
     begin(run);
     yield* settled;
-    return { runtime, id, run, ...booted };
+    return { runtime, id, run, crash };
   });
 
 const openOf = (runtime: RuntimeApi, all = false) =>
@@ -93,8 +92,7 @@ describe("what an agent asks permission for", () => {
       end(run);
       yield* settled;
       run.exit(0);
-      const [{ status }] = (yield* runtime.wait([id])) as [{ status: string }];
-      expect(status).toBe("completed");
+      expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
     }),
   );
 
@@ -167,7 +165,7 @@ describe("what an agent asks permission for", () => {
       const first = yield* begun({ name: "fixer" }, all);
       ask(first.run, "r1");
       yield* settled;
-      yield* (first as Loose).crash;
+      yield* first.crash;
       const { runtime } = yield* all.boot();
       yield* settled;
       expect(yield* openOf(runtime)).toHaveLength(1);
