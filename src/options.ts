@@ -45,6 +45,15 @@ export interface SpawnOptions {
   readonly interactive?: boolean;
   /** What the agent may do without asking. Default: `deny`. */
   readonly permission?: "ask" | "deny" | "allow";
+  /** Of single tools, by name and argument: `deny` wins over `ask`, `ask` over `allow`. */
+  readonly permission_rules?: readonly {
+    readonly tool: string;
+    readonly argument?: string;
+    readonly action: "ask" | "deny" | "allow";
+  }[];
+  /** How long a request for permission waits for a person, and what becomes of it then. */
+  readonly approval_within_ms?: number;
+  readonly approval_default?: "deny" | "allow";
   /** Options of one kind only, as `agent capabilities` names them. */
   readonly ext?: Readonly<Record<string, Json>>;
   /** OTP's restart types. Default: `temporary` for a command, `transient` for an agent. */

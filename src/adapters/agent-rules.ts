@@ -3,11 +3,11 @@ import { ARG_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { agentOptions, extensionProblems } from "./extensions.ts";
 
-/** One sentence a mistake, each with what to do. `capabilities` are the kind's own; `converses`: it takes messages. */
+/** One sentence a mistake, each with what to do. `capabilities` are the kind's own; `converses`: it takes messages; `asks`: it can ask for permission. */
 export const agentProblems = (
   spec: WorkerSpec,
   capabilities: readonly string[],
-  converses = false,
+  { converses = false, asks = false }: { readonly converses?: boolean; readonly asks?: boolean } = {},
 ): readonly string[] => {
   const problems = [...extensionProblems(spec, capabilities)];
   // Without a prompt, the first message begins a conversation.
@@ -19,9 +19,9 @@ export const agentProblems = (
   }
   if (spec.interactive && !converses)
     problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
-  if (spec.permission === "ask") {
+  if (!asks && (spec.permission === "ask" || spec.permission_rules.length > 0)) {
     problems.push(
-      `Kind ${spec.kind} cannot ask for permission yet: use --permission deny, or --permission allow in a sandbox.`,
+      `Kind ${spec.kind} cannot ask for permission: use --permission deny, or --permission allow in a sandbox.`,
     );
   }
   if (spec.argv.some((arg) => arg.includes("\0"))) problems.push("An extra argument has a NUL character.");

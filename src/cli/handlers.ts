@@ -1,5 +1,6 @@
 /** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
 import type { HoldfastError } from "../protocol/errors.ts";
+import * as approvals from "./commands/approvals.ts";
 import * as cas from "./commands/cas.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
@@ -38,6 +39,10 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/send": messages.send,
   "agent/ask": messages.ask,
   "agent/messages": messages.messages,
+  "agent/approvals": approvals.approvals,
+  "approvals/approve": approvals.approve,
+  "approvals/deny": approvals.deny,
+  "agent/cancel": approvals.cancel,
   "agent/capabilities": workers.capabilities,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "daemon/run": daemon.run,

@@ -305,6 +305,31 @@ const message = z.object({
 });
 
 /** By Protocol v1 command. */
+const approval = z.object({
+  approval_id: id,
+  worker_id: id,
+  worker: z.string().nullable(),
+  seq: z.int(),
+  incarnation: z.int(),
+  tool: z.string().nullable(),
+  tool_use_id: z.string().nullable(),
+  title: z.string(),
+  input: z.json().describe("what the tool would be called with, secrets masked"),
+  state: z.enum(["open", "allowed", "denied", "withdrawn"]),
+  by: z.string().nullable(),
+  message: z.string().nullable(),
+  requested_at: z.string(),
+  answered_at: z.string().nullable(),
+  expires_at: z.string().nullable().describe("when it answers itself"),
+  otherwise: z.enum(["deny", "allow"]).describe("and how"),
+});
+const approved = z.object({
+  approval_id: id,
+  worker_id: id,
+  decision: z.enum(["allow", "deny"]),
+  effect: z.enum(["updated", "noop"]),
+});
+
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
     records: z.int(),
@@ -368,6 +393,10 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     duration_ms: z.number().nullable(),
   }),
   "agent/messages": z.array(message),
+  "agent/approvals": z.array(approval),
+  "approvals/approve": approved,
+  "approvals/deny": approved,
+  "agent/cancel": z.object({ id, effect: z.enum(["updated", "noop"]) }),
   "agent/capabilities": kinds,
   "agent/doctor": doctor,
   "daemon/run": z.null(),

@@ -16,6 +16,7 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "../supervisor/facade.ts";
+import type { ApprovalsReply, ApprovedReply } from "../supervisor/replies.ts";
 import type { HelloReply } from "./handlers/hello.ts";
 import type { LoopLag } from "./health.ts";
 import type { HealthFacts } from "./watchdog.ts";
@@ -51,6 +52,9 @@ export interface Replies extends Record<RequestName, object> {
   "tree/apply": AppliedReply & Repeated;
   "tree/down": AppliedReply & Repeated;
   "agent/answer": Success<"answer"> & Repeated;
+  "agent/approvals": ApprovalsReply;
+  "agent/approve": ApprovedReply;
+  "agent/cancel": Success<"cancel">;
   "agent/send": Success<"send">;
   "agent/ask": Success<"ask">;
   "agent/messages": MessagesReply;

@@ -60,6 +60,10 @@ export const CRASH_POINTS = [
   "message-before-write",
   /** Its bytes are in the agent's input, no record tells. */
   "message-before-record",
+  /** A request for permission is decided, and no record tells. */
+  "approval-before-record",
+  /** The answer is on record, and the agent does not know it. */
+  "approval-after-record",
   /** The agent's input has its end, no record tells. */
   "input-ended",
   /** A thread has begun to read the log, to check, fold or archive it. */

@@ -68,10 +68,20 @@ export const PROMPT_MAX_BYTES = 1024 * 1024;
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
 /** Messages to one agent that it has not got or not acknowledged: a queue that nobody reads is not filled for ever. */
 export const MESSAGES_OPEN_MAX = 256;
+/** Requests for permission of one worker that wait for an answer; one more is denied at once. */
+export const APPROVALS_OPEN_MAX = 64;
 /** Of the agent's words for what it wants to do. */
 export const APPROVAL_TITLE_MAX_BYTES = 1_024;
 /** Of what the tool would be called with, as JSON; more than that is not shown. */
 export const APPROVAL_INPUT_MAX_BYTES = 16_384;
+/** How long a request for permission waits for a person, unless the worker's spec says otherwise. */
+export const APPROVAL_WITHIN_DEFAULT_MS = 600_000;
+export const APPROVALS_PAGE_MAX = 1_000;
+export const PERMISSION_RULES_MAX = 64;
+/** One rule: the tool with its pattern. */
+export const PERMISSION_RULE_MAX_BYTES = 512;
+/** How long an agent that is stopped may take to end its turn by its own protocol, before it gets the signal. */
+export const CANCEL_BY_PROTOCOL_MAX_MS = 1_000;
 export const NAME_MAX_BYTES = 64;
 /** Names joined by "/", from the top of a tree down. */
 export const PATH_MAX_BYTES = 512;

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ANSWERS } from "./commands.ts";
 import { CURSOR } from "./cursor.ts";
 import {
+  APPROVALS_PAGE_MAX,
   DURATION_MAX_MS,
   MESSAGE_TO_AGENT_MAX_BYTES,
   MESSAGES_PAGE_DEFAULT,
@@ -81,6 +82,25 @@ export const Requests = {
     timeout_ms: ms.optional(),
     idempotency_key: idempotencyKey.optional(),
   }),
+  /** Open requests for permission, or all that ever were; with the cursor of an answer, those after them. */
+  "agent/approvals": z.strictObject({
+    all: z.boolean().default(false),
+    limit: z.int().min(1).max(APPROVALS_PAGE_MAX).default(APPROVALS_PAGE_MAX),
+    cursor: z
+      .string()
+      .regex(/^\d{1,15}$/, "it is no cursor of agent approvals")
+      .optional(),
+  }),
+  /** `id` is the request's, or the worker's that asks nothing else. */
+  "agent/approve": z.strictObject({
+    id: ref,
+    decision: z.enum(["allow", "deny"]),
+    message: z.string().max(1_024).optional(),
+    by: z.string().min(1).max(256).optional(),
+    ...keyed,
+  }),
+  /** Ends the turn that is open and keeps the worker. */
+  "agent/cancel": z.strictObject({ id: ref, ...keyed }),
   /** The newest ones; with the cursor of an answer, those before them. */
   "agent/messages": z.strictObject({
     id: ref,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AgentKind } from "./agent-event.ts";
 import {
+  APPROVAL_WITHIN_DEFAULT_MS,
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,
   CPUS_MAX,
@@ -26,6 +27,7 @@ import {
   TOOL_TIMEOUT_DEFAULT_MS,
   WORKERS_LIVE_MAX,
 } from "./limits.ts";
+import { Permission, PermissionRules } from "./permission.ts";
 
 /** OTP's restart types (supervisor.erl): always, only after an abnormal end, never. */
 export const RestartPolicy = z.enum(["permanent", "transient", "temporary"]);
@@ -149,7 +151,12 @@ export const WorkerSpec = z.strictObject({
   fork: z.boolean().default(false),
   /** Keep stdin open for `send` (kind command). */
   interactive: z.boolean().default(false),
-  permission: z.enum(["ask", "deny", "allow"]).default("deny"),
+  /** What its agent may do without being asked about it; `permission_rules` say more of single tools. */
+  permission: Permission.default("deny"),
+  permission_rules: PermissionRules.default([]),
+  /** How long a request for permission waits for a person, and what becomes of it then. */
+  approval_within_ms: duration.default(APPROVAL_WITHIN_DEFAULT_MS),
+  approval_default: z.enum(["deny", "allow"]).default("deny"),
   ext: z.record(z.string(), z.json()).default({}),
   restart: RestartPolicy,
   max_restarts: z.int().min(0).max(RESTARTS_MAX).default(RESTARTS_DEFAULT),

@@ -6,6 +6,7 @@ import { makeCursor } from "./cursor.ts";
 import type { Continuity, History } from "./epoch.ts";
 import type { Checkpoint, OpenOptions } from "./port.ts";
 import { type Presence, presenceOf } from "./presence.ts";
+import { approvalRows } from "./projections/approvals.ts";
 import { messageRows } from "./projections/messages.ts";
 import { projections } from "./projections/projection.ts";
 import { treeRows } from "./projections/trees.ts";
@@ -24,6 +25,7 @@ export interface Attached {
   readonly workers: ReturnType<typeof workerRows>;
   readonly turns: ReturnType<typeof turnRows>;
   readonly messages: ReturnType<typeof messageRows>;
+  readonly approvals: ReturnType<typeof approvalRows>;
   readonly trees: ReturnType<typeof treeRows>;
   readonly checkpoints: Statement<[string, number], Checkpoint>;
 }
@@ -53,6 +55,7 @@ export const attach = (
       workers: workerRows(db, cursor.lineAt, rows),
       turns: turnRows(db, rows),
       messages: messageRows(db),
+      approvals: approvalRows(db),
       trees: treeRows(db),
       checkpoints: db.prepare<[string, number], Checkpoint>(
         "SELECT * FROM checkpoints WHERE worker_id = ? AND incarnation = ? ORDER BY stream",

@@ -125,6 +125,9 @@ const open = (options: OpenOptions): EventLog => {
       at().messages.writtenTo(workerId, incarnation),
     ),
     openMessages: guarded((workerId?: string) => at().messages.open(workerId)),
+    openApprovals: guarded((workerId: string) => at().approvals.open(workerId)),
+    approval: guarded((id: string) => at().approvals.one(id)),
+    approvals: guarded((...asked: Parameters<EventLog["approvals"]>) => at().approvals.after(...asked)),
     daemonStream: guarded((types: readonly RecordType[]) => at().cursor.stream(DAEMON_STREAM, types)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>
       at().cursor.stream(workerStream(workerId), types),

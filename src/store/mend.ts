@@ -27,6 +27,7 @@ const KEYS: Readonly<
 > = {
   p_workers: { column: "id", streamOf: workerStream },
   p_turns: { column: "worker_id", streamOf: workerStream },
+  p_approvals: { column: "worker_id", streamOf: workerStream },
   p_messages: { column: "worker_id", streamOf: workerStream },
   p_trees: { column: "name", streamOf: treeStream },
 };

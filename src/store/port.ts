@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type {
+  Json,
   LogRecord,
   MessageStep,
   RecordDraft,
@@ -120,6 +121,29 @@ export interface MessageRow {
   readonly changed_at: string;
 }
 
+export type ApprovalState = "open" | "allowed" | "denied" | "withdrawn";
+
+/** A request of an agent to use a tool, and what has become of it. */
+export interface ApprovalRow {
+  readonly worker_id: string;
+  readonly approval_id: string;
+  /** Of the record that asked. */
+  readonly seq: number;
+  readonly incarnation: number;
+  readonly tool: string | null;
+  readonly tool_use_id: string | null;
+  readonly title: string;
+  /** What the tool would be called with, secrets masked; null where it was not told, or is over its bound. */
+  readonly input: Json;
+  /** For the adapter alone. */
+  readonly reply: Json;
+  readonly state: ApprovalState;
+  readonly by: string | null;
+  readonly message: string | null;
+  readonly requested_at: string;
+  readonly answered_at: string | null;
+}
+
 /** One file's tree that was not taken down. */
 export interface TreeRow {
   readonly name: string;
@@ -194,6 +218,11 @@ export interface EventLog {
   messagesEnd(workerId: string, incarnation: number): number | undefined;
   /** Those of which more is to come: of one worker, or of all. */
   openMessages(workerId?: string): readonly MessageRow[];
+  /** Requests for permission of one worker that wait for an answer, oldest first. */
+  openApprovals(workerId: string): readonly ApprovalRow[];
+  approval(approvalId: string): ApprovalRow | undefined;
+  /** Of all workers, those asked after the record `after`, oldest first; open ones only, or all. */
+  approvals(after: number, limit: number, isOpen: boolean): readonly ApprovalRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
   /** The daemon's own records of the given types, in order. */

@@ -1,5 +1,5 @@
 /** What the promises of a worker stand on: the clock of the runtime, and its way to run an Effect of somebody else's. */
-import { Cause, Effect, Exit, type Scope } from "effect";
+import { Cause, Clock, Effect, Exit, type Scope } from "effect";
 import { type Alarms, makeAlarms } from "../actors/alarms.ts";
 import { Pace } from "../actors/pace.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
@@ -11,6 +11,8 @@ import type { Gaps } from "./gaps.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;
+  /** Milliseconds since 1970: only for what is told in them. */
+  wallMs(): number;
   /** Time that counts for nothing. */
   readonly gaps: Gaps;
   readonly accounts: Accounts;
@@ -26,9 +28,11 @@ export const makeBridge = (
   defects: Defects,
 ): Effect.Effect<Omit<Bridge, "gaps" | "accounts">, never, Scope.Scope> =>
   Effect.gen(function* () {
+    const clock = yield* Clock.Clock;
     const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
     return {
       alarms: yield* makeAlarms((cause) => defects.tell("an alarm", cause)),
+      wallMs: () => clock.currentTimeMillisUnsafe(),
       exits: new Pace(EXITS_PER_TURN_MAX),
       company: new Company(),
       run: (effect) => {

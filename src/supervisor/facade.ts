@@ -16,6 +16,8 @@ import type { Answer as StallAnswer } from "./ladder.ts";
 import type {
   AnswerReply,
   AppliedReply,
+  ApprovalsReply,
+  ApprovedReply,
   MessageReply,
   MessagesReply,
   PerWorker,
@@ -141,6 +143,22 @@ export interface RuntimeApi {
     id: string,
     page: { readonly limit: number; readonly cursor?: string | undefined },
   ): Effect.Effect<MessagesReply, HoldfastError>;
+  /** What agents ask permission for, oldest first: open requests, or all that ever were; with the cursor of an answer, those after them. */
+  approvals(page: {
+    readonly all?: boolean | undefined;
+    readonly limit: number;
+    readonly after?: number | undefined;
+  }): Effect.Effect<ApprovalsReply, HoldfastError>;
+  /** Answers one, by its id or by the worker that asks nothing else. The same answer again is a noop; another one fails with INVALID_STATE. */
+  approve(
+    ref: string,
+    decision: "allow" | "deny",
+    options?: { readonly by?: string | undefined; readonly message?: string | undefined },
+  ): Effect.Effect<ApprovedReply, HoldfastError>;
+  /** Ends the turn that is open and keeps the worker. `noop` where none is; fails where its kind cannot do that. */
+  cancel(
+    id: string,
+  ): Effect.Effect<{ readonly id: string; readonly effect: "updated" | "noop" }, HoldfastError>;
   /** Accepts an id, a unique prefix of one, or the name of a living worker (else of the newest with it). */
   resolve(ref: string): Effect.Effect<string, HoldfastError>;
   list(options?: { readonly all?: boolean }): Effect.Effect<readonly WorkerView[], HoldfastError>;

@@ -5,6 +5,8 @@
 import type { MessageProtocol } from "../adapters/adapter.ts";
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
+import { ulidOf } from "../protocol/ids.ts";
+import { CANCEL_BY_PROTOCOL_MAX_MS } from "../protocol/limits.ts";
 import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
@@ -37,6 +39,8 @@ export class Mailing {
   #failed = false;
   /** A message waits until the agent can take it. */
   #isHeld = false;
+  /** Called when a turn ends that was interrupted. */
+  #onTurnEnd: (() => void) | undefined;
 
   constructor(shell: Shell, protocol: MessageProtocol) {
     this.#shell = shell;
@@ -74,6 +78,46 @@ export class Mailing {
 
   detach(): void {
     this.#run = undefined;
+    this.#onTurnEnd?.();
+  }
+
+  canInterrupt(): boolean {
+    return this.#protocol.interrupt !== undefined;
+  }
+
+  /** Asks the agent by its own protocol to end its turn. False where none is open. */
+  async interrupt(): Promise<boolean> {
+    const { journal, id, intake } = this.#shell;
+    const run = this.#run;
+    const state = await intake?.state();
+    if (run === undefined || state === undefined || !this.#isInTurn) return false;
+    const line = this.#protocol.interrupt?.(state);
+    if (line === undefined) return false;
+    const { incarnation } = run;
+    const step = {
+      state: "accepted",
+      bytes: Buffer.byteLength(line),
+      text: line,
+      bound: true,
+      line: true,
+    } as const;
+    // The same turn is interrupted once: agents take a second one for one of the next turn.
+    const message_id = ulidOf(`${id} ${incarnation} interrupt ${line}`);
+    const known = await journal.ask((log) => log.message(id, message_id));
+    if (known === undefined) await journal.commit([{ ...messageDraft(id, message_id, step), incarnation }]);
+    await this.deliver();
+    return true;
+  }
+
+  /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
+  async endTurn(): Promise<void> {
+    const isAsked = await this.#shell.call("interrupting its turn", () => this.interrupt(), false);
+    if (!isAsked || !this.#isInTurn || this.#run === undefined) return;
+    await new Promise<void>((resolve) => {
+      this.#onTurnEnd = resolve;
+      void this.#shell.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
+    });
+    this.#onTurnEnd = undefined;
   }
 
   /** What could not be written is tried again. */
@@ -109,8 +153,10 @@ export class Mailing {
     let isDue = this.#isHeld;
     for (const { type, payload } of drafts) {
       if (type === "turn_started") this.#isInTurn = true;
-      else if (type === "turn_completed") this.#isInTurn = false;
-      else if (type === "worker_message") {
+      else if (type === "turn_completed") {
+        this.#isInTurn = false;
+        this.#onTurnEnd?.();
+      } else if (type === "worker_message") {
         if (payload.state === "accepted") isDue = true;
         else this.#dropKept(payload.message_id);
       } else continue;
@@ -253,7 +299,7 @@ export class Mailing {
     const { journal, id, vitals } = this.#shell;
     const open = await journal.ask((log) => log.openMessages(id));
     this.#isWaiting = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
-    vitals.waits(this.#isWaiting, journal.now());
+    vitals.waits("message", this.#isWaiting, journal.now());
     return open;
   }
 

@@ -6,7 +6,7 @@ import type { AgentCompletion } from "../protocol/completion.ts";
 import type { LogRecord, PauseReason, Usage, WorkerError } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
-import type { MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
+import type { ApprovalRow, MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
 import type { Spent } from "./budgets.ts";
 import type { DiskView } from "./disk.ts";
 import type { MovedOutput } from "./moved.ts";
@@ -220,6 +220,27 @@ export interface MessagesReply {
   readonly messages: readonly MessageRow[];
   /** For the page of those before them, where there are some. */
   readonly cursor?: string;
+}
+
+/** A request for permission as it is shown. */
+export interface ApprovalView extends Omit<ApprovalRow, "reply"> {
+  /** The worker's name. */
+  readonly worker: string | null;
+  /** When it answers itself, and how; null where it is not open. */
+  readonly expires_at: string | null;
+  readonly otherwise: "deny" | "allow";
+}
+
+export interface ApprovalsReply {
+  readonly approvals: readonly ApprovalView[];
+  readonly cursor?: string;
+}
+
+export interface ApprovedReply {
+  readonly approval_id: string;
+  readonly worker_id: string;
+  readonly decision: "allow" | "deny";
+  readonly effect: "updated" | "noop";
 }
 
 export interface MessageReply {

@@ -11,6 +11,7 @@ import { RETENTION_DEFAULT_MS, SHUTDOWN_STOPS_MAX, WORKERS_LIVE_MAX } from "../p
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
+import { makeApprovals } from "./approvals.ts";
 import { attempt } from "./attempt.ts";
 import { recoverAll, retryRecovery } from "./boot.ts";
 import { makeCore } from "./core.ts";
@@ -382,6 +383,7 @@ export const makeRuntime = (
     yield* Effect.forkScoped(watchOrphans(core));
 
     const queries = makeQueries(core, forest, { retention_ms: RETENTION_DEFAULT_MS, ...options }, () => over);
+    const approvals = makeApprovals(core);
     const { tellLost, ...messaging } = makeMessaging(core, queries.watch);
     yield* tellLost;
     yield* Effect.forkScoped(tellingLost(tellLost, services));
@@ -396,6 +398,7 @@ export const makeRuntime = (
       pause,
       unpause,
       answer,
+      ...approvals,
       wait,
       shutdown,
     };

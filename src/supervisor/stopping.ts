@@ -3,6 +3,13 @@ import { crashPoint } from "../protocol/crash-point.ts";
 import { workerStream } from "../protocol/records.ts";
 import type { Shell } from "./worker.ts";
 
+/** The first step of a stop: its own protocol, where it has one that ends a turn; then the signal. */
+export const terminate = async (shell: Shell, signal: string): Promise<void> => {
+  const { run } = shell;
+  if (signal === "SIGTERM") await shell.mail?.endTurn();
+  if (shell.run === run) await sendSignal(shell, signal, "stop");
+};
+
 export const sendSignal = async (shell: Shell, signal: string, reason: string): Promise<void> => {
   const { run, id } = shell;
   if (run === undefined) return;

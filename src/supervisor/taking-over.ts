@@ -31,6 +31,7 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   if (journal.isClosed()) return;
   shell.attach(found, row?.session_id ?? undefined);
   if (shell.mail !== undefined) await shell.mail.attach(found);
+  await shell.approvals?.takeOver(found);
   if (!journal.isClosed()) shell.listen();
 };
 

@@ -20,6 +20,7 @@ export class Vitals {
   /** False: tools that an earlier daemon saw begin are read from the log before anything is decided that they forbid. */
   private areToolsKnown = true;
   private isLooking = false;
+  private readonly waitsFor = new Set<"message" | "approval">();
 
   constructor(spec: WorkerSpec) {
     this.spec = spec;
@@ -47,8 +48,11 @@ export class Vitals {
     this.clocks = rebased(this.clocks, now);
   }
 
-  /** It waits for a message, and need not make any progress until it has one. */
-  waits(waits: boolean, now: number): void {
+  /** It waits for a message, or for a permission, and need not make any progress until it has it. */
+  waits(what: "message" | "approval", isSo: boolean, now: number): void {
+    if (isSo) this.waitsFor.add(what);
+    else this.waitsFor.delete(what);
+    const waits = this.waitsFor.size > 0;
     if (waits !== this.clocks.waits) this.clocks = { ...rebased(this.clocks, now), waits };
   }
 

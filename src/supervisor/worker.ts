@@ -25,6 +25,7 @@ import type { Redactor } from "../protocol/redact.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AppendOptions } from "../store/port.ts";
 import { abandon } from "./abandoning.ts";
+import { Approving } from "./approving.ts";
 import { attemptAsync } from "./attempt.ts";
 import type { Bridge } from "./bridge.ts";
 import { type Decider, SoloDecider, type Told } from "./decider.ts";
@@ -41,7 +42,7 @@ import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
 import type { Services } from "./services.ts";
 import { settle } from "./settling.ts";
-import { sendSignal } from "./stopping.ts";
+import { sendSignal, terminate } from "./stopping.ts";
 import { takeOver } from "./taking-over.ts";
 import { Vitals } from "./vitals.ts";
 
@@ -80,6 +81,8 @@ export interface Worker extends Told {
   input(input: Input): Effect.Effect<void, HoldfastError>;
   /** Of an interactive worker. */
   readonly mail: Mailing | undefined;
+  /** Of one whose agent asks for permission. */
+  readonly approvals: Approving | undefined;
   /** Masks what its agent knows and nobody else may; undefined before its first agent. */
   readonly redact: Redactor;
   /** Called on the runtime's tick: heartbeat, stall, and room for its output. What the store refuses, the next tick finds again. */
@@ -100,6 +103,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   readonly turn: Enlisted["turn"];
   readonly vitals: Vitals;
   readonly mail: Mailing | undefined;
+  readonly approvals: Approving | undefined;
   journal: Journal;
 
   run: Run | undefined;
@@ -143,6 +147,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const { messages } = enlisted.adapter;
     const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
     this.mail = isOpen ? new Mailing(this, messages) : undefined;
+    const answer = isOpen ? messages.answer : undefined;
+    this.approvals = answer === undefined ? undefined : new Approving(this, answer);
     this.actor = new Actor(stepper, bridge.alarms, this);
   }
 
@@ -225,10 +231,11 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   }
 
   tick(now: number, disk: DiskView): void {
-    const { run, mail } = this;
+    const { run, mail, approvals } = this;
     if (run === undefined) return;
     try {
       mail?.tick();
+      approvals?.tick(now);
       const child = this.child();
       const { state, ladder } = child;
       if (state !== "running") return;
@@ -255,7 +262,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
       case "launch":
         return launch(this, context.incarnation);
       case "terminate":
-        return sendSignal(this, context.signal, "stop");
+        return terminate(this, context.signal);
       case "killTree":
         return sendSignal(this, "SIGKILL", "grace is over");
       case "settle":
@@ -344,6 +351,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 
   detach(): void {
     this.mail?.detach();
+    this.approvals?.detach();
     this.run = undefined;
     this.intake = undefined;
   }
@@ -351,6 +359,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   onRecords(drafts: readonly RecordDraft[]): void {
     this.vitals.progress(drafts, this.journal.now());
     this.mail?.onRecords(drafts);
+    this.approvals?.onRecords(drafts);
     checkBudget(this, drafts);
   }
 

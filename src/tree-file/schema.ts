@@ -13,7 +13,16 @@ import {
 } from "../protocol/durations.ts";
 import type { JsonSchema } from "../protocol/json-schemas.ts";
 import { VARIABLE_NAME } from "../protocol/kinds.ts";
-import { CPUS_MAX, DEPTH_MAX, LABELS_MAX, PIDS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
+import {
+  CPUS_MAX,
+  DEPTH_MAX,
+  LABELS_MAX,
+  PERMISSION_RULES_MAX,
+  PIDS_MAX,
+  WORKERS_LIVE_MAX,
+} from "../protocol/limits.ts";
+import type { Permission, PermissionRule } from "../protocol/permission.ts";
+import { parseRule } from "../protocol/permission-rules.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, Priority, RestartPolicy } from "../protocol/worker.ts";
@@ -39,6 +48,21 @@ const word = z
 const flag = z
   .union([z.boolean(), z.enum(["true", "false"])], { error: "needs true or false" })
   .transform((value) => value === true || value === "true");
+const toolRules = (action: Permission) =>
+  z
+    .array(
+      z.string().transform((text, context): PermissionRule => {
+        const rule = parseRule(text, action);
+        if (rule !== undefined) return rule;
+        context.addIssue({
+          code: "custom",
+          message: `is TOOL or TOOL(ARGUMENT), not "${text.slice(0, 64)}"`,
+        });
+        return z.NEVER;
+      }),
+      { error: "needs a list, as in [Read, Bash(git status*)]" },
+    )
+    .max(PERMISSION_RULES_MAX);
 const texts = z.array(word, { error: "needs a list, as in [a, b]" });
 
 const dependsOn = z
@@ -169,6 +193,13 @@ export const WorkerKeys = z.strictObject({
   fork: flag.describe("branch the session instead").optional(),
   interactive: flag.describe("keep stdin open for agent send").optional(),
   permission: z.enum(["ask", "deny", "allow"]).optional(),
+  allow_tools: toolRules("allow")
+    .describe("tools that are allowed unasked: Bash, or Bash(git status*)")
+    .optional(),
+  ask_tools: toolRules("ask").describe("tools that a person is asked about").optional(),
+  deny_tools: toolRules("deny").describe("tools that are never allowed").optional(),
+  approval_within: duration.describe("how long a request for permission waits").optional(),
+  approval_default: z.enum(["deny", "allow"]).describe("what becomes of it then").optional(),
   ext: z
     .record(z.string(), z.json(), { error: "needs keys and values" })
     .describe("extension keys of the agent API")

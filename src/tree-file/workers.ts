@@ -42,6 +42,11 @@ export const workerSpec = (
   return undefined;
 };
 
+const rulesOf = ({ allow_tools, ask_tools, deny_tools }: Partial<WorkerKeys>) =>
+  allow_tools === undefined && ask_tools === undefined && deny_tools === undefined
+    ? undefined
+    : [...(allow_tools ?? []), ...(ask_tools ?? []), ...(deny_tools ?? [])];
+
 /** Only what was written: the rest is left to the defaults, and no key is undefined. */
 const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
   const { backoff, shutdown, ready } = keys;
@@ -55,6 +60,9 @@ const given = (keys: Partial<WorkerKeys>): Partial<WorkerSpecInput> => {
     fork: keys.fork,
     interactive: keys.interactive,
     permission: keys.permission,
+    permission_rules: rulesOf(keys),
+    approval_within_ms: keys.approval_within,
+    approval_default: keys.approval_default,
     ext: keys.ext,
     restart: keys.restart,
     backoff_min_ms: backoff?.min_ms,

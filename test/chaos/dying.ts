@@ -70,6 +70,8 @@ const NEEDED: Partial<Record<CrashPoint, Ask>> = {
   "message-accepted": say("hello"),
   "message-before-write": say("hello"),
   "message-before-record": say("hello"),
+  "approval-before-record": say("permit"),
+  "approval-after-record": say("permit"),
   "input-ended": (daemon, fleet) => fleet.farewell(daemon),
   "pause-before-signal": standAndGoOn,
   "pause-mid-signal": standAndGoOn,

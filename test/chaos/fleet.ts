@@ -204,6 +204,7 @@ export class Fleet {
         cwd: "/",
         client_env: environment(),
         env: { CLAUDE_BINARY: TALKER, LEDGER: ledger, DOOR_PASSWORD: SECRET },
+        permission_rules: [{ tool: "Door", action: "allow" }],
         max_restarts: 900,
         backoff_min_ms: 0,
         backoff_max_ms: 0,

@@ -48,6 +48,8 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/wait", ["wait", "done"]],
   ["agent/send", ["send", "reader", "hello"]],
   ["agent/messages", ["messages", "reader"]],
+  ["agent/approvals", ["approvals"]],
+  ["agent/approvals", ["approvals", "list", "--all"]],
   ["agent/pause", ["pause", "reader", "--dry-run"]],
   ["agent/pause", ["pause", "reader", "--reason", "a look"]],
   ["agent/unpause", ["unpause", "reader", "--dry-run"]],
@@ -121,8 +123,9 @@ const streams = ([, [word, ...rest]]: (typeof CALLS)[number]): boolean =>
   rest.includes("--watch");
 
 it("covers every command", () => {
-  // An answer needs a worker that asks, or one that is asked: both are told elsewhere.
-  const elsewhere = ["agent/demo", "daemon/run", "agent/answer", "agent/ask"];
+  // An answer needs a worker that asks, or one that is asked: both are told elsewhere, as are turns (approvals.e2e).
+  const talk = ["agent/answer", "agent/ask", "approvals/approve", "approvals/deny", "agent/cancel"];
+  const elsewhere = ["agent/demo", "daemon/run", ...talk];
   expect(new Set([...CALLS.map(([command]) => command), ...elsewhere])).toEqual(
     new Set(COMMANDS.map(({ command }) => command)),
   );

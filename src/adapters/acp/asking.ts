@@ -2,12 +2,11 @@
  * What an agent asks of its client. A request for permission becomes an approval, which the supervisor answers; files and
  * terminals are not offered, so whoever asks for them all the same is refused as the protocol says.
  */
-import { truncateMessage } from "../../protocol/bounds.ts";
-import { APPROVAL_INPUT_MAX_BYTES, APPROVAL_TITLE_MAX_BYTES } from "../../protocol/limits.ts";
 import type { Json } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
+import { approvalRequested } from "../approval.ts";
 import { voiceOf } from "../events.ts";
-import { asList, asName, asObject, asString, asWord, type JsonObject } from "../json.ts";
+import { asList, asName, asObject, type JsonObject } from "../json.ts";
 import * as rpc from "./rpc.ts";
 import { type AcpState, ASKS_MAX, type Ask, appended } from "./state.ts";
 import { onTool } from "./tools.ts";
@@ -64,17 +63,16 @@ const onPermission = (
   const tool_use_id = asName(call?.toolCallId);
   const known = state.tools.find((tool) => tool.id === tool_use_id);
   const reply: Reply = { id, allow, deny };
-  out.push({
-    type: "approval_requested",
-    payload: {
-      approval_id: keyOf(id),
-      tool: known?.name ?? asName(call?.name) ?? asWord(call?.kind),
+  out.push(
+    approvalRequested({
+      key: keyOf(id),
+      tool: known?.name ?? call?.name ?? call?.kind,
       tool_use_id,
-      title: truncateMessage(asString(call?.title) ?? "", APPROVAL_TITLE_MAX_BYTES),
-      input: inputOf(call?.rawInput),
+      title: call?.title,
+      input: call?.rawInput,
       reply: { ...reply },
-    },
-  });
+    }),
+  );
   const ask: Ask = { id, tool: tool_use_id };
   return { ...state, asks: appended(state.asks, ask, ASKS_MAX) };
 };
@@ -88,11 +86,6 @@ const optionOf = (params: JsonObject | undefined, kind: string): string | null =
       .map(asObject)
       .find((option) => option?.kind === kind)?.optionId,
   );
-
-const inputOf = (input: unknown): Json =>
-  input !== undefined && Buffer.byteLength(JSON.stringify(input)) <= APPROVAL_INPUT_MAX_BYTES
-    ? (input as Json)
-    : null;
 
 /** The line for an answer. */
 export const answerOf = (reply: Json, isAllowed: boolean): string => {

@@ -25,7 +25,7 @@ const KNOWN = ACP_AGENTS.map(({ name }) => `acp:${name}`).join(", ");
 
 export const validate = (spec: WorkerSpec): readonly string[] => {
   const { [ACP_AGENT]: named, ...ext } = spec.ext;
-  const problems = [...agentProblems({ ...spec, ext }, capabilities, true)];
+  const problems = [...agentProblems({ ...spec, ext }, capabilities, { converses: true, asks: true })];
   if (named !== undefined && presetOf(spec) === undefined)
     problems.push(`invalid ${ACP_AGENT}: it is one of ${ACP_AGENTS.map(({ name }) => name).join(", ")}.`);
   if (named === undefined && (spec.argv[0] ?? "") === "")

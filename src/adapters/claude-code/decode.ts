@@ -2,19 +2,20 @@
  * Claude Code's stream-json, line by line (agent-clis.md §9). Every handler takes the state and gives the next one; what
  * it says goes into `out`. An unlisted type is normal (new ones come every few weeks) and becomes one Unknown event.
  */
-import type { Decoded, DecodedRecord, Line } from "../adapter.ts";
+import type { Decoded, DecodedItem, Line } from "../adapter.ts";
+import { approvalRequested } from "../approval.ts";
 import { classifyName, classifyStatus } from "../classify.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, type ToolFacts, voiceOf } from "../events.ts";
 import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject, parseLine } from "../json.ts";
 import { resetAt } from "../reset-time.ts";
-import { messageIdOf } from "./messages.ts";
+import { messageIdOf, refusal } from "./messages.ts";
 import { onStreamEvent, saidIn } from "./partial.ts";
 import { onResult, withLimit } from "./result.ts";
 import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
 import { onSystem } from "./system.ts";
 
 const voice = voiceOf("claude_code");
-const NOTHING: readonly DecodedRecord[] = [];
+const NOTHING: readonly DecodedItem[] = [];
 
 export const decode = (state: ClaudeState, line: Line): Decoded<ClaudeState> => {
   // The ingest records a line over the limit; here it only matters that something is missing.
@@ -23,11 +24,11 @@ export const decode = (state: ClaudeState, line: Line): Decoded<ClaudeState> => 
   const event = parseLine(line.text);
   if (event === "blank") return { state, records: NOTHING };
   if (typeof event === "string") return { state, records: [voice.unknown({ reason: event })] };
-  const out: DecodedRecord[] = [];
+  const out: DecodedItem[] = [];
   return { state: onEvent(onSession(state, event, out), event, out), records: out };
 };
 
-const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   switch (event.type) {
     case "assistant":
       return onAssistant(state, event, out);
@@ -39,6 +40,13 @@ const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): C
       return onResult(state, event, out);
     case "system":
       return onSystem(state, event, out);
+    case "control_request":
+      return onControlRequest(state, event, out);
+    case "control_cancel_request": {
+      const key = asName(event.request_id);
+      if (key !== null) out.push({ type: "approval_withdrawn", payload: { approval_id: key } });
+      return state;
+    }
     // Where a message stands in the CLI's own queue: that it was taken in, its replay says.
     case "command_lifecycle":
       return state;
@@ -54,11 +62,22 @@ const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): C
   return state;
 };
 
+/** What it asks of its host: the permission to use a tool. Everything else is refused, so that it does not wait for it. */
+const onControlRequest = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
+  const key = asName(event.request_id);
+  const request = asObject(event.request);
+  out.push(voice.status("The agent asked its host for something.", { request: asName(request?.subtype) }));
+  if (key === null || state.spoken === undefined) return state;
+  if (request?.subtype === "can_use_tool") {
+    const { tool_name: tool, tool_use_id, description: title, input } = request;
+    out.push(approvalRequested({ key, tool, tool_use_id, title, input, reply: key }));
+  } else out.push({ type: "reply", line: refusal(key) });
+  return state;
+};
+
 /** Types that say something to a reader and nothing to the outcome. */
 const NOTICES: ReadonlyMap<string, string> = new Map([
-  ["control_request", "The agent asked its host for a permission."],
   ["control_response", "The agent answered a request of its host."],
-  ["control_cancel_request", "The agent took a request to its host back."],
   ["tool_progress", "A tool is still running."],
   ["tool_use_summary", "The agent summed up what its tools did."],
   ["auth_status", "The agent's CLI told the state of its login."],
@@ -76,7 +95,7 @@ const limitFacts = (told: JsonObject | undefined) => ({
 });
 
 /** Every line carries the session; it is announced when it changes, and with the facet when it is the first. */
-const onSession = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+const onSession = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const id = asString(event.session_id) ?? asString(event.sessionId);
   if (id === undefined || id === state.session) return state;
   // A result of no turns echoes the session that could not be resumed: there is none.
@@ -104,7 +123,7 @@ const sessionFacts = (event: JsonObject) =>
       }
     : undefined;
 
-const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const message = asObject(event.message);
   if (message === undefined) {
     out.push(voice.unknown({ type: "assistant" }));
@@ -146,7 +165,7 @@ const onAssistant = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]
 };
 
 /** Errors of the provider come as a made-up answer, whose text is never passed on. */
-const onApiError = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+const onApiError = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const status = asNumber(event.api_error_status) ?? state.retry_status;
   const error = classifyStatus(status) ??
     classifyName(asObject(event.message)?.stop_reason) ??
@@ -171,7 +190,7 @@ const onToolUse = (
   kind: string,
   item_id: string | null,
   parent: string | null,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): ClaudeState => {
   const use_id = asName(block.id);
   const name = asName(block.name);
@@ -181,7 +200,7 @@ const onToolUse = (
   return use_id === null ? state : { ...state, tools: appended(state.tools, [use_id, name], TOOLS_MAX) };
 };
 
-const onUser = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+const onUser = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const message_id = event.isReplay === true ? messageIdOf(event.uuid) : undefined;
   if (message_id !== undefined) {
     const turn = state.turns_started > state.turns_ended ? state.turns_started : null;
@@ -205,7 +224,7 @@ const onUser = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): Cl
 };
 
 /** A prompt that is replayed, a nudge of the CLI, a notice of an interruption: text that the agent did not write. */
-const userMessage = (event: JsonObject): DecodedRecord =>
+const userMessage = (event: JsonObject): DecodedItem =>
   voice.status("A message was given to the agent.", { synthetic: event.isSynthetic === true });
 
 /** `tool_result`, or the `…_tool_result` of a tool that the provider runs. */
@@ -214,7 +233,7 @@ const onToolResult = (
   block: JsonObject | undefined,
   rich: JsonObject | undefined,
   parent: string | null,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): ClaudeState => {
   const type = asString(block?.type);
   if (block === undefined || type === undefined || !type.endsWith("tool_result")) {

@@ -1,5 +1,6 @@
 /** Kind `claude_code`: Anthropic's Claude Code, headless. Read against 2.1.4, 2.1.197 and 2.1.329. */
 import type { AgentAdapter } from "../adapter.ts";
+import { converses } from "./converses.ts";
 import { decode } from "./decode.ts";
 import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
@@ -16,6 +17,7 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   streams: ["stdout"],
   default_restart: "transient",
   messages,
+  converses,
   validate,
   plan,
   decoder_version: 1,

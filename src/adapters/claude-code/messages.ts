@@ -4,7 +4,8 @@
  * time, also after `--resume` (tried on 2.1.329, after SIGKILL too).
  */
 import { bitsOf, ulidOfBits } from "../../protocol/ids.ts";
-import type { MessageProtocol } from "../adapter.ts";
+import type { Json } from "../../protocol/records.ts";
+import type { MessageProtocol, PermissionAnswer } from "../adapter.ts";
 import type { ClaudeState } from "./state.ts";
 
 export const messages = {
@@ -15,7 +16,35 @@ export const messages = {
     const line = { type: "user", uuid: uuidOf(message_id), message: { role: "user", content } };
     return `${JSON.stringify({ ...line, parent_tool_use_id: null, session_id: "" })}\n`;
   },
+  /** Its own input is what it then uses: none need be sent back (tried on 2.1.329). */
+  answer: (request_id: Json, { decision, message }: PermissionAnswer): string =>
+    response(
+      String(request_id),
+      decision === "allow"
+        ? { behavior: "allow" }
+        : { behavior: "deny", message: message ?? "The permission was denied." },
+    ),
+  interrupt: ({ turns_started, turns_ended }: ClaudeState): string | undefined =>
+    turns_started > turns_ended
+      ? lineOf({
+          type: "control_request",
+          request_id: `interrupt-${turns_started}`,
+          request: { subtype: "interrupt" },
+        })
+      : undefined,
 } satisfies MessageProtocol<ClaudeState>;
+
+const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
+
+const response = (request_id: string, answer: object): string =>
+  lineOf({ type: "control_response", response: { subtype: "success", request_id, response: answer } });
+
+/** To a request that no host of ours answers. */
+export const refusal = (request_id: string): string =>
+  lineOf({
+    type: "control_response",
+    response: { subtype: "error", request_id, error: "This host does not answer such requests." },
+  });
 
 const UUID_HEX = 32;
 

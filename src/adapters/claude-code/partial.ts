@@ -2,7 +2,7 @@
  * Partial messages (--include-partial-messages): text goes out at once, and what came so is dropped when the whole
  * message comes. Versions differ in what they say of a delta's message, so the last one that started is taken.
  */
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { type Facts, voiceOf } from "../events.ts";
 import { asName, asObject, type JsonObject } from "../json.ts";
 import { appended, type ClaudeState, STREAMED_MAX, type Streamed } from "./state.ts";
@@ -13,7 +13,7 @@ const voice = voiceOf("claude_code");
 export const saidIn = (message_id: string | null, parent: string | null): Facts =>
   parent === null ? { message_id } : { message_id, parent_tool_use_id: parent };
 
-export const onStreamEvent = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+export const onStreamEvent = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const inner = asObject(event.event);
   const parent = asName(event.parent_tool_use_id) ?? "";
   switch (inner?.type) {
@@ -44,7 +44,7 @@ const onDelta = (
   state: ClaudeState,
   delta: JsonObject | undefined,
   parent: string,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): ClaudeState => {
   const channel =
     delta?.type === "text_delta" ? "assistant" : delta?.type === "thinking_delta" ? "reasoning" : undefined;

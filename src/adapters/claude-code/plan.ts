@@ -7,6 +7,7 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems } from "../agent-rules.ts";
 import { agentOptions, FORK, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { asksPermission, converses } from "./converses.ts";
 
 export const capabilities = [
   "agent_api.run",
@@ -43,12 +44,14 @@ const ENVIRONMENT = {
   CLAUDE_CODE_MAX_RETRIES: "10",
 } as const;
 
-export const validate = (spec: WorkerSpec): readonly string[] => agentProblems(spec, capabilities, true);
+export const validate = (spec: WorkerSpec): readonly string[] =>
+  agentProblems(spec, capabilities, { converses: true, asks: true });
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
   const { model, session, fork } = agentOptions(spec);
   const argv = [binary, "-p", "--output-format", "stream-json", "--verbose"];
-  if (spec.interactive) argv.push("--input-format", "stream-json", "--replay-user-messages");
+  if (converses(spec)) argv.push("--input-format", "stream-json", "--replay-user-messages");
+  if (asksPermission(spec)) argv.push("--permission-prompt-tool", "stdio");
   if (model !== undefined) argv.push("--model", model);
   if (known !== undefined) {
     argv.push("--resume", known);
@@ -58,13 +61,19 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     if (fork) argv.push("--fork-session");
   }
   // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
-  if (spec.permission === "allow") argv.push("--permission-mode", "bypassPermissions");
+  if (spec.permission === "allow" && !asksPermission(spec))
+    argv.push("--permission-mode", "bypassPermissions");
+  // It asks about nothing that its own settings allow: what is never allowed is taken away from it.
+  const never = spec.permission_rules.filter(
+    ({ action, argument }) => action === "deny" && argument === undefined,
+  );
+  if (never.length > 0) argv.push("--disallowedTools", never.map(({ tool }) => tool).join(","));
   // It counts the steps of one answer, which are the turns of a single prompt and not those of a conversation.
   if (spec.budget.turns !== undefined && !spec.interactive)
     argv.push("--max-turns", String(spec.budget.turns));
   if (spec.budget.usd !== undefined) argv.push("--max-budget-usd", String(spec.budget.usd));
   argv.push(...spec.argv);
-  const stdin = spec.interactive
+  const stdin = converses(spec)
     ? ({ kind: "open", text: "" } as const)
     : ({ kind: "text", text: spec.prompt ?? "" } as const);
   return { argv, env: ENVIRONMENT, stdin };

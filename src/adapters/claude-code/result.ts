@@ -3,7 +3,7 @@
  * `success` (agent-clis.md §5). Several come in one run when a background task reports back.
  */
 import type { WorkerError } from "../../protocol/records.ts";
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { classifyName, classifyStatus, classifyText } from "../classify.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
@@ -14,7 +14,7 @@ import type { ClaudeState } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 
-export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const error = event.is_error === true ? resultError(state, event) : null;
   const usage = claudeUsage(event, state.spent_usd);
   const text = asString(event.result);
@@ -32,6 +32,8 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedReco
       terminal_reason: asWord(event.terminal_reason),
     },
   };
+  // All is said: it ends with its input.
+  if (state.spoken === "once") out.push({ type: "reply", closes: true });
   if (error !== null && error.code !== state.reported?.code) out.push(voice.error(error));
   const began = state.turns_started > state.turns_ended;
   // The session was not there: no turn was tried.

@@ -1,7 +1,9 @@
 /** What the decoder of Claude Code remembers between two lines: small, immutable, JSON. Every list has a bound. */
 import type { Usage, WorkerError } from "../../protocol/records.ts";
+import type { Opening } from "../adapter.ts";
 import type { Reset } from "../reset-time.ts";
 import { NO_USAGE } from "../usage.ts";
+import { converses } from "./converses.ts";
 
 /** A message that arrives as deltas. Its text comes again, whole, in an `assistant` line. */
 export interface Streamed {
@@ -44,6 +46,8 @@ export interface ClaudeState {
   readonly spent_usd: number;
   /** A line over the limit was skipped: perhaps the result. */
   readonly skipped: boolean;
+  /** It is spoken with, and what for: one prompt, or a conversation. A state of an older version has none. */
+  readonly spoken?: "once" | "open" | undefined;
 }
 
 /** Results that are waited for; an older call's result then goes without its tool's name. */
@@ -51,7 +55,7 @@ export const TOOLS_MAX = 32;
 /** Messages in deltas at one time: the main agent's and its sub-agents'. */
 export const STREAMED_MAX = 16;
 
-export const initial = (): ClaudeState => ({
+export const initial = ({ spec }: Opening): ClaudeState => ({
   session: null,
   announced: false,
   turns_started: 0,
@@ -64,6 +68,7 @@ export const initial = (): ClaudeState => ({
   usage: NO_USAGE,
   spent_usd: 0,
   skipped: false,
+  ...(converses(spec) ? { spoken: spec.interactive ? "open" : "once" } : {}),
 });
 
 /** The list with one more at its end, at most `max` long. */

@@ -1,12 +1,12 @@
 /** `system` lines: the start of a turn, retries, refusals, background tasks. All of them are Status. */
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { type Facts, turnStarted, voiceOf } from "../events.ts";
 import { asName, asNumber, asWord, type JsonObject } from "../json.ts";
 import type { ClaudeState } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 
-export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   switch (event.subtype) {
     case "init": {
       const turn = state.turns_started + 1;
@@ -39,7 +39,7 @@ export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedReco
 };
 
 /** A retry is not an error yet. The delay is the CLI's own, not a promise of the provider. */
-const onRetry = (state: ClaudeState, event: JsonObject, out: DecodedRecord[]): ClaudeState => {
+const onRetry = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const status = asNumber(event.error_status) ?? 0;
   const attempt = asNumber(event.attempt) ?? null;
   const max_retries = asNumber(event.max_retries) ?? null;

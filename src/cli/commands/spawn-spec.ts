@@ -17,8 +17,10 @@ import {
   LABELS_MAX,
   MEMORY_LIMIT_MIN_BYTES,
   NAME_MAX_BYTES,
+  PERMISSION_RULE_MAX_BYTES,
   PIDS_MAX,
 } from "../../protocol/limits.ts";
+import { parseRule } from "../../protocol/permission-rules.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Env } from "../context.ts";
 import type { Call } from "../parse.ts";
@@ -76,10 +78,30 @@ const limitProblems = ({ memory, pids, cpu }: Call["flags"]): readonly string[] 
   ];
 };
 
+const RULE_FLAGS = { "allow-tool": "allow", "ask-tool": "ask", "deny-tool": "deny" } as const;
+
+const rulesOf = (flags: Call["flags"]): WorkerSpecInput["permission_rules"] => {
+  const rules = Object.entries(RULE_FLAGS).flatMap(([flag, action]) =>
+    ((flags[flag] as string[] | undefined) ?? []).flatMap((text) => parseRule(text, action) ?? []),
+  );
+  return rules.length === 0 ? undefined : rules;
+};
+
+const ruleProblems = (flags: Call["flags"]): readonly string[] =>
+  Object.keys(RULE_FLAGS).flatMap((flag) =>
+    ((flags[flag] as string[] | undefined) ?? []).flatMap((text) =>
+      parseRule(text, "ask") === undefined
+        ? [
+            `--${flag} is TOOL or TOOL(ARGUMENT), at most ${PERMISSION_RULE_MAX_BYTES} bytes, not "${text.slice(0, 64)}"`,
+          ]
+        : [],
+    ),
+  );
+
 /** One sentence a mistake, beyond what the registry checks. */
 export const spawnProblems = (call: Call): readonly string[] => {
   const { flags, args } = call;
-  const problems = [...kindProblems(call), ...limitProblems(flags)];
+  const problems = [...kindProblems(call), ...limitProblems(flags), ...ruleProblems(flags)];
   const name = flags.name as string | undefined;
   if (name !== undefined && (!NAME.test(name) || name.length > NAME_MAX_BYTES))
     problems.push(
@@ -158,6 +180,9 @@ export const specOf = (
     fork: flags.fork === true,
     interactive: flags.interactive === true,
     permission: flags.permission as WorkerSpecInput["permission"],
+    permission_rules: rulesOf(flags),
+    approval_within_ms: flags["approval-within"] as number | undefined,
+    approval_default: flags["approval-default"] as WorkerSpecInput["approval_default"],
     ext: { ...ext, ...Object.fromEntries((flags.ext as [string, never][] | undefined) ?? []) },
     restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? defaults.restart,
     max_restarts: restarts?.max,

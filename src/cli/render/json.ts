@@ -9,6 +9,7 @@ import type { Renderer } from "./renderer.ts";
 const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/list": "workers",
   "agent/messages": "messages",
+  "agent/approvals": "approvals",
   "agent/capabilities": "kinds",
   "cas/list": "artifacts",
 };

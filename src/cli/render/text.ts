@@ -7,6 +7,7 @@ import type { WorkerState } from "../../protocol/worker.ts";
 import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
 import type { DoctorReport } from "../commands/doctor.ts";
 import type { Valid } from "../commands/validate.ts";
+import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import * as daemon from "./daemon-text.ts";
@@ -409,6 +410,11 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/send": sentText,
   "agent/ask": output,
   "agent/messages": messagesText,
+  "agent/approvals": approvalsText,
+  "approvals/approve": approvedText,
+  "approvals/deny": approvedText,
+  "agent/cancel": ({ effect }: { readonly effect: string }, { paint }: TextContext) =>
+    paint("dim", effect === "noop" ? "no turn was open" : "its turn is being ended"),
   "proto/validate": validText,
   "event/validate": validText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),

@@ -7,7 +7,10 @@ import { apply, down } from "./trees.ts";
 import { watch } from "./watch.ts";
 import {
   answer,
+  approvals,
+  approve,
   ask,
+  cancel,
   capabilities,
   info,
   kill,
@@ -31,6 +34,8 @@ type Keyed =
   | "agent/pause"
   | "agent/unpause"
   | "agent/answer"
+  | "agent/approve"
+  | "agent/cancel"
   | "tree/apply"
   | "tree/down";
 
@@ -53,6 +58,9 @@ export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
   "tree/apply": keyed("tree/apply", apply),
   "tree/down": keyed("tree/down", down),
   "agent/answer": keyed("agent/answer", answer),
+  "agent/approvals": approvals,
+  "agent/approve": keyed("agent/approve", approve),
+  "agent/cancel": keyed("agent/cancel", cancel),
   "agent/send": send,
   "agent/ask": ask,
   "agent/messages": messages,

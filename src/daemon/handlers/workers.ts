@@ -64,6 +64,26 @@ export const ask: Handler<"agent/ask"> = {
     Effect.map(runtime.ask(id, text, options), (reply) => success(reply)),
 };
 
+export const approvals: Handler<"agent/approvals"> = {
+  lifetime: "read",
+  run: ({ runtime }, { cursor, ...page }) =>
+    Effect.map(
+      runtime.approvals({ ...page, after: cursor === undefined ? undefined : Number(cursor) }),
+      (reply) => success(reply),
+    ),
+};
+
+export const approve: Handler<"agent/approve"> = {
+  lifetime: "command",
+  run: ({ runtime }, { id, decision, ...options }) =>
+    Effect.map(runtime.approve(id, decision, options), (reply) => success(reply)),
+};
+
+export const cancel: Handler<"agent/cancel"> = {
+  lifetime: "command",
+  run: ({ runtime }, { id }) => Effect.map(runtime.cancel(id), (reply) => success(reply)),
+};
+
 export const messages: Handler<"agent/messages"> = {
   lifetime: "read",
   run: ({ runtime }, { id, ...page }) => Effect.map(runtime.messages(id, page), (reply) => success(reply)),

@@ -4,6 +4,7 @@
  */
 import type { Database } from "better-sqlite3";
 import type { LogRecord } from "../../protocol/records.ts";
+import { APPROVALS_SCHEMA, approvals } from "./approvals.ts";
 import { MESSAGES_SCHEMA, messages } from "./messages.ts";
 import { TREES_SCHEMA, trees } from "./trees.ts";
 import { TURNS_SCHEMA, turns } from "./turns.ts";
@@ -12,7 +13,7 @@ import { WORKERS_SCHEMA, workers } from "./workers.ts";
 /** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
 export const PROJECTION_VERSION = 6;
 
-export const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages"] as const;
+export const TABLES = ["p_workers", "p_turns", "p_trees", "p_messages", "p_approvals"] as const;
 
 export interface Projection {
   fold(record: LogRecord): void;
@@ -24,12 +25,12 @@ export interface Projection {
 /** Makes the tables anew, empty. */
 export const resetProjections = (db: Database): void => {
   for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
-  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA);
+  db.exec(WORKERS_SCHEMA + TURNS_SCHEMA + TREES_SCHEMA + MESSAGES_SCHEMA + APPROVALS_SCHEMA);
 };
 
 /** `onWorker` is told whose row is about to change. */
 export const projections = (db: Database, onWorker?: (id: string) => void): Projection => {
-  const all = [workers(db, onWorker), turns(db), trees(db), messages(db)];
+  const all = [workers(db, onWorker), turns(db), trees(db), messages(db), approvals(db)];
   return {
     fold: (record) => {
       for (const projection of all) projection.fold(record);

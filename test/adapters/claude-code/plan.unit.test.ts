@@ -52,7 +52,6 @@ describe("mistakes are told before anything starts", () => {
   test.each<[string, Partial<WorkerSpecInput>, RegExp]>([
     ["no prompt", { prompt: undefined }, /prompt must not be empty/],
     ["a blank prompt", { prompt: " \n" }, /prompt must not be empty/],
-    ["asking for permission", { permission: "ask" }, /cannot ask for permission yet: use --permission deny/],
     ["a blank prompt of a conversation", { prompt: " ", interactive: true }, /prompt must not be empty/],
     ["a fork of nothing", { fork: true }, /nothing to fork/],
     ["a session that is a flag", { session: "--help" }, /does not begin with a dash/],
@@ -78,6 +77,6 @@ describe("mistakes are told before anything starts", () => {
   });
 
   test("all of them at once", () => {
-    expect(claudeCode.validate(specOf({ prompt: "", permission: "ask", session: "-s" }))).toHaveLength(3);
+    expect(claudeCode.validate(specOf({ prompt: "", model: "-m", session: "-s" }))).toHaveLength(3);
   });
 });

@@ -1,0 +1,35 @@
+/** A request for permission as decoders tell it: in bounds, whatever the agent put into it. */
+import { truncateMessage } from "../protocol/bounds.ts";
+import { APPROVAL_INPUT_MAX_BYTES, APPROVAL_TITLE_MAX_BYTES } from "../protocol/limits.ts";
+import type { Json } from "../protocol/records.ts";
+import type { DecodedRecord } from "./adapter.ts";
+import { asName } from "./json.ts";
+
+export interface PermissionAsked {
+  /** The agent's own id of the request: unique within its run. */
+  readonly key: string;
+  readonly tool: unknown;
+  readonly tool_use_id: unknown;
+  /** Its words for what it wants. */
+  readonly title: unknown;
+  readonly input: unknown;
+  /** What the answer needs, small. */
+  readonly reply: Json;
+}
+
+export const approvalRequested = (asked: PermissionAsked): DecodedRecord => ({
+  type: "approval_requested",
+  payload: {
+    approval_id: asked.key,
+    tool: asName(asked.tool),
+    tool_use_id: asName(asked.tool_use_id),
+    title: typeof asked.title === "string" ? truncateMessage(asked.title, APPROVAL_TITLE_MAX_BYTES) : "",
+    input: boundedInput(asked.input),
+    reply: asked.reply,
+  },
+});
+
+const boundedInput = (input: unknown): Json => {
+  const json = JSON.stringify(input ?? null);
+  return Buffer.byteLength(json) <= APPROVAL_INPUT_MAX_BYTES ? JSON.parse(json) : null;
+};

@@ -1,0 +1,108 @@
+/** Requests of agents for permission, from outside: what is asked, and a person's answer to it. */
+import { Effect } from "effect";
+import { HoldfastError } from "../protocol/errors.ts";
+import type { ApprovalRow, WorkerRow } from "../store/port.ts";
+import { attempt, attemptAsync } from "./attempt.ts";
+import type { Core } from "./core.ts";
+import type { RuntimeApi } from "./facade.ts";
+import type { ApprovalView } from "./replies.ts";
+
+export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "approve" | "cancel"> => {
+  const { services, roster, find } = core;
+  const { log } = services;
+
+  const viewOf = ({ reply: _, ...row }: ApprovalRow): ApprovalView => {
+    const worker = log.worker(row.worker_id);
+    const within_ms = worker?.spec.approval_within_ms ?? 0;
+    const isOpen = row.state === "open";
+    return {
+      ...row,
+      worker: worker?.name ?? null,
+      expires_at: isOpen ? new Date(Date.parse(row.requested_at) + within_ms).toISOString() : null,
+      otherwise: worker?.spec.approval_default ?? "deny",
+    };
+  };
+
+  /** By its own id, or by the worker that asks nothing else. */
+  const asked = (ref: string): Effect.Effect<ApprovalRow, HoldfastError> =>
+    Effect.gen(function* () {
+      const row = yield* attempt(() => log.approval(ref));
+      if (row !== undefined) return row;
+      const worker = yield* find(ref);
+      const [first, ...more] = yield* attempt(() => log.openApprovals(worker.id));
+      if (first === undefined) return yield* Effect.fail(asksNothing(worker));
+      if (more.length > 0) return yield* Effect.fail(asksMore(worker, [first, ...more]));
+      return first;
+    });
+
+  return {
+    approvals: ({ all = false, limit, after = 0 }) =>
+      attempt(() => {
+        const rows = log.approvals(after, limit + 1, !all);
+        const page = rows.slice(0, limit);
+        const approvals = page.map(viewOf);
+        return rows.length > limit ? { approvals, cursor: String(page.at(-1)!.seq) } : { approvals };
+      }),
+
+    approve: (ref, decision, { by = "user", message } = {}) =>
+      Effect.gen(function* () {
+        const row = yield* asked(ref);
+        const told = { approval_id: row.approval_id, worker_id: row.worker_id, decision };
+        const same = decision === "allow" ? "allowed" : "denied";
+        if (row.state === same) return { ...told, effect: "noop" as const };
+        if (row.state !== "open") return yield* Effect.fail(isOver(row));
+        const approvals = roster.live.get(row.worker_id)?.approvals;
+        if (approvals === undefined)
+          return yield* Effect.fail(
+            new HoldfastError("UNAVAILABLE", `Worker ${row.worker_id} is not under supervision yet.`),
+          );
+        const verdict = { decision, by, ...(message === undefined ? {} : { message }) };
+        yield* attemptAsync(() => approvals.answer(row.approval_id, verdict));
+        return { ...told, effect: "updated" as const };
+      }),
+
+    cancel: (ref) =>
+      Effect.gen(function* () {
+        const row = yield* find(ref);
+        const mail = roster.live.get(row.id)?.mail;
+        if (!row.spec.interactive || mail === undefined || !mail.canInterrupt())
+          return yield* Effect.fail(noTurnToCancel(row, mail !== undefined));
+        const isSent = yield* attemptAsync(() => mail.interrupt());
+        return { id: row.id, effect: isSent ? ("updated" as const) : ("noop" as const) };
+      }),
+  };
+};
+
+const asksNothing = (worker: WorkerRow): HoldfastError =>
+  new HoldfastError("INVALID_STATE", `Worker ${worker.name ?? worker.id} waits for no permission.`, {
+    suggestion: "See what waits: agent approvals",
+  });
+
+const asksMore = (worker: WorkerRow, rows: readonly ApprovalRow[]): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    `Worker ${worker.name ?? worker.id} waits for ${rows.length} permissions: ${rows.map((one) => one.approval_id).join(", ")}.`,
+    { suggestion: "Name the one that is meant by its id." },
+  );
+
+const isOver = ({ approval_id, state, by }: ApprovalRow): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    `The request ${approval_id} was ${state}${by === null ? "" : ` by ${by}`} before.`,
+    { suggestion: "See all: agent approvals --all" },
+  );
+
+const noTurnToCancel = (row: WorkerRow, isLive: boolean): HoldfastError => {
+  const suggestion = `End it instead: agent kill ${row.name ?? row.id}`;
+  if (!isLive)
+    return new HoldfastError("INVALID_STATE", `Worker ${row.id} has no agent that takes messages.`, {
+      suggestion,
+    });
+  return row.spec.interactive
+    ? new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${row.kind} cannot end a turn and go on.`, {
+        suggestion,
+      })
+    : new HoldfastError("INVALID_STATE", `Worker ${row.id} has one turn only, and ends with it.`, {
+        suggestion,
+      });
+};

@@ -1,0 +1,234 @@
+/** Requests for permission through the whole runtime: rules, people, deadlines, and daemons that die in between. */
+import { it } from "@effect/vitest";
+import { Effect } from "effect";
+import { describe, expect } from "vitest";
+import { claudeCode } from "../../src/adapters/claude-code/index.ts";
+import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
+import { CANCEL_BY_PROTOCOL_MAX_MS } from "../../src/protocol/limits.ts";
+import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
+import type { RuntimeApi } from "../../src/supervisor/facade.ts";
+import type { Services } from "../../src/supervisor/services.ts";
+import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
+
+const adapterFor: Services["adapterFor"] = () => claudeCode as never;
+const asker = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput =>
+  spec({ kind: "claude_code", argv: [], prompt: "begin", permission: "ask", restart: "temporary", ...over });
+
+// biome-ignore lint/suspicious/noExplicitAny: lines of stream-json as the test looks into them
+type Loose = any;
+const linesOf = ({ stdin }: MemoryRun): readonly Loose[] =>
+  stdin
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+/** What it was answered, in order. */
+const answersOf = (run: MemoryRun): readonly Loose[] =>
+  linesOf(run)
+    .filter(({ type }) => type === "control_response")
+    .map(({ response }) => [response.request_id, response.response?.behavior ?? response.subtype]);
+
+const say = (run: MemoryRun, line: object): void =>
+  run.print("stdout", `${JSON.stringify({ session_id: "s", ...line })}\n`);
+const ask = (run: MemoryRun, request_id: string, command = "make test", tool_name = "Bash"): void =>
+  say(run, {
+    type: "control_request",
+    request_id,
+    request: {
+      subtype: "can_use_tool",
+      tool_name,
+      input: { command },
+      description: "run it",
+      tool_use_id: "t1",
+    },
+  });
+const begin = (run: MemoryRun): void => {
+  say(run, { type: "system", subtype: "init" });
+  say(run, { ...linesOf(run)[0], type: "user", isReplay: true });
+};
+const end = (run: MemoryRun): void =>
+  say(run, { type: "result", subtype: "success", result: "done", num_turns: 1 });
+
+const world = Effect.map(memoryMachine, (machine) => ({
+  ...machine,
+  boot: () => machine.boot({ adapterFor }),
+}));
+
+type World = Effect.Success<typeof world>;
+
+const begun = (over: Partial<WorkerSpecInput>, { memory, boot }: World) =>
+  Effect.gen(function* () {
+    const { runtime, crash } = yield* boot();
+    const { id } = yield* runtime.spawn(asker(over));
+    const run = yield* nth(memory, 1);
+    yield* until("the prompt is there", () => linesOf(run).length === 1);
+    begin(run);
+    yield* settled;
+    return { runtime, id, run, crash };
+  });
+
+const openOf = (runtime: RuntimeApi, all = false) =>
+  Effect.map(runtime.approvals({ limit: 100, all }), ({ approvals }) => approvals);
+
+describe("what an agent asks permission for", () => {
+  it.effect("waits for a person, whose answer it gets, and the run ends by itself", () =>
+    Effect.gen(function* () {
+      const { runtime, id, run } = yield* begun({ name: "fixer" }, yield* world);
+      ask(run, "r1");
+      yield* settled;
+      expect(yield* openOf(runtime)).toMatchObject([
+        { worker: "fixer", tool: "Bash", input: { command: "make test" }, state: "open", otherwise: "deny" },
+      ]);
+      expect(answersOf(run)).toEqual([]);
+      expect(yield* runtime.approve("fixer", "allow", { by: "ada" })).toMatchObject({ effect: "updated" });
+      yield* settled;
+      expect(answersOf(run)).toEqual([["r1", "allow"]]);
+      expect(yield* openOf(runtime)).toEqual([]);
+      const [answered] = yield* openOf(runtime, true);
+      expect(answered).toMatchObject({ state: "allowed", by: "ada", expires_at: null });
+      expect(yield* runtime.approve(answered!.approval_id, "allow")).toMatchObject({ effect: "noop" });
+      expect(yield* Effect.flip(runtime.approve(answered!.approval_id, "deny"))).toMatchObject({
+        code: "INVALID_STATE",
+      });
+      end(run);
+      yield* settled;
+      run.exit(0);
+      expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+    }),
+  );
+
+  it.effect("is denied with the reason that a person gives, and the agent reads it", () =>
+    Effect.gen(function* () {
+      const { runtime, run } = yield* begun({ name: "fixer" }, yield* world);
+      ask(run, "r1");
+      yield* settled;
+      yield* runtime.approve("fixer", "deny", { message: "use the test database" });
+      yield* settled;
+      expect(linesOf(run).at(-1).response.response).toEqual({
+        behavior: "deny",
+        message: "use the test database",
+      });
+    }),
+  );
+
+  it.effect("is decided by the rules: deny over ask over allow, and then by the worker's permission", () =>
+    Effect.gen(function* () {
+      const { runtime, run } = yield* begun(
+        {
+          permission: "deny",
+          permission_rules: [
+            { tool: "bash", argument: "git *", action: "allow" },
+            { tool: "Bash", argument: "git push*", action: "ask" },
+            { tool: "Bash", argument: "*--force*", action: "deny" },
+          ],
+        },
+        yield* world,
+      );
+      ask(run, "allowed", "git status");
+      ask(run, "joined", "git status; rm -rf /");
+      ask(run, "forced", "git push --force");
+      ask(run, "pushed", "git push");
+      ask(run, "other", "ls");
+      yield* settled;
+      expect(answersOf(run)).toEqual([
+        ["allowed", "allow"],
+        ["joined", "deny"],
+        ["forced", "deny"],
+        ["other", "deny"],
+      ]);
+      expect(yield* openOf(runtime)).toMatchObject([{ input: { command: "git push" } }]);
+    }),
+  );
+
+  it.effect(
+    "is denied at its deadline, once, unless its spec says otherwise; nothing counts as stuck meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const { runtime, id, run } = yield* begun(
+          { approval_within_ms: 60_000, stall_ms: 5_000 },
+          yield* world,
+        );
+        ask(run, "r1");
+        yield* settled;
+        yield* elapse(59);
+        expect(answersOf(run)).toEqual([]);
+        yield* elapse(5);
+        expect(answersOf(run)).toEqual([["r1", "deny"]]);
+        expect(yield* openOf(runtime, true)).toMatchObject([{ state: "denied", by: "deadline" }]);
+        const { records } = yield* runtime.why(id);
+        expect(records.map(({ type }) => type)).not.toContain("worker_stalled");
+      }),
+  );
+
+  it.effect("stands when the daemon dies; the next one tells the agent the answer, once", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const first = yield* begun({ name: "fixer" }, all);
+      ask(first.run, "r1");
+      yield* settled;
+      yield* first.crash;
+      const { runtime } = yield* all.boot();
+      yield* settled;
+      expect(yield* openOf(runtime)).toHaveLength(1);
+      yield* runtime.approve("fixer", "allow");
+      yield* settled;
+      expect(answersOf(first.run)).toEqual([["r1", "allow"]]);
+    }),
+  );
+
+  it.effect("is withdrawn when the agent takes it back, and when the agent ends", () =>
+    Effect.gen(function* () {
+      const { runtime, run } = yield* begun({ name: "fixer" }, yield* world);
+      ask(run, "r1");
+      say(run, { type: "control_cancel_request", request_id: "r1" });
+      ask(run, "r2");
+      yield* settled;
+      expect((yield* openOf(runtime, true)).map(({ state }) => state)).toEqual(["withdrawn", "open"]);
+      run.exit(1);
+      yield* settled;
+      expect((yield* openOf(runtime, true)).map(({ state }) => state)).toEqual(["withdrawn", "withdrawn"]);
+      expect(yield* Effect.flip(runtime.approve("fixer", "allow"))).toMatchObject({ code: "INVALID_STATE" });
+    }),
+  );
+
+  it.effect("that no host of ours answers is refused, so that nothing waits for it", () =>
+    Effect.gen(function* () {
+      const { run } = yield* begun({}, yield* world);
+      say(run, { type: "control_request", request_id: "h1", request: { subtype: "hook_callback" } });
+      yield* settled;
+      expect(answersOf(run)).toEqual([["h1", "error"]]);
+    }),
+  );
+});
+
+describe("ending a turn", () => {
+  it.effect("keeps the worker, and is a noop where no turn is open", () =>
+    Effect.gen(function* () {
+      const { runtime, id, run } = yield* begun({ interactive: true, permission: "deny" }, yield* world);
+      expect(yield* runtime.cancel(id)).toEqual({ id, effect: "updated" });
+      expect(linesOf(run).at(-1)).toMatchObject({
+        type: "control_request",
+        request: { subtype: "interrupt" },
+      });
+      yield* runtime.cancel(id);
+      expect(linesOf(run)).toHaveLength(2);
+      say(run, { type: "result", subtype: "error_during_execution", is_error: true, num_turns: 1 });
+      yield* settled;
+      expect(yield* runtime.cancel(id)).toEqual({ id, effect: "noop" });
+      expect(run.signals).toEqual([]);
+    }),
+  );
+
+  it.effect("is what a stop begins with; the signal comes once the turn has ended, or does not end", () =>
+    Effect.gen(function* () {
+      const { runtime, id, run } = yield* begun({}, yield* world);
+      const killing = yield* Effect.forkChild(runtime.kill({ ids: [id] }));
+      yield* settled;
+      expect(linesOf(run).at(-1)).toMatchObject({ request: { subtype: "interrupt" } });
+      expect(run.signals).toEqual([]);
+      yield* elapse(CANCEL_BY_PROTOCOL_MAX_MS / 1000);
+      yield* settled;
+      expect(run.signals[0]).toBe("SIGTERM");
+      void killing;
+    }),
+  );
+});
