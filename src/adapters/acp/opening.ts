@@ -112,7 +112,11 @@ const chooseModel = (
 
 export const onModel = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
   if (state.handshake?.step !== "model") return unasked(state, out);
-  if (answer.error === undefined) return { ...state, handshake: null };
+  if (answer.error === undefined) {
+    // Told, too, because who waits for the session to be open is woken by what is told.
+    out.push(voice.status("The agent took the model that was asked for."));
+    return { ...state, handshake: null };
+  }
   const error = rpcError(asObject(answer.error));
   return refused(state, error.code === "AGENT_FAILED" ? NO_SUCH_MODEL : error, out);
 };

@@ -101,7 +101,12 @@ describe("a model is chosen", () => {
       params: { sessionId: "s1", configId: "the-model", value: "fancy" },
     });
     expect(acp.messages!.frame(an.MESSAGE, "hi", state)).toBeUndefined();
-    const { state: open } = fold([{ id: "holdfast:model", result: { configOptions: [] } }], state);
+    const { state: open, records: told } = fold(
+      [{ id: "holdfast:model", result: { configOptions: [] } }],
+      state,
+    );
+    // Who waits for this moment hears of it.
+    expect(told).toHaveLength(1);
     expect(acp.messages!.frame(an.MESSAGE, "hi", open)).toBeDefined();
     expect(repliesOf(asked({ models: { currentModelId: "plain" } }).records).at(-1)).toMatchObject({
       method: "session/set_model",
