@@ -117,6 +117,10 @@ export interface MessageProtocol<S = unknown> {
    * its session: what it has not acknowledged is handed to its next incarnation again. The prompt is then the first message.
    */
   readonly acknowledges: boolean;
+  /** A message, and the end of the input, waits until the one before is answered: `frame` and the turns say when. */
+  readonly one_at_a_time?: boolean;
+  /** An agent of this kind may run on after the end of its input: it is ended EXIT_AFTER_END_MS after it. */
+  readonly may_linger?: boolean;
   /** The answer to a request for permission, whole lines. `reply` is what the decoder has put into the request's record. */
   answer?(reply: Json, answer: PermissionAnswer): string;
   /** What ends the turn that is open and keeps the agent, whole lines; undefined where none is open. */
@@ -150,6 +154,8 @@ export interface AgentAdapter<S = unknown> {
   readonly binary: { readonly name: string; readonly variable: string } | null;
   /** Names of the client's variables that this kind may need: keys, base URLs, its own settings. */
   readonly credentials: readonly string[];
+  /** Of this worker, where the kind alone does not tell: in the place of `credentials`. */
+  needs?(spec: WorkerSpec): readonly string[];
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
   readonly default_restart: WorkerSpec["restart"];
@@ -186,3 +192,9 @@ export interface AgentAdapter<S = unknown> {
 /** Whether this worker's stdin stays open. */
 export const converses = (adapter: Pick<AgentAdapter, "converses">, spec: WorkerSpec): boolean =>
   adapter.converses?.(spec) ?? spec.interactive;
+
+/** Names of the client's variables that may reach this worker's agent. */
+export const variablesOf = (
+  { needs, credentials }: Pick<AgentAdapter, "needs" | "credentials">,
+  spec: WorkerSpec,
+): readonly string[] => needs?.(spec) ?? credentials;

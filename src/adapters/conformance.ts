@@ -9,7 +9,15 @@ import { boundEvent } from "../protocol/bounds.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { DECODER_STATE_MAX_BYTES } from "../protocol/limits.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
-import type { AgentAdapter, DecodedItem, ExitFacts, Line, Opening, PlanContext } from "./adapter.ts";
+import {
+  type AgentAdapter,
+  converses,
+  type DecodedItem,
+  type ExitFacts,
+  type Line,
+  type Opening,
+  type PlanContext,
+} from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
 
 export interface ConformanceCase {
@@ -165,7 +173,9 @@ export const conformance = <S>(
         const context = planContext(adapter.kind, "--a prompt\nof two lines");
         const plan = adapter.plan(context);
         assert.ok(plan.argv.length > 0 && plan.argv.every((arg) => !arg.includes("a prompt")));
-        assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
+        if (adapter.messages?.acknowledges !== true || !converses(adapter, context.spec))
+          assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
+        else assert.ok(plan.stdin.kind === "open" && !plan.stdin.text.includes("a prompt"));
         assert.deepEqual(adapter.validate(context.spec), []);
       },
     },
@@ -302,13 +312,16 @@ const planContext = (kind: string, prompt: string): PlanContext => ({
     prompt,
     cwd: "/",
     restart: "temporary",
-    argv: kind === "command" ? ["cat"] : [],
+    argv: OWN_PROGRAM.has(kind) ? ["cat"] : [],
   }),
   worker_id: "01JBR0000000000000000000W1",
   incarnation: 1,
   session: undefined,
   binary: kind,
 });
+
+/** Kinds whose program is the spec's argv. */
+const OWN_PROGRAM: ReadonlySet<string> = new Set(["command", "acp"]);
 
 const deepFreeze = <T>(value: T): T => {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

@@ -140,3 +140,27 @@ export const codexUsage = (usage: JsonObject): Usage => ({
   reasoning_tokens: asCount(usage.reasoning_output_tokens),
   cost_usd: null,
 });
+
+/**
+ * Tokens of one turn as an ACP agent's answer to its prompt tells them: in `usage`, which the official schema does not have
+ * yet, or as gemini does in `_meta`. `counted`: something is told.
+ */
+export const acpUsage = (result: JsonObject | undefined): { tokens: Usage; counted: boolean } => {
+  const usage = asObject(result?.usage);
+  const quota = asObject(asObject(asObject(result?._meta)?.quota)?.token_count);
+  const tokens: Usage =
+    usage === undefined
+      ? {
+          ...NO_USAGE,
+          input_tokens: asCount(quota?.input_tokens),
+          output_tokens: asCount(quota?.output_tokens),
+        }
+      : {
+          ...NO_USAGE,
+          input_tokens: asCount(usage.inputTokens),
+          output_tokens: asCount(usage.outputTokens),
+          cached_tokens: asCount(usage.cachedReadTokens),
+          reasoning_tokens: asCount(usage.thoughtTokens),
+        };
+  return { tokens, counted: tokens.input_tokens + tokens.output_tokens > 0 };
+};

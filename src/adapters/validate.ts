@@ -3,6 +3,7 @@
  * allowed by the configuration passes here: the daemon knows it.
  */
 import type { WorkerSpec } from "../protocol/worker.ts";
+import { validate as acp, capabilities as acpCapabilities } from "./acp/rules.ts";
 import * as claudeCode from "./claude-code/plan.ts";
 import * as codex from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
@@ -16,6 +17,7 @@ export { ADD_DIRS } from "./extensions.ts";
 const ABLE: Readonly<Record<string, readonly string[]>> = {
   claude_code: [...claudeCode.capabilities, ...everyOptIn(claudeCode.OPT_INS)],
   codex: [...codex.capabilities, ...everyOptIn(codex.OPT_INS)],
+  acp: acpCapabilities,
   command: [],
   gemini_cli: geminiCli.capabilities,
 };
@@ -25,6 +27,7 @@ export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly st
   codex: codex.validateWith(ABLE.codex!),
   command,
   gemini_cli: geminiCli.validate,
+  acp,
 };
 
 /** Keys that the kind takes under no configuration. */

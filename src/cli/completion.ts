@@ -2,7 +2,7 @@
  * Completion. The scripts are a few lines and ask `agent __complete WORD…`, so they know every command and flag of
  * the version that is installed, and the workers that live now.
  */
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS, KINDS } from "../protocol/commands.ts";
+import { COMMANDS, type CommandDef, GLOBAL_FLAGS, KINDS, NAMED_AGENTS } from "../protocol/commands.ts";
 import type { WorkerView } from "../supervisor/facade.ts";
 import { findCommand } from "./parse.ts";
 
@@ -97,7 +97,8 @@ export const candidates = async (
   const given = plain.slice(command.words.length);
   const arg = command.args[given.length] ?? command.args.find((each) => each.variadic);
   if (arg?.values) return matching(arg.values.map((value) => [value, arg.help]));
-  if (arg?.complete === "kind") return matching(KINDS.map(({ short, kind }) => [short, kind]));
+  if (arg?.complete === "kind")
+    return matching([...KINDS, ...NAMED_AGENTS].map(({ short, kind }) => [short, kind]));
   if (arg?.complete === undefined) return [];
   return matching(workersAs(await workers(arg.complete === "worker"), typed, given));
 };

@@ -3,6 +3,7 @@
  * completion and the manifest are all made from it. It imports nothing that loads code: the client's start-up is
  * its speed.
  */
+import { ACP_AGENT, ACP_AGENTS } from "./acp-agents.ts";
 import { formatSize } from "./durations.ts";
 import {
   APPROVAL_WITHIN_DEFAULT_MS,
@@ -119,6 +120,8 @@ export interface KindDef {
   readonly converses: boolean;
   /** Flags of spawn that mean nothing to it. */
   readonly refuses: readonly string[];
+  /** Of a name that stands for a kind and one of its agents: what it says in a spec. */
+  readonly ext?: Readonly<Record<string, string>>;
 }
 
 /** Kinds that may stand on the command line. What they need and refuse is here too, so that a mistake is told before a daemon is started. */
@@ -159,7 +162,25 @@ export const KINDS: readonly KindDef[] = [
     converses: false,
     refuses: ["model", "session", "fork"],
   },
+  {
+    kind: "acp",
+    short: "acp",
+    binary: null,
+    variable: null,
+    needsPrompt: true,
+    converses: true,
+    refuses: ["fork"],
+  },
 ];
+
+/** `acp:gemini` and the others: kind `acp`, with its agent. */
+export const NAMED_AGENTS: readonly KindDef[] = ACP_AGENTS.map(({ name, binary, variable }) => ({
+  ...KINDS.find(({ kind }) => kind === "acp")!,
+  short: `acp:${name}`,
+  binary,
+  variable,
+  ext: { [ACP_AGENT]: name },
+}));
 
 const seconds = (ms: number): string =>
   ms % 60_000 === 0 && ms > 60_000 ? `${ms / 60_000}m` : `${ms / 1000}s`;
@@ -216,7 +237,10 @@ export const ENVIRONMENT: readonly { readonly name: string; readonly help: strin
   { name: "HOLDFAST_VALIDATE", help: "1 checks every envelope against its contract before it is printed" },
   { name: "CI", help: "not empty: json where nothing else is asked for, also on a terminal" },
   { name: "NO_COLOR", help: "not empty: no colours" },
-  ...KINDS.flatMap(({ short, variable }) =>
+  ...[
+    ...KINDS,
+    ...NAMED_AGENTS.filter(({ variable }) => KINDS.every((kind) => kind.variable !== variable)),
+  ].flatMap(({ short, variable }) =>
     variable === null ? [] : [{ name: variable, help: `the program of kind ${short}` }],
   ),
 ];
@@ -592,7 +616,7 @@ export const COMMANDS: readonly CommandDef[] = [
     argv: true,
     summary: "Start a supervised worker and print its id",
     details:
-      "KIND is claude, codex, or command (the default when -- is given). Starts the daemon where none runs. The child's environment is built, never inherited: see --env and --inherit-env. Secrets go by reference: --env KEY=@env:NAME or @file:PATH.",
+      "KIND is claude, codex, acp (an agent's program after --) or acp:gemini, acp:opencode, acp:copilot, acp:claude, acp:codex, or command (the default when -- is given). Starts the daemon where none runs. The child's environment is built, never inherited: see --env and --inherit-env. Secrets go by reference: --env KEY=@env:NAME or @file:PATH.",
     args: [
       { name: "KIND", help: "kind of agent", complete: "kind" },
       { name: "PROMPT", help: "what the agent is asked; - reads stdin" },

@@ -1,16 +1,17 @@
 /** What the command line and holdfast.yaml have in common about kinds of agents and variables. The client loads this file: no imports that cost time. */
-import { KINDS, type KindDef } from "./commands.ts";
+import { KINDS, type KindDef, NAMED_AGENTS } from "./commands.ts";
 import { BRANCH_MAX_BYTES } from "./limits.ts";
 import { didYouMean } from "./suggest.ts";
 import type { WorkerSpecInput } from "./worker.ts";
 
 /** Every word that names a kind: short names first. */
-const KIND_NAMES: readonly string[] = KINDS.flatMap(({ kind, short }) =>
-  kind === short ? [kind] : [short, kind],
-);
+const KIND_NAMES: readonly string[] = [
+  ...KINDS.flatMap(({ kind, short }) => (kind === short ? [kind] : [short, kind])),
+  ...NAMED_AGENTS.map(({ short }) => short),
+];
 
 export const kindOf = (typed: string): KindDef | undefined =>
-  KINDS.find((each) => each.kind === typed || each.short === typed);
+  [...KINDS, ...NAMED_AGENTS].find((each) => each.kind === typed || each.short === typed);
 
 /** What is wrong with a word that names no kind. */
 export const unknownKind = (typed: string): string =>

@@ -225,6 +225,8 @@ export const TOOL_TIMEOUT_DEFAULT_MS = 0;
 /** A stalled worker is warned of for at most so long before somebody is asked, and the question stands at most so long. */
 export const STALL_WARN_MAX_MS = 30_000;
 export const STALL_ASK_MAX_MS = 120_000;
+/** An agent of a kind that may not see the end of its input is ended so long after it, out of a turn. */
+export const EXIT_AFTER_END_MS = 10_000;
 /** An agent with one prompt that has answered it ends within this; it is not paused in its last breath, though its budget is spent. */
 export const LAST_BREATH_MS = 2_000;
 /** Calls of one incarnation that are remembered until their answer comes. */

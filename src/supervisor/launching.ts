@@ -1,6 +1,6 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
 import { basename } from "node:path";
-import type { AgentAdapter, LaunchPlan, Opening } from "../adapters/adapter.ts";
+import { type AgentAdapter, type LaunchPlan, type Opening, variablesOf } from "../adapters/adapter.ts";
 import type { LaunchRequest, Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -204,13 +204,14 @@ export const programOf = (argv: readonly string[]): string | undefined =>
   argv[0] === undefined ? undefined : basename(argv[0]);
 
 /** What must not be logged, where the environment cannot be built again (a secret's file is gone): all that may be one. */
-export const secretsOf = (
-  { env, client_env, argv }: WorkerSpec,
-  { credentials }: AgentAdapter,
-): readonly string[] => [
-  ...Object.entries({ ...client_env, ...env }).flatMap(([name, value]) =>
-    credentials.includes(name) || isSecretName(name) ? [value] : [],
-  ),
-  ...Object.values(env).flatMap((value) => client_env[/^@env:(.+)$/s.exec(value)?.[1] ?? ""] ?? []),
-  ...secretArguments(argv),
-];
+export const secretsOf = (spec: WorkerSpec, adapter: AgentAdapter): readonly string[] => {
+  const { env, client_env, argv } = spec;
+  const variables = variablesOf(adapter, spec);
+  return [
+    ...Object.entries({ ...client_env, ...env }).flatMap(([name, value]) =>
+      variables.includes(name) || isSecretName(name) ? [value] : [],
+    ),
+    ...Object.values(env).flatMap((value) => client_env[/^@env:(.+)$/s.exec(value)?.[1] ?? ""] ?? []),
+    ...secretArguments(argv),
+  ];
+};

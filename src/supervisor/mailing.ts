@@ -10,7 +10,17 @@ import { CANCEL_BY_PROTOCOL_MAX_MS } from "../protocol/limits.ts";
 import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
-import { handOver, isWaiting, lastWords, messageDraft, nextMessage, outlived, promptId } from "./messages.ts";
+import { endLingering } from "./lingering.ts";
+import {
+  handOver,
+  isUnderWay,
+  isWaiting,
+  lastWords,
+  messageDraft,
+  nextMessage,
+  outlived,
+  promptId,
+} from "./messages.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -61,6 +71,7 @@ export class Mailing {
       this.#isInTurn = turn?.incarnation === run.incarnation && turn.ended_at === null;
       this.#run = run;
       await this.#forgetClosing(open, run);
+      if (run.isStdinClosed()) this.#watchEnd(run);
     });
     await this.deliver();
   }
@@ -189,6 +200,12 @@ export class Mailing {
     const open = await this.#look();
     const row = nextMessage(open, run.incarnation, this.#prompt);
     if (row === undefined) return false;
+    const isEarly =
+      this.#protocol.one_at_a_time === true &&
+      (isUnderWay(open, run.incarnation) || (row.closes && this.#isInTurn));
+    // The agent has to say something first.
+    this.#isHeld = isEarly && !row.line;
+    if (this.#isHeld) return false;
     if (row.closes) return this.#close(run, row);
     const text = await this.#textOf(row);
     if (text === null) {
@@ -203,7 +220,6 @@ export class Mailing {
       return true;
     }
     const framed = row.line ? text : await this.#frame(row.message_id, text);
-    // The agent has to say something first.
     this.#isHeld = framed === undefined;
     if (framed === undefined) return false;
     const bytes = Buffer.from(framed);
@@ -237,9 +253,14 @@ export class Mailing {
     if (!run.isStdinClosed()) void this.#shell.call("ending its input", () => run.closeStdin(), undefined);
     this.#failed = !run.isStdinClosed();
     if (this.#failed) return false;
+    this.#watchEnd(run);
     crashPoint("input-ended");
     await this.#delivered(run, row);
     return true;
+  }
+
+  #watchEnd(run: Run): void {
+    if (this.#protocol.may_linger === true) endLingering(this.#shell, run, () => this.#isInTurn);
   }
 
   async #delivered({ incarnation }: Run, { message_id, closes, line }: MessageRow): Promise<void> {

@@ -36,6 +36,12 @@ export const nextMessage = (
   return owed.find(({ line }) => line) ?? owed.find(({ message_id }) => message_id === prompt) ?? owed[0];
 };
 
+/** A message of this incarnation that its agent has, and has not acknowledged. Lines of the protocol are no messages. */
+export const isUnderWay = (open: readonly MessageRow[], incarnation: number): boolean =>
+  open.some(
+    (row) => row.state === "delivered" && row.incarnation === incarnation && !row.line && !row.closes,
+  );
+
 /** Of those that were for another incarnation only: nobody is left to hear them. */
 export const outlived = (open: readonly MessageRow[], incarnation: number): readonly RecordDraft[] =>
   open

@@ -4,6 +4,7 @@ import { access, readFile, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
+import { variablesOf } from "../adapters/adapter.ts";
 import { estimated, type PriceList } from "../adapters/prices/estimate.ts";
 import { openPrices } from "../adapters/prices/lists.ts";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
@@ -191,12 +192,12 @@ export const openRuntime = (
             const plan = adapter.plan({ spec, worker_id, incarnation, session, binary });
             const built = await buildEnvironment({
               spec,
-              credentials: adapter.credentials,
+              credentials: variablesOf(adapter, spec),
               planned: plan.env,
               readFile: (path) => readFile(path, "utf8"),
             });
             const variables = [
-              ...adapter.credentials,
+              ...variablesOf(adapter, spec),
               ...(adapter.binary === null ? [] : [adapter.binary.variable]),
             ];
             const secrets = [...built.secrets, ...secretArguments(plan.argv)];

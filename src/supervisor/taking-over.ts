@@ -3,8 +3,8 @@ import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { programOf, redactorOf, secretsOf, spawnedOf } from "./launching.ts";
 import { holdSession } from "./session-holding.ts";
-import { cwdIn } from "./workspaces.ts";
 import type { Shell } from "./worker.ts";
+import { cwdIn } from "./workspaces.ts";
 
 /** Before the machine's first step. */
 export const takeOver = async (shell: Shell, found: Run): Promise<void> => {

@@ -1,5 +1,6 @@
 /** The keys of a worker to the spec that goes over the wire; what is wrong beyond the shape of a single key. */
 import { dirname, resolve } from "node:path";
+import type { KindDef } from "../protocol/commands.ts";
 import { kindDefaults, kindOf, unknownKind } from "../protocol/kinds.ts";
 import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../protocol/limits.ts";
 import { type Ready, type RunLimits, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
@@ -20,16 +21,17 @@ export const workerSpec = (
   const before = problems.found.length;
   const report: Report = (key, message) =>
     problems.add(key === undefined ? node.place : placeOfKey(node, key, node.place), message, path);
-  const kind = kindNameOf(keys, node, path, sources);
+  const kind = kindNamedBy(keys, node, path, sources);
   addArgumentProblems(keys, report);
   addShutdownProblems(keys, report);
   const cwd = pathOf("cwd", keys.cwd, node, report);
   const prompt = promptOf(keys, node, report, sources);
   if (kind === undefined || problems.found.length > before) return undefined;
   const input: WorkerSpecInput = {
-    ...kindDefaults(kind),
+    ...kindDefaults(kind.kind),
     ...given(keys, node.place.file),
-    kind,
+    ...(kind.ext === undefined ? {} : { ext: { ...kind.ext, ...keys.ext } }),
+    kind: kind.kind,
     cwd: cwd ?? dirname(node.place.file),
     ...(prompt === undefined ? {} : { prompt }),
   };
@@ -110,12 +112,12 @@ const limitsOf = ({ memory, ...limits }: NonNullable<WorkerKeys["limits"]>): Run
   ...(memory === undefined ? {} : { memory_bytes: memory }),
 });
 
-const kindNameOf = (
+const kindNamedBy = (
   keys: Partial<WorkerKeys>,
   node: LocatedMap,
   path: string,
   { problems }: Sources,
-): string | undefined => {
+): KindDef | undefined => {
   const isKey = (key: keyof WorkerKeys): boolean => isWritten(node, key, Object.keys(WorkerKeys.shape));
   if (keys.kind === undefined && isKey("kind")) return undefined;
   if (keys.kind === undefined && !isKey("argv")) {
@@ -130,7 +132,9 @@ const kindNameOf = (
   if (kind.binary === null && (isKey("argv") ? keys.argv?.length === 0 : true))
     problems.add(
       placeOfKey(node, "argv", node.place),
-      `${path} is a command and needs a program, as in argv: [sleep, 60]`,
+      kind.kind === "acp"
+        ? `${path} needs its agent's program, as in argv: [my-agent, --acp]; or acp:gemini, or another known one, as its kind`
+        : `${path} is a command and needs a program, as in argv: [sleep, 60]`,
       path,
     );
   const needsPrompt = kind.needsPrompt && !(kind.converses && keys.interactive === true);
@@ -139,7 +143,7 @@ const kindNameOf = (
   for (const key of kind.refuses)
     if (isSet(keys, key))
       problems.add(placeOfKey(node, key, node.place), `${key} means nothing to kind ${kind.short}`, path);
-  return kind.kind;
+  return kind;
 };
 
 const isSet = (keys: object, key: string): boolean => {

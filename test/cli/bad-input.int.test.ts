@@ -125,7 +125,7 @@ describe("agent spawn refuses", () => {
     [["--"], ["agent spawn needs a program after --"]],
     [["command"], ["kind command needs a program after --"]],
     [["cluade", "hi"], ['there is no kind "cluade"; did you mean claude?']],
-    [["nonsense", "hi"], ['there is no kind "nonsense"; there are claude, codex, gemini, command']],
+    [["nonsense", "hi"], ['there is no kind "nonsense"; there are claude, codex, gemini, command, acp']],
     [["claude"], ["kind claude needs a PROMPT"]],
     [["claude", ""], ["PROMPT is empty"]],
     [["claude", " \n"], ["PROMPT is empty"]],
@@ -278,9 +278,9 @@ describe("the kinds of the command line", () => {
 
   it("refuse what their adapters refuse", () => {
     const flags = { model: "m", session: "s", interactive: true, fork: true } as const;
-    for (const { kind, needsPrompt, refuses } of KINDS) {
+    for (const { kind, binary, needsPrompt, refuses } of KINDS) {
       const { validate } = adapters.find((each) => each.kind === kind)!;
-      const spec = { kind, argv: kind === "command" ? ["true"] : [], cwd: "/", restart: "temporary" };
+      const spec = { kind, argv: binary === null ? ["true"] : [], cwd: "/", restart: "temporary" };
       const problems = (more: object) => validate(WorkerSpec.parse({ ...spec, ...more }));
       expect(problems({}).length > 0).toBe(needsPrompt);
       for (const [flag, value] of Object.entries(flags)) {

@@ -2,7 +2,7 @@
 import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
-import { KINDS } from "../../protocol/commands.ts";
+import { KINDS, NAMED_AGENTS } from "../../protocol/commands.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -197,7 +197,8 @@ const git = (env: Env): Check => {
 
 /** One line a program that is found, and one for all that are not. */
 const programs = (env: Env): readonly Check[] => {
-  const agents = KINDS.flatMap(({ short, binary, variable }) =>
+  const named = NAMED_AGENTS.filter(({ variable }) => KINDS.every((kind) => kind.variable !== variable));
+  const agents = [...KINDS, ...named].flatMap(({ short, binary, variable }) =>
     binary === null ? [] : [{ short, variable, path: findProgram(env[variable!] || binary, env) }],
   );
   const found = agents

@@ -5,7 +5,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkCwd, findProgram } from "../../adapters/process/programs.ts";
-import { KINDS } from "../../protocol/commands.ts";
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import { kindOf } from "../../protocol/kinds.ts";
 import type { Env } from "../context.ts";
@@ -15,7 +14,7 @@ import { promptSource } from "./spawn-spec.ts";
 
 /** The catalogue speaks of workers that exist and of all kinds; here the next step is known better. */
 export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
-  const { short, variable } = KINDS.find((each) => each.kind === kind)!;
+  const { short, variable } = kindOf(kind)!;
   if (code === "SECRET_UNAVAILABLE") return "Set the variable, or create the file, and run this again.";
   if (code !== "BINARY_NOT_FOUND") return undefined;
   return variable === null
@@ -48,7 +47,7 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
     ...(cwdError === undefined ? directoryProblems(call, where) : []),
     ...Object.entries(own).map(([name, value]) => secretProblem(name, value, env, where)),
   ];
-  return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.kind)]));
+  return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.short)]));
 };
 
 /** Of a command that asks for a prompt and for nothing else of the machine. */

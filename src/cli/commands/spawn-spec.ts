@@ -1,6 +1,7 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
 import { ADD_DIRS, foreignKeys, VALIDATE } from "../../adapters/validate.ts";
+import { ACP_AGENT } from "../../protocol/acp-agents.ts";
 import type { KindDef } from "../../protocol/commands.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
@@ -41,8 +42,10 @@ const programProblems = (typed: string | undefined, argv: Call["argv"]): readonl
   if (argv !== undefined) return ["agent spawn needs a program after --"];
   return [
     typed === undefined
-      ? "agent spawn needs a KIND (claude, codex), or a program after --"
-      : "kind command needs a program after --, as in: agent spawn -- sleep 60",
+      ? "agent spawn needs a KIND (claude, codex, acp:gemini …), or a program after --"
+      : typed === "acp"
+        ? "kind acp needs its agent's program after --, as in: agent spawn acp PROMPT -- my-agent --acp; acp:gemini and the others have one"
+        : "kind command needs a program after --, as in: agent spawn -- sleep 60",
   ];
 };
 
@@ -65,7 +68,8 @@ const kindProblems = (call: Call): readonly string[] => {
   const [typed] = args;
   const kind = kindOf(typed ?? "command");
   if (kind === undefined) return kindProblem(typed);
-  const problems = kind.binary === null ? [...programProblems(typed, argv)] : [];
+  const isNamed = pairs(flags.ext).some(([key]) => key === ACP_AGENT);
+  const problems = kind.binary === null && !isNamed ? [...programProblems(typed, argv)] : [];
   if (needsPrompt(kind, call))
     problems.push(`kind ${kind.short} needs a PROMPT: an argument, --prompt-file F, or - to read stdin`);
   for (const flag of kind.refuses)
@@ -203,7 +207,7 @@ export const specOf = (
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
 ): WorkerSpecInput => {
   const { flags, args, argv = [] } = call;
-  const { kind } = kindOf(args[0] ?? "command")!;
+  const { kind, ext } = kindOf(args[0] ?? "command")!;
   const defaults = kindDefaults(kind, flags.interactive === true);
   const own = Object.fromEntries(pairs(flags.env));
   const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), ALWAYS_INHERITED];
@@ -229,7 +233,7 @@ export const specOf = (
     permission_rules: rulesOf(flags),
     approval_within_ms: flags["approval-within"] as number | undefined,
     approval_default: flags["approval-default"] as WorkerSpecInput["approval_default"],
-    ext: extOf(call),
+    ext: { ...ext, ...extOf(call) },
     restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? defaults.restart,
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,

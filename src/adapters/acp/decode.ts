@@ -1,0 +1,71 @@
+/**
+ * The Agent Client Protocol, version 1, as an agent speaks it on its stdout: JSON-RPC 2.0, one object a line. Every handler
+ * takes the state and gives the next one; what it says, and what is to be said to the agent, goes into `out`.
+ */
+import type { Decoded, DecodedItem, Line } from "../adapter.ts";
+import { voiceOf } from "../events.ts";
+import { asName, asObject, type JsonObject, parseLine } from "../json.ts";
+import { onRequest, onTakenBack } from "./asking.ts";
+import { onInitialized, onModel, onSession } from "./opening.ts";
+import { answeredBy } from "./rpc.ts";
+import type { AcpState } from "./state.ts";
+import { onMark, onPromptAnswer } from "./turns.ts";
+import { onUpdate } from "./updates.ts";
+
+const voice = voiceOf("acp");
+const NOTHING: readonly DecodedItem[] = [];
+
+export const decode = (state: AcpState, line: Line): Decoded<AcpState> => {
+  // The ingest records a line over the limit; here it only matters that something is missing.
+  if (line.kind === "truncated")
+    return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
+  const message = parseLine(line.text);
+  if (message === "blank") return { state, records: NOTHING };
+  if (typeof message === "string") return { state, records: [voice.unknown({ reason: message })] };
+  const out: DecodedItem[] = [];
+  return { state: onMessage(state, message, out), records: out };
+};
+
+const onMessage = (state: AcpState, message: JsonObject, out: DecodedItem[]): AcpState => {
+  if (typeof message.method === "string")
+    return message.id === undefined || message.id === null
+      ? onNotification(state, message, out)
+      : onRequest(state, message, out);
+  if (message.result === undefined && message.error === undefined) {
+    out.push(voice.unknown({ type: asName(message.type) }));
+    return state;
+  }
+  return onAnswer(state, message, out);
+};
+
+const onNotification = (state: AcpState, notice: JsonObject, out: DecodedItem[]): AcpState => {
+  const params = asObject(notice.params);
+  const update = asObject(params?.update);
+  if (notice.method === "session/update" && update !== undefined)
+    // An agent with sub-agents speaks of their sessions, too: those are its own affair.
+    return state.session !== null && params?.sessionId !== state.session
+      ? state
+      : onUpdate(state, update, out);
+  if (notice.method === "$/cancel_request") return onTakenBack(state, notice, out);
+  out.push(voice.unknown({ type: "notification", method: asName(notice.method) }));
+  return state;
+};
+
+const onAnswer = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
+  const answered = answeredBy(answer.id);
+  switch (answered?.what) {
+    case "initialize":
+      return onInitialized(state, answer, out);
+    case "session":
+      return onSession(state, answer, out);
+    case "model":
+      return onModel(state, answer, out);
+    case "mark":
+      return onMark(state, answered.message_id, out);
+    case "prompt":
+      return onPromptAnswer(state, answered.message_id, answer, out);
+  }
+  if (answer.id === null) out.push(voice.status("The agent could not read a line that it was sent."));
+  else out.push(voice.unknown({ type: "response", reason: "not to a request of ours" }));
+  return state;
+};

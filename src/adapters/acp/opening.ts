@@ -1,0 +1,158 @@
+/**
+ * How a session is opened: `initialize`, then `session/new` or `session/load`, then the model where one was asked for. Each
+ * step is a reply to the answer to the one before. What goes wrong here is this incarnation's end: its input is closed.
+ */
+import type { WorkerError } from "../../protocol/records.ts";
+import type { DecodedItem } from "../adapter.ts";
+import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../events.ts";
+import { asList, asName, asObject, asString, type JsonObject } from "../json.ts";
+import * as rpc from "./rpc.ts";
+import type { AcpState, Handshake } from "./state.ts";
+import { rpcError } from "./told-errors.ts";
+
+const voice = voiceOf("acp");
+
+const say = (line: string): DecodedItem => ({ type: "reply", line });
+
+export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
+  const { handshake } = state;
+  if (handshake?.step !== "initialize") return unasked(state, out);
+  const result = asObject(answer.result);
+  if (result === undefined) return refused(state, rpcError(asObject(answer.error)), out);
+  if (result.protocolVersion !== rpc.PROTOCOL_VERSION) return refused(state, OTHER_VERSION, out);
+  const info = asObject(result.agentInfo);
+  const next = { ...state, agent: asName(info?.name) };
+  const { resume, cwd } = handshake;
+  if (resume === null) return create(next, handshake, out);
+  if (asObject(result.agentCapabilities)?.loadSession !== true) {
+    if (resume.asked) return refused(next, CANNOT_LOAD, out);
+    return create(
+      next,
+      handshake,
+      out,
+      "The agent cannot load the session of its incarnation before: it begins a new one.",
+    );
+  }
+  out.push(say(rpc.loadSession(resume.id, cwd)));
+  return { ...next, handshake: { ...handshake, step: "load" } };
+};
+
+const create = (state: AcpState, handshake: Handshake, out: DecodedItem[], why?: string): AcpState => {
+  if (why !== undefined) out.push(voice.status(why));
+  out.push(say(rpc.newSession(handshake.cwd)));
+  return { ...state, handshake: { ...handshake, step: "new" } };
+};
+
+export const onSession = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
+  const { handshake } = state;
+  if (handshake?.step === "load") return onLoaded(state, handshake, answer, out);
+  if (handshake?.step !== "new") return unasked(state, out);
+  const result = asObject(answer.result);
+  if (result === undefined) return refused(state, rpcError(asObject(answer.error)), out);
+  const id = asString(result.sessionId) ?? "";
+  if (checkSessionId(id) === "empty") return refused(state, NO_SESSION_ID, out);
+  // It cannot be spoken of without its id. What JSON has to escape is no id either.
+  if (checkSessionId(id) === "oversize" || JSON.stringify(id).length > id.length + 2) {
+    out.push(voice.status(OVERSIZE_SESSION));
+    return refused(state, NO_SESSION_ID, out);
+  }
+  return chooseModel(announced(state, id, "A session of the agent started.", out), handshake, result, out);
+};
+
+/** Where the session of the spec cannot be loaded, nothing else would be what was asked for. */
+const onLoaded = (
+  state: AcpState,
+  handshake: Handshake,
+  answer: JsonObject,
+  out: DecodedItem[],
+): AcpState => {
+  const { id, asked } = handshake.resume!;
+  if (answer.error === undefined) {
+    const next = announced(state, id, "The agent loaded its session.", out);
+    return chooseModel(next, handshake, asObject(answer.result) ?? {}, out);
+  }
+  const error = rpcError(asObject(answer.error));
+  if (error.code === "TOKEN_MISSING") return refused(state, error, out);
+  if (asked) return refused(state, NOT_LOADED, out);
+  return create(
+    state,
+    handshake,
+    out,
+    "The session of the incarnation before could not be loaded: the agent begins a new one.",
+  );
+};
+
+const announced = (state: AcpState, id: string, message: string, out: DecodedItem[]): AcpState => {
+  out.push(sessionStarted(id), voice.session(message, id, { agent: state.agent }));
+  return { ...state, session: id, announced: true };
+};
+
+/** As an option of category `model`, or, in agents that have none yet, by `session/set_model`. */
+const chooseModel = (
+  state: AcpState,
+  handshake: Handshake,
+  result: JsonObject,
+  out: DecodedItem[],
+): AcpState => {
+  const { model } = handshake;
+  const open = { ...state, handshake: null };
+  if (model === null) return open;
+  const options = asList(result.configOptions).map(asObject);
+  const option = options.find((one) => one?.category === "model" && asName(one.id) !== null);
+  const models = asObject(result.models);
+  const current = option === undefined ? models?.currentModelId : option.currentValue;
+  if (current === model) return open;
+  const configId = asName(option?.id);
+  const session = state.session!;
+  if (configId !== null) out.push(say(rpc.setConfigOption(session, configId, model)));
+  else if (models !== undefined) out.push(say(rpc.setModel(session, model)));
+  else return refused(state, NO_MODELS, out);
+  return { ...state, handshake: { ...handshake, step: "model" } };
+};
+
+export const onModel = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpState => {
+  if (state.handshake?.step !== "model") return unasked(state, out);
+  if (answer.error === undefined) {
+    // Told, too, because who waits for the session to be open is woken by what is told.
+    out.push(voice.status("The agent took the model that was asked for."));
+    return { ...state, handshake: null };
+  }
+  const error = rpcError(asObject(answer.error));
+  return refused(state, error.code === "AGENT_FAILED" ? NO_SUCH_MODEL : error, out);
+};
+
+const unasked = (state: AcpState, out: DecodedItem[]): AcpState => {
+  out.push(voice.unknown({ type: "response", reason: "nothing was asked" }));
+  return state;
+};
+
+const refused = (state: AcpState, error: WorkerError, out: DecodedItem[]): AcpState => {
+  out.push(voice.error(error), { type: "reply", closes: true });
+  return { ...state, handshake: null, refused: error };
+};
+
+const OTHER_VERSION: WorkerError = {
+  code: "AGENT_FAILED",
+  message: `The agent speaks another version of the Agent Client Protocol than ${rpc.PROTOCOL_VERSION}.`,
+};
+const CANNOT_LOAD: WorkerError = {
+  code: "SESSION_NOT_FOUND",
+  message: "The agent cannot load sessions: leave --session out.",
+};
+const NOT_LOADED: WorkerError = {
+  code: "SESSION_NOT_FOUND",
+  message: "The agent could not load the session that was asked for.",
+};
+const NO_SESSION_ID: WorkerError = {
+  code: "AGENT_FAILED",
+  message: "The agent opened a session without an id by which it can be spoken of.",
+};
+const NO_MODELS: WorkerError = {
+  code: "INVALID_REQUEST",
+  message:
+    "The agent offers no choice of its model: leave --model out, and choose it in the agent's own settings.",
+};
+const NO_SUCH_MODEL: WorkerError = {
+  code: "PROVIDER_BAD_REQUEST",
+  message: "The agent did not take the model that was asked for.",
+};

@@ -1,0 +1,91 @@
+/**
+ * Agents whose way to speak ACP is known: their program, and which of the client's variables they may need (agent-clis.md
+ * §3). Any other agent is a program and its arguments, and is given what `--env` and `--inherit-env` name.
+ */
+import { ACP_AGENT, ACP_AGENTS, type AcpAgent, type AcpAgentName } from "../../protocol/acp-agents.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import { credentials as claudeCredentials } from "../claude-code/plan.ts";
+import { credentials as codexCredentials } from "../codex/plan.ts";
+
+interface Preset {
+  readonly args: readonly string[];
+  /** How its arguments name a model; without it, the protocol does. */
+  readonly model_flag?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly credentials: readonly string[];
+}
+
+const PRESETS: Readonly<Record<AcpAgentName, Preset>> = {
+  gemini: {
+    args: ["--acp"],
+    model_flag: "--model",
+    // Without it, a parent process of its own stands between us and the agent, and ignores TERM (agent-clis.md §6).
+    env: { GEMINI_CLI_NO_RELAUNCH: "true" },
+    credentials: [
+      "GEMINI_API_KEY",
+      "GEMINI_MODEL",
+      "GEMINI_SYSTEM_MD",
+      "GEMINI_CLI_HOME",
+      "GEMINI_CLI_TRUST_WORKSPACE",
+      "GOOGLE_API_KEY",
+      "GOOGLE_GEMINI_BASE_URL",
+      "GOOGLE_VERTEX_BASE_URL",
+      "GOOGLE_GENAI_USE_VERTEXAI",
+      "GOOGLE_CLOUD_PROJECT",
+      "GOOGLE_CLOUD_LOCATION",
+      "GOOGLE_APPLICATION_CREDENTIALS",
+    ],
+  },
+  opencode: {
+    args: ["acp"],
+    env: { OPENCODE_DISABLE_AUTOUPDATE: "true" },
+    credentials: [
+      "OPENCODE_API_KEY",
+      "OPENCODE_CONFIG",
+      "OPENCODE_CONFIG_CONTENT",
+      "OPENCODE_CONFIG_DIR",
+      "OPENCODE_DISABLE_LSP_DOWNLOAD",
+      "OPENCODE_DISABLE_MODELS_FETCH",
+      "ANTHROPIC_API_KEY",
+      "OPENAI_API_KEY",
+      "GEMINI_API_KEY",
+      "GOOGLE_GENERATIVE_AI_API_KEY",
+      "OPENROUTER_API_KEY",
+    ],
+  },
+  copilot: {
+    args: ["--acp"],
+    model_flag: "--model",
+    env: { COPILOT_AUTO_UPDATE: "false" },
+    credentials: [
+      "COPILOT_GITHUB_TOKEN",
+      "GH_TOKEN",
+      "GITHUB_TOKEN",
+      "COPILOT_MODEL",
+      "COPILOT_OFFLINE",
+      "COPILOT_PROVIDER_API_KEY",
+      "COPILOT_PROVIDER_BEARER_TOKEN",
+      "COPILOT_PROVIDER_BASE_URL",
+      "COPILOT_PROVIDER_TYPE",
+      "COPILOT_PROVIDER_WIRE_API",
+    ],
+  },
+  claude: {
+    args: [],
+    env: { DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
+    // The bridge brings no claude of its own where it was installed without one.
+    credentials: [...claudeCredentials, "CLAUDE_CODE_EXECUTABLE"],
+  },
+  codex: {
+    args: [],
+    // Its login would open one.
+    env: { NO_BROWSER: "1" },
+    credentials: [...codexCredentials, "CODEX_PATH"],
+  },
+};
+
+/** Undefined where the spec names none, or one that is not known. */
+export const presetOf = ({ ext }: Pick<WorkerSpec, "ext">): (AcpAgent & Preset) | undefined => {
+  const agent = ACP_AGENTS.find(({ name }) => name === ext[ACP_AGENT]);
+  return agent === undefined ? undefined : { ...agent, ...PRESETS[agent.name] };
+};

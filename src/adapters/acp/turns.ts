@@ -1,0 +1,111 @@
+/** A turn: from when the agent has read a prompt to its answer to that prompt's request. */
+import type { WorkerError } from "../../protocol/records.ts";
+import { dollars } from "../../protocol/usage.ts";
+import type { DecodedItem } from "../adapter.ts";
+import { classifyName } from "../classify.ts";
+import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
+import { asObject, asWord, type JsonObject } from "../json.ts";
+import { acpUsage, addUsage } from "../usage.ts";
+import type { AcpState } from "./state.ts";
+import { rpcError, toldError } from "./told-errors.ts";
+import { endTools } from "./tools.ts";
+
+const voice = voiceOf("acp");
+
+/**
+ * The agent does something that it does for a prompt: it has taken it in. Where none is open, it does it unasked: a bridge
+ * warns before the first one, and a background task reports back after the last.
+ */
+export const working = (state: AcpState, out: DecodedItem[]): AcpState => {
+  const { given } = state;
+  if (given === null || given.acknowledged) return state;
+  const { message_id } = given;
+  out.push({
+    type: "worker_message",
+    payload: { message_id, state: "acknowledged", turn: state.turns_started },
+  });
+  return { ...state, given: { message_id, acknowledged: true } };
+};
+
+/** The answer to a mark: the agent has read the prompt that stands behind it. */
+export const onMark = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState =>
+  state.given === null && state.answered !== message_id ? begun(state, message_id, out) : state;
+
+const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => {
+  const turn = state.turns_started + 1;
+  out.push(turnStarted(turn));
+  return {
+    ...state,
+    given: { message_id, acknowledged: false },
+    turns_started: turn,
+    said: { id: null, text: "", state: "ended" },
+    trouble: null,
+  };
+};
+
+/** The answer to a prompt. */
+export const onPromptAnswer = (
+  before: AcpState,
+  message_id: string,
+  answer: JsonObject,
+  out: DecodedItem[],
+): AcpState => {
+  const { given, answered } = before;
+  if (answered === message_id || (given !== null && given.message_id !== message_id)) {
+    out.push(voice.unknown({ type: "response", reason: "to no prompt that is open" }));
+    return before;
+  }
+  const open = working(given === null ? begun(before, message_id, out) : before, out);
+  const state = withdrawn(endTools(open, out), out);
+  const result = asObject(answer.result);
+  const { tokens, counted } = acpUsage(result);
+  const error = result === undefined ? rpcError(asObject(answer.error)) : stopError(state, result, counted);
+  if (error !== null) out.push(voice.error(error));
+  const { total, counted: before_usd } = state.cost;
+  const usage = { ...tokens, cost_usd: total === null ? null : dollars(Math.max(0, total - before_usd)) };
+  out.push(turnCompleted(state.turns_started, usage, null, error));
+  // A prompt is all that it was started for.
+  if (!state.interactive) out.push({ type: "reply", closes: true });
+  return {
+    ...state,
+    given: null,
+    answered: message_id,
+    turns_ended: state.turns_started,
+    failed: error,
+    stop_reason: asWord(result?.stopReason),
+    usage: addUsage(state.usage, usage),
+    cost: { total, counted: total ?? before_usd },
+    trouble: null,
+  };
+};
+
+const CANCELLED: WorkerError = {
+  code: "AGENT_FAILED",
+  message: "The agent's turn was cancelled before it had answered.",
+};
+const TOO_MANY_REQUESTS = classifyName("error_max_turns")!;
+const UNKNOWN_STOP: WorkerError = {
+  code: "AGENT_FAILED",
+  message: "The agent ended its turn for a reason that is not known.",
+};
+
+const stopError = (state: AcpState, { stopReason }: JsonObject, counted: boolean): WorkerError | null => {
+  switch (stopReason) {
+    case "end_turn":
+      return toldError(state, counted);
+    case "max_turn_requests":
+      return TOO_MANY_REQUESTS;
+    case "cancelled":
+      return CANCELLED;
+  }
+  // `max_tokens` and `refusal`.
+  return classifyName(stopReason) ?? UNKNOWN_STOP;
+};
+
+/** Whoever asked for permission in this turn needs no answer any more. */
+const withdrawn = (state: AcpState, out: DecodedItem[]): AcpState => {
+  if (state.asks.length === 0) return state;
+  for (const { id } of state.asks)
+    out.push({ type: "approval_withdrawn", payload: { approval_id: JSON.stringify(id) } });
+  return { ...state, asks: [] };
+};
