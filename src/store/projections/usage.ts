@@ -38,7 +38,9 @@ export const usage = (db: Database): Projection => {
     if (worker === undefined) return;
     if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed") {
       if (record.type === "worker_spec_changed") unlabel.run(worker);
-      for (const [key, value] of Object.entries(record.payload.spec.labels)) label.run(worker, key, value);
+      // A record is never refused here for what it lacks.
+      const { labels = {} } = record.payload.spec;
+      for (const [key, value] of Object.entries(labels)) label.run(worker, key, value);
       return;
     }
     if (record.type !== "turn_completed") return;
