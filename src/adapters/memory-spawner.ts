@@ -17,6 +17,8 @@ export interface MemoryRun {
   tearNext: number | undefined;
   /** All that was written to it. */
   readonly stdin: string;
+  /** Its input has its end. */
+  readonly closed: boolean;
   print(stream: SpoolName, text: string): void;
   /** What its process table says while it has not ended. */
   process: Exclude<ReturnType<Run["process"]>, "dead">;
@@ -158,6 +160,9 @@ const makeRun = (
     tearNext: undefined,
     get stdin() {
       return stdin.toString();
+    },
+    get closed() {
+      return isClosed;
     },
     process: "running",
     print: (stream, text) => {

@@ -24,6 +24,7 @@ export class Mailing {
   #end = 0;
   #isInTurn = false;
   #isWaiting = false;
+  #waitsSince = 0;
   #failed = false;
 
   constructor(shell: Shell, protocol: MessageProtocol) {
@@ -34,6 +35,11 @@ export class Mailing {
   /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
   isWaiting(): boolean {
     return this.#isWaiting && this.#run !== undefined;
+  }
+
+  /** Monotonic milliseconds; undefined while it has something to do. */
+  waitsSince(): number | undefined {
+    return this.isWaiting() ? this.#waitsSince : undefined;
   }
 
   /**
@@ -57,6 +63,7 @@ export class Mailing {
 
   detach(): void {
     this.#run = undefined;
+    this.#isWaiting = false;
   }
 
   /** What could not be written is tried again. */
@@ -208,7 +215,9 @@ export class Mailing {
   async #look(): Promise<readonly MessageRow[]> {
     const { journal, id, vitals } = this.#shell;
     const open = await journal.ask((log) => log.openMessages(id));
-    this.#isWaiting = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    const waits = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
+    this.#isWaiting = waits;
     vitals.waits(this.#isWaiting, journal.now());
     return open;
   }

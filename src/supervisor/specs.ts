@@ -37,6 +37,10 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         : parsed.error.issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
       if (parsed.success && parsed.data.backoff_max_ms < parsed.data.backoff_min_ms)
         problems.push("backoff: the longest delay is shorter than the shortest.");
+      if (parsed.success && parsed.data.passivate_ms > 0 && !canRest(parsed.data, adapter))
+        problems.push(
+          "passivate: only a conversation can rest, of a kind that goes on in its session: claude with --interactive.",
+        );
       if (parsed.success && problems.length === 0) return { spec: parsed.data, adapter };
       return yield* Effect.fail(
         new HoldfastError("INVALID_REQUEST", problems.join(" "), { problems, phase: "validation" }),
@@ -71,3 +75,6 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
       return { kept: { ...spec, client_env }, masked, shown };
     }),
 });
+
+const canRest = ({ interactive }: WorkerSpec, { messages, sessions_under }: AgentAdapter): boolean =>
+  interactive && messages?.acknowledges === true && sessions_under !== undefined;

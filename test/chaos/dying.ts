@@ -71,6 +71,9 @@ const NEEDED: Partial<Record<CrashPoint, Ask>> = {
   "message-before-write": say("hello"),
   "message-before-record": say("hello"),
   "input-ended": (daemon, fleet) => fleet.farewell(daemon),
+  "passivate-before-end": async (daemon, fleet, round) => {
+    if (round === 0) await fleet.napper(daemon);
+  },
   "pause-before-signal": standAndGoOn,
   "pause-mid-signal": standAndGoOn,
   "unpause-before-signal": standAndGoOn,
