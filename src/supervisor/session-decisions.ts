@@ -75,7 +75,7 @@ export const decideInterrupted = (
   };
 };
 
-export const PASSIVATED = "passivated";
+const PASSIVATED = "passivated";
 
 export const decidePassivate = (
   child: ChildState,
