@@ -102,6 +102,8 @@ export interface SpawnOptions {
   };
   /** `ask`: all that count in the budget are paused, and somebody is asked (`answer`). `stop`: they fail for good. Default: `ask`. */
   readonly on_breach?: "ask" | "stop";
+  /** Of a conversation: its agent is ended once it has waited so long for a message, and started again by the next one. Default: 0, never. */
+  readonly passivate_ms?: number;
   /** When its agent dies in the middle of a turn. Default: ask where a tool was open that does not only read, else continue. */
   readonly on_interrupted?: "continue" | "ask" | "never";
   /** Output of one incarnation on the disk that is not in the log yet; more of it fails the worker for good. 0 is none. Default: 1 GiB. */

@@ -483,6 +483,13 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     default: "fail",
   },
   {
+    name: "passivate",
+    type: "duration",
+    value: "10m",
+    help: "end an agent that has waited so long for a message; the next one starts it again in its session",
+    default: "never",
+  },
+  {
     name: "on-interrupted",
     type: "enum",
     values: ["continue", "ask", "never"],

@@ -66,6 +66,8 @@ export const CRASH_POINTS = [
   "approval-after-record",
   /** The agent's input has its end, no record tells. */
   "input-ended",
+  /** It is on record that an idle agent is to rest, and its input has no end. */
+  "passivate-before-end",
   /** A thread has begun to read the log, to check, fold or archive it. */
   "offload-begun",
   /** An archive is whole, the log does not know it. */

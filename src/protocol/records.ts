@@ -160,8 +160,8 @@ export interface RecordPayloads {
     readonly tombstone: boolean;
     readonly grace_ms: number;
     readonly signal: string;
-    /** Without a tombstone: what comes after. `shutdown` is its supervisor's stop. */
-    readonly purpose?: "restart" | "shutdown";
+    /** Without a tombstone: what comes after. `shutdown` is its supervisor's stop; after `passivate` it waits for a message. */
+    readonly purpose?: "restart" | "shutdown" | "passivate";
   };
   /** Its condition for readiness holds; a worker without one is ready when it has started. */
   worker_ready: { readonly condition: keyof Ready; readonly after_ms: number };
@@ -470,13 +470,15 @@ export const isOutput = (type: RecordType): boolean => type === "agent.event" ||
 /**
  * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
  * agent with it, as it was told to, or the machine did, the provider's rate limit was reached, the session in which it was to
- * go on is no more, or somebody was asked first.
+ * go on is no more, somebody was asked first, or
+ * it rested until a message came.
  */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
 export const RESTART_RATE_LIMITED = "rate_limited";
 export const RESTART_SESSION_LOST = "session_lost";
 export const RESTART_ANSWERED = "answered";
+export const RESTART_WOKEN = "woken";
 const UNCOUNTED_RESTARTS = [
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
@@ -485,6 +487,7 @@ const UNCOUNTED_RESTARTS = [
   RESTART_RATE_LIMITED,
   RESTART_SESSION_LOST,
   RESTART_ANSWERED,
+  RESTART_WOKEN,
 ] as const;
 export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
 const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);

@@ -210,6 +210,8 @@ export const WorkerSpec = z.strictObject({
   on_breach: OnBreach.default("ask"),
   /** Without it somebody is asked where a tool that does not only read was open, and the session goes on where none was. */
   on_interrupted: OnInterrupted.optional(),
+  /** A conversation that has waited so long for a message is stopped, and started again by the next one; 0 is never. */
+  passivate_ms: duration.default(0),
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */
   max_depth: z.int().min(0).max(DEPTH_MAX).optional(),

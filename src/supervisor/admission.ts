@@ -51,6 +51,8 @@ export interface Admission {
   letGo(id: string): void;
   /** It does not live any more. */
   left(id: string): void;
+  /** It waits without a process: its slot is free, its name and its place in the fleet are not. */
+  rested(id: string): void;
   /** On the tick: who can start now is let go. After a shortage of memory one at a time, because each one takes some; the floor of the disk has its own reserve. */
   look(): void;
   placeOf(id: string): QueuePlace | undefined;
@@ -198,6 +200,16 @@ export const makeAdmission = ({ limits, memAvailableBytes, disk, note }: Admissi
   /** The first turn is what admission decided. A restart has its slot, and waits for memory and disk: what was killed for want of it would be killed again. */
   const turnOf = (seat: Seat) => (): Promise<void> | undefined => {
     if (seat.waits_for !== undefined) return wait(seat);
+    if (!holders.has(seat.id) && !seat.cleared) {
+      // It has rested, and comes back as a newcomer.
+      if (!isSlotFree(seat, limits, fleet)) {
+        arrivals += 1;
+        seat.arrival = arrivals;
+        note(queuedRecord(seat.id, enqueue(seat, "slot")));
+        return wait(seat);
+      }
+      holders.add(seat.id);
+    }
     const lacking = shortage() ?? scarcity();
     if (seat.cleared || lacking === undefined) {
       seat.cleared = false;
@@ -293,6 +305,9 @@ export const makeAdmission = ({ limits, memAvailableBytes, disk, note }: Admissi
       if (seat?.waits_for !== undefined) release(seat);
     },
     left,
+    rested: (id) => {
+      if (holders.delete(id)) freed();
+    },
     look: () => {
       isOpen = true;
       serve(scarcity() === "memory" ? 1 : Number.POSITIVE_INFINITY);

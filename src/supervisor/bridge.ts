@@ -19,6 +19,8 @@ export interface Bridge {
   readonly accounts: Accounts;
   /** Who holds which session. */
   readonly sessions: Sessions;
+  /** It waits without a process, for an answer or a message: it needs no slot. */
+  rested(id: string): void;
   /** The ends of agents come one after the other through here. */
   readonly exits: Pace;
   /** Who has output just now. */
@@ -29,7 +31,7 @@ export interface Bridge {
 
 export const makeBridge = (
   defects: Defects,
-): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions">, never, Scope.Scope> =>
+): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions" | "rested">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock;
     const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());

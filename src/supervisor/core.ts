@@ -112,7 +112,7 @@ export const makeCore = (
       admission.left(id);
       accounts.left(id);
     };
-    const roster: Roster = yield* makeRoster(services, gaps, accounts, sessions, left);
+    const roster: Roster = yield* makeRoster(services, gaps, accounts, sessions, left, admission.rested);
 
     const ancestors = (parent: string | undefined) =>
       attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));

@@ -26,7 +26,9 @@ import { type Recorder, recorder } from "./recorder.ts";
 import {
   type Answered,
   decideInterrupted,
+  decidePassivate,
   decideTaken,
+  decideWake,
   lostSession,
   type Step,
 } from "./session-decisions.ts";
@@ -117,6 +119,10 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
       return decideLimit(child, input, record, now);
     case "session_taken":
       return decideTaken(child, input, record, now);
+    case "passivate":
+      return decidePassivate(child, input.grace_ms, record, now);
+    case "wake":
+      return decideWake(child, record, now);
     case "stalled":
     case "ask":
     case "withdraw":
@@ -346,6 +352,7 @@ const verdictOf = (
 ): Verdict => {
   if (stop?.kind === "kill") return { type: "end", state: "cancelled", reason: stop.reason };
   if (stop?.kind === "shutdown") return { type: "held" };
+  if (stop?.kind === "passivate") return { type: "passivated" };
   if (stop?.kind === "restart") return { type: "again", reason: RESTART_BY_USER };
   // The daemon died between the record of the start and the start: nothing ran, and what was asked for is still owed.
   if (stop === null && exit.reason === "start_failed" && failure?.code === "WORKER_LOST")

@@ -75,6 +75,7 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       const { to } = record.payload;
       // Held by its supervisor: whatever stopped it is over.
       if (to === "pending") return { ...child, state: to, stop: null, due_ms: null };
+      if (to === "waiting") return { ...child, state: to, stop: null };
       if (to !== "starting") return { ...child, state: to };
       return {
         ...child,

@@ -70,6 +70,8 @@ export type StopReason =
   | ({ readonly kind: "restart"; readonly by: string } & Stopping)
   /** Its supervisor stops it, and will say what comes next. */
   | ({ readonly kind: "shutdown"; readonly by: string } & Stopping)
+  /** It has nothing to do: it will wait for a message without a process. */
+  | ({ readonly kind: "passivate"; readonly by: string } & Stopping)
   | { readonly kind: "session"; readonly session_id: string; readonly holder: string }
   | {
       readonly kind: "limit";
@@ -135,6 +137,9 @@ export type Input =
     }
   /** It is in a session that another one holds. */
   | { readonly type: "session_taken"; readonly session_id: string; readonly holder: string }
+  /** It has waited long enough for a message, or one has come. */
+  | { readonly type: "passivate"; readonly grace_ms: number }
+  | { readonly type: "wake" }
   | LadderInput
   | PauseInput
   /** To the question that it was asked about. */

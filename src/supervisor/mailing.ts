@@ -36,6 +36,7 @@ export class Mailing {
   #end = 0;
   #isInTurn = false;
   #isWaiting = false;
+  #waitsSince = 0;
   #failed = false;
   /** A message waits until the agent can take it. */
   #isHeld = false;
@@ -50,6 +51,11 @@ export class Mailing {
   /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
   isWaiting(): boolean {
     return this.#isWaiting && this.#run !== undefined;
+  }
+
+  /** Monotonic milliseconds; undefined while it has something to do. */
+  waitsSince(): number | undefined {
+    return this.isWaiting() ? this.#waitsSince : undefined;
   }
 
   /**
@@ -78,6 +84,7 @@ export class Mailing {
 
   detach(): void {
     this.#run = undefined;
+    this.#isWaiting = false;
     this.#onTurnEnd?.();
   }
 
@@ -298,7 +305,9 @@ export class Mailing {
   async #look(): Promise<readonly MessageRow[]> {
     const { journal, id, vitals } = this.#shell;
     const open = await journal.ask((log) => log.openMessages(id));
-    this.#isWaiting = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    const waits = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
+    this.#isWaiting = waits;
     vitals.waits("message", this.#isWaiting, journal.now());
     return open;
   }

@@ -24,6 +24,7 @@ import { movedError } from "./moved.ts";
 import { textBetween } from "./output.ts";
 import type { MessageReply } from "./replies.ts";
 import type { Services } from "./services.ts";
+import { isPassivated } from "./session-decisions.ts";
 
 export interface Messaging extends Pick<RuntimeApi, "send" | "ask" | "messages"> {
   /** Told once for each message that is open and whose worker has ended. */
@@ -209,8 +210,9 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       yield* counted(row.id, work);
       // What ended meanwhile takes it no more, and nobody may wait for it.
       if (isEnded((yield* rowOf(row.id)).state)) yield* tellLost;
-      const mail = roster.live.get(row.id)?.mail;
-      const delivering = mail?.deliver();
+      const worker = roster.live.get(row.id);
+      if (worker !== undefined && isPassivated(worker.child())) yield* worker.input({ type: "wake" });
+      const delivering = worker?.mail?.deliver();
       if (delivering !== undefined) yield* restore(attemptAsync(() => delivering));
       return yield* reply(row, ids[0] as string, "created");
     });

@@ -26,6 +26,8 @@ export type Verdict =
   | { readonly type: "end"; readonly state: WorkerEnd; readonly reason: string }
   /** A next incarnation that no window counts. */
   | { readonly type: "again"; readonly reason: UncountedRestart }
+  /** It had nothing to do, and waits for a message. */
+  | { readonly type: "passivated" }
   /** Its supervisor stopped it. */
   | { readonly type: "held" }
   /** It ended by itself: its policy decides. */
@@ -57,6 +59,9 @@ export const uncounted = (
     clock: now.clock,
   });
 
+export const passivated = (child: ChildState, record: Recorder, { clock }: Now): RecordDraft =>
+  record("worker_state_changed", { from: child.state, to: "waiting", reason: "passivated", clock });
+
 const AT_ONCE: RateLimitWait = { delay_ms: 0 };
 
 /** The next incarnation. */
@@ -78,6 +83,8 @@ export const privately = (child: ChildState, verdict: Verdict, now: Now): Decisi
   });
   if (verdict.type === "end") return end(verdict.state, verdict.reason);
   if (verdict.type === "held") return end("cancelled", HELD);
+  if (verdict.type === "passivated")
+    return { events: [passivated(child, record, now)], commands: [{ type: "wait" }] };
   if (verdict.type === "again") return again(uncounted(child, verdict.reason, record, now));
   const { completed, failure, excused, interrupted } = verdict;
   if (!isRestarted(child.policy, completed))

@@ -23,9 +23,11 @@ export const makeRoster = (
   sessions: Sessions,
   /** Told of each worker whose life is over, not of those that are let go with the runtime. */
   left: (id: string) => void,
+  /** Told of each worker that waits without a process. */
+  rested: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const bridge = { ...(yield* makeBridge(services.defects)), gaps, accounts, sessions };
+    const bridge = { ...(yield* makeBridge(services.defects)), gaps, accounts, sessions, rested };
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
 

@@ -1,5 +1,5 @@
 /** Decisions about the session of a worker: one that somebody else holds, one that is gone, a turn in it that was interrupted. Pure. */
-import { RESTART_ANSWERED, type WorkerError } from "../protocol/records.ts";
+import { RESTART_ANSWERED, RESTART_WOKEN, type WorkerError } from "../protocol/records.ts";
 import type { StopHow } from "../protocol/tree-records.ts";
 import type { ChildState, Decision, Input, Now, StopReason } from "./inputs.ts";
 import { ENDED_INTERRUPTED, isInterruptedAnswer } from "./interruption.ts";
@@ -74,3 +74,37 @@ export const decideInterrupted = (
     commands: [{ type: "start" }],
   };
 };
+
+const PASSIVATED = "passivated";
+
+export const decidePassivate = (
+  child: ChildState,
+  grace_ms: number,
+  record: Recorder,
+  { clock }: Now,
+): Decision => {
+  if (child.stop !== null || !child.open) return nothing;
+  const how = { grace_ms, signal: "SIGTERM" };
+  return {
+    events: [
+      record("worker_cancel_requested", {
+        by: "holdfast",
+        reason: PASSIVATED,
+        tombstone: false,
+        purpose: "passivate",
+        ...how,
+      }),
+      record("worker_state_changed", { from: child.state, to: "stopping", reason: PASSIVATED, clock }),
+    ],
+    commands: [{ type: "stop", ...how }],
+  };
+};
+
+export const isPassivated = ({ state, interrupted }: ChildState): boolean =>
+  state === "waiting" && interrupted === null;
+
+/** Who waits for an answer is not woken by a message. */
+export const decideWake = (child: ChildState, record: Recorder, now: Now): Decision =>
+  child.open || !isPassivated(child)
+    ? nothing
+    : { events: [uncounted(child, RESTART_WOKEN, record, now)], commands: [{ type: "start" }] };

@@ -9,6 +9,7 @@ import { keptAnswer } from "./answer-artifact.ts";
 import { errorOf, failedToStart, honest, NOT_STARTED, RUN_GONE, UNKNOWN_EXIT } from "./exits.ts";
 import { durationOf } from "./limiting.ts";
 import { openTurn } from "./open-turn.ts";
+import { restOrWake } from "./passivating.ts";
 import type { Shell } from "./worker.ts";
 
 export const settle = async (shell: Shell): Promise<void> => {
@@ -63,6 +64,7 @@ export const settle = async (shell: Shell): Promise<void> => {
   };
   crashPoint("exit-before-record");
   await journal.fact({ type: "exited", ...told, duration_ms }, drafts, shell.forgetCheckpoints());
+  if (journal.child().state === "waiting") await restOrWake(shell);
   crashPoint("exit-after-record");
 };
 

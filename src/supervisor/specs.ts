@@ -43,7 +43,10 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
       }
       const spec = parsed.data;
       const isBackwards = spec.backoff_max_ms < spec.backoff_min_ms;
-      const more = isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : [];
+      const more = [
+        ...(isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : []),
+        ...(spec.passivate_ms > 0 && !canRest(spec, adapter) ? [CANNOT_REST] : []),
+      ];
       const refusedFor = yield* attempt(() => refusal(adapter, spec, more));
       return refusedFor === undefined ? { spec, adapter } : yield* Effect.fail(refusedFor);
     }),
@@ -123,3 +126,9 @@ const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> =
   );
   if (error !== undefined) throw error;
 };
+
+const CANNOT_REST =
+  "passivate: only a conversation can rest, of a kind that goes on in its session: claude with --interactive.";
+
+const canRest = ({ interactive }: WorkerSpec, { messages, sessions_under }: AgentAdapter): boolean =>
+  interactive && messages?.acknowledges === true && sessions_under !== undefined;

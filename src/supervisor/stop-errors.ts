@@ -16,6 +16,8 @@ export const stopError = (stop: StopReason | null): WorkerError | undefined => {
   if (stop.kind === "restart")
     return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}, to be started again.` };
   if (stop.kind === "shutdown") return { code: "WORKER_CANCELLED", message: `Stopped by ${stop.by}.` };
+  if (stop.kind === "passivate")
+    return { code: "WORKER_CANCELLED", message: "It had nothing to do, and rests until a message comes." };
   if (stop.kind === "session") {
     const { code, message } = sessionInUse(stop.session_id, stop.holder);
     return { code, message };

@@ -38,6 +38,7 @@ import { launch, withoutSecrets } from "./launching.ts";
 import { checkBudget, reportTimeout, timeoutOf } from "./limiting.ts";
 import { Mailing } from "./mailing.ts";
 import { checkOutput } from "./output-bounds.ts";
+import { endInput, isRestDue, passivate, restOrWake } from "./passivating.ts";
 import { isPaused, wasPaused } from "./pause.ts";
 import { applyPause } from "./pausing.ts";
 import type { BootAction } from "./reconcile.ts";
@@ -169,6 +170,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     }
     const first = (): void => {
       this.actor.start(firstStep(this));
+      if (this.beginning.action.type === "wait") this.fork(restOrWake(this));
       this.pauseAgain();
     };
     if (run === undefined) first();
@@ -245,6 +247,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
       const child = this.child();
       const { state, ladder } = child;
       if (state !== "running") return;
+      if (isRestDue(this, now)) this.fork(passivate(this));
       if (!isPaused(child) && this.vitals.dueAt(ladder) <= now)
         this.fork(this.vitals.tick(this.journal, run, now));
       checkOutput(this, disk);
@@ -268,6 +271,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
       case "launch":
         return launch(this, context.incarnation);
       case "terminate":
+        if (this.child().stop?.kind === "passivate") return endInput(this);
         return terminate(this, context.signal);
       case "killTree":
         return sendSignal(this, "SIGKILL", "grace is over");

@@ -275,6 +275,11 @@ export const WorkerKeys = z.strictObject({
     })
     .describe("what it may take with all that it starts, where a cgroup is delegated to the daemon")
     .optional(),
+  passivate: duration
+    .describe(
+      "a conversation that has waited so long for a message is ended, and started again by the next one; 0 is never",
+    )
+    .optional(),
   on_interrupted: z
     .enum(["continue", "ask", "never"])
     .describe(

@@ -82,6 +82,7 @@ const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput
     budget: keys.budget,
     limits: keys.limits && limitsOf(keys.limits),
     on_breach: keys.on_breach,
+    passivate_ms: keys.passivate,
     on_interrupted: keys.on_interrupted,
     on_supervisor_death: keys.on_supervisor_death,
     significant: keys.significant,

@@ -196,7 +196,17 @@ export class Fleet {
     await client.request("agent/send", { id, close: true });
   }
 
-  async #converse(client: Client, restart: "permanent" | "transient"): Promise<string> {
+  /** A conversation that rests as soon as it may, and wakes for a message; it is ended at the end. */
+  async napper(client: Client): Promise<void> {
+    const id = await this.#converse(client, "transient", { passivate_ms: 1 });
+    await client.request("agent/send", { id, text: "hello" });
+  }
+
+  async #converse(
+    client: Client,
+    restart: "permanent" | "transient",
+    over: { readonly passivate_ms?: number } = {},
+  ): Promise<string> {
     this.#conversations += 1;
     const ledger = this.path(`talker-${this.#conversations}`);
     const { id } = await client.request<{ id: string }>("agent/spawn", {
@@ -213,6 +223,7 @@ export class Fleet {
         stall_ms: 0,
         timeout_ms: 0,
         restart,
+        ...over,
       },
     });
     this.acknowledged.push({ what: "spawn", worker_id: id });

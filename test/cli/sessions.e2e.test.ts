@@ -146,3 +146,24 @@ it("goes on or ends unasked where its policy says so", async () => {
     incarnation: 1,
   });
 });
+
+it("rests while nobody talks to it, and wakes over a restart of the daemon with all that it knew", async () => {
+  const talker = fileURLToPath(new URL("../fixtures/agents/converses.mjs", import.meta.url));
+  const ledger = join(commands.home, "ledger");
+  await commands.agent(
+    "spawn",
+    "claude",
+    "hello",
+    "--interactive",
+    ...["--name", "rests", "--passivate", "1s"],
+    ...["--env", `CLAUDE_BINARY=${talker}`, "--env", `LEDGER=${ledger}`],
+  );
+  const state = async () => (await commands.agent("info", "rests")).data;
+  await until(async () => (await state()).state === "waiting");
+  expect(await state()).toMatchObject({ reason: "passivated", pid: null, turns: 1, restarts: 0 });
+  await commands.agent("daemon", "stop", "--keep-agents");
+  await commands.agent("daemon", "start");
+  expect((await commands.agent("ask", "rests", "and now?")).data.text).toBe("heard and now?");
+  expect(await state()).toMatchObject({ incarnation: 2, turns: 2, restarts: 0 });
+  expect((await commands.agent("spawn", "--passivate", "1s", "--", "cat")).exit).toBe(3);
+});

@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import { codex } from "../../src/adapters/codex/index.ts";
 import { command } from "../../src/adapters/command/index.ts";
-import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
+import type { MemoryRun, MemorySpawner } from "../../src/adapters/memory-spawner.ts";
 import { TreeSpec } from "../../src/protocol/tree.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { Services } from "../../src/supervisor/services.ts";
@@ -36,7 +36,7 @@ const answer = (run: MemoryRun, session: string): void => {
 
 const world = Effect.map(memoryMachine, (machine) => ({
   ...machine,
-  boot: (over: Partial<Services> = {}) => machine.boot({ adapterFor, ...over }),
+  boot: (over: Partial<Services> = {}, limits = {}) => machine.boot({ adapterFor, ...over }, limits),
   /** A worker that has ended in its session. */
   ended: (id: string) => until(`${id} ends`, () => machine.log.worker(id)?.state === "completed"),
 }));
@@ -549,6 +549,105 @@ describe("a message to an agent that had one prompt", () => {
         code: "INVALID_STATE",
         suggestion: "Go on in its session: agent resume fixer PROMPT",
       });
+    }),
+  );
+});
+
+describe("a conversation that nobody talks to", () => {
+  /** It acknowledges what it reads, and answers; at the end of its input it ends. */
+  const polite = (memory: MemorySpawner): void => {
+    const answered = new Map<MemoryRun, number>();
+    memory.onInput = (run) => {
+      const lines = run.stdin.split("\n").slice(0, -1);
+      for (const line of lines.slice(answered.get(run) ?? 0)) {
+        begin(run, "s1");
+        say(run, "s1", { ...JSON.parse(line), type: "user", isReplay: true });
+        say(run, "s1", { type: "result", subtype: "success", result: "heard", num_turns: 1 });
+      }
+      answered.set(run, lines.length);
+      if (run.stdinEnded) run.exit(0);
+    };
+  };
+  const talker = (over: Partial<WorkerSpecInput> = {}) =>
+    claude({ interactive: true, passivate_ms: 60_000, ...over });
+
+  it.effect("rests after its time, without a process and a slot, and the next message wakes it", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* world;
+      polite(memory);
+      const { runtime } = yield* boot({}, { running_max: 1 });
+      const { id } = yield* runtime.spawn(talker());
+      yield* nth(memory, 1);
+      yield* elapse(50);
+      expect(log.worker(id)?.state).toBe("running");
+      yield* elapse(15);
+      expect(log.worker(id)).toMatchObject({ state: "waiting", reason: "passivated", pid: null });
+      const other = yield* runtime.spawn(claude({ name: "other" }));
+      const second = yield* nth(memory, 2);
+      expect(second.request.worker_id).toBe(other.id);
+      answer(second, "s2");
+      yield* settled;
+      yield* runtime.send(id, "are you there?");
+      const third = yield* nth(memory, 3);
+      expect(argvOf(third)).toContain("--resume s1");
+      yield* elapse(1);
+      expect(third.stdin).toContain("are you there?");
+      expect(log.worker(id)).toMatchObject({ state: "running", restarts: 0, turns: 2 });
+      expect(log.stream(id, ["worker_restart_scheduled"])).toMatchObject([{ payload: { reason: "woken" } }]);
+    }),
+  );
+
+  it.effect("rests over a crash of the daemon, and wakes for what was sent meanwhile", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* world;
+      polite(memory);
+      const one = yield* boot();
+      const { id } = yield* one.runtime.spawn(talker());
+      yield* nth(memory, 1);
+      yield* elapse(65);
+      yield* one.crash;
+      const two = yield* boot();
+      yield* elapse(5);
+      expect(log.worker(id)?.state).toBe("waiting");
+      expect(memory.runs).toHaveLength(1);
+      expect(yield* Effect.flip(two.runtime.spawn(claude({ session: "s1" })))).toMatchObject({
+        code: "SESSION_IN_USE",
+      });
+      yield* two.runtime.send(id, "hello");
+      yield* nth(memory, 2);
+      yield* two.runtime.kill({ ids: [id] });
+      expect(log.worker(id)?.state).toBe("cancelled");
+    }),
+  );
+
+  it.effect("a message that comes while it is being stopped wakes it again", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* world;
+      polite(memory);
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(talker());
+      const first = yield* nth(memory, 1);
+      yield* elapse(50);
+      // It does not read the end of its input.
+      memory.onInput = () => undefined;
+      yield* elapse(12);
+      expect(log.worker(id)?.state).toBe("stopping");
+      yield* runtime.send(id, "late");
+      polite(memory);
+      first.exit(0);
+      const second = yield* nth(memory, 2);
+      yield* elapse(1);
+      expect(second.stdin).toContain("late");
+      expect(log.worker(id)?.state).toBe("running");
+    }),
+  );
+
+  it.effect("is for conversations alone", () =>
+    Effect.gen(function* () {
+      const { boot } = yield* world;
+      const { runtime } = yield* boot();
+      for (const over of [{ interactive: false }, { kind: "command", argv: ["cat"] }])
+        expect(yield* Effect.flip(runtime.spawn(talker(over)))).toMatchObject({ code: "INVALID_REQUEST" });
     }),
   );
 });

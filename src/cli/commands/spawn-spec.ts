@@ -253,6 +253,7 @@ export const specOf = (
     heartbeat_ms: flags.heartbeat as number | undefined,
     budget: flags.budget as BudgetReading | undefined,
     on_breach: flags["on-breach"] as WorkerSpecInput["on_breach"],
+    passivate_ms: flags.passivate as number | undefined,
     on_interrupted: flags["on-interrupted"] as WorkerSpecInput["on_interrupted"],
     supervisor: flags.supervisor as string | undefined,
     parent: parentOf(env),

@@ -157,6 +157,7 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   machine_restarted: "started again: the machine was restarted",
   session_lost: "started again, in a fresh session",
   answered: "started again, as it was answered",
+  woken: "woken by a message",
   rate_limited: "waits until the provider's rate limit resets",
 };
 

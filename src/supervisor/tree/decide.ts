@@ -11,7 +11,7 @@ import { isEnded } from "../../protocol/worker.ts";
 import { backoffDelay } from "../backoff.ts";
 import { step } from "../decide.ts";
 import type { Input, Now } from "../inputs.ts";
-import { isRestarted, uncounted, type Verdict } from "../private-supervisor.ts";
+import { isRestarted, passivated, uncounted, type Verdict } from "../private-supervisor.ts";
 import { isRateLimited } from "../rate-limit.ts";
 import { recorder } from "../recorder.ts";
 import { countRestart } from "../window.ts";
@@ -112,6 +112,10 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       return;
     case "held":
       return goDown(draft, member, supervisor, ref);
+    case "passivated":
+      if (goesDown) return goDown(draft, member, supervisor, ref);
+      draft.record(passivated(member.child, recorder(member.child), draft.now));
+      return draft.tell(member.child.worker_id, { type: "wait" });
     case "again": {
       if (goesDown) return goDown(draft, member, supervisor, ref);
       draft.record(uncounted(member.child, verdict.reason, recorder(member.child), draft.now));
