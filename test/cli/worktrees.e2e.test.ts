@@ -172,13 +172,13 @@ it("a worker of a file has one, also after a second agent up", async () => {
   const node = `{ name: w, cwd: ${repo.path}, worktree: crew/one, argv: [sleep, "600"] }`;
   writeFileSync(file, `version: 1\nname: crew\ntree:\n  children:\n    - ${node}\n`);
   expect((await commands.agent("up", "--file", file)).exit).toBe(0);
-  const before = await workspaceOf("crew/w");
+  const before = await workspaceOf("w");
   expect(before.branch).toBe("crew/one");
   const again = await commands.agent("up", "--file", file);
   expect({ exit: again.exit, effect: again.data.effect }).toEqual({ exit: 0, effect: "noop" });
-  await commands.agent("restart", "crew/w");
-  await until(async () => (await commands.agent("info", "crew/w")).data.incarnation === 2);
-  expect(await workspaceOf("crew/w")).toEqual(before);
+  await commands.agent("restart", "w");
+  await until(async () => (await commands.agent("info", "w")).data.incarnation === 2);
+  expect(await workspaceOf("w")).toEqual(before);
   await commands.agent("down", "--file", file);
 });
 
