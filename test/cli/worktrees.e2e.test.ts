@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readStat } from "../../src/adapters/process/identity.ts";
 import { makeRepository, type TestRepository } from "../support/repository.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
@@ -141,6 +142,42 @@ describe("a worker with --worktree", () => {
     expect((await commands.agent("kill", "slow")).exit).toBe(0);
     expect((await commands.agent("info", "slow")).data).toMatchObject({ state: "cancelled" });
     expect(existsSync(join(slow.root, "ran"))).toBe(false);
+    rmSync(slow.root, { recursive: true, force: true });
+  });
+
+  it("is checked out anew where its daemon was killed in the middle of it, and the old git is ended first", async () => {
+    const slow = makeRepository({ "a.txt": "one\n", ".gitattributes": "*.txt filter=slow\n" });
+    const [begun, release, ran] = ["begun", "release", "ran"].map((name) => join(slow.root, name)) as [
+      string,
+      string,
+      string,
+    ];
+    slow.git("config", "filter.slow.smudge", `echo $$ >>${begun}; [ -e ${release} ] || sleep 600; cat`);
+    const argv = [
+      "--worktree",
+      "--name",
+      "cut",
+      "--restart",
+      "transient",
+      "--",
+      "sh",
+      "-c",
+      `cp a.txt ${ran}`,
+    ];
+    await commands.agent("spawn", "--cwd", slow.path, ...argv);
+    await until(() => existsSync(begun));
+    process.kill(await commands.daemonPid(), "SIGKILL");
+    writeFileSync(release, "");
+    await commands.agent("daemon", "start");
+    await until(() => existsSync(ran));
+    expect(readFileSync(ran, "utf8")).toBe("one\n");
+    const [first, ...others] = readFileSync(begun, "utf8").trim().split("\n");
+    expect(others.length).toBeGreaterThan(0);
+    // A machine whose init reaps nobody keeps a zombie of it.
+    expect(readStat(Number(first))?.state ?? "Z").toBe("Z");
+    await commands.agent("wait", "cut");
+    expect((await commands.agent("info", "cut")).data).toMatchObject({ state: "completed" });
+    expect(slow.git("worktree", "list").trim().split("\n")).toHaveLength(2);
     rmSync(slow.root, { recursive: true, force: true });
   });
 
