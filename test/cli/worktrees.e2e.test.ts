@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readStat } from "../../src/adapters/process/identity.ts";
 import { makeRepository, type TestRepository } from "../support/repository.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
@@ -144,6 +145,42 @@ describe("a worker with --worktree", () => {
     rmSync(slow.root, { recursive: true, force: true });
   });
 
+  it("is checked out anew where its daemon was killed in the middle of it, and the old git is ended first", async () => {
+    const slow = makeRepository({ "a.txt": "one\n", ".gitattributes": "*.txt filter=slow\n" });
+    const [begun, release, ran] = ["begun", "release", "ran"].map((name) => join(slow.root, name)) as [
+      string,
+      string,
+      string,
+    ];
+    slow.git("config", "filter.slow.smudge", `echo $$ >>${begun}; [ -e ${release} ] || sleep 600; cat`);
+    const argv = [
+      "--worktree",
+      "--name",
+      "cut",
+      "--restart",
+      "transient",
+      "--",
+      "sh",
+      "-c",
+      `cp a.txt ${ran}`,
+    ];
+    await commands.agent("spawn", "--cwd", slow.path, ...argv);
+    await until(() => existsSync(begun));
+    process.kill(await commands.daemonPid(), "SIGKILL");
+    writeFileSync(release, "");
+    await commands.agent("daemon", "start");
+    await until(() => existsSync(ran));
+    expect(readFileSync(ran, "utf8")).toBe("one\n");
+    const [first, ...others] = readFileSync(begun, "utf8").trim().split("\n");
+    expect(others.length).toBeGreaterThan(0);
+    // A machine whose init reaps nobody keeps a zombie of it.
+    expect(readStat(Number(first))?.state ?? "Z").toBe("Z");
+    await commands.agent("wait", "cut");
+    expect((await commands.agent("info", "cut")).data).toMatchObject({ state: "completed" });
+    expect(slow.git("worktree", "list").trim().split("\n")).toHaveLength(2);
+    rmSync(slow.root, { recursive: true, force: true });
+  });
+
   it("has the secrets that it was given masked in the diff", async () => {
     const secret = "canary-4f7d1c9e2b";
     writeFileSync(join(repo.root, "key"), `${secret}\n`);
@@ -172,13 +209,13 @@ it("a worker of a file has one, also after a second agent up", async () => {
   const node = `{ name: w, cwd: ${repo.path}, worktree: crew/one, argv: [sleep, "600"] }`;
   writeFileSync(file, `version: 1\nname: crew\ntree:\n  children:\n    - ${node}\n`);
   expect((await commands.agent("up", "--file", file)).exit).toBe(0);
-  const before = await workspaceOf("crew/w");
+  const before = await workspaceOf("w");
   expect(before.branch).toBe("crew/one");
   const again = await commands.agent("up", "--file", file);
   expect({ exit: again.exit, effect: again.data.effect }).toEqual({ exit: 0, effect: "noop" });
-  await commands.agent("restart", "crew/w");
-  await until(async () => (await commands.agent("info", "crew/w")).data.incarnation === 2);
-  expect(await workspaceOf("crew/w")).toEqual(before);
+  await commands.agent("restart", "w");
+  await until(async () => (await commands.agent("info", "w")).data.incarnation === 2);
+  expect(await workspaceOf("w")).toEqual(before);
   await commands.agent("down", "--file", file);
 });
 

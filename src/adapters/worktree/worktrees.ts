@@ -9,6 +9,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { GIT_CHECKOUT_MAX_MS } from "../../protocol/limits.ts";
 import type { WorkerWorkspace } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
+import { endStrays } from "../process/strays.ts";
 import { type ClientEnvironment, type GitCall, git, gitLine } from "./git.ts";
 
 /** What a worktree would be made from. */
@@ -127,6 +128,9 @@ const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fal
 /** As git itself marks it until its checkout is done: no agent has ever run in it. */
 const isUnfinished = (adminDir: string): boolean => textOf(join(adminDir, "locked")) === "initializing";
 
+/** What a git that checks out a worktree carries, with the filters that it runs. */
+const CHECKOUT = "HOLDFAST_CHECKOUT";
+
 interface Making {
   readonly client_env: ClientEnvironment;
   /** Nobody waits for it any more. */
@@ -139,7 +143,8 @@ interface Making {
  */
 export const ensureWorkspace = async (workspace: WorkerWorkspace, making: Making): Promise<boolean> => {
   const { path, git_dir, branch, base_commit } = workspace;
-  const call: GitCall = { cwd: git_dir, ...making, max_ms: GIT_CHECKOUT_MAX_MS };
+  const env = { [CHECKOUT]: path };
+  const call: GitCall = { cwd: git_dir, ...making, env, max_ms: GIT_CHECKOUT_MAX_MS };
   const adminDir = adminDirOf(workspace);
   const isEmpty = isThere(path) && lstatSync(path).isDirectory() && namesIn(path).length === 0;
   if (isThere(path) && !isEmpty) {
@@ -149,6 +154,10 @@ export const ensureWorkspace = async (workspace: WorkerWorkspace, making: Making
         "Move it away, then `agent restart` the worker.",
       );
     if (!isUnfinished(adminDir)) return false;
+  }
+  // The git of a daemon that died goes on; at its own end it might remove what is made anew here.
+  await endStrays(CHECKOUT, path);
+  if (isThere(path) && !isEmpty) {
     rmSync(path, { recursive: true, force: true });
   }
   if (!existsSync(git_dir))

@@ -1,0 +1,27 @@
+/**
+ * Helpers of an earlier daemon that died under them: found by a variable that each carries, with what they have started, and ended.
+ * KILL at once: one that is told to end would take back what it has begun, while another begins it anew.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { RUN_POLL_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
+import { identityOf, listPids, readProc, readStat, signalProcess } from "./identity.ts";
+import { environ } from "./sweep.ts";
+
+/** Resolves when nobody carries `variable=value` any more, or after SWEEP_PASSES_MAX looks. */
+export const endStrays = async (variable: string, value: string): Promise<void> => {
+  const assignment = Buffer.from(`\0${variable}=${value}\0`);
+  for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {
+    const found = listPids().filter((pid) => {
+      const block = readProc(`/proc/${pid}/environ`, environ);
+      return typeof block !== "string" && Buffer.concat([NUL, block, NUL]).includes(assignment);
+    });
+    if (found.length === 0) return;
+    for (const pid of found) {
+      const stat = readStat(pid);
+      if (stat !== undefined) signalProcess(identityOf(pid, stat.start_time), "SIGKILL");
+    }
+    await sleep(RUN_POLL_MS);
+  }
+};
+
+const NUL = Buffer.from("\0");
