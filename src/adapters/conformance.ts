@@ -11,6 +11,7 @@ import { DECODER_STATE_MAX_BYTES } from "../protocol/limits.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter, DecodedRecord, ExitFacts, Line, PlanContext } from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
+import { refusal } from "./gateway.ts";
 
 export interface ConformanceCase {
   readonly title: string;
@@ -169,9 +170,10 @@ export const conformance = <S>(
       title: "an extension key that is not supported is a mistake",
       check: () => {
         const { spec } = planContext(adapter.kind, "hello");
-        const problems = adapter.validate({ ...spec, ext: { "backend.other.thing": true } });
-        assert.equal(problems.length, 1);
-        assert.match(problems[0]!, /backend\.other\.thing/);
+        const error = refusal(adapter, { ...spec, ext: { "backend.other.thing": true } });
+        assert.equal(error?.code, "UNSUPPORTED_CAPABILITY");
+        assert.equal(error.info.problems?.length, 1);
+        assert.match(error.message, /backend\.other\.thing/);
       },
     },
   ];

@@ -73,7 +73,7 @@ export const CHECKS: Checks = {
   "agent/kill": workers.killProblems,
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,
-  "agent/capabilities": ({ args }) => kindProblem(args[0]),
+  "agent/capabilities": kindProblem,
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,
   "agent/down": tree.downProblems,

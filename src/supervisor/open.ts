@@ -10,7 +10,7 @@ import { removeOldRuns } from "../adapters/process/keep.ts";
 import { heldLifeline } from "../adapters/process/lifeline.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
-import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import { builtIn, type Registry } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import {
@@ -41,6 +41,8 @@ export interface OpenRuntimeOptions {
   readonly stateDir: string;
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
+  /** The kinds that there are. Default: ours, with nothing allowed that must be. */
+  readonly registry?: Registry | undefined;
   /** How long output of ended incarnations stays in the log; Infinity is for ever. */
   readonly retentionMs?: number | undefined;
   /** What the log may take before its oldest output goes, whatever its age. Default: as much as there is. */
@@ -66,6 +68,7 @@ export const openRuntime = (
   options: OpenRuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
+    const { registry = builtIn } = options;
     const runsDir = join(options.stateDir, "runs");
     const report = options.report ?? (() => undefined);
     const defects = options.defects ?? makeDefects(report);
@@ -137,7 +140,7 @@ export const openRuntime = (
       random: Math.random,
       zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       probe: { fileExists, isDirectory, portAccepts },
-      adapterFor,
+      adapterFor: registry.adapterFor,
       defects,
       onTick: options.onTick,
       report,
@@ -149,7 +152,7 @@ export const openRuntime = (
                 ? ""
                 : (spec.env[adapter.binary.variable] ??
                   spec.client_env[adapter.binary.variable] ??
-                  adapter.binary.name);
+                  registry.binaryOf(adapter)!);
             const plan = adapter.plan({ spec, incarnation, session, binary });
             const built = await buildEnvironment({
               spec,
@@ -182,8 +185,7 @@ export const openRuntime = (
     const runtime = yield* makeRuntime(services, {
       version: options.version,
       state_dir: options.stateDir,
-      adapters,
-      suggestKind,
+      registry,
       retention_ms: retentionMs,
       retention_bytes: options.retentionBytes,
       ...(options.limits === undefined ? {} : { limits: options.limits }),

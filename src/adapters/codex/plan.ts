@@ -16,8 +16,8 @@ import {
   RESUME,
 } from "../extensions.ts";
 
-export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
-export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
+const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
+const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
 
 /** Notes A.5: the words of codex itself. */
 const OWN_KEYS = {

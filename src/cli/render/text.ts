@@ -301,7 +301,10 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
 const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
-type Kind = Replies["agent/capabilities"]["kinds"][number] & { readonly path: string | null };
+type Kind = Pick<
+  Replies["agent/capabilities"]["kinds"][number],
+  "kind" | "aliases" | "summary" | "capabilities" | "binary" | "module"
+> & { readonly path: string | null };
 
 const programOf = ({ binary, path }: Kind): string =>
   binary === null ? "yours" : (path ?? `${binary}: not found`);
@@ -314,6 +317,7 @@ const capabilities: TextOf<{ readonly kinds: readonly Kind[] }> = ({ kinds }, { 
       ["short names", kind.aliases.join(", ")],
       ["what", kind.summary],
       ["program", programOf(kind)],
+      ...(kind.module === null ? [] : [["adapter", kind.module] as const]),
       ...kind.capabilities.map((each, at) => [at === 0 ? "can" : "", each] as const),
     ]);
   const rows = kinds.map((each) => [
