@@ -36,6 +36,7 @@ const APART: Readonly<Record<string, string>> = {
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
   "cli-configuration": "src/daemon/configuration.ts",
+  "cli-mcp": "src/daemon/mcp.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
 };
 const loadedApart: Plugin = {
@@ -44,7 +45,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts|configuration)|validate\/validators)\.ts$/,
+          /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

@@ -4,6 +4,7 @@ import * as cas from "./commands/cas.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
+import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import { spawn } from "./commands/spawn.ts";
 import { spawnConditions } from "./commands/spawn-conditions.ts";
@@ -39,6 +40,10 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/ask": messages.ask,
   "agent/messages": messages.messages,
   "agent/capabilities": workers.capabilities,
+  "mcp/list": mcp.list,
+  "mcp/get": mcp.get,
+  "mcp/add": mcp.add,
+  "mcp/remove": mcp.remove,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "daemon/run": daemon.run,
   "daemon/start": daemon.start,
@@ -74,6 +79,10 @@ export const CHECKS: Checks = {
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,
   "agent/capabilities": kindProblem,
+  "mcp/list": kindProblem,
+  "mcp/get": kindProblem,
+  "mcp/add": kindProblem,
+  "mcp/remove": kindProblem,
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,
   "agent/down": tree.downProblems,

@@ -2,6 +2,7 @@
 import type { AgentAdapter } from "../adapter.ts";
 import { optedIn } from "../opt-ins.ts";
 import { decode } from "./decode.ts";
+import { mcp } from "./mcp.ts";
 import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
 import { capabilities, credentials, OPT_INS, plan, validateWith } from "./plan.ts";
@@ -17,6 +18,7 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   streams: ["stdout"],
   default_restart: "transient",
   messages,
+  mcp,
   configured: (options) => {
     const able = [...capabilities, ...optedIn(OPT_INS, options)];
     return { capabilities: able, validate: validateWith(able) };

@@ -2,6 +2,7 @@
 import type { AgentAdapter } from "../adapter.ts";
 import { optedIn } from "../opt-ins.ts";
 import { decode } from "./decode.ts";
+import { mcp } from "./mcp.ts";
 import { finish } from "./outcome.ts";
 import { capabilities, credentials, OPT_INS, plan, validateWith } from "./plan.ts";
 import { type CodexState, initial } from "./state.ts";
@@ -15,6 +16,7 @@ export const codex: AgentAdapter<CodexState> = {
   credentials,
   streams: ["stdout"],
   default_restart: "transient",
+  mcp,
   configured: (options) => {
     const able = [...capabilities, ...optedIn(OPT_INS, options)];
     return { capabilities: able, validate: validateWith(able) };

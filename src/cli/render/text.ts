@@ -10,6 +10,7 @@ import type { Valid } from "../commands/validate.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import * as daemon from "./daemon-text.ts";
+import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
@@ -301,34 +302,6 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
 const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
-type Kind = Pick<
-  Replies["agent/capabilities"]["kinds"][number],
-  "kind" | "aliases" | "summary" | "capabilities" | "binary" | "module"
-> & { readonly path: string | null };
-
-const programOf = ({ binary, path }: Kind): string =>
-  binary === null ? "yours" : (path ?? `${binary}: not found`);
-
-const capabilities: TextOf<{ readonly kinds: readonly Kind[] }> = ({ kinds }, { paint, columns }) => {
-  const [kind] = kinds;
-  if (kind !== undefined && kinds.length === 1)
-    return pairs(paint, [
-      ["kind", kind.kind],
-      ["short names", kind.aliases.join(", ")],
-      ["what", kind.summary],
-      ["program", programOf(kind)],
-      ...(kind.module === null ? [] : [["adapter", kind.module] as const]),
-      ...kind.capabilities.map((each, at) => [at === 0 ? "can" : "", each] as const),
-    ]);
-  const rows = kinds.map((each) => [
-    each.kind,
-    each.aliases.join(", ") || "–",
-    programOf(each),
-    each.summary,
-  ]);
-  return table([["KIND", "SHORT", "PROGRAM", "WHAT"].map((cell) => paint("dim", cell)), ...rows], columns);
-};
-
 const MARKS: Readonly<Record<string, readonly [Tone, string]>> = {
   ok: ["good", "ok  "],
   warn: ["warn", "warn"],
@@ -391,6 +364,10 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/output": output,
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
+  "mcp/list": mcpText,
+  "mcp/get": mcpText,
+  "mcp/add": mcpText,
+  "mcp/remove": mcpText,
   "daemon/status": daemon.status,
   "daemon/upgrade": daemon.upgraded,
   "daemon/install": daemon.installed,
