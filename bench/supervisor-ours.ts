@@ -2,9 +2,11 @@
  * Holdfast's side of `supervisor.ts`, in a process of its own: the real shell (spawn, machine, decisions, records, restarts)
  * over a log in memory and agents that are objects.
  */
+
 import { Effect, Scope } from "effect";
 import type { AgentAdapter } from "../src/adapters/adapter.ts";
 import { command } from "../src/adapters/command/index.ts";
+import { builtIn } from "../src/adapters/registry.ts";
 import type { LaunchRequest, Run, RunExit, RuntimeSpawner } from "../src/adapters/spawner.ts";
 import type { WorkerSpecInput } from "../src/protocol/worker.ts";
 import { makeDefects } from "../src/supervisor/defects.ts";
@@ -149,8 +151,7 @@ await measure(async (count) => {
   const options = {
     version: "bench",
     state_dir: "/nonexistent",
-    adapters: [silent],
-    suggestKind: () => undefined,
+    registry: builtIn,
   };
   const runtime = await Effect.runPromise(Scope.provide(makeRuntime(services, options), Scope.makeUnsafe()));
   await Effect.runPromise(

@@ -35,6 +35,8 @@ const APART: Readonly<Record<string, string>> = {
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
+  "cli-configuration": "src/daemon/configuration.ts",
+  "cli-mcp": "src/daemon/mcp.ts",
   "cli-validators": "src/protocol/validate/validators.ts",
 };
 const loadedApart: Plugin = {
@@ -42,7 +44,8 @@ const loadedApart: Plugin = {
   setup: ({ onResolve }) =>
     onResolve(
       {
-        filter: /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts)|validate\/validators)\.ts$/,
+        filter:
+          /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

@@ -363,6 +363,20 @@ const only = ([result]: readonly PerWorker[]): PerWorker => {
   return result;
 };
 
+export type {
+  AgentAdapter,
+  Decoded,
+  DecodedRecord,
+  ExitFacts,
+  IncarnationOutcome,
+  KindOptions,
+  LaunchPlan,
+  Line,
+  MessageProtocol,
+  PlanContext,
+  SpoolName,
+  StdinPlan,
+} from "./adapters/adapter.ts";
 export type { Json, KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";

@@ -143,6 +143,23 @@ export interface WritableState {
   readonly isFile?: true;
 }
 
+/** What `agent mcp` asks of an agent's CLI about its MCP servers: checked, trimmed, and never with a dash in front (notes A.5). */
+export type McpRequest =
+  | { readonly do: "list" }
+  | { readonly do: "get" | "remove"; readonly name: string }
+  | {
+      readonly do: "add";
+      readonly name: string;
+      readonly server:
+        | {
+            readonly at: "command";
+            readonly command: readonly string[];
+            readonly env: Readonly<Record<string, string>>;
+          }
+        /** The variable is a name: the CLI reads its value when it connects. */
+        | { readonly at: "url"; readonly url: string; readonly bearer_env_var: string | undefined };
+    };
+
 export interface AgentAdapter<S = unknown> {
   readonly kind: string;
   /** Short names on the command line: `claude` for `claude_code`. */
@@ -167,6 +184,8 @@ export interface AgentAdapter<S = unknown> {
   readonly messages?: MessageProtocol<S>;
   /** Whether the stdin of this worker stays open, so that it is spoken with; where it is not said, if it is interactive. */
   converses?(spec: WorkerSpec): boolean;
+  /** The arguments of its program for such a request, or a sentence that says why there are none; absent where it has no MCP servers. */
+  readonly mcp?: (request: McpRequest) => readonly string[] | string;
   /** What differs where the configuration allows more; absent where there is nothing that must be allowed. */
   readonly configured?: (options: KindOptions) => Pick<AgentAdapter, "capabilities" | "validate">;
   /** What stays writable in a sandbox: its sessions and settings. */

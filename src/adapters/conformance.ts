@@ -19,6 +19,7 @@ import {
   type PlanContext,
 } from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
+import { refusal } from "./gateway.ts";
 
 export interface ConformanceCase {
   readonly title: string;
@@ -183,9 +184,10 @@ export const conformance = <S>(
       title: "an extension key that is not supported is a mistake",
       check: () => {
         const { spec } = planContext(adapter.kind, "hello");
-        const problems = adapter.validate({ ...spec, ext: { "backend.other.thing": true } });
-        assert.equal(problems.length, 1);
-        assert.match(problems[0]!, /backend\.other\.thing/);
+        const error = refusal(adapter, { ...spec, ext: { "backend.other.thing": true } });
+        assert.equal(error?.code, "UNSUPPORTED_CAPABILITY");
+        assert.equal(error.info.problems?.length, 1);
+        assert.match(error.message, /backend\.other\.thing/);
       },
     },
   ];

@@ -1,7 +1,7 @@
 /**
  * What is kept of the output of a command that manages MCP servers (agent-event notes A.2 and A.5): the first bytes up to the bound. The
  * rest is read, so that the command does not wait for a reader, and let go of. It is decoded first and cut then, since a byte that is no
- * UTF-8 becomes three. *(planned)*: the management of MCP servers, which uses it; until then its tests alone do.
+ * UTF-8 becomes three.
  */
 import { markTruncated } from "../protocol/bounds.ts";
 import { MCP_OUTPUT_MAX_BYTES } from "../protocol/limits.ts";

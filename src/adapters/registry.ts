@@ -1,7 +1,7 @@
-/** All kinds of agent, by their names. Whoever adds a kind adds one line here. */
+/** All kinds of agent, by their names. Whoever adds a kind adds one line here; users add theirs in the configuration (user-adapters.ts). */
 import { nearest } from "../protocol/suggest.ts";
 import { acp } from "./acp/index.ts";
-import type { AgentAdapter } from "./adapter.ts";
+import type { AgentAdapter, KindOptions } from "./adapter.ts";
 import { claudeCode } from "./claude-code/index.ts";
 import { codex } from "./codex/index.ts";
 import { command } from "./command/index.ts";
@@ -10,13 +10,72 @@ import { geminiCli } from "./gemini-cli/index.ts";
 /** A registry does not know the states of its adapters: each gets back only what it gave. */
 export const adapters = [command, claudeCode, codex, geminiCli, acp] as unknown as readonly AgentAdapter[];
 
-const byName: ReadonlyMap<string, AgentAdapter> = new Map(
-  adapters.flatMap((adapter) => [adapter.kind, ...adapter.aliases].map((name) => [name, adapter] as const)),
-);
+/** Every word that names one of these kinds. */
+export const namesOf = ({ kind, aliases }: Pick<AgentAdapter, "kind" | "aliases">): readonly string[] => [
+  kind,
+  ...aliases,
+];
 
-/** By kind (`claude_code`) or by its short name (`claude`). */
-export const adapterFor = (kindOrAlias: string): AgentAdapter | undefined => byName.get(kindOrAlias);
+/** An adapter of a user's that is left out, and why: a sentence. */
+export interface RefusedAdapter {
+  /** Its file; or the configuration itself, where that cannot be read. */
+  readonly module: string;
+  readonly why: string;
+}
 
-/** The name that was probably meant; undefined where none is near. */
-export const suggestKind = (typo: string): string | undefined =>
-  nearest(typo.replaceAll("-", "_"), [...byName.keys()]);
+/** What a daemon, or a program with the runtime in it, has of kinds: instances, as its configuration wants them. */
+export interface Registry {
+  readonly all: readonly AgentAdapter[];
+  readonly refused: readonly RefusedAdapter[];
+  /** By kind (`claude_code`) or by its short name (`claude`). */
+  adapterFor(kindOrAlias: string): AgentAdapter | undefined;
+  /** The name that was probably meant; undefined where none is near. */
+  suggestKind(typo: string): string | undefined;
+  /** The file that a user's adapter was loaded from; null for a kind of our own, or of a program's. */
+  moduleOf(kind: string): string | null;
+  isBuiltIn(kind: string): boolean;
+  /** The program of a kind, where nobody names another one by its variable; null where argv is the program. */
+  binaryOf(adapter: AgentAdapter): string | null;
+}
+
+export interface RegistryOptions {
+  /** Adapters of users, checked already; `module` is null for those of a program. */
+  readonly users?: readonly { readonly adapter: AgentAdapter; readonly module: string | null }[];
+  readonly refused?: readonly RefusedAdapter[];
+  /** By kind. */
+  readonly options?: Readonly<Record<string, KindOptions>>;
+  /** Paths or bare names, by kind. */
+  readonly binaries?: Readonly<Record<string, string>>;
+}
+
+export const makeRegistry = ({
+  users = [],
+  refused = [],
+  options = {},
+  binaries = {},
+}: RegistryOptions = {}): Registry => {
+  const modules = new Map(users.map(({ adapter, module }) => [adapter.kind, module]));
+  const all = [...adapters, ...users.map(({ adapter }) => adapter)].map((adapter) =>
+    instanceOf(adapter, Object.hasOwn(options, adapter.kind) ? options[adapter.kind] : undefined),
+  );
+  const byName = new Map(all.flatMap((adapter) => namesOf(adapter).map((name) => [name, adapter] as const)));
+  return {
+    all,
+    refused,
+    adapterFor: (name) => byName.get(name),
+    suggestKind: (typo) => nearest(typo.replaceAll("-", "_"), [...byName.keys()]),
+    moduleOf: (kind) => modules.get(kind) ?? null,
+    isBuiltIn: (kind) => !modules.has(kind),
+    binaryOf: ({ kind, binary }) =>
+      binary === null ? null : Object.hasOwn(binaries, kind) ? binaries[kind]! : binary.name,
+  };
+};
+
+const instanceOf = (adapter: AgentAdapter, options: KindOptions | undefined): AgentAdapter =>
+  options === undefined || adapter.configured === undefined
+    ? adapter
+    : { ...adapter, ...adapter.configured(options) };
+
+/** Without any configuration. */
+export const builtIn: Registry = makeRegistry();
+export const { adapterFor, suggestKind } = builtIn;

@@ -6,6 +6,7 @@ import { changesProblems } from "./commands/changes.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
+import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import * as resume from "./commands/resume.ts";
 import { spawn } from "./commands/spawn.ts";
@@ -52,6 +53,10 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "approvals/deny": approvals.deny,
   "agent/cancel": approvals.cancel,
   "agent/capabilities": workers.capabilities,
+  "mcp/list": mcp.list,
+  "mcp/get": mcp.get,
+  "mcp/add": mcp.add,
+  "mcp/remove": mcp.remove,
   "agent/doctor": async (context) => (await import("./commands/doctor.ts")).doctor(context),
   "daemon/run": daemon.run,
   "daemon/start": daemon.start,
@@ -88,7 +93,11 @@ export const CHECKS: Checks = {
   "agent/kill": workers.killProblems,
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,
-  "agent/capabilities": ({ args }) => kindProblem(args[0]),
+  "agent/capabilities": kindProblem,
+  "mcp/list": kindProblem,
+  "mcp/get": kindProblem,
+  "mcp/add": kindProblem,
+  "mcp/remove": kindProblem,
   "agent/up": tree.upProblems,
   "agent/diff": tree.upProblems,
   "agent/down": tree.downProblems,

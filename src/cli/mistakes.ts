@@ -18,7 +18,11 @@ export const mistakes = (
 ): HoldfastError | undefined => {
   if (call.unknown) return call.unknown;
   const name = call.command.command;
-  const problems = [...call.problems, ...(CHECKS[name]?.(call) ?? []), ...environmentProblems(place.env)];
+  const problems = [
+    ...call.problems,
+    ...(CHECKS[name]?.(call, place) ?? []),
+    ...environmentProblems(place.env),
+  ];
   const missing = CONDITIONS[name]?.(call, place) ?? [];
   const [first] = missing;
   const hasBadArgument = problems.length > 0 || missing.some(({ row }) => row.exit === ARG_ERROR);

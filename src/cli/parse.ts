@@ -196,7 +196,13 @@ const failed = (
 });
 
 /** What a command says about a call beyond the registry: mistakes between its flags and arguments. */
-export type Checks = Readonly<Record<string, ((call: Call) => readonly string[]) | undefined>>;
+export type Checks = Readonly<Record<string, ((call: Call, place?: Place) => readonly string[]) | undefined>>;
+
+/** Where a call is made; undefined while it is only looked whether it could be one. */
+export interface Place {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
 
 const readerWith =
   (checks: Checks): Reader =>

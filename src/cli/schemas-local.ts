@@ -22,7 +22,21 @@ const artifact: z.ZodType<ArtifactRow> = z.object({
 /** Of what is valid; what is not has its findings in the error's detail. */
 const validShape = { valid: z.literal(true), input: z.string(), strict: z.boolean() };
 
+const mcp = z.object({
+  kind: z.string(),
+  exit_code: z.int().nullable().describe("of the agent's CLI"),
+  signal: z.string().nullable(),
+  stdout: z.string(),
+  stdout_truncated: z.boolean(),
+  stderr: z.string(),
+  stderr_truncated: z.boolean(),
+});
+
 export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
+  "mcp/list": mcp,
+  "mcp/get": mcp,
+  "mcp/add": mcp.extend({ effect: z.enum(["created", "noop"]) }),
+  "mcp/remove": mcp.extend({ effect: z.enum(["deleted", "noop"]) }),
   "cas/put": z.object({ digest, size_bytes: z.int(), effect: z.enum(["created", "noop"]) }),
   "cas/get": z.object({
     digest,

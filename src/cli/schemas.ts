@@ -282,6 +282,8 @@ const kinds = z.array(
     capabilities: z.array(z.string()),
     binary: z.string().nullable(),
     path: z.string().nullable().describe("where agent spawn would find the program now"),
+    origin: z.enum(["built_in", "user"]),
+    module: z.string().nullable().describe("the file of a user's adapter"),
   }),
 );
 const doctor: z.ZodType<DoctorReport> = z.object({

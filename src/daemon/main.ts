@@ -12,11 +12,12 @@ import { HoldfastError } from "../protocol/errors.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
 import { isOfTheSystem } from "../protocol/system-errors.ts";
 import { makeOffload } from "../store/offload.ts";
-import { attempt } from "../supervisor/attempt.ts";
+import { attempt, attemptAsync } from "../supervisor/attempt.ts";
 import type { Defects } from "../supervisor/defects.ts";
 import type { RuntimeApi } from "../supervisor/facade.ts";
 import type { OpenRuntimeOptions } from "../supervisor/open.ts";
 import { artifactsOfReplies } from "./artifacts.ts";
+import { configuredRegistry } from "./configuration.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
@@ -93,11 +94,15 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       (cause) => options.defects.tell("the watchdog", cause),
     );
     const output = yield* attempt(() => outputOf(options.env));
+    const registry = yield* attemptAsync(() => configuredRegistry(stateDir));
+    for (const { module, why } of registry.refused)
+      log("warn", "an adapter, or the configuration, is left out", { module, why });
     crashPoint("boot-before-log");
     const runtime = yield* options.openRuntime({
       stateDir,
       version,
       cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
+      registry,
       limits: yield* atStart(() => limitsOf(options.env)),
       retentionMs: yield* atStart(() => retentionOf(options.env)),
       retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),

@@ -38,6 +38,8 @@ export const runtimeLink = (stateDir: string, env: Environment, home: string): s
   return join(runtimeDir, "holdfast", "agent.sock");
 };
 
+/** What users add and allow (docs/daemon.md, Configuration). */
+export const configurationPath = (stateDir: string): string => join(stateDir, "config.yaml");
 export const daemonFilePath = (stateDir: string): string => join(stateDir, "daemon.json");
 /** There while the daemon's loop or tick does not run (watchdog.ts). */
 export const stalledFilePath = (stateDir: string): string => join(stateDir, "daemon.stalled");

@@ -79,7 +79,11 @@ export interface Replies extends Record<RequestName, object> {
   "agent/wait": { readonly results: readonly WaitReply[] };
   "agent/output": Success<"output">;
   "agent/raw": Success<"raw">;
-  "agent/capabilities": { readonly kinds: Success<"capabilities"> };
+  /** `refused`: adapters of users that are left out, and why. */
+  "agent/capabilities": {
+    readonly kinds: Success<"capabilities">;
+    readonly refused: RuntimeApi["refused"];
+  };
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };

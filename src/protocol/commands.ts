@@ -14,6 +14,7 @@ import {
   GRACE_DEFAULT_MS,
   HEARTBEAT_DEFAULT_MS,
   LIST_PAGE_MAX_WORKERS,
+  MCP_TIMEOUT_DEFAULT_MS,
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
   OUTPUT_QUOTA_DEFAULT_BYTES,
@@ -295,6 +296,36 @@ export const RENAMED: readonly { readonly from: string; readonly to: readonly st
   { from: "stop", to: ["kill"] },
   { from: "db vacuum", to: ["db", "gc"] },
   { from: "db verify", to: ["db", "check"] },
+];
+
+const MCP_DETAILS =
+  "Runs the CLI of the kind and tells how it ended and what it printed, at most 64 KB of each stream; that it ended is a success here, whatever its exit code. No daemon is needed.";
+const mcpKind: ArgDef = { name: "KIND", help: "kind of agent", required: true, complete: "kind" };
+const mcpName: ArgDef = { name: "NAME", help: "name of the server", required: true };
+const mcpFlags: readonly FlagDef[] = [
+  {
+    name: "cwd",
+    short: "C",
+    type: "string",
+    value: "DIR",
+    help: "directory in which the CLI runs",
+    default: "here",
+  },
+  {
+    name: "env",
+    short: "e",
+    type: "pair",
+    value: "K=V",
+    repeatable: true,
+    help: "variable of the CLI; V may be @env:NAME or @file:PATH",
+  },
+  {
+    name: "timeout",
+    type: "duration",
+    value: "60s",
+    help: "how long it may take; 0 fails at once",
+    default: seconds(MCP_TIMEOUT_DEFAULT_MS),
+  },
 ];
 
 /** Of spawn; those of them that resume and fork take are the same. */
@@ -1229,6 +1260,78 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [{ name: "KIND", help: "one kind alone", complete: "kind" }],
     flags: [],
     examples: ["agent capabilities claude"],
+  },
+  {
+    words: ["mcp", "list"],
+    command: "mcp/list",
+    group: "This machine",
+    danger: "safe",
+    stream: false,
+    exits: [7, 10],
+    summary: "The MCP servers of an agent's own CLI",
+    details: MCP_DETAILS,
+    args: [mcpKind],
+    flags: mcpFlags,
+    examples: ["agent mcp list codex"],
+  },
+  {
+    words: ["mcp", "get"],
+    command: "mcp/get",
+    group: "This machine",
+    danger: "safe",
+    stream: false,
+    exits: [7, 10],
+    summary: "One MCP server of an agent's own CLI",
+    details: MCP_DETAILS,
+    args: [mcpKind, mcpName],
+    flags: mcpFlags,
+    examples: ["agent mcp get codex docs"],
+  },
+  {
+    words: ["mcp", "add"],
+    command: "mcp/add",
+    group: "This machine",
+    danger: "mutating",
+    stream: false,
+    exits: [7, 10],
+    argv: true,
+    summary: "Add an MCP server to an agent's own CLI",
+    details: `The server is a command after --, or an address with --url. ${MCP_DETAILS} Must be allowed: allow_mcp_write of the kind in config.yaml (docs/daemon.md).`,
+    args: [mcpKind, mcpName],
+    flags: [
+      ...mcpFlags,
+      { name: "url", type: "string", value: "URL", help: "address of a server over HTTP" },
+      {
+        name: "bearer-env-var",
+        type: "string",
+        value: "NAME",
+        help: "variable in which the CLI finds the token for --url (codex)",
+      },
+      {
+        name: "server-env",
+        type: "pair",
+        value: "K=V",
+        repeatable: true,
+        help: "variable of the server's command, as the CLI keeps it",
+      },
+    ],
+    examples: [
+      "agent mcp add codex docs -- docs-server --stdio",
+      "agent mcp add claude docs --url https://docs.example/mcp",
+    ],
+  },
+  {
+    words: ["mcp", "remove"],
+    command: "mcp/remove",
+    group: "This machine",
+    danger: "mutating",
+    stream: false,
+    exits: [7, 10],
+    summary: "Remove an MCP server from an agent's own CLI",
+    details: `${MCP_DETAILS} Must be allowed: allow_mcp_write of the kind in config.yaml (docs/daemon.md).`,
+    args: [mcpKind, mcpName],
+    flags: mcpFlags,
+    examples: ["agent mcp remove codex docs"],
   },
   {
     words: ["doctor"],

@@ -16,6 +16,13 @@ export const MCP_OUTPUT_MAX_BYTES = 65_536;
 export const MODEL_MAX_BYTES = 128;
 export const ADD_DIR_MAX_BYTES = 1_024;
 export const ADD_DIRS_MAX = 16;
+/** A command that manages MCP servers, unless it is told otherwise; and how long its output is waited for after its exit. */
+export const MCP_TIMEOUT_DEFAULT_MS = 60_000;
+export const CAPTURE_DRAIN_MS = 1_000;
+/** Adapters of users in one configuration, its size, and how long one of them may take to be loaded. */
+export const USER_ADAPTERS_MAX = 64;
+export const CONFIGURATION_MAX_BYTES = 65_536;
+export const USER_ADAPTER_LOAD_MAX_MS = 5_000;
 /** agent-event notes A.3: a longer session id is omitted, never cut. */
 export const SESSION_ID_MAX_BYTES = 1_024;
 

@@ -10,7 +10,7 @@
 import type { ModelUsage, RecordPayloads, Usage } from "./records.ts";
 
 /** Kinds whose CLI counts cached tokens inside `input_tokens`; every other one counts them beside it. */
-const CACHED_INSIDE: ReadonlySet<string> = new Set(["codex"]);
+const CACHED_INSIDE: ReadonlySet<string> = new Set(["codex", "gemini_cli"]);
 
 /** Of a turn of which only the sum is told, all is one model's. */
 export const modelUsage = (

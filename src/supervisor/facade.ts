@@ -2,12 +2,14 @@
  * The runtime as its users see it: the daemon's handlers, the library and tests call these and nothing else.
  * `runtime.ts` implements it. Every method fails with a HoldfastError and nothing else.
  */
+
 import type { Effect, Stream } from "effect";
+import type { RefusedAdapter } from "../adapters/registry.ts";
 import type { From } from "../protocol/cursor.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { TreeSpec } from "../protocol/tree.ts";
-import type { WorkerSpecInput } from "../protocol/worker.ts";
+import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, RecordFilter } from "../store/port.ts";
 import type { GcReport } from "../store/retention/gc.ts";
 import type { BudgetAnswer } from "./accounts.ts";
@@ -241,13 +243,23 @@ export interface RuntimeApi {
     },
     HoldfastError
   >;
+  /** Adapters of users that are left out. */
+  readonly refused: readonly RefusedAdapter[];
   capabilities(kind?: string): Effect.Effect<
     readonly {
       readonly kind: string;
       readonly aliases: readonly string[];
       readonly summary: string;
       readonly capabilities: readonly string[];
+      /** Its program, and the variable that names another one; null where argv is the program. */
       readonly binary: string | null;
+      readonly variable: string | null;
+      readonly origin: "built_in" | "user";
+      /** The file of a user's adapter. */
+      readonly module: string | null;
+      /** Variables of the client that it may need. */
+      readonly variables: readonly string[];
+      readonly default_restart: RestartPolicy;
     }[],
     HoldfastError
   >;

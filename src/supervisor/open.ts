@@ -13,7 +13,7 @@ import { removeOldRuns } from "../adapters/process/keep.ts";
 import { heldLifeline } from "../adapters/process/lifeline.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
-import { adapterFor, adapters, suggestKind } from "../adapters/registry.ts";
+import { builtIn, type Registry } from "../adapters/registry.ts";
 import { makeStateDirectories, sandboxed } from "../adapters/sandbox/sandbox.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { changesOf } from "../adapters/worktree/changes.ts";
@@ -54,6 +54,8 @@ export interface OpenRuntimeOptions {
   readonly stateDir: string;
   readonly version: string;
   readonly limits?: Partial<Limits> | undefined;
+  /** The kinds that there are. Default: ours, with nothing allowed that must be. */
+  readonly registry?: Registry | undefined;
   /** How long output of ended incarnations stays in the log; Infinity is for ever. */
   readonly retentionMs?: number | undefined;
   /** What the log may take before its oldest output goes, whatever its age. Default: as much as there is. */
@@ -81,6 +83,7 @@ export const openRuntime = (
   options: OpenRuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
+    const { registry = builtIn } = options;
     const runsDir = join(options.stateDir, "runs");
     const report = options.report ?? (() => undefined);
     const defects = options.defects ?? makeDefects(report);
@@ -176,7 +179,7 @@ export const openRuntime = (
       random: Math.random,
       zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       probe: { fileExists, isDirectory, portAccepts },
-      adapterFor,
+      adapterFor: registry.adapterFor,
       defects,
       onTick: options.onTick,
       report,
@@ -188,7 +191,7 @@ export const openRuntime = (
                 ? ""
                 : (spec.env[adapter.binary.variable] ??
                   spec.client_env[adapter.binary.variable] ??
-                  adapter.binary.name);
+                  registry.binaryOf(adapter)!);
             const plan = adapter.plan({ spec, worker_id, incarnation, session, binary });
             const built = await buildEnvironment({
               spec,
@@ -221,8 +224,7 @@ export const openRuntime = (
     const runtime = yield* makeRuntime(services, {
       version: options.version,
       state_dir: options.stateDir,
-      adapters,
-      suggestKind,
+      registry,
       retention_ms: retentionMs,
       retention_bytes: options.retentionBytes,
       ...(options.limits === undefined ? {} : { limits: options.limits }),

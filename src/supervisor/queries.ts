@@ -1,8 +1,8 @@
 /** What is only asked: answered from the projections, the log and the spools. */
 import { join } from "node:path";
 import { Effect, Stream } from "effect";
-import type { AgentAdapter } from "../adapters/adapter.ts";
 import { readRaw } from "../adapters/process/raw.ts";
+import type { Registry } from "../adapters/registry.ts";
 import { breakSentence } from "../protocol/cursor.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { TURNS_SHOWN_MAX } from "../protocol/limits.ts";
@@ -33,7 +33,7 @@ import { workspaceIn } from "./workspaces.ts";
 export interface QueryOptions {
   readonly version: string;
   readonly state_dir: string;
-  readonly adapters: readonly AgentAdapter[];
+  readonly registry: Registry;
   /** Output of ended incarnations leaves the log after this; Infinity keeps it for ever. */
   readonly retention_ms: number;
   /** And where the log takes more than this. */
@@ -54,6 +54,7 @@ export type Queries = Pick<
   | "output"
   | "raw"
   | "capabilities"
+  | "refused"
   | "status"
   | "check"
   | "rebuild"
@@ -70,6 +71,7 @@ export const makeQueries = (
   const { find, monoMs, wallMs } = core;
   const { log, spawner } = core.services;
   const { live } = core.roster;
+  const { registry } = options;
   const startedAt = new Date(wallMs()).toISOString();
 
   /** A worker of a file counts in the window of its supervisor. */
@@ -301,18 +303,22 @@ export const makeQueries = (
         );
         return { ...slice, ended };
       }),
+    refused: registry.refused,
     capabilities: (kind) =>
       Effect.map(
-        kind === undefined
-          ? Effect.succeed(options.adapters)
-          : Effect.map(core.adapterOf(kind), (one) => [one]),
+        kind === undefined ? Effect.succeed(registry.all) : Effect.map(core.adapterOf(kind), (one) => [one]),
         (found) =>
           found.map((one) => ({
             kind: one.kind,
             aliases: one.aliases,
             summary: one.summary,
             capabilities: one.capabilities,
-            binary: one.binary?.name ?? null,
+            binary: registry.binaryOf(one),
+            variable: one.binary?.variable ?? null,
+            origin: registry.isBuiltIn(one.kind) ? ("built_in" as const) : ("user" as const),
+            module: registry.moduleOf(one.kind),
+            variables: one.credentials,
+            default_restart: one.default_restart,
           })),
       ),
     status: () =>

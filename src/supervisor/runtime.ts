@@ -4,7 +4,7 @@
  */
 import { constants } from "node:os";
 import { Effect, type Scope } from "effect";
-import type { AgentAdapter } from "../adapters/adapter.ts";
+import type { Registry } from "../adapters/registry.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { RETENTION_DEFAULT_MS, SHUTDOWN_STOPS_MAX, WORKERS_LIVE_MAX } from "../protocol/limits.ts";
@@ -43,9 +43,7 @@ import { ofSupervisor, perWorker, waitOf } from "./views.ts";
 export interface RuntimeOptions {
   readonly version: string;
   readonly state_dir: string;
-  readonly adapters: readonly AgentAdapter[];
-  /** A sentence that names the nearest kind, for a mistyped one. */
-  readonly suggestKind: (kind: string) => string | undefined;
+  readonly registry: Registry;
   /** What is not given has its default. */
   readonly limits?: Partial<Limits>;
   readonly retention_ms?: number;
@@ -66,7 +64,8 @@ export const makeRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const services = { ...given, trace: containedTrace(given.trace, given.defects) };
-    const kinds = { all: options.adapters, suggest: options.suggestKind };
+    const { all, suggestKind: suggest } = options.registry;
+    const kinds = { all, suggest };
     const core = yield* makeCore(services, kinds, allLimits(services, options.limits));
     const { roster, admission, commit, find, rowOf } = core;
     const { live } = roster;

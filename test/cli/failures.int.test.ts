@@ -66,6 +66,10 @@ const FAILING: Readonly<Record<string, readonly [code: string, ...argv: string[]
   "cas/unpin": ["ARTIFACT_NOT_FOUND", "cas", "unpin", ABSENT],
   "cas/list": ["STORE_FAILED", "cas", "list"],
   "cas/gc": ["STORE_FAILED", "cas", "gc"],
+  "mcp/list": ["UNSUPPORTED_CAPABILITY", "mcp", "list", "command"],
+  "mcp/get": ["INVALID_REQUEST", "mcp", "get", "codex", " "],
+  "mcp/add": ["UNSUPPORTED_CAPABILITY", "mcp", "add", "codex", "docs", "--url", "nonsense"],
+  "mcp/remove": ["UNSUPPORTED_CAPABILITY", "mcp", "remove", "claude", "docs"],
   "proto/validate": ["ENVELOPE_INVALID", "proto", "validate", "--input", EVENTS],
   "event/validate": ["ENVELOPE_INVALID", "event", "validate", "--input", ENVELOPE],
 };

@@ -1,5 +1,6 @@
 /** Every command against a real daemon in json and ndjson: exactly one envelope of the contract, and data as its schema says. */
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -18,6 +19,8 @@ let commands: Commands;
 const contract = hasVectors("response-envelope") ? contractSchema("response-envelope") : ResponseEnvelope;
 beforeAll(async () => {
   commands = makeCommands();
+  const configuration = { binaries: { codex: "/bin/echo" }, kinds: { codex: { allow_mcp_write: true } } };
+  writeFileSync(join(commands.home, "config.yaml"), JSON.stringify(configuration));
   await commands.agent("spawn", "--name", "done", "--wait", "--", "sh", "-c", "echo hello");
   await commands.agent("spawn", "--name", "reader", "--interactive", "--", "cat");
 });
@@ -70,6 +73,10 @@ const CALLS: readonly (readonly [command: string, argv: readonly string[]])[] = 
   ["agent/unpause", ["unpause", "reader"]],
   ["agent/capabilities", ["capabilities"]],
   ["agent/capabilities", ["capabilities", "claude"]],
+  ["mcp/list", ["mcp", "list", "codex"]],
+  ["mcp/get", ["mcp", "get", "codex", "docs"]],
+  ["mcp/add", ["mcp", "add", "codex", "docs", "--", "docs-server"]],
+  ["mcp/remove", ["mcp", "remove", "codex", "docs"]],
   ["agent/doctor", ["doctor"]],
   ["daemon/start", ["daemon", "start"]],
   ["daemon/status", ["daemon", "status"]],

@@ -246,7 +246,7 @@ export const AGENT_EVENT: Contract = {
     "**`text` of other kinds is cut**, like a message, at 65,536 bytes: the document bounds `text` everywhere but says only of TextOutput how.",
     "**`data` nested over 100 levels** counts as oversize, since the reader with which the document counts bytes takes 127 levels.",
     "**Bytes of numbers** are counted in JavaScript's shortest form; another serialiser may write a number a few bytes longer.",
-    '**MCP management** (notes A.5) is not built, so no command uses the capture of its output yet. **An absent member has no key**: `"channel": null` is refused, by the schema and by `agent event validate`.',
+    '**MCP management** (notes A.5) is `agent mcp list | get | add | remove`; the last two must be allowed in `config.yaml`. Its ids end in `.v1`, as the originals have them. **An absent member has no key**: `"channel": null` is refused, by the schema and by `agent event validate`.',
     "Raw lines are kept beside the log, in the run directory, for 24 hours; `agent logs --raw` reads them.",
   ],
 };

@@ -24,8 +24,8 @@ const prints: Record<string, readonly RegExp[]> = {
 
 describe("examples", () => {
   test("are all known here", () => {
-    // test/tree-file reads those of `tree`.
-    expect(readdirSync(folder).sort()).toEqual([...Object.keys(prints), "python", "tree"].sort());
+    // test/tree-file reads those of `tree`, test/cli/user-adapters runs those of `adapters`.
+    expect(readdirSync(folder).sort()).toEqual([...Object.keys(prints), "adapters", "python", "tree"].sort());
   });
 
   test.each(Object.entries(prints))(

@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
 import { command } from "../../src/adapters/command/index.ts";
 import { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
+import { builtIn } from "../../src/adapters/registry.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
@@ -79,10 +80,7 @@ export const memoryMachine = Effect.gen(function* () {
       const crash = Scope.close(scope, Exit.void);
       yield* Effect.addFinalizer(() => crash);
       const runtime = yield* Scope.provide(
-        makeRuntime(
-          { ...services, ...over },
-          { version: "test", state_dir: dir, adapters: [command], suggestKind: () => undefined, limits },
-        ),
+        makeRuntime({ ...services, ...over }, { version: "test", state_dir: dir, registry: builtIn, limits }),
         scope,
       );
       return { runtime, crash };

@@ -3,6 +3,7 @@ import type { AgentAdapter } from "../adapter.ts";
 import { optedIn } from "../opt-ins.ts";
 import { converses } from "./converses.ts";
 import { decode } from "./decode.ts";
+import { mcp } from "./mcp.ts";
 import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
 import { capabilities, credentials, OPT_INS, plan, validateWith } from "./plan.ts";
@@ -25,6 +26,7 @@ export const claudeCode: AgentAdapter<ClaudeState> = {
   ],
   messages,
   converses,
+  mcp,
   configured: (options) => {
     const able = [...capabilities, ...optedIn(OPT_INS, options)];
     return { capabilities: able, validate: validateWith(able) };

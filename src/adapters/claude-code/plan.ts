@@ -32,11 +32,16 @@ export const capabilities = [
   MODEL,
   NON_INTERACTIVE,
   ADD_DIRS,
+  "agent_api.tools.mcp.list.v1",
+  "agent_api.tools.mcp.get.v1",
   "backend.claude_code.print_stream_json",
 ] as const;
 
 /** What must be allowed by the configuration, by its option. */
-export const OPT_INS = { allow_external_sandbox_exec: [EXTERNAL_SANDBOX] } as const;
+export const OPT_INS = {
+  allow_external_sandbox_exec: [EXTERNAL_SANDBOX],
+  allow_mcp_write: ["agent_api.tools.mcp.add.v1", "agent_api.tools.mcp.remove.v1"],
+} as const;
 
 export const credentials = [
   "ANTHROPIC_API_KEY",

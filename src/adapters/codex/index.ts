@@ -2,6 +2,7 @@
 import type { AgentAdapter } from "../adapter.ts";
 import { optedIn } from "../opt-ins.ts";
 import { decode } from "./decode.ts";
+import { mcp } from "./mcp.ts";
 import { finish } from "./outcome.ts";
 import { capabilities, credentials, modelInArguments, OPT_INS, plan, validateWith } from "./plan.ts";
 import { type CodexState, initial } from "./state.ts";
@@ -18,6 +19,7 @@ export const codex: AgentAdapter<CodexState> = {
   state: [{ home: ".codex", variable: "CODEX_HOME" }],
   sessions_under: ["CODEX_HOME", "HOME"],
   reading_tools: ["web_search"],
+  mcp,
   configured: (options) => {
     const able = [...capabilities, ...optedIn(OPT_INS, options)];
     return { capabilities: able, validate: validateWith(able) };

@@ -17,8 +17,8 @@ import {
 } from "../extensions.ts";
 import { asName } from "../json.ts";
 
-export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
-export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
+const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
+const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
 
 /** Notes A.5: the words of codex itself. */
 const OWN_KEYS = {
@@ -39,13 +39,18 @@ export const capabilities = [
   MODEL,
   NON_INTERACTIVE,
   ADD_DIRS,
+  "agent_api.tools.mcp.list.v1",
+  "agent_api.tools.mcp.get.v1",
   "backend.codex.exec_stream",
   APPROVAL_POLICY,
   SANDBOX_MODE,
 ] as const;
 
 /** What must be allowed by the configuration, by its option. */
-export const OPT_INS = { allow_external_sandbox_exec: [EXTERNAL_SANDBOX] } as const;
+export const OPT_INS = {
+  allow_external_sandbox_exec: [EXTERNAL_SANDBOX],
+  allow_mcp_write: ["agent_api.tools.mcp.add.v1", "agent_api.tools.mcp.remove.v1"],
+} as const;
 
 export const credentials = ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"] as const;
 

@@ -1,7 +1,8 @@
 /** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
-import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
+import { configurationPath } from "../../daemon/paths.ts";
 import { KINDS, NAMED_AGENTS } from "../../protocol/commands.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
@@ -194,6 +195,26 @@ const git = (env: Env): Check => {
     ? { name: "git", result: "warn", finding: "not on PATH: no --worktree", fix: "Install git." }
     : { name: "git", result: "ok", finding: path };
 };
+/** What users add and allow, if they do: what cannot be read counts as none, and what is left out is told by the daemon. */
+const configuration = async (context: Context): Promise<Check | undefined> => {
+  const name = "configuration";
+  const path = configurationPath(context.stateDir);
+  const fix = `Correct it, then: agent daemon upgrade --force (its agents go on). See docs/daemon.md.`;
+  if (!existsSync(path)) return undefined;
+  const { readConfiguration } = await import("../../daemon/configuration.ts");
+  const { problems = [], configuration: read } = readConfiguration(context.stateDir) ?? {};
+  if (problems.length > 0)
+    return { name, result: "warn", finding: `${path} counts as none: ${problems.join("; ")}`, fix };
+  const refused = await context
+    .connect()
+    .then((client) => client.request("agent/capabilities", {}))
+    .then((reply) => reply.refused)
+    .catch(() => []);
+  if (refused.length === 0)
+    return { name, result: "ok", finding: `${path}; adapters of yours: ${read?.adapters.length ?? 0}` };
+  const finding = refused.map(({ module, why }) => `${module} is left out: ${why}`).join("; ");
+  return { name, result: "warn", finding, fix };
+};
 
 /** One line a program that is found, and one for all that are not. */
 const programs = (env: Env): readonly Check[] => {
@@ -233,6 +254,7 @@ export const doctor: Handler = async (context) => {
     proc(),
     inotify(),
     await sandbox(),
+    await configuration(context),
     initCheck(readDaemonFile(context.stateDir)?.pid, zombiesOfInit()),
     git(context.env),
     ...programs(context.env),

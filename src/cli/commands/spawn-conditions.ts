@@ -14,9 +14,10 @@ import { promptSource } from "./spawn-spec.ts";
 
 /** The catalogue speaks of workers that exist and of all kinds; here the next step is known better. */
 export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
-  const { short, variable } = kindOf(kind)!;
+  const known = kindOf(kind);
   if (code === "SECRET_UNAVAILABLE") return "Set the variable, or create the file, and run this again.";
-  if (code !== "BINARY_NOT_FOUND") return undefined;
+  if (code !== "BINARY_NOT_FOUND" || known === undefined) return undefined;
+  const { short, variable } = known;
   return variable === null
     ? "Check its spelling, or give its path."
     : `Install ${short}, or name its program with ${variable}; agent doctor shows what is missing.`;

@@ -1,6 +1,8 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ADD_DIRS, foreignKeys, VALIDATE } from "../../adapters/validate.ts";
+import { configurationPath } from "../../daemon/paths.ts";
 import { ACP_AGENT } from "../../protocol/acp-agents.ts";
 import type { KindDef } from "../../protocol/commands.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
@@ -24,18 +26,25 @@ import {
   PIDS_MAX,
 } from "../../protocol/limits.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
+import { AGENT_KIND_FORM } from "../../protocol/validate/forms.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
-import type { Context, Env } from "../context.ts";
-import type { Call } from "../parse.ts";
+import { type Context, type Env, stateDirOf } from "../context.ts";
+import type { Call, Place } from "../parse.ts";
 
 type Json = NonNullable<WorkerSpecInput["ext"]>[string];
 
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
 export const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
 
-/** For every command that takes a KIND. */
-export const kindProblem = (typed = "command"): readonly string[] =>
-  kindOf(typed) === undefined ? [unknownKind(typed)] : [];
+/** For every command that takes a KIND. Where a configuration may add kinds, the daemon knows them. */
+export const kindProblem = ({ args, flags }: Call, place?: Place): readonly string[] => {
+  const typed = args[0] ?? "command";
+  if (kindOf(typed) !== undefined) return [];
+  return place !== undefined && mayBeAdded(typed, flags, place) ? [] : [unknownKind(typed)];
+};
+
+const mayBeAdded = (typed: string, flags: Call["flags"], { env, cwd }: Place): boolean =>
+  AGENT_KIND_FORM.test(typed) && existsSync(configurationPath(stateDirOf(flags, env, cwd)));
 
 const programProblems = (typed: string | undefined, argv: Call["argv"]): readonly string[] => {
   if (argv !== undefined && argv.length > 0) return [];
@@ -63,11 +72,11 @@ export const spawnGate = (call: Call): ErrorCode | undefined => {
 };
 
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
-const kindProblems = (call: Call): readonly string[] => {
+const kindProblems = (call: Call, place: Place | undefined): readonly string[] => {
   const { args, argv, flags } = call;
   const [typed] = args;
   const kind = kindOf(typed ?? "command");
-  if (kind === undefined) return kindProblem(typed);
+  if (kind === undefined) return kindProblem(call, place);
   const isNamed = pairs(flags.ext).some(([key]) => key === ACP_AGENT);
   const problems = kind.binary === null && !isNamed ? [...programProblems(typed, argv)] : [];
   if (needsPrompt(kind, call))
@@ -117,9 +126,9 @@ const ruleProblems = (flags: Call["flags"]): readonly string[] =>
   );
 
 /** One sentence a mistake, beyond what the registry checks. */
-export const spawnProblems = (call: Call): readonly string[] => {
+export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
   const { flags, args } = call;
-  const problems = [...kindProblems(call), ...limitProblems(flags), ...ruleProblems(flags)];
+  const problems = [...kindProblems(call, place), ...limitProblems(flags), ...ruleProblems(flags)];
   const name = flags.name as string | undefined;
   if (name !== undefined && (!NAME.test(name) || name.length > NAME_MAX_BYTES))
     problems.push(
@@ -200,14 +209,23 @@ const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sa
   );
   return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
 };
+/** What the daemon says of a kind that this command does not know. */
+export interface AddedKind {
+  readonly kind: string;
+  readonly restart: WorkerSpecInput["restart"];
+  /** Names of the client's that it may need. */
+  readonly variables: readonly string[];
+}
 
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
   call: Call,
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
+  added?: AddedKind,
 ): WorkerSpecInput => {
   const { flags, args, argv = [] } = call;
-  const { kind, ext } = kindOf(args[0] ?? "command")!;
+  const known = kindOf(args[0] ?? "command");
+  const kind = known?.kind ?? added?.kind ?? args[0]!;
   const defaults = kindDefaults(kind, flags.interactive === true);
   const own = Object.fromEntries(pairs(flags.env));
   const inherit = [...((flags["inherit-env"] as string[] | undefined) ?? []), ALWAYS_INHERITED];
@@ -223,7 +241,10 @@ export const specOf = (
     ...worktreeOf(flags),
     ...sandboxOf(flags, cwd),
     env: own,
-    client_env: sentEnvironment([...inherit, ...referencedVariables(own)], { env, stateDir }),
+    client_env: sentEnvironment([...inherit, ...referencedVariables(own), ...(added?.variables ?? [])], {
+      env,
+      stateDir,
+    }),
     inherit_env: inherit,
     model: flags.model as string | undefined,
     session: flags.session as string | undefined,
@@ -233,8 +254,8 @@ export const specOf = (
     permission_rules: rulesOf(flags),
     approval_within_ms: flags["approval-within"] as number | undefined,
     approval_default: flags["approval-default"] as WorkerSpecInput["approval_default"],
-    ext: { ...ext, ...extOf(call) },
-    restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? defaults.restart,
+    ext: { ...known?.ext, ...extOf(call) },
+    restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? added?.restart ?? defaults.restart,
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
     backoff_min_ms: backoff?.min_ms,

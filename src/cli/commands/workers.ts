@@ -1,5 +1,4 @@
 /** The short commands about workers: one request, one answer. */
-import { KINDS } from "../../protocol/commands.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { LIST_PAGE_MAX_WORKERS } from "../../protocol/limits.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
@@ -175,13 +174,16 @@ export const output: Handler = async (context) => {
 
 export const capabilities: Handler = async (context) => {
   const client = await context.connect({ start: true });
-  const { kinds } = await client.request("agent/capabilities", { kind: context.call.args[0] });
-  return success({ kinds: kinds.map((each) => ({ ...each, path: pathOf(each.kind, context.env) })) });
+  const { kinds, refused } = await client.request("agent/capabilities", { kind: context.call.args[0] });
+  for (const { module, why } of refused) context.warn(`${module} is left out: ${why}`);
+  return success({
+    kinds: kinds.map(({ variables: _, default_restart: _restart, variable, ...each }) => ({
+      ...each,
+      path: pathOf(each.binary, variable, context.env),
+    })),
+  });
 };
 
 /** Where `agent spawn` would find the kind's program now; null where it has none of its own, or it is not found. */
-const pathOf = (kind: string, env: Context["env"]): string | null => {
-  const known = KINDS.find((each) => each.kind === kind);
-  if (!known?.binary) return null;
-  return findProgram(env[known.variable!] || known.binary, env) ?? null;
-};
+const pathOf = (binary: string | null, variable: string | null, env: Context["env"]): string | null =>
+  binary === null ? null : (findProgram((variable !== null && env[variable]) || binary, env) ?? null);

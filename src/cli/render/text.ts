@@ -12,6 +12,7 @@ import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
+import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
@@ -299,30 +300,6 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
 const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
-type Kind = Replies["agent/capabilities"]["kinds"][number] & { readonly path: string | null };
-
-const programOf = ({ binary, path }: Kind): string =>
-  binary === null ? "yours" : (path ?? `${binary}: not found`);
-
-const capabilities: TextOf<{ readonly kinds: readonly Kind[] }> = ({ kinds }, { paint, columns }) => {
-  const [kind] = kinds;
-  if (kind !== undefined && kinds.length === 1)
-    return pairs(paint, [
-      ["kind", kind.kind],
-      ["short names", kind.aliases.join(", ")],
-      ["what", kind.summary],
-      ["program", programOf(kind)],
-      ...kind.capabilities.map((each, at) => [at === 0 ? "can" : "", each] as const),
-    ]);
-  const rows = kinds.map((each) => [
-    each.kind,
-    each.aliases.join(", ") || "–",
-    programOf(each),
-    each.summary,
-  ]);
-  return table([["KIND", "SHORT", "PROGRAM", "WHAT"].map((cell) => paint("dim", cell)), ...rows], columns);
-};
-
 const MARKS: Readonly<Record<string, readonly [Tone, string]>> = {
   ok: ["good", "ok  "],
   warn: ["warn", "warn"],
@@ -390,6 +367,10 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "worktree/remove": removedText,
   "agent/capabilities": capabilities,
   "agent/doctor": doctor,
+  "mcp/list": mcpText,
+  "mcp/get": mcpText,
+  "mcp/add": mcpText,
+  "mcp/remove": mcpText,
   "daemon/status": daemon.status,
   "daemon/upgrade": daemon.upgraded,
   "daemon/install": daemon.installed,

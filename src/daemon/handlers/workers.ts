@@ -163,7 +163,8 @@ export const raw: Handler<"agent/raw"> = {
 
 export const capabilities: Handler<"agent/capabilities"> = {
   lifetime: "read",
-  run: ({ runtime }, { kind }) => Effect.map(runtime.capabilities(kind), (kinds) => success({ kinds })),
+  run: ({ runtime }, { kind }) =>
+    Effect.map(runtime.capabilities(kind), (kinds) => success({ kinds, refused: runtime.refused })),
 };
 
 /** One result an id (cli.md: some failing is PARTIAL_FAILURE); what fails for a single id fails as itself. */

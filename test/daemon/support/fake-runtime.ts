@@ -50,6 +50,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
   const unused = (name: string) => () => Effect.die(new Error(`the fake has no ${name}`));
 
   return {
+    refused: [],
     shutdowns,
     spawns,
     killed,

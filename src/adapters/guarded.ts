@@ -1,0 +1,198 @@
+/**
+ * An adapter that others wrote, with what it gives back looked at: it gives back what the seam says, or it throws here, which ends its
+ * worker and nobody else's (`supervisor/defects`). What is not of the right shape never comes into the log.
+ */
+import { z } from "zod";
+import { AgentEvent } from "../protocol/agent-event.ts";
+import { AgentCompletion } from "../protocol/completion.ts";
+import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
+import { DATA_MAX_BYTES, MESSAGE_MAX_BYTES, SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
+import type { AgentAdapter, Decoded, LaunchPlan } from "./adapter.ts";
+import type { Verdict } from "./verdict.ts";
+
+const called = z.custom<(...given: never[]) => unknown>(
+  (value) => typeof value === "function",
+  "is no function",
+);
+const name = z.string().regex(/^[a-z][a-z0-9_]*$/, "is a-z, 0-9 and _, and starts with a letter");
+const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of a variable");
+
+/** What must be there before anything of it is called. Methods of a class are as good as members. */
+const AdapterShape = z.looseObject({
+  kind: name,
+  aliases: z.array(name),
+  summary: z.string().min(1).max(256),
+  capabilities: z.array(z.string().max(128)),
+  binary: z.object({ name: z.string().min(1), variable }).nullable(),
+  credentials: z.array(variable),
+  streams: z.array(z.enum(["stdout", "stderr"])),
+  default_restart: z.enum(["permanent", "transient", "temporary"]),
+  messages: z
+    .looseObject({
+      frame: called,
+      acknowledges: z.boolean(),
+      answer: called.optional(),
+      interrupt: called.optional(),
+    })
+    .optional(),
+  converses: called.optional(),
+  needs: called.optional(),
+  model: called.optional(),
+  sessions_under: z.array(variable).optional(),
+  reading_tools: z.array(z.string()).optional(),
+  state: z
+    .array(
+      z.strictObject({
+        home: z.string().min(1),
+        variable: variable.optional(),
+        isFile: z.literal(true).optional(),
+      }),
+    )
+    .optional(),
+  mcp: called.optional(),
+  configured: called.optional(),
+  validate: called,
+  plan: called,
+  decoder_version: z.int().min(0),
+  initial: called,
+  decode: called,
+  finish: called,
+});
+
+/** `member: what it is` for each mistake. */
+export const shapeProblems = (value: unknown): readonly string[] => {
+  const parsed = AdapterShape.safeParse(value);
+  if (parsed.success) return [];
+  return parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the export"}: ${message}`);
+};
+
+const text = z.string();
+const fits = (value: unknown): boolean => Buffer.byteLength(JSON.stringify(value) ?? "") <= DATA_MAX_BYTES;
+const error = z.looseObject({
+  code: z.custom<ErrorCode>((code) => typeof code === "string" && Object.hasOwn(ERROR_CATALOGUE, code)),
+  message: text.refine((message) => Buffer.byteLength(message) <= MESSAGE_MAX_BYTES),
+});
+const usage = z.looseObject({}).refine(fits);
+
+/** Text may be over its bound: it is split after it was masked. */
+const recordOf = (kind: string) =>
+  z.discriminatedUnion("type", [
+    z.strictObject({
+      type: z.literal("agent.event"),
+      payload: z.strictObject({
+        ...AgentEvent.shape,
+        agent_kind: z.literal(kind),
+        channel: text.optional(),
+        text: text.optional(),
+        message: text.optional(),
+        data: z.json().optional(),
+      }),
+    }),
+    z.strictObject({
+      type: z.literal("session_started"),
+      payload: z.strictObject({ session_id: text.min(1).max(SESSION_ID_MAX_BYTES) }),
+    }),
+    z.strictObject({
+      type: z.literal("turn_started"),
+      payload: z.strictObject({ turn: z.int().min(1) }),
+    }),
+    z.strictObject({
+      type: z.literal("turn_completed"),
+      payload: z.strictObject({
+        turn: z.int().min(1),
+        usage,
+        duration_ms: z.number().nullable(),
+        error: error.optional(),
+        models: z.array(usage).optional(),
+        tool_calls: z.int().min(0).optional(),
+      }),
+    }),
+    z.strictObject({
+      type: z.literal("worker_message"),
+      payload: z.looseObject({ message_id: text.min(1).max(256) }).refine(fits),
+    }),
+    z.strictObject({
+      type: z.literal("approval_requested"),
+      payload: z
+        .strictObject({
+          approval_id: text.min(1).max(256),
+          tool: text.nullable(),
+          tool_use_id: text.nullable(),
+          title: text,
+          input: z.json(),
+          reply: z.json(),
+        })
+        .refine(fits),
+    }),
+    z.strictObject({
+      type: z.literal("approval_withdrawn"),
+      payload: z.strictObject({ approval_id: text.min(1).max(256) }),
+    }),
+  ]);
+
+const reply = z.union([
+  z.strictObject({ type: z.literal("reply"), line: text.max(DATA_MAX_BYTES).endsWith("\n") }),
+  z.strictObject({ type: z.literal("reply"), closes: z.literal(true) }),
+]);
+
+const Plan = z.strictObject({
+  argv: z.array(text).min(1),
+  env: z.record(text, text),
+  stdin: z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("empty") }),
+    z.strictObject({ kind: z.literal("text"), text }),
+    z.strictObject({ kind: z.literal("open"), text }),
+  ]),
+  warnings: z.array(text.refine((said) => Buffer.byteLength(said) <= MESSAGE_MAX_BYTES)).optional(),
+});
+
+/** `what` names the call, for whoever reads daemon.log. */
+const checked = <T>(schema: z.ZodType<unknown>, value: T, what: string): T => {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return value;
+  const [issue] = parsed.error.issues;
+  throw new TypeError(
+    `${what} gave back what the seam does not have: ${issue?.path.join(".")}: ${issue?.message}`,
+  );
+};
+
+/** The same adapter, whose mistakes are thrown. */
+export const guarded = (adapter: AgentAdapter): AgentAdapter => {
+  const { kind } = adapter;
+  const records = z.array(recordOf(kind));
+  const decoded = z.looseObject({ records: z.array(z.union([reply, recordOf(kind)])) });
+  const verdict = z.looseObject({
+    records,
+    outcome: z.looseObject({
+      status: z.enum(["completed", "failed"]),
+      completion: AgentCompletion,
+      error: error.optional(),
+    }),
+  });
+  return {
+    kind,
+    aliases: [...adapter.aliases],
+    summary: adapter.summary,
+    capabilities: [...adapter.capabilities],
+    binary: adapter.binary,
+    credentials: [...adapter.credentials],
+    streams: [...adapter.streams],
+    default_restart: adapter.default_restart,
+    decoder_version: adapter.decoder_version,
+    ...(adapter.messages === undefined ? {} : { messages: adapter.messages }),
+    ...(adapter.converses === undefined ? {} : { converses: (spec) => adapter.converses!(spec) }),
+    ...(adapter.needs === undefined ? {} : { needs: (spec) => adapter.needs!(spec) }),
+    ...(adapter.model === undefined ? {} : { model: (spec) => adapter.model!(spec) }),
+    ...(adapter.sessions_under === undefined ? {} : { sessions_under: [...adapter.sessions_under] }),
+    ...(adapter.reading_tools === undefined ? {} : { reading_tools: [...adapter.reading_tools] }),
+    ...(adapter.state === undefined ? {} : { state: [...adapter.state] }),
+    ...(adapter.mcp === undefined ? {} : { mcp: (request) => adapter.mcp!(request) }),
+    ...(adapter.configured === undefined ? {} : { configured: (options) => adapter.configured!(options) }),
+    validate: (spec) => checked(z.array(text), adapter.validate(spec), `validate of ${kind}`),
+    plan: (context): LaunchPlan => checked(Plan, adapter.plan(context), `plan of ${kind}`),
+    initial: (opening) => adapter.initial(opening),
+    decode: (state, line, stream): Decoded<unknown> =>
+      checked(decoded, adapter.decode(state, line, stream), `decode of ${kind}`),
+    finish: (state, exit): Verdict => checked(verdict, adapter.finish(state, exit), `finish of ${kind}`),
+  };
+};

@@ -1,0 +1,106 @@
+/**
+ * Adapters that users wrote: loaded from files that the configuration names, looked at, and tried on the conformance kit with what no
+ * program prints. A bad one is left out and told of, with why; it keeps nobody else from being there. It is code with the daemon's own
+ * rights: what it does while it is loaded nobody can bound, but for the time that it takes if it waits.
+ */
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
+import { USER_ADAPTER_LOAD_MAX_MS } from "../protocol/limits.ts";
+import type { AgentAdapter } from "./adapter.ts";
+import { conformance } from "./conformance.ts";
+import { guarded, shapeProblems } from "./guarded.ts";
+import { adapters as builtIn, namesOf, type RefusedAdapter } from "./registry.ts";
+
+export interface UserAdapter {
+  /** Absolute path of an ES module. Its default export is an adapter, or a function that makes one of `options`. */
+  readonly module: string;
+  /** What it must be. */
+  readonly kind?: string | undefined;
+  readonly options?: unknown;
+}
+
+export interface Loaded {
+  readonly users: readonly { readonly adapter: AgentAdapter; readonly module: string }[];
+  readonly refused: readonly RefusedAdapter[];
+}
+
+/** In their order; of two with one name the first stays. */
+export const loadAdapters = async (
+  entries: readonly UserAdapter[],
+  load: (module: string) => Promise<unknown> = importDefault,
+): Promise<Loaded> => {
+  const users: { adapter: AgentAdapter; module: string }[] = [];
+  const refused: RefusedAdapter[] = [];
+  for (const entry of entries) {
+    const { module } = entry;
+    try {
+      const made = await inTime(makeOne(entry, load));
+      users.push({
+        adapter: checkAdapter(
+          made,
+          entry.kind,
+          users.map(({ adapter }) => adapter),
+        ),
+        module,
+      });
+    } catch (cause) {
+      refused.push({ module, why: whyOf(cause) });
+    }
+  }
+  return { users, refused };
+};
+
+const importDefault = async (module: string): Promise<unknown> =>
+  ((await import(pathToFileURL(module).href)) as { default?: unknown }).default;
+
+const makeOne = async ({ module, options }: UserAdapter, load: (module: string) => Promise<unknown>) => {
+  if (!isAbsolute(module)) throw new Error("its path is not absolute");
+  const exported = await load(module);
+  return typeof exported === "function" ? await exported(options ?? {}) : exported;
+};
+
+/** Throws what is wrong with it. Gives it back with its mistakes contained. */
+const checkAdapter = (
+  given: unknown,
+  kind: string | undefined,
+  others: readonly AgentAdapter[] = [],
+): AgentAdapter => {
+  const problems = shapeProblems(given);
+  if (problems.length > 0) throw new Error(`it is no adapter: ${problems.slice(0, 3).join("; ")}`);
+  const adapter = guarded(given as AgentAdapter);
+  if (kind !== undefined && adapter.kind !== kind)
+    throw new Error(`it is of kind ${adapter.kind}, and the configuration says ${kind}`);
+  const taken = new Set([...builtIn, ...others].flatMap(namesOf));
+  const twice = namesOf(adapter).find((name) => taken.has(name));
+  if (twice !== undefined) throw new Error(`there is a kind called ${twice} already`);
+  for (const { title, check } of conformance(adapter, [])) {
+    try {
+      check();
+    } catch (cause) {
+      throw new Error(`it does not keep the promise "${title}": ${whyOf(cause)}`);
+    }
+  }
+  return adapter;
+};
+
+const inTime = async <A>(work: Promise<A>): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`it was not there after ${USER_ADAPTER_LOAD_MAX_MS / 1_000} s`)),
+      USER_ADAPTER_LOAD_MAX_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** The first line, and not much of it: an assertion quotes whole values. */
+const WHY_MAX_CHARACTERS = 300;
+const whyOf = (cause: unknown): string => {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return said.split("\n")[0]!.slice(0, WHY_MAX_CHARACTERS);
+};

@@ -1,0 +1,61 @@
+/** What `agent mcp …` does: the CLI of a kind is asked, with an environment that is built as for a spawn. No daemon is needed. */
+import { readFile } from "node:fs/promises";
+import { type McpAsked, mcpArguments } from "../adapters/mcp.ts";
+import { runCaptured } from "../adapters/process/capture.ts";
+import { buildEnvironment } from "../adapters/process/environment.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { makeRedactor } from "../protocol/redact.ts";
+import { configuredRegistry } from "./configuration.ts";
+
+export interface McpCall {
+  readonly stateDir: string;
+  readonly kind: string;
+  readonly asked: McpAsked;
+  readonly cwd: string;
+  /** The client's own variables, of which the kind's are taken. */
+  readonly client_env: Readonly<Record<string, string>>;
+  /** Variables for the program: a value, `@env:NAME` or `@file:PATH`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeout_ms: number;
+}
+
+export interface McpReply {
+  readonly kind: string;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stdout_truncated: boolean;
+  readonly stderr: string;
+  readonly stderr_truncated: boolean;
+}
+
+/** In this order: the kind, what it can do, the request, the program. */
+export const manageMcp = async (call: McpCall): Promise<McpReply> => {
+  const { kind: typed, asked, cwd, client_env, env, timeout_ms } = call;
+  const registry = await configuredRegistry(call.stateDir);
+  const adapter = registry.adapterFor(typed);
+  if (adapter === undefined)
+    throw new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${typed}".`, {
+      phase: "validation",
+    });
+  const args = mcpArguments(adapter, asked);
+  const variable = adapter.binary!.variable;
+  const binary = env[variable] ?? client_env[variable] ?? registry.binaryOf(adapter)!;
+  const built = await buildEnvironment({
+    spec: { client_env, env, inherit_env: [], cwd },
+    credentials: adapter.credentials,
+    planned: {},
+    readFile: (path) => readFile(path, "utf8"),
+  });
+  const ran = await runCaptured({ argv: [binary, ...args], cwd, env: built.env, timeout_ms });
+  const redact = makeRedactor(built.secrets);
+  return {
+    kind: adapter.kind,
+    exit_code: ran.exit_code,
+    signal: ran.signal,
+    stdout: redact.text(ran.stdout.text),
+    stdout_truncated: ran.stdout.truncated,
+    stderr: redact.text(ran.stderr.text),
+    stderr_truncated: ran.stderr.truncated,
+  };
+};

@@ -1,0 +1,35 @@
+/** The configuration of a daemon, `config.yaml` in its state directory: what users add, and what they allow. All of it may be absent. */
+import { z } from "zod";
+import { AgentKind } from "./agent-event.ts";
+import { USER_ADAPTERS_MAX } from "./limits.ts";
+
+const absolute = (what: string) => z.string().regex(/^\//, `${what} is an absolute path`);
+
+export const Configuration = z.strictObject({
+  /** Adapters of users, loaded when the daemon starts. */
+  adapters: z
+    .array(
+      z.strictObject({
+        module: absolute("a module"),
+        kind: AgentKind.optional(),
+        options: z.json().optional(),
+      }),
+    )
+    .max(USER_ADAPTERS_MAX)
+    .default([]),
+  /** The program of a kind, where its variable names no other. */
+  binaries: z.record(AgentKind, absolute("a program")).default({}),
+  /** What a kind may do here; everything is off unless it is written. */
+  kinds: z
+    .record(
+      AgentKind,
+      z.strictObject({
+        allow_external_sandbox_exec: z.boolean().optional(),
+        allow_mcp_write: z.boolean().optional(),
+      }),
+    )
+    .default({}),
+});
+export type Configuration = z.infer<typeof Configuration>;
+
+export const NO_CONFIGURATION: Configuration = { adapters: [], binaries: {}, kinds: {} };

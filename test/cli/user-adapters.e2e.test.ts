@@ -1,0 +1,127 @@
+/** An adapter of a user's, from the configuration of a real daemon: it is listed and run, and a bad one beside it changes nothing. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Commands, makeCommands } from "./support/commands.ts";
+
+const examples = resolve(import.meta.dirname, "../../examples/adapters");
+let commands: Commands;
+let bad: string;
+
+const configure = (text: string): void => writeFileSync(join(commands.home, "config.yaml"), text);
+
+beforeAll(() => {
+  commands = makeCommands();
+  mkdirSync(join(commands.home, "mine"));
+  bad = join(commands.home, "mine", "bad.mjs");
+  writeFileSync(bad, "export default { kind: 'bad_one' };\n");
+  const throwing = join(commands.home, "mine", "throwing.mjs");
+  writeFileSync(
+    throwing,
+    `import lines from ${JSON.stringify(join(examples, "lines.mjs"))};
+const rename = (value) => JSON.parse(JSON.stringify(value).replaceAll('"lines"', '"throwing"'));
+export default {
+  ...lines,
+  kind: "throwing",
+  decode: (state, line, stream) => {
+    if (line.text === '{"say":"you said: boom"}') throw new Error("boom");
+    return rename(lines.decode(state, line, stream));
+  },
+  finish: (state, exit) => rename(lines.finish(state, exit)),
+};
+`,
+  );
+  configure(`adapters:
+  - module: ${bad}
+  - { module: ${join(examples, "lines.mjs")}, kind: lines }
+  - module: ${throwing}
+binaries:
+  lines: ${join(examples, "lines-agent.sh")}
+  throwing: ${join(examples, "lines-agent.sh")}
+kinds:
+  codex: { allow_external_sandbox_exec: true }
+`);
+});
+afterAll(() => commands.close());
+
+describe("an adapter of a user's", () => {
+  it("is listed with its file, beside ours; one that is left out is told, with why", async () => {
+    const { data, warnings } = await commands.agent("capabilities");
+    const kinds = data as unknown as Record<string, unknown>[];
+    expect(kinds.find(({ kind }) => kind === "lines")).toMatchObject({
+      origin: "user",
+      module: join(examples, "lines.mjs"),
+      binary: join(examples, "lines-agent.sh"),
+      path: join(examples, "lines-agent.sh"),
+    });
+    expect(kinds.find(({ kind }) => kind === "command")).toMatchObject({ origin: "built_in", module: null });
+    expect(kinds.some(({ kind }) => kind === "bad_one")).toBe(false);
+    const leftOut = warnings.filter((warning) => warning.includes("left out"));
+    expect(leftOut).toHaveLength(1);
+    expect(leftOut[0]).toContain(`${bad} is left out: it is no adapter: aliases: `);
+    const { stdout } = await commands.text("capabilities", "lines");
+    expect(stdout).toContain(join(examples, "lines.mjs"));
+  });
+
+  it("allows what the configuration allows, and to no other kind", async () => {
+    const { data } = await commands.agent("capabilities");
+    const kinds = data as unknown as { kind: string; capabilities: string[] }[];
+    const allowed = kinds.filter(({ capabilities }) =>
+      capabilities.includes("agent_api.exec.external_sandbox.v1"),
+    );
+    expect(allowed.map(({ kind }) => kind)).toEqual(["codex"]);
+    const refused = await commands.agent(
+      "spawn",
+      "claude",
+      "hi",
+      "--env",
+      "CLAUDE_BINARY=/bin/true",
+      "--ext",
+      "agent_api.exec.external_sandbox.v1=true",
+    );
+    expect(refused).toMatchObject({ exit: 3, error: { code: "UNSUPPORTED_CAPABILITY" } });
+  });
+
+  it("is spawned, watched and read like any other", async () => {
+    const { data } = await commands.agent("spawn", "lines", "one\ntwo", "--name", "liner", "--wait");
+    expect(data).toMatchObject({ kind: "lines", status: "completed" });
+    expect((await commands.agent("output", "liner")).data).toMatchObject({
+      text: expect.stringContaining("you said: two"),
+    });
+    expect((await commands.agent("info", "liner")).data).toMatchObject({ session_id: "s-1" });
+    const failed = await commands.agent("spawn", "lines", "fail", "--restart", "temporary", "--wait");
+    expect(failed).toMatchObject({ exit: 1, error: { code: "WORKER_FAILED" } });
+  });
+
+  it("that throws while its agent runs fails its worker, and nobody else", async () => {
+    const failed = await commands.agent("spawn", "throwing", "boom", "--restart", "temporary", "--wait");
+    expect(JSON.parse(failed.error!.detail!)).toMatchObject({
+      status: "failed",
+      error: { code: "INTERNAL" },
+    });
+    expect((await commands.agent("spawn", "lines", "still here", "--wait")).data).toMatchObject({
+      status: "completed",
+    });
+  });
+
+  it("makes no kind of a typing mistake: the daemon says what there is", async () => {
+    const { exit, error } = await commands.agent("spawn", "linse", "hi");
+    expect({ exit, error }).toMatchObject({
+      exit: 3,
+      error: { code: "INVALID_AGENT_KIND", suggestion: 'Did you mean "lines"?' },
+    });
+  });
+
+  it("is told by the doctor, as a configuration with mistakes is", async () => {
+    const checkOf = async () => {
+      const { checks } = (await commands.agent("doctor")).data as { checks: Record<string, string>[] };
+      return checks.find(({ name }) => name === "configuration");
+    };
+    expect(await checkOf()).toMatchObject({ result: "warn", finding: expect.stringContaining(bad) });
+    configure("adapters: 7\n");
+    expect(await checkOf()).toMatchObject({
+      result: "warn",
+      finding: expect.stringContaining("counts as none: adapters: "),
+    });
+  });
+});
