@@ -1,6 +1,7 @@
 /** `npm run docs`: writes the pages that are made from the code and from the tables of tests. A test fails where one of them differs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { page as adaptersPage } from "../test/docs/adapters.ts";
 import { page as conformancePage } from "../test/docs/conformance.ts";
 import { page as reliabilityPage } from "../test/docs/reliability.ts";
 import { page as otpPage } from "../test/supervisor/otp/page.ts";
@@ -10,6 +11,7 @@ import { manPage } from "./page-man.ts";
 import { validationPage } from "./page-validation.ts";
 
 export const PAGES: Readonly<Record<string, () => string>> = {
+  "docs/adapters.md": adaptersPage,
   "docs/cli.md": cliPage,
   "docs/conformance.md": conformancePage,
   "docs/errors.md": errorsPage,

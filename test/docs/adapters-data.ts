@@ -1,0 +1,88 @@
+/** What docs/adapters.md says of each kind that no run shows: what it cannot do, and types that its CLI documents and no run has printed. */
+
+export interface KindFacts {
+  /** Sentences. */
+  readonly limits: readonly string[];
+  /** Lines of types that are documented, with as much in them as the type needs. */
+  readonly documented: readonly object[];
+  /** The suite of `npm run test:agents` that runs the CLI itself. */
+  readonly suite?: string;
+}
+
+const each = (names: string, line: (name: string) => object): readonly object[] =>
+  names.split(/\s+/).map(line);
+
+const NO_QUESTIONS =
+  "Nobody can answer a question of it: `--permission ask` is refused, and what needs a permission that was not given is not done.";
+const NO_CONVERSATION = "It takes one prompt: no `--interactive`, and no messages later.";
+const NO_FORK = "A session cannot be forked.";
+const NO_COST = "The CLI tells no cost, so a budget of dollars counts nothing for it.";
+
+export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
+  command: {
+    limits: [
+      "It has no protocol: each line is text, and the exit code alone says whether the run went well.",
+      "It has no session, no turns, no usage and no final text.",
+    ],
+    documented: [],
+  },
+  claude_code: {
+    limits: [
+      NO_QUESTIONS,
+      "A try that fails in the middle of its deltas (partial messages) stays told; the next try is told behind it.",
+      "Versions without running totals by model tell the tokens of a turn, in which sub-agents and failed tries are missing.",
+      "After SIGTERM or SIGKILL the CLI prints no `result`: what the open turn cost is not known.",
+    ],
+    documented: [
+      ...each(
+        `compact_boundary hook_started hook_progress hook_response notification session_state_changed commands_changed
+         plugin_install files_persisted memory_recall local_command_output elicitation_complete mirror_error
+         worker_shutting_down control_request_progress model_refusal_fallback thinking_tokens`,
+        (subtype) => ({ type: "system", subtype }),
+      ),
+      ...each(
+        `control_response control_cancel_request rate_limit_event tool_progress tool_use_summary auth_status
+         prompt_suggestion conversation_reset active_goal keep_alive command_lifecycle`,
+        (type) => ({ type }),
+      ),
+      ...each("redacted_thinking server_tool_use mcp_tool_use", (type) => ({
+        type: "assistant",
+        message: { content: [{ type }] },
+      })),
+      { type: "assistant", message: { content: [{ type: "web_search_tool_result" }] } },
+    ],
+    suite: "agents/claude.e2e",
+  },
+  codex: {
+    limits: [
+      NO_QUESTIONS,
+      NO_CONVERSATION,
+      NO_FORK,
+      NO_COST,
+      "It prints whole items and no deltas: an answer is seen when it is complete.",
+      "A command that its sandbox refused is printed as nothing at all: neither a call nor a result is told.",
+      "It gives its errors in words alone: a code is found by words that are known, else it is AGENT_FAILED.",
+    ],
+    documented: [
+      { type: "thread.resumed", thread_id: "t" },
+      { type: "item.plan.delta" },
+      { type: "request_user_input" },
+      ...each("web_search", (type) => ({ type: "item.started", item: { id: "i", type } })),
+      ...each("todo_list plan", (type) => ({ type: "item.completed", item: { id: "i", type } })),
+    ],
+    suite: "agents/codex.e2e",
+  },
+  gemini_cli: {
+    limits: [
+      NO_QUESTIONS,
+      NO_CONVERSATION,
+      NO_FORK,
+      NO_COST,
+      "The CLI never prints its reasoning.",
+      "It says nothing of messages: the text of a try that was given up and of the next one are one text.",
+      "A command that failed is a good result to the CLI, and so to us.",
+    ],
+    documented: [{ type: "error", severity: "warning", message: "" }],
+    suite: "agents/gemini.e2e",
+  },
+};

@@ -1,0 +1,44 @@
+/** docs/adapters.md says only what was seen: its tables of types are those of the recordings and, where they are at hand, of the transcripts. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { observe, observed, toldOfLine } from "../adapters/conformance/observe.ts";
+import { built, present } from "../adapters/conformance/transcripts.ts";
+import { kinds } from "./adapters.ts";
+import { KIND_FACTS } from "./adapters-data.ts";
+
+const RECORD = "run `node test/adapters/conformance/observe.ts --record` where the transcripts are";
+
+describe.each(built.map((of) => [of.kind, of] as const))("%s", (_kind, of) => {
+  it.skipIf(!present)("what was seen of its recorded runs is in the file", () => {
+    expect(observed(of), RECORD).toEqual(observe(of, true));
+  });
+
+  it("what our own recordings show is in the file", () => {
+    const all = observed(of);
+    const own = observe(of, false);
+    expect(all.recordings, RECORD).toBe(own.recordings);
+    for (const [name, { told, runs }] of Object.entries(own.types)) {
+      expect(all.types[name]?.told, `${name}: ${RECORD}`).toEqual(expect.arrayContaining([...told]));
+      expect(all.types[name]?.runs).toBeGreaterThanOrEqual(runs);
+    }
+  });
+});
+
+it.each(kinds().map(([adapter, facts]) => [adapter.kind, adapter, facts] as const))(
+  "%s: what is documented is known to it, and its suite is there",
+  (_kind, adapter, { documented, limits, suite }) => {
+    for (const line of documented)
+      expect(toldOfLine(adapter, line), JSON.stringify(line)).not.toContain("Unknown");
+    expect(limits.length).toBeGreaterThan(0);
+    expect(suite === undefined || existsSync(join(import.meta.dirname, "..", `${suite}.test.ts`))).toBe(true);
+  },
+);
+
+it("nothing is said of a kind that there is not", () => {
+  expect(Object.keys(KIND_FACTS).sort()).toEqual(
+    kinds()
+      .map(([{ kind }]) => kind)
+      .sort(),
+  );
+});
