@@ -24,6 +24,8 @@ export interface LaunchPlan {
 
 export interface PlanContext {
   readonly spec: WorkerSpec;
+  /** Of a spec that is only tried, and has no worker yet, "". */
+  readonly worker_id: string;
   readonly incarnation: number;
   /** The provider's session of an earlier incarnation, to resume; undefined at the first. */
   readonly session: string | undefined;

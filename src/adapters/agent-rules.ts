@@ -3,6 +3,10 @@ import { ARG_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { agentOptions, extensionProblems } from "./extensions.ts";
 
+/** Of a kind whose CLI cannot fork; one without a session is told already. */
+export const forkProblems = ({ kind, fork }: WorkerSpec): readonly string[] =>
+  fork ? [`Kind ${kind} cannot fork a session: leave --fork out to go on in the session itself.`] : [];
+
 /** One sentence a mistake, each with what to do. `capabilities` are the kind's own; `converses`: it takes messages; `asks`: it can ask for permission. */
 export const agentProblems = (
   spec: WorkerSpec,

@@ -69,6 +69,13 @@ const NAMED: ReadonlyMap<string, WorkerError> = new Map(
       "The answer reached the model's output limit before it was complete.",
     ),
     refusal: fault("REFUSED", "The model refused to answer."),
+    FatalAuthenticationError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    FatalConfigError: fault("INVALID_REQUEST", "The agent's CLI did not accept its settings."),
+    FatalTurnLimitedError: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
+    FatalUntrustedWorkspaceError: fault(
+      "PERMISSION_DENIED",
+      "The agent's CLI does not trust its working directory.",
+    ),
     error_max_turns: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
     error_max_budget_usd: fault("BUDGET_EXCEEDED", "The agent spent all the money that it was allowed."),
     error_max_structured_output_retries: fault(
@@ -85,11 +92,17 @@ export const classifyName = (name: unknown): WorkerError | undefined =>
 /** Ordered: the first that matches decides. Each is anchored to words that a CLI prints around the fact. */
 const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [
-    /\bno (?:conversation|rollout|session)s? found\b/i,
+    /\bno (?:conversation|rollout|(?:previous )?session)s? found\b|\binvalid session identifier\b/i,
     fault("SESSION_NOT_FOUND", "The session was not found: the agent's CLI no longer knows it."),
   ],
-  [/\bsession id \S+ is already in use\b/i, fault("ALREADY_EXISTS", "The session id is already in use.")],
-  [/\bnot logged in\b|\bmissing environment variable\b|\bno api key\b/i, NAMED.get("authentication_failed")!],
+  [
+    /\bsession id \S+ (?:is already in use|already exists)\b/i,
+    fault("ALREADY_EXISTS", "The session id is already in use."),
+  ],
+  [
+    /\bnot logged in\b|\bmissing environment variable\b|\bno api key\b|\bmust specify the \w+ environment variable\b/i,
+    NAMED.get("authentication_failed")!,
+  ],
   [/\binsufficient_quota\b|\busage limit\b/i, NAMED.get("insufficient_quota")!],
   // Of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm". Each limit by its name: that
   // of a context, or of memory, does not pass by waiting.
@@ -105,30 +118,40 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     ),
   ],
   [
-    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value)|\brequires --/im,
+    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value)|^unknown arguments?:|\brequires --/im,
     fault("INVALID_REQUEST", "The agent's CLI did not accept its arguments."),
   ],
   [
-    /\bno prompt provided\b|\binput must be provided\b/i,
+    /\bno prompt provided\b|\binput must be provided\b|\bno input provided\b/i,
     fault("INPUT_REQUIRED", "The agent's CLI was given no prompt."),
   ],
   [
-    /\bnot inside a trusted directory\b/i,
+    /\bnot (?:inside|running in) a trusted directory\b/i,
     fault("PERMISSION_DENIED", "The agent's CLI does not trust its working directory."),
   ],
   [/\bidle timeout\b|\btimed out\b/i, NAMED.get("timeout_error")!],
   [/\breason: max_output_tokens\b/, NAMED.get("max_output_tokens")!],
   [/\breason: content_filter\b/, NAMED.get("refusal")!],
+  // What gemini says of an answer that it cannot use, and of a quota.
+  [/\bexceeded the token limit\b/, NAMED.get("max_output_tokens")!],
+  [/\bresponse was blocked due to\b/, NAMED.get("refusal")!],
+  [/\brequest a quota increase\b/, NAMED.get("rate_limit")!],
+  [
+    /\breturned an empty response\b|\bno final response text\b|\bended without a finish reason\b/,
+    fault("PROVIDER_ERROR", "The provider's answer was empty or cut off."),
+  ],
+  [/\bmaximum session turns exceeded\b|\breached max session turns\b/i, NAMED.get("FatalTurnLimitedError")!],
   // All that codex prints for a 5xx of its provider.
   [/\bexperiencing high demand\b/i, NAMED.get("server_error")!],
   [/\bstream disconnected\b/i, fault("PROVIDER_ERROR", "The connection to the provider was cut.")],
   [
-    /\bconnection failed\b|\berror sending request\b|\bconnection refused\b|\bECONNREFUSED\b/i,
+    /\bconnection failed\b|\berror sending request\b|\bconnection refused\b|\bECONNREFUSED\b|\bfetch failed\b/i,
     NAMED.get("connection_failed")!,
   ],
 ];
 
-const STATUS_IN_TEXT = /\bstatus:? (\d{3})\b/;
+/** In words, or as `"code": 401` of Google's JSON. */
+const STATUS_IN_TEXT = /\bstatus:? (\d{3})\b|"code"\s*:\s*(\d{3})\b/;
 const TYPE_IN_TEXT = /"(?:type|code)"\s*:\s*"([a-z_]{1,64})"/g;
 
 /** How much of a message or a stderr is looked at, in UTF-16 units. */
@@ -137,7 +160,8 @@ const LOOKED_AT_MAX_UNITS = 8_192;
 /** The last resort, where a CLI gives nothing but words. */
 export const classifyText = (text: string): WorkerError | undefined => {
   const head = text.slice(0, LOOKED_AT_MAX_UNITS);
-  const status = STATUS_IN_TEXT.exec(head)?.[1];
+  const [, said, code] = STATUS_IN_TEXT.exec(head) ?? [];
+  const status = said ?? code;
   if (status !== undefined) return withReset(classifyStatus(Number(status)), head);
   for (const [, name] of head.matchAll(TYPE_IN_TEXT)) {
     const named = classifyName(name);

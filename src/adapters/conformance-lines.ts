@@ -66,6 +66,11 @@ const ODD_TEXTS: readonly string[] = [
   '{"type":"turn.failed","error":"x"}',
   '{"type":"error"}',
   '{"type":"error","message":{}}',
+  '{"type":"init","session_id":7}',
+  '{"type":"message","role":"assistant","content":{}}',
+  '{"type":"tool_use"}',
+  '{"type":"tool_result","tool_id":{},"status":7}',
+  '{"type":"result","status":"error","error":"x","stats":[]}',
   JSON.stringify({ type: "x".repeat(200_000) }),
   JSON.stringify({ type: "system", subtype: "\u0000".repeat(100_000) }),
   JSON.stringify({

@@ -314,6 +314,7 @@ const planContext = (kind: string, prompt: string): PlanContext => ({
     restart: "temporary",
     argv: OWN_PROGRAM.has(kind) ? ["cat"] : [],
   }),
+  worker_id: "01JBR0000000000000000000W1",
   incarnation: 1,
   session: undefined,
   binary: kind,

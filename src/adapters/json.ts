@@ -21,6 +21,9 @@ export const asList = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const asCount = (value: unknown): number =>
   typeof value === "number" && value >= 1 && value <= Number.MAX_SAFE_INTEGER ? Math.trunc(value) : 0;
 
+/** Bytes of UTF-8 of a text; 0 for anything else. */
+export const bytesOf = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);
+
 /** The object that a line holds, or why there is none. */
 export const parseLine = (text: string): JsonObject | "blank" | "not_json" | "not_an_object" => {
   try {

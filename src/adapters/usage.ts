@@ -67,6 +67,14 @@ const modelUsage = (model: JsonObject): Usage => ({
   cost_usd: asDollars(model.costUSD) ?? 0,
 });
 
+/** Of Gemini CLI's `result.stats`, which counts cached tokens into `input_tokens` and tells no cost. */
+export const geminiUsage = (stats: JsonObject): Usage => ({
+  ...NO_USAGE,
+  input_tokens: asCount(stats.input_tokens),
+  output_tokens: asCount(stats.output_tokens),
+  cached_tokens: asCount(stats.cached),
+});
+
 /** Usage of one `turn.completed` of codex, which tells no cost. */
 export const codexUsage = (usage: JsonObject): Usage => ({
   input_tokens: asCount(usage.input_tokens),

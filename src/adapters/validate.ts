@@ -4,10 +4,12 @@ import { validate as acp } from "./acp/rules.ts";
 import { validate as claudeCode } from "./claude-code/plan.ts";
 import { validate as codex } from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
+import { validate as geminiCli } from "./gemini-cli/plan.ts";
 
 export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly string[]>> = {
   claude_code: claudeCode,
   codex,
   command,
   acp,
+  gemini_cli: geminiCli,
 };

@@ -50,6 +50,8 @@ export interface Known {
   readonly reported: WorkerError | null;
   /** A line over the limit was skipped. */
   readonly skipped: boolean;
+  /** What the exit code means, where the kind gives it a meaning. */
+  readonly meaning?: WorkerError | undefined;
 }
 
 /** The terminal event decides; without one the exit does, and exit code 0 is then a failure too. */
@@ -66,11 +68,11 @@ export const byTurnEnd = (
 };
 
 /** Where the process failed, what it printed to stderr may say why. */
-const unsettled = ({ reported, skipped }: Known, exit: ExitFacts): WorkerError => {
+const unsettled = ({ reported, skipped, meaning }: Known, exit: ExitFacts): WorkerError => {
   const ended = exitError(exit);
   if (ended === undefined) return skipped ? SKIPPED : noTerminalEvent(exit);
   if (stoppedBy(exit) !== undefined) return ended;
-  return reported ?? classifyText(exit.stderr_tail) ?? ended;
+  return reported ?? classifyText(exit.stderr_tail) ?? meaning ?? ended;
 };
 
 const SKIPPED: WorkerError = {

@@ -138,6 +138,15 @@ export const KINDS: readonly KindDef[] = [
     refuses: ["interactive", "fork"],
   },
   {
+    kind: "gemini_cli",
+    short: "gemini",
+    binary: "gemini",
+    variable: "GEMINI_BINARY",
+    needsPrompt: true,
+    converses: false,
+    refuses: ["interactive", "fork"],
+  },
+  {
     kind: "command",
     short: "command",
     binary: null,

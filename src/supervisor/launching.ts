@@ -67,7 +67,7 @@ const start = async (shell: Shell, incarnation: number): Promise<Started> => {
   const known = journal.ask((log) => log.worker(id));
   const row = known instanceof Promise ? await known : known;
   const session = row?.session_id ?? undefined;
-  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session));
+  const asked = bridge.run(services.prepare(adapter, spec, incarnation, session, id));
   const prepared = asked instanceof Promise ? await asked : asked;
   const { argv, stdin } = prepared.plan;
   shell.redact = redactorOf(prepared.secrets);

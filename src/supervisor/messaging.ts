@@ -103,7 +103,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       const { spec } = yield* specOf(services, row);
       const adapter = services.adapterFor(row.kind);
       if (adapter === undefined) return redactorOf([]);
-      const prepared = services.prepare(adapter, spec, Math.max(1, row.incarnation), undefined);
+      const prepared = services.prepare(adapter, spec, Math.max(1, row.incarnation), undefined, row.id);
       return yield* Effect.match(prepared, {
         onSuccess: ({ secrets }) => redactorOf(secrets),
         onFailure: () => redactorOf(secretsOf(spec, adapter)),

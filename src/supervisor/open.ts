@@ -142,7 +142,7 @@ export const openRuntime = (
       defects,
       onTick: options.onTick,
       report,
-      prepare: (adapter, spec, incarnation, session) =>
+      prepare: (adapter, spec, incarnation, session, worker_id) =>
         Effect.tryPromise({
           try: async () => {
             const binary =
@@ -151,7 +151,7 @@ export const openRuntime = (
                 : (spec.env[adapter.binary.variable] ??
                   spec.client_env[adapter.binary.variable] ??
                   adapter.binary.name);
-            const plan = adapter.plan({ spec, incarnation, session, binary });
+            const plan = adapter.plan({ spec, worker_id, incarnation, session, binary });
             const built = await buildEnvironment({
               spec,
               credentials: variablesOf(adapter, spec),

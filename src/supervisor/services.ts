@@ -62,6 +62,7 @@ export interface Services {
     spec: WorkerSpec,
     incarnation: number,
     session: string | undefined,
+    worker_id: string,
   ): Effect.Effect<Prepared, HoldfastError>;
   /** Told that everything has been looked at. */
   readonly onTick?: (() => void) | undefined;

@@ -44,7 +44,9 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
     }),
   startable: (spec, adapter) =>
     Effect.gen(function* () {
-      const { plan, env, client_env, secrets } = yield* typed(services.prepare(adapter, spec, 1, undefined));
+      const { plan, env, client_env, secrets } = yield* typed(
+        services.prepare(adapter, spec, 1, undefined, ""),
+      );
       const redact = makeRedactor(secrets);
       yield* Effect.mapError(
         attemptAsync(() =>

@@ -11,7 +11,7 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   let argv = spec.argv;
   let secrets: readonly string[];
   try {
-    const prepared = await bridge.run(services.prepare(adapter, spec, incarnation, undefined));
+    const prepared = await bridge.run(services.prepare(adapter, spec, incarnation, undefined, shell.id));
     argv = [...prepared.plan.argv];
     secrets = prepared.secrets;
   } catch {

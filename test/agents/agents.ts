@@ -1,19 +1,38 @@
-/** The CLIs under test: how each is pointed at the fake model, and kept quiet. */
-import { BINARIES } from "./install.ts";
+/** The CLIs under test: how each is pointed at the fake model, kept quiet, and where it differs from the others. */
+import { dirname } from "node:path";
+import type { ErrorCode } from "../../src/protocol/errors.ts";
+import { type AgentName, BINARIES } from "./install.ts";
+
+/** What a run comes to, and its exit code. */
+type Ending = readonly [outcome: "completed" | ErrorCode, exit_code: number];
 
 export interface AgentUnderTest {
   /** KIND of `agent spawn`. */
-  readonly kind: "claude" | "codex";
+  readonly kind: AgentName;
   /** Variables of whoever runs `agent`. Keys are fake. */
   env(modelUrl: string): Readonly<Record<string, string>>;
   /** Files of its HOME. */
   files(modelUrl: string): Readonly<Record<string, string>>;
-  /** Flags of `agent spawn`, and arguments of the CLI itself. */
+  /** Flags of `agent spawn`. */
   readonly flags: readonly string[];
-  readonly argv: readonly string[];
+  /** Flags of `agent spawn`, and arguments of the CLI itself, with which it may run the shell. */
+  readonly allowed: { readonly flags: readonly string[]; readonly argv: readonly string[] };
+  /** Whether it prints what the model thinks. */
+  readonly thinks: boolean;
+  /** Tokens that it tells of an answer of the fake model. */
+  readonly output_tokens: number;
+  readonly endings: Readonly<Record<"e401" | "e429" | "e500" | "maxtokens", Ending>>;
 }
 
 export const FAKE_KEY = "sk-fake-0123456789";
+
+const ENDINGS: AgentUnderTest["endings"] = {
+  e401: ["TOKEN_INVALID", 1],
+  e429: ["RATE_LIMITED", 1],
+  e500: ["PROVIDER_ERROR", 1],
+  maxtokens: ["OUTPUT_TOO_LARGE", 1],
+};
+const ALLOW = { flags: ["--permission", "allow"], argv: [] };
 
 export const claude: AgentUnderTest = {
   kind: "claude",
@@ -25,7 +44,10 @@ export const claude: AgentUnderTest = {
   files: () => ({}),
   flags: ["--model", "claude-sonnet-4-5", "--env", "CLAUDE_CODE_MAX_RETRIES=1"],
   // It refuses --permission allow to root, so the one tool is allowed by name.
-  argv: ["--allowedTools", "Bash"],
+  allowed: { flags: [], argv: ["--allowedTools", "Bash"] },
+  thinks: true,
+  output_tokens: 56,
+  endings: ENDINGS,
 };
 
 export const codex: AgentUnderTest = {
@@ -47,6 +69,40 @@ apps = false
 `,
   }),
   // A model that it knows would be sent another set of tools.
-  flags: ["--model", "fake-model", "--permission", "allow", "--inherit-env", "FAKE_KEY"],
-  argv: [],
+  flags: ["--model", "fake-model", "--inherit-env", "FAKE_KEY"],
+  allowed: ALLOW,
+  thinks: true,
+  output_tokens: 56,
+  endings: ENDINGS,
+};
+
+export const gemini: AgentUnderTest = {
+  kind: "gemini",
+  env: (modelUrl) => ({
+    // It is a script, for the node of its own PATH.
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    GEMINI_BINARY: BINARIES.gemini,
+    GEMINI_API_KEY: FAKE_KEY,
+    GOOGLE_GEMINI_BASE_URL: modelUrl,
+  }),
+  files: () => ({
+    ".gemini/settings.json": JSON.stringify({
+      security: { auth: { selectedType: "gemini-api-key" } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
+      telemetry: { enabled: false },
+    }),
+  }),
+  // Without a model it asks one which to ask.
+  flags: ["--model", "gemini-2.5-flash"],
+  allowed: ALLOW,
+  thinks: false,
+  output_tokens: 56,
+  // The HTTP status modulo 256; and an answer that was cut off is a good one to it.
+  endings: {
+    e401: ["TOKEN_INVALID", 145],
+    e429: ["RATE_LIMITED", 173],
+    e500: ["PROVIDER_ERROR", 244],
+    maxtokens: ["completed", 0],
+  },
 };

@@ -1,13 +1,13 @@
 /**
- * `npm run record:agents` writes test/recordings/KIND/real-*.ndjson: what the CLIs print under `agent spawn` against the fake
+ * `npm run record:agents [FOLDER…]` writes test/recordings/KIND/real-*.ndjson: what the CLIs print under `agent spawn` against the fake
  * model, for the adapters' tests, which run without any CLI. Ids, paths and times are replaced, long texts cut, and what
  * describes the product alone (its tools and commands, its own words) is left out.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScenarioName } from "../support/fake-model/scenarios.ts";
-import { type AgentUnderTest, claude, codex } from "./agents.ts";
+import { type AgentUnderTest, claude, codex, gemini } from "./agents.ts";
 import { install } from "./install.ts";
 import { makeWorld, until } from "./world.ts";
 
@@ -22,6 +22,7 @@ const SCENARIOS: readonly ScenarioName[] = [
   "maxtokens",
 ];
 const STRING_MAX_CHARS = 1_000;
+const LINES_MAX = 40;
 /** UUIDs, and the ids of the fake model. */
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=\b(msg|req|toolu|call)_)[0-9a-f]{20}/g;
 /** Fields of claude's `system/init` that say something about the run. */
@@ -92,6 +93,14 @@ const scrubber = (cwd: string) => {
       .concat("\n");
 };
 
+/** The middle of a long run is left out. */
+const shortened = (output: string): string => {
+  const lines = output.split("\n");
+  return lines.length <= LINES_MAX
+    ? output
+    : [...lines.slice(0, LINES_MAX / 2), ...lines.slice(-LINES_MAX / 2)].join("\n");
+};
+
 const record = async (under: AgentUnderTest, folder: string): Promise<void> => {
   const cwd = mkdtempSync(join(tmpdir(), "holdfast-record-"));
   const world = await makeWorld(under);
@@ -99,7 +108,7 @@ const record = async (under: AgentUnderTest, folder: string): Promise<void> => {
   const target = join(import.meta.dirname, "../recordings", folder);
   mkdirSync(target, { recursive: true });
   const save = async (id: string, name: string): Promise<void> => {
-    const text = scrub(await world.agent("logs", id, "--raw", "-o", "text"));
+    const text = shortened(scrub(await world.agent("logs", id, "--raw", "-o", "text")));
     writeFileSync(join(target, `real-${name}.ndjson`), text);
     process.stdout.write(`${folder}/real-${name}.ndjson: ${Buffer.byteLength(text)} bytes\n`);
   };
@@ -109,10 +118,7 @@ const record = async (under: AgentUnderTest, folder: string): Promise<void> => {
     await save(id, scenario);
   }
   const id = await world.spawn("shellsleep", cwd, "--restart", "transient", "--backoff", "1s..1s");
-  await until(
-    async () => (await world.soFar(id)).events.some(({ kind }) => kind === "ToolCall"),
-    "the tool runs",
-  );
+  await until(() => existsSync(join(cwd, "canary")), "the tool runs");
   await save(id, "killed");
   const [spawned] = (await world.soFar(id)).of("worker_spawned");
   process.kill(spawned!.payload.agent.pid, "SIGKILL");
@@ -128,5 +134,7 @@ if (problem !== undefined) {
   process.stderr.write(`Nothing recorded: ${problem}.\n`);
   process.exit(1);
 }
-await record(claude, "claude-code");
-await record(codex, "codex");
+const KINDS = { "claude-code": claude, codex, "gemini-cli": gemini };
+const asked = process.argv.slice(2);
+for (const [folder, under] of Object.entries(KINDS))
+  if (asked.length === 0 || asked.includes(folder)) await record(under, folder);

@@ -1,7 +1,7 @@
 /**
  * `npm run test:agents`: the real CLIs under the built `agent` command, against the fake model, without a network where
  * the machine allows that. It fails when they cannot be installed;
- * with HOLDFAST_AGENTS=optional their tests are counted as skipped instead.
+ * with HOLDFAST_AGENTS=optional their tests are counted as skipped instead. HOLDFAST_AGENTS=all tests every one of them.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

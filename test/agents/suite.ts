@@ -1,12 +1,14 @@
 /** What every CLI must do under `agent spawn`, whatever its wire and its words. */
+import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/agent-event.ts";
 import { longText } from "../support/fake-model/scenarios.ts";
 import { type AgentUnderTest, FAKE_KEY } from "./agents.ts";
-import { areInstalled } from "./install.ts";
+import { isUnderTest } from "./install.ts";
 import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
 
 const DAEMON_STOPPED_MS = 7_000;
+const ENDINGS = ["e401", "e429", "e500", "maxtokens"] as const;
 
 const textOn = (events: readonly AgentEvent[], channel: string): string =>
   events
@@ -21,7 +23,7 @@ const survivorsOf = (story: Story): readonly number[] =>
 
 /** `more` are tests of one CLI alone; they get the world once it is made. */
 export const describeAgent = (under: AgentUnderTest, more: (world: () => World) => void): void => {
-  describe.skipIf(!areInstalled())(under.kind, () => {
+  describe.skipIf(!isUnderTest(under.kind))(under.kind, () => {
     let world: World;
     beforeAll(async () => {
       world = await makeWorld(under);
@@ -35,13 +37,16 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
         { payload: { completion: { status: { code: 0 }, final_text: "Hello from the fake model." } } },
       ]);
       expect(story.of("session_started")).toHaveLength(1);
-      expect(story.of("turn_completed")).toMatchObject([{ payload: { usage: { output_tokens: 56 } } }]);
+      expect(story.of("turn_completed")).toMatchObject([
+        { payload: { usage: { output_tokens: under.output_tokens } } },
+      ]);
       expect(survivorsOf(story)).toEqual([]);
     });
 
     it("thinks on its own channel", async () => {
       const story = await world.story(await world.spawn("thinking", makeCwd()));
-      expect(textOn(story.events, "reasoning")).toContain("First the question");
+      const thought = under.thinks ? "First the question, then the answer." : "";
+      expect(textOn(story.events, "reasoning")).toContain(thought);
       expect(textOn(story.events, "assistant")).toBe("Forty-two.");
     });
 
@@ -85,15 +90,22 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(story.of("worker_completed")).toHaveLength(1);
     });
 
-    it.each([
-      ["e401", "TOKEN_INVALID"],
-      ["e429", "RATE_LIMITED"],
-      ["e500", "PROVIDER_ERROR"],
-      ["maxtokens", "OUTPUT_TOO_LARGE"],
-    ] as const)("%s is told as %s", async (scenario, code) => {
-      const story = await world.story(await world.spawn(scenario, makeCwd(), "--restart", "temporary"));
-      expect(failureOf(story)).toEqual([code]);
-      expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code: 1, reason: "exited" } }]);
+    it.each(ENDINGS.map((scenario) => [scenario, ...under.endings[scenario]] as const))(
+      "%s is told as %s, exit code %i",
+      async (scenario, outcome, exit_code) => {
+        const story = await world.story(await world.spawn(scenario, makeCwd(), "--restart", "temporary"));
+        expect(failureOf(story)).toEqual(outcome === "completed" ? [] : [outcome]);
+        expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code, reason: "exited" } }]);
+      },
+    );
+
+    it("writes a file with permission, and none without", async () => {
+      const [allowed, denied] = [makeCwd(), makeCwd()];
+      await world.story(await world.spawn("shellwrite", allowed));
+      expect(readdirSync(allowed)).toContain("made.txt");
+      const story = await world.story(await world.spawnDenied("shellwrite", denied));
+      expect(story.of("worker_exited")).toHaveLength(1);
+      expect(readdirSync(denied)).not.toContain("made.txt");
     });
 
     it.each([

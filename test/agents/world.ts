@@ -42,6 +42,8 @@ export interface World {
   agent(...argv: string[]): Promise<string>;
   /** Spawns an agent that is in the scenario; its id. */
   spawn(scenario: ScenarioName, cwd: string, ...flags: string[]): Promise<string>;
+  /** The same, without permission for anything. */
+  spawnDenied(scenario: ScenarioName, cwd: string): Promise<string>;
   /** Follows a worker to its end. */
   story(id: string): Promise<Story>;
   /** What the log has of a worker by now. */
@@ -106,13 +108,21 @@ export const makeWorld = async (under: AgentUnderTest): Promise<World> => {
     return stdout;
   };
 
+  const spawnAgent = async (
+    scenario: ScenarioName,
+    cwd: string,
+    more: readonly string[],
+  ): Promise<string> => {
+    const argv = ["spawn", under.kind, `Please. [[scenario:${scenario}]]`, "--cwd", cwd, "-o", "text"];
+    return (await agent(...argv, ...under.flags, ...more)).trim();
+  };
+
   return {
     model,
     agent,
-    spawn: async (scenario, cwd, ...flags) => {
-      const argv = ["spawn", under.kind, `Please. [[scenario:${scenario}]]`, "--cwd", cwd, "-o", "text"];
-      return (await agent(...argv, ...under.flags, ...flags, "--", ...under.argv)).trim();
-    },
+    spawn: (scenario, cwd, ...flags) =>
+      spawnAgent(scenario, cwd, [...under.allowed.flags, ...flags, "--", ...under.allowed.argv]),
+    spawnDenied: (scenario, cwd) => spawnAgent(scenario, cwd, ["--permission", "deny"]),
     // A watch tells by its exit code how the worker ended.
     story: async (id) => storyOf(id, (await run(["watch", id, "--from", "0", "-o", "json"])).stdout),
     soFar: async (id) => storyOf(id, await agent("logs", id, "-o", "json")),

@@ -61,9 +61,9 @@ export const memoryMachine = Effect.gen(function* () {
     zone: "UTC",
     probe: { fileExists: async () => false, portAccepts: async () => false },
     adapterFor: (kind) => (kind === "command" ? command : undefined),
-    prepare: (adapter, given, incarnation, session) =>
+    prepare: (adapter, given, incarnation, session, worker_id) =>
       Effect.sync(() => ({
-        plan: adapter.plan({ spec: given, incarnation, session, binary: "" }),
+        plan: adapter.plan({ spec: given, worker_id, incarnation, session, binary: "" }),
         env: {},
         client_env: given.client_env,
         secrets: [],

@@ -2,7 +2,7 @@
 import type { DecodedRecord } from "../adapter.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
-import { asList, asName, asNumber, asObject, type JsonObject } from "../json.ts";
+import { asList, asName, asNumber, asObject, bytesOf, type JsonObject } from "../json.ts";
 import { type CodexState, TOOLS_MAX } from "./state.ts";
 
 const voice = voiceOf("codex");
@@ -81,7 +81,7 @@ const onTool = (state: CodexState, event: ItemEvent, item: JsonObject, out: Deco
     voice.toolResult(tool, {
       failed: refused || (exit_code !== null && exit_code !== 0) || (item.error ?? null) !== null,
       exit_code: exit_code === null ? null : Math.trunc(exit_code),
-      bytes: { stdout: bytes(item.aggregated_output), result: resultBytes(item.result) },
+      bytes: { stdout: bytesOf(item.aggregated_output), result: resultBytes(item.result) },
     }),
   );
   return known ? { ...state, tools: state.tools.filter((one) => one !== id) } : state;
@@ -90,7 +90,5 @@ const onTool = (state: CodexState, event: ItemEvent, item: JsonObject, out: Deco
 const remember = (state: CodexState, id: string | null): CodexState =>
   id === null ? state : { ...state, tools: [...state.tools, id].slice(-TOOLS_MAX) };
 
-const bytes = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);
-
 const resultBytes = (result: unknown): number =>
-  asList(asObject(result)?.content).reduce<number>((sum, part) => sum + bytes(asObject(part)?.text), 0);
+  asList(asObject(result)?.content).reduce<number>((sum, part) => sum + bytesOf(asObject(part)?.text), 0);

@@ -4,7 +4,7 @@
  */
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
-import { agentProblems } from "../agent-rules.ts";
+import { agentProblems, forkProblems } from "../agent-rules.ts";
 import { agentOptions, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
 
 export const capabilities = [
@@ -36,12 +36,10 @@ const QUIET = [
 /** Nobody can answer a question of `codex exec`: what the sandbox forbids fails, and the run goes on. */
 const DENY = ['approval_policy="never"', 'sandbox_mode="read-only"'] as const;
 
-export const validate = (spec: WorkerSpec): readonly string[] => {
-  const problems = [...agentProblems(spec, capabilities)];
-  if (spec.fork)
-    problems.push("Kind codex cannot fork a session: leave --fork out to go on in the session itself.");
-  return problems;
-};
+export const validate = (spec: WorkerSpec): readonly string[] => [
+  ...agentProblems(spec, capabilities),
+  ...forkProblems(spec),
+];
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
   const { model, session: asked } = agentOptions(spec);

@@ -6,7 +6,7 @@ import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.t
 const specOf = (fields: Partial<WorkerSpecInput> = {}) =>
   WorkerSpec.parse({ kind: "claude_code", prompt: "Fix it.", cwd: "/", restart: "transient", ...fields });
 const planOf = (fields: Partial<WorkerSpecInput> = {}, session?: string) =>
-  claudeCode.plan({ spec: specOf(fields), incarnation: 1, session, binary: "claude" });
+  claudeCode.plan({ spec: specOf(fields), worker_id: "W", incarnation: 1, session, binary: "claude" });
 const flagsOf = (fields: Partial<WorkerSpecInput> = {}, session?: string) =>
   planOf(fields, session).argv.slice(5).join(" ");
 

@@ -6,7 +6,7 @@ import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.t
 const specOf = (fields: Partial<WorkerSpecInput> = {}) =>
   WorkerSpec.parse({ kind: "codex", prompt: "Fix it.", cwd: "/", restart: "transient", ...fields });
 const argvOf = (fields: Partial<WorkerSpecInput> = {}, session?: string) =>
-  codex.plan({ spec: specOf(fields), incarnation: 1, session, binary: "codex" }).argv;
+  codex.plan({ spec: specOf(fields), worker_id: "W", incarnation: 1, session, binary: "codex" }).argv;
 
 const QUIET = [
   "-c",
@@ -19,7 +19,13 @@ const QUIET = [
 const DENY = ["-c", 'approval_policy="never"', "-c", 'sandbox_mode="read-only"'];
 
 test("it runs headless with JSON lines, reads only, and takes the prompt from a stdin that ends", () => {
-  const plan = codex.plan({ spec: specOf(), incarnation: 1, session: undefined, binary: "codex" });
+  const plan = codex.plan({
+    spec: specOf(),
+    worker_id: "W",
+    incarnation: 1,
+    session: undefined,
+    binary: "codex",
+  });
   expect(plan).toEqual({
     argv: ["codex", "exec", "--json", "--skip-git-repo-check", ...QUIET, ...DENY, "-"],
     env: {},

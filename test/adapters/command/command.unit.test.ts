@@ -9,7 +9,8 @@ import { exit, linesOf, openingOf, run } from "../conformance/support.ts";
 const specOf = (fields: Partial<WorkerSpecInput> = {}) =>
   WorkerSpec.parse({ kind: "command", argv: ["sh", "-c", "x"], cwd: "/", restart: "temporary", ...fields });
 const stdinOf = (fields: Partial<WorkerSpecInput>) =>
-  command.plan({ spec: specOf(fields), incarnation: 1, session: undefined, binary: "" }).stdin;
+  command.plan({ spec: specOf(fields), worker_id: "W", incarnation: 1, session: undefined, binary: "" })
+    .stdin;
 const ended = (facts: Parameters<typeof exit>[0]) => run(command, "", exit({ program: "sh", ...facts }));
 
 test("the texts of all events in order are what was printed", () => {

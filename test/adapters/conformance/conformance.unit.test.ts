@@ -9,7 +9,12 @@ import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
 import { openingOf, recordings } from "./support.ts";
 
-const FOLDERS: Readonly<Record<string, string>> = { claude_code: "claude-code", codex: "codex", acp: "acp" };
+const FOLDERS: Readonly<Record<string, string>> = {
+  claude_code: "claude-code",
+  codex: "codex",
+  gemini_cli: "gemini-cli",
+  acp: "acp",
+};
 
 describe.each(adapters.map((adapter) => [adapter.kind, adapter] as const))("kind %s", (kind, adapter) => {
   const folder = FOLDERS[kind];

@@ -9,15 +9,13 @@ import type { AgentAdapter } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
 import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { AgentCompletion } from "../../../src/protocol/completion.ts";
-import type { ErrorCode } from "../../../src/protocol/errors.ts";
 import { DECODER_STATE_MAX_BYTES, STDERR_TAIL_BYTES } from "../../../src/protocol/limits.ts";
 import { exit, linesOf, ofKind, plain, run, textOf } from "./support.ts";
+import { GEMINI } from "./verdicts/gemini-cli.ts";
+import type { Verdict } from "./verdicts/verdict.ts";
 
 const ROOT = new URL("../../../../shared/data/cli-transcripts/", import.meta.url).pathname;
 const present = existsSync(ROOT);
-
-/** What a scenario came to: completed, or the code of its failure. */
-type Verdict = "completed" | ErrorCode;
 
 const CLAUDE: Readonly<Record<string, Verdict>> = {
   "auth-token": "completed",
@@ -171,6 +169,8 @@ const all = [
   ...transcripts("codex-0.169.0", "codex", CODEX),
 ];
 
+const headless = [...transcripts("gemini-0.61.0", "gemini", GEMINI)];
+
 const read = ({ version, scenario }: Transcript, file: string): string => {
   const path = join(ROOT, version, scenario, file);
   return existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -188,7 +188,9 @@ interface RunFile {
 /** The run as the runtime would have seen it: what the harness sent is what we sent. */
 const replay = (transcript: Transcript) => {
   const { exit: end } = JSON.parse(read(transcript, "run.json")) as RunFile;
-  const sent = end.timedOut ? "SIGKILL" : /^(sig\w+?)-/.exec(transcript.scenario)?.[1]?.toUpperCase();
+  const sent = end.timedOut
+    ? "SIGKILL"
+    : /^(?:norelaunch-)?(sig\w+?)-/.exec(transcript.scenario)?.[1]?.toUpperCase();
   const facts = exit({
     code: end.code,
     signal: end.signal,
@@ -220,7 +222,7 @@ const printed = (stdout: string): readonly Loose[] =>
 describe.skipIf(!present)(
   present ? "recorded runs" : "recorded runs (skipped: no ../shared/data/cli-transcripts)",
   () => {
-    describe.each(all.map((one) => [`${one.version}/${one.scenario}`, one] as const))(
+    describe.each([...all, ...headless].map((one) => [`${one.version}/${one.scenario}`, one] as const))(
       "%s",
       (_name, transcript) => {
         const { stdout, records, events, outcome, state } = replay(transcript);
@@ -249,6 +251,9 @@ describe.skipIf(!present)(
           expect(JSON.stringify(outcome.error ?? null)).not.toMatch(/fake|127\.0\.0\.1|\[ede_/);
           expect(Buffer.byteLength(JSON.stringify(state))).toBeLessThanOrEqual(DECODER_STATE_MAX_BYTES);
         });
+
+        // These read the lines of claude and codex.
+        if (headless.includes(transcript)) return;
 
         test("tells every text once", () => {
           const lines = printed(stdout);

@@ -15,6 +15,8 @@ test.each([
   ["cluade", "claude"],
   ["claude-code", "claude_code"],
   ["Codex", "codex"],
+  ["gemni", "gemini"],
+  ["gemini-cli", "gemini_cli"],
   ["codx", "codex"],
   ["comand", "command"],
   ["zzz", undefined],

@@ -5,6 +5,7 @@ import {
   type Dialect,
   deltas,
   isBroken,
+  named,
   newId,
   type Reply,
   type ServerEvent,
@@ -161,4 +162,4 @@ const error = (status: number) => ({
   request_id: newId("req"),
 });
 
-export const anthropic: Dialect = { read, events, whole, error };
+export const anthropic: Dialect = { read, events, whole, error, frame: named };

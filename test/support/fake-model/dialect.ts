@@ -34,20 +34,27 @@ export interface Reply {
   readonly end: End;
 }
 
-/** One server-sent event; its `type` is also the event's name. */
+/** The data of one server-sent event. */
 export interface ServerEvent {
-  readonly type: string;
   readonly [field: string]: unknown;
 }
 
 export interface Dialect {
-  read(body: Readonly<Record<string, unknown>>): Ask;
+  /** `path` is that of the request, without the prefix of a scenario. */
+  read(body: Readonly<Record<string, unknown>>, path: string): Ask;
   /** The reply as it is streamed. After `silence` and `cut` the events stop where the line does. */
   events(reply: Reply, model: string): Iterable<ServerEvent>;
   /** The reply in one piece, for requests that do not stream. */
   whole(reply: Reply, model: string): unknown;
   error(status: number): unknown;
+  /** An event as it goes over the wire. */
+  frame(event: ServerEvent): string;
 }
+
+/** With the event's `type` as its name. */
+export const named = (event: ServerEvent): string => `event: ${event.type}\n${unnamed(event)}`;
+
+export const unnamed = (event: ServerEvent): string => `data: ${JSON.stringify(event)}\n\n`;
 
 export const isBroken = (end: End): boolean => end === "silence" || end === "cut";
 

@@ -5,6 +5,7 @@ import {
   type Dialect,
   deltas,
   isBroken,
+  named,
   newId,
   type Reply,
   type ServerEvent,
@@ -164,9 +165,10 @@ const ERRORS: Readonly<Record<number, readonly [type: string, code: string | nul
   429: ["rate_limit_error", "rate_limit_exceeded"],
 };
 
-const error = (status: number) => {
+/** As both of OpenAI's APIs write it. */
+export const error = (status: number) => {
   const [type, code] = ERRORS[status] ?? ["server_error", null];
   return { error: { message: `fake error ${status}`, type, param: null, code } };
 };
 
-export const responses: Dialect = { read, events, whole, error };
+export const responses: Dialect = { read, events, whole, error, frame: named };

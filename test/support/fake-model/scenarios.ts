@@ -43,6 +43,7 @@ const scenarios = {
     say("The command printed hello-from-tool."),
   ],
   shellfail: () => [shell("echo about-to-fail; exit 3"), say("The command failed with status 3.")],
+  shellwrite: () => [shell("echo made-by-tool > made.txt"), say("Tried to write.")],
   /** Sleeps only when it is asked for the first time, so that a resumed session can end. */
   shellsleep: (asked) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
   /** Works until there is a file `go` in the working directory. */
@@ -79,7 +80,7 @@ export const turnOf = (name: ScenarioName, ask: Ask, asked: number): Turn => {
   return ask.tools.length > 0 || !("parts" in turn) || turn.end === "silence" ? turn : say("A title");
 };
 
-const SHELLS = ["Bash", "exec_command", "shell_command", "shell"];
+const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
 
 /** A call of the request's own shell tool, with those arguments that the tool's schema names. */
 const shellCall = (command: string, tools: readonly Tool[]): Block => {

@@ -7,7 +7,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenOnLoopback } from "../net.ts";
 import { anthropic } from "./anthropic.ts";
+import { chat } from "./chat.ts";
 import type { Dialect, ServerEvent } from "./dialect.ts";
+import { gemini, isGemini } from "./gemini.ts";
 import { responses } from "./responses.ts";
 import { isScenario, replyOf, type ScenarioName, turnOf } from "./scenarios.ts";
 
@@ -15,7 +17,14 @@ const REQUEST_MAX_BYTES = 16 * 1024 * 1024;
 /** The newest requests are kept for assertions. */
 const REQUESTS_KEPT_MAX = 1_000;
 
-const DIALECTS: Readonly<Record<string, Dialect>> = { "/v1/messages": anthropic, "/v1/responses": responses };
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  "/v1/messages": anthropic,
+  "/v1/responses": responses,
+  "/v1/chat/completions": chat,
+};
+
+const dialectOf = (path: string): Dialect | undefined =>
+  DIALECTS[path] ?? (isGemini(path) ? gemini : undefined);
 
 /** One request, as tests want to know it. */
 export interface Seen {
@@ -52,11 +61,15 @@ const sendJson = (response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 };
 
-const stream = async (response: ServerResponse, events: Iterable<ServerEvent>): Promise<void> => {
+const stream = async (
+  response: ServerResponse,
+  events: Iterable<ServerEvent>,
+  frame: Dialect["frame"],
+): Promise<void> => {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   for (const event of events) {
     if (response.destroyed) return;
-    const isFull = !response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const isFull = !response.write(frame(event));
     if (isFull) await Promise.race([once(response, "drain"), once(response, "close")]);
   }
 };
@@ -88,17 +101,18 @@ export const startFakeModel = async (): Promise<FakeModel> => {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { path, prefix } = route(request.url ?? "/");
     const body = await bodyOf(request);
-    const credential = [request.headers["x-api-key"] ?? request.headers.authorization].flat()[0];
+    const { headers } = request;
+    const credential = [headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers.authorization].flat()[0];
     const other = (status: number, json: unknown): void => {
       note({ path, status, credential });
       sendJson(response, status, json);
     };
     if (path === "/v1/messages/count_tokens") return other(200, { input_tokens: 1_234 });
-    const dialect = DIALECTS[path];
+    const dialect = dialectOf(path);
     if (dialect === undefined || request.method !== "POST")
       return other(404, { error: { message: `no such path: ${path}` } });
 
-    const ask = dialect.read(body);
+    const ask = dialect.read(body, path);
     const { scenario, asked } = scenarioOf(ask.prompts, prefix);
     const turn = turnOf(scenario, ask, asked);
     const status = "status" in turn ? turn.status : 200;
@@ -109,7 +123,7 @@ export const startFakeModel = async (): Promise<FakeModel> => {
     const isSilent = reply.end === "silence";
     if (isSilent && reply.blocks.length === 0) return;
     if (!ask.stream && !isSilent) return sendJson(response, 200, dialect.whole(reply, ask.model));
-    await stream(response, dialect.events(reply, ask.model));
+    await stream(response, dialect.events(reply, ask.model), dialect.frame);
     if (reply.end === "cut") response.socket?.destroySoon();
     else if (!isSilent) response.end();
   };
