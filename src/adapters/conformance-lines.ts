@@ -90,6 +90,13 @@ const ODD_TEXTS: readonly string[] = [
     type: "assistant",
     message: { id: "m", content: [{ type: "text", text: "🦊".repeat(50_000) }] },
   }),
+  '{"jsonrpc":"2.0","id":"holdfast:initialize","result":{"protocolVersion":1,"agentCapabilities":7}}',
+  '{"jsonrpc":"2.0","id":"holdfast:session","result":{"sessionId":{}}}',
+  '{"jsonrpc":"2.0","id":{},"method":"session/request_permission","params":[]}',
+  '{"jsonrpc":"2.0","id":-0,"method":"session/request_permission","params":{"toolCall":null,"options":[0,{"kind":"allow_once"}]}}',
+  '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":7}}}',
+  '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"usage_update","cost":{"amount":-1,"currency":"USD"}}}}',
+  '{"jsonrpc":"2.0","id":"prompt:01JD0000000000000000000009","error":"x"}',
   // More of everything that is remembered than can be.
   ...Array.from({ length: 200 }, (_, i) => `${i}`.padStart(120, "n")).flatMap((id) => [
     JSON.stringify({ type: "assistant", message: { id, content: [{ type: "tool_use", id, name: id }] } }),
@@ -99,6 +106,15 @@ const ODD_TEXTS: readonly string[] = [
       parent_tool_use_id: id,
     }),
     JSON.stringify({ type: "item.started", item: { id, type: "command_execution" } }),
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id,
+      method: "session/request_permission",
+      params: {
+        toolCall: { toolCallId: id, name: id, kind: "k".repeat(64), title: id },
+        options: [{ kind: "allow_once", optionId: id }],
+      },
+    }),
   ]),
   `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
 ];

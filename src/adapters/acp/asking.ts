@@ -10,7 +10,7 @@ import { asList, asName, asObject, type JsonObject } from "../json.ts";
 import * as rpc from "./rpc.ts";
 import { type AcpState, ASKS_MAX, type Ask, appended } from "./state.ts";
 import { onTool } from "./tools.ts";
-import { working } from "./turns.ts";
+import { ended, working } from "./turns.ts";
 
 const voice = voiceOf("acp");
 
@@ -45,7 +45,8 @@ const onPermission = (
 ): AcpState => {
   const params = asObject(request.params);
   const call = asObject(params?.toolCall);
-  const state = call === undefined ? working(before, out) : onTool(working(before, out), call, false, out);
+  const waiting = ended(working(before, out));
+  const state = call === undefined ? waiting : onTool(waiting, call, false, out);
   const deny = optionOf(params, "reject_once");
   const allow = optionOf(params, "allow_once");
   if (allow === null) {

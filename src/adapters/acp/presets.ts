@@ -6,6 +6,7 @@ import { ACP_AGENT, ACP_AGENTS, type AcpAgent, type AcpAgentName } from "../../p
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { credentials as claudeCredentials } from "../claude-code/plan.ts";
 import { credentials as codexCredentials } from "../codex/plan.ts";
+import { credentials as geminiCredentials, ENVIRONMENT as geminiEnvironment } from "../gemini-cli/plan.ts";
 
 interface Preset {
   readonly args: readonly string[];
@@ -19,22 +20,8 @@ const PRESETS: Readonly<Record<AcpAgentName, Preset>> = {
   gemini: {
     args: ["--acp"],
     model_flag: "--model",
-    // Without it, a parent process of its own stands between us and the agent, and ignores TERM (agent-clis.md §6).
-    env: { GEMINI_CLI_NO_RELAUNCH: "true" },
-    credentials: [
-      "GEMINI_API_KEY",
-      "GEMINI_MODEL",
-      "GEMINI_SYSTEM_MD",
-      "GEMINI_CLI_HOME",
-      "GEMINI_CLI_TRUST_WORKSPACE",
-      "GOOGLE_API_KEY",
-      "GOOGLE_GEMINI_BASE_URL",
-      "GOOGLE_VERTEX_BASE_URL",
-      "GOOGLE_GENAI_USE_VERTEXAI",
-      "GOOGLE_CLOUD_PROJECT",
-      "GOOGLE_CLOUD_LOCATION",
-      "GOOGLE_APPLICATION_CREDENTIALS",
-    ],
+    env: geminiEnvironment,
+    credentials: [...geminiCredentials, "GEMINI_SYSTEM_MD"],
   },
   opencode: {
     args: ["acp"],

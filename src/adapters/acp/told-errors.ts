@@ -55,7 +55,9 @@ const STATUS = /\bAPI Error: (\d{3})\b|\((?:HTTP )?(\d{3})\)|^Error: (\d{3})\b/;
 const inWords = (text: string): WorkerError | undefined => {
   const found = STATUS.exec(text);
   const status = Number(found?.[1] ?? found?.[2] ?? found?.[3] ?? 0);
-  return classifyStatus(status) ?? classifyText(text);
+  return (
+    classifyStatus(status) ?? (/\bsession (?:\S+ )?not found\b/i.test(text) ? NO_SESSION : classifyText(text))
+  );
 };
 
 const COPILOT = "Copilot";

@@ -27,6 +27,10 @@ export const working = (state: AcpState, out: DecodedItem[]): AcpState => {
   return { ...state, given: { message_id, acknowledged: true } };
 };
 
+/** Its message is over: what it says next is another one. */
+export const ended = (state: AcpState): AcpState =>
+  state.said.state === "ended" ? state : { ...state, said: { ...state.said, state: "ended" } };
+
 /** The answer to a mark: the agent has read the prompt that stands behind it. */
 export const onMark = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState =>
   state.given === null && state.answered !== message_id ? begun(state, message_id, out) : state;

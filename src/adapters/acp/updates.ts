@@ -7,7 +7,7 @@ import { asDollars } from "../usage.ts";
 import type { AcpState } from "./state.ts";
 import { troubleAfter } from "./told-errors.ts";
 import { onTool } from "./tools.ts";
-import { working } from "./turns.ts";
+import { ended, working } from "./turns.ts";
 
 const voice = voiceOf("acp");
 
@@ -93,9 +93,6 @@ const said = (state: AcpState, id: string | null, text: string): AcpState => {
     said: { id, text: kept, state: kept === whole ? "open" : "full" },
   };
 };
-
-const ended = (state: AcpState): AcpState =>
-  state.said.state === "ended" ? state : { ...state, said: { ...state.said, state: "ended" } };
 
 /** What the session has cost so far, and how full its context is. Some agents repeat it with every step. */
 const onUsage = (state: AcpState, update: JsonObject, out: DecodedItem[]): AcpState => {

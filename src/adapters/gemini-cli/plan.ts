@@ -43,7 +43,7 @@ export const credentials = [
  * One process, not a parent that ignores signals and a child that outlives it (agent-clis.md §6). Headless it refuses a
  * directory that nobody has trusted by hand; whoever spawns an agent has chosen it. `--env` wins over both.
  */
-const ENVIRONMENT = { GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" } as const;
+export const ENVIRONMENT = { GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" } as const;
 
 /** Arguments of the user's own that name a session: the CLI takes one only. */
 const NAMES_SESSION = /^(?:-r|--resume|--session-id|--session-file)(?:=|$)/;

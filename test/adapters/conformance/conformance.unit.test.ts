@@ -13,6 +13,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   claude_code: "claude-code",
   codex: "codex",
   gemini_cli: "gemini-cli",
+  acp: "acp",
 };
 
 describe.each(adapters.map((adapter) => [adapter.kind, adapter] as const))("kind %s", (kind, adapter) => {

@@ -1,0 +1,26 @@
+/** What each recorded conversation with `copilot --acp` 1.0.102 came to: completed, or the code of its failure. */
+import type { ErrorCode } from "../../../../src/protocol/errors.ts";
+
+export const acpCopilot: Readonly<Record<string, "completed" | ErrorCode>> = {
+  "cancel-hang": "AGENT_FAILED",
+  "cancel-stream": "AGENT_FAILED",
+  drop: "PROVIDER_ERROR",
+  e400: "PROVIDER_BAD_REQUEST",
+  e401: "TOKEN_INVALID",
+  e429: "NO_TERMINAL_EVENT",
+  empty: "PROVIDER_ERROR",
+  "kill-first": "AGENT_FAILED",
+  "load-first": "completed",
+  "load-unknown": "SESSION_NOT_FOUND",
+  long: "completed",
+  mcp: "completed",
+  "protocol-errors": "SESSION_NOT_FOUND",
+  read: "completed",
+  shell: "completed",
+  shellwrite: "completed",
+  "shellwrite-permcancel": "completed",
+  "sigint-tool": "AGENT_FAILED",
+  "sigterm-tool": "AGENT_FAILED",
+  "stdin-eof-tool": "NO_TERMINAL_EVENT",
+  text: "completed",
+};
