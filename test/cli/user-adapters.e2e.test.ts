@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Commands, makeCommands } from "./support/commands.ts";
+import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const examples = resolve(import.meta.dirname, "../../examples/adapters");
 let commands: Commands;
@@ -10,7 +10,7 @@ let bad: string;
 
 const configure = (text: string): void => writeFileSync(join(commands.home, "config.yaml"), text);
 
-beforeAll(() => {
+beforeAll(async () => {
   commands = makeCommands();
   mkdirSync(join(commands.home, "mine"));
   bad = join(commands.home, "mine", "bad.mjs");
@@ -41,12 +41,16 @@ binaries:
 kinds:
   codex: { allow_external_sandbox_exec: true }
 `);
+  // However busy the machine is.
+  await commands.agent("daemon", "start");
+  await until(async () => (await commands.agent("daemon", "status")).exit === 0);
 });
 afterAll(() => commands.close());
 
 describe("an adapter of a user's", () => {
   it("is listed with its file, beside ours; one that is left out is told, with why", async () => {
-    const { data, warnings } = await commands.agent("capabilities");
+    const { data, warnings, error } = await commands.agent("capabilities");
+    expect(error).toBeNull();
     const kinds = data as unknown as Record<string, unknown>[];
     expect(kinds.find(({ kind }) => kind === "lines")).toMatchObject({
       origin: "user",
