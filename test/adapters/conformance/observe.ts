@@ -5,11 +5,11 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentAdapter, DecodedRecord } from "../../../src/adapters/adapter.ts";
+import type { AgentAdapter, DecodedItem } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
 import { get, getList, getText, type Printed, readLines } from "./expected/printed.ts";
 import type { Recorded } from "./expected/readers.ts";
-import { recordingsOf } from "./support.ts";
+import { openingOf, recordingsOf } from "./support.ts";
 import { built, read, transcriptsOf } from "./transcripts.ts";
 
 export interface Seen {
@@ -41,7 +41,7 @@ const nameOf = ({ value }: Printed): string | undefined => {
   return [type, ...parts].filter((part) => NAME.test(part)).join(" ");
 };
 
-const toldAs = (record: DecodedRecord): string =>
+const toldAs = (record: DecodedItem): string =>
   record.type === "agent.event"
     ? `${record.payload.kind} ${record.payload.channel ?? ""}`.trim()
     : record.type;
@@ -50,7 +50,7 @@ const toldAs = (record: DecodedRecord): string =>
 export const toldOfLine = (adapter: AgentAdapter, value: object): readonly string[] => [
   ...new Set(
     adapter
-      .decode(adapter.initial(), { kind: "text", text: JSON.stringify(value), end: "\n" }, "stdout")
+      .decode(adapter.initial(openingOf(adapter.kind)), { kind: "text", text: JSON.stringify(value), end: "\n" }, "stdout")
       .records.map(toldAs),
   ),
 ];
@@ -64,7 +64,7 @@ export const observe = (of: Recorded, transcripts: boolean): Observed => {
   const types = new Map<string, { told: Set<string>; runs: Set<number> }>();
   const texts = [...recordings.map(([, text]) => text), ...recorded.map((one) => read(one, "stdout.ndjson"))];
   for (const [run, text] of texts.entries()) {
-    let state = adapter.initial();
+    let state = adapter.initial(openingOf(adapter.kind));
     for (const line of readLines(text)) {
       const decoded = adapter.decode(state, { kind: "text", text: line.text, end: "\n" }, "stdout");
       state = decoded.state;
