@@ -38,8 +38,8 @@ export const conformance = <S>(
   const folds = [...recorded, hostile];
 
   // One look at them serves all that only read: a daemon runs this when it starts.
-  const known = new Map<readonly Line[], readonly DecodedRecord[]>();
-  const recordsOf = (lines: readonly Line[]): readonly DecodedRecord[] => {
+  const known = new Map<readonly Line[], readonly DecodedItem[]>();
+  const recordsOf = (lines: readonly Line[]): readonly DecodedItem[] => {
     const records = known.get(lines) ?? fold(adapter, lines).records;
     known.set(lines, records);
     return records;

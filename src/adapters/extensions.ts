@@ -19,6 +19,18 @@ export const EXTERNAL_SANDBOX = "agent_api.exec.external_sandbox.v1";
 export const EXTERNAL_SANDBOX_WARNING =
   "DANGEROUS: external sandbox exec policy enabled (agent_api.exec.external_sandbox.v1=true)";
 
+/** What every kind of an agent CLI can do (notes A.5). */
+export const HEADLESS = [
+  "agent_api.run",
+  "agent_api.events",
+  "agent_api.events.live",
+  "agent_api.control.cancel.v1",
+  "agent_api.tools.structured.v1",
+  "agent_api.tools.results.v1",
+  "agent_api.artifacts.final_text.v1",
+  "agent_api.session.handle.v1",
+] as const;
+
 /** A session to go on in: one by its id, or the newest of the working directory. */
 export type Session = { readonly by: "id"; readonly id: string } | { readonly by: "last" };
 

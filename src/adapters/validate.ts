@@ -7,8 +7,10 @@ import { validate as acp, capabilities as acpCapabilities } from "./acp/rules.ts
 import * as claudeCode from "./claude-code/plan.ts";
 import * as codex from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
+import * as copilot from "./copilot/plan.ts";
 import { unsupportedKeys } from "./extensions.ts";
 import * as geminiCli from "./gemini-cli/plan.ts";
+import * as opencode from "./opencode/plan.ts";
 import { everyOptIn } from "./opt-ins.ts";
 
 export { ADD_DIRS } from "./extensions.ts";
@@ -19,15 +21,19 @@ const ABLE: Readonly<Record<string, readonly string[]>> = {
   codex: [...codex.capabilities, ...everyOptIn(codex.OPT_INS)],
   acp: acpCapabilities,
   command: [],
+  copilot: copilot.capabilities,
   gemini_cli: geminiCli.capabilities,
+  opencode: opencode.capabilities,
 };
 
 export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly string[]>> = {
   claude_code: claudeCode.validateWith(ABLE.claude_code!),
   codex: codex.validateWith(ABLE.codex!),
   command,
-  gemini_cli: geminiCli.validate,
   acp,
+  copilot: copilot.validate,
+  gemini_cli: geminiCli.validate,
+  opencode: opencode.validate,
 };
 
 /** Keys that the kind takes under no configuration. */

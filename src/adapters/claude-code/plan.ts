@@ -12,6 +12,7 @@ import {
   EXTERNAL_SANDBOX,
   EXTERNAL_SANDBOX_WARNING,
   FORK,
+  HEADLESS,
   MODEL,
   NON_INTERACTIVE,
   RESUME,
@@ -19,14 +20,7 @@ import {
 import { asksPermission, converses } from "./converses.ts";
 
 export const capabilities = [
-  "agent_api.run",
-  "agent_api.events",
-  "agent_api.events.live",
-  "agent_api.control.cancel.v1",
-  "agent_api.tools.structured.v1",
-  "agent_api.tools.results.v1",
-  "agent_api.artifacts.final_text.v1",
-  "agent_api.session.handle.v1",
+  ...HEADLESS,
   RESUME,
   FORK,
   MODEL,

@@ -10,6 +10,7 @@ import {
   agentOptions,
   EXTERNAL_SANDBOX,
   EXTERNAL_SANDBOX_WARNING,
+  HEADLESS,
   MODEL,
   NON_INTERACTIVE,
   oneOf,
@@ -27,14 +28,7 @@ const OWN_KEYS = {
 };
 
 export const capabilities = [
-  "agent_api.run",
-  "agent_api.events",
-  "agent_api.events.live",
-  "agent_api.control.cancel.v1",
-  "agent_api.tools.structured.v1",
-  "agent_api.tools.results.v1",
-  "agent_api.artifacts.final_text.v1",
-  "agent_api.session.handle.v1",
+  ...HEADLESS,
   RESUME,
   MODEL,
   NON_INTERACTIVE,

@@ -50,7 +50,11 @@ const toldAs = (record: DecodedItem): string =>
 export const toldOfLine = (adapter: AgentAdapter, value: object): readonly string[] => [
   ...new Set(
     adapter
-      .decode(adapter.initial(openingOf(adapter.kind)), { kind: "text", text: JSON.stringify(value), end: "\n" }, "stdout")
+      .decode(
+        adapter.initial(openingOf(adapter.kind)),
+        { kind: "text", text: JSON.stringify(value), end: "\n" },
+        "stdout",
+      )
       .records.map(toldAs),
   ),
 ];
