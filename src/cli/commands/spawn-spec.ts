@@ -34,7 +34,7 @@ const programProblems = (typed: string | undefined, argv: Call["argv"]): readonl
   if (argv !== undefined) return ["agent spawn needs a program after --"];
   return [
     typed === undefined
-      ? "agent spawn needs a KIND (claude, codex), or a program after --"
+      ? "agent spawn needs a KIND (claude, codex, gemini …), or a program after --"
       : "kind command needs a program after --, as in: agent spawn -- sleep 60",
   ];
 };

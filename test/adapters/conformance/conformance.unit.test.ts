@@ -13,6 +13,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   claude_code: "claude-code",
   codex: "codex",
   gemini_cli: "gemini-cli",
+  opencode: "opencode",
+  copilot: "copilot",
 };
 
 describe.each(adapters.map((adapter) => [adapter.kind, adapter] as const))("kind %s", (kind, adapter) => {

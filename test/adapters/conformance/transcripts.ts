@@ -12,7 +12,9 @@ import type { RunFacts } from "./expected/scenarios.ts";
 import { exit } from "./support.ts";
 import { CLAUDE } from "./verdicts/claude-code.ts";
 import { CODEX } from "./verdicts/codex.ts";
+import { COPILOT } from "./verdicts/copilot.ts";
 import { GEMINI } from "./verdicts/gemini-cli.ts";
+import { OPENCODE } from "./verdicts/opencode.ts";
 import type { Verdict } from "./verdicts/verdict.ts";
 
 export const TRANSCRIPTS = new URL("../../../../shared/data/cli-transcripts/", import.meta.url).pathname;
@@ -23,6 +25,8 @@ export const VERDICTS: Readonly<Record<string, Readonly<Record<string, Verdict>>
   claude: CLAUDE,
   codex: CODEX,
   gemini: GEMINI,
+  opencode: OPENCODE,
+  copilot: COPILOT,
 };
 
 export interface Transcript {
