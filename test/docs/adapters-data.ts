@@ -85,4 +85,26 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
     documented: [{ type: "error", severity: "warning", message: "" }],
     suite: "agents/gemini.e2e",
   },
+  opencode: {
+    limits: [
+      NO_QUESTIONS,
+      NO_CONVERSATION,
+      "It prints whole parts and no deltas, a tool's call only with its result, and nothing before the model's first answer.",
+      "It says nothing of tries that it repeats: a provider that refuses looks like one that is slow.",
+      "It has no word for the end of a run but its exit code; what the steps of a turn cost that never ended is not counted.",
+    ],
+    documented: [],
+    suite: "agents/opencode.e2e",
+  },
+  copilot: {
+    limits: [
+      NO_QUESTIONS,
+      NO_CONVERSATION,
+      "The CLI prints neither tokens nor cost, so such budgets count nothing for it.",
+      "Its session is told in its last line: of a run that was cut off it is known only where it was chosen before.",
+      "Each try that failed in the middle of its deltas stays told; the next one is told behind it.",
+    ],
+    documented: [],
+    suite: "agents/copilot.e2e",
+  },
 };
