@@ -29,7 +29,8 @@ export const NO_ANSWER: KeptAnswer = { text: "", cut: false, json_bytes: 2 };
 
 export const keptAnswer = ({ text, cut, json_bytes }: KeptAnswer, piece: string): KeptAnswer => {
   if (cut || piece === "") return { text, cut, json_bytes };
-  const bytes = Buffer.byteLength(JSON.stringify(piece));
+  // No less than its units; one that is too long by them alone is not written out.
+  const bytes = piece.length > KEPT_TEXT_MAX_BYTES ? piece.length : Buffer.byteLength(JSON.stringify(piece));
   const most = json_bytes + bytes;
   if (most <= KEPT_TEXT_MAX_BYTES - MARK_MAX_BYTES) return { text: text + piece, cut, json_bytes: most };
   // Less than the piece needs, so that the suffix says that something is missing.
