@@ -3,7 +3,7 @@
  * and each event judged by every rule for AgentEvents, those of its kind too. The floor is JSON.parse over the same lines, in turns. Processor time,
  * which other work on the machine lengthens less.
  */
-import { openingOf } from "../test/adapters/conformance/support.ts";
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentAdapter, DecodedRecord } from "../src/adapters/adapter.ts";
@@ -12,6 +12,7 @@ import type { AgentEvent } from "../src/protocol/agent-event.ts";
 import { boundEvent } from "../src/protocol/bounds.ts";
 import { makeRedactor } from "../src/protocol/redact.ts";
 import { judgeEvent } from "../src/protocol/validate/events.ts";
+import { openingOf } from "../test/adapters/conformance/support.ts";
 import { type Result, root } from "./support.ts";
 
 const LINES = 50_000;

@@ -117,14 +117,11 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       "Gemini CLI prints no output of its shell over ACP, and tells nothing after a denied call: its result is told by us when the turn ends.",
     ],
     documented: [
-      ...each(
-        "agent_message_chunk agent_thought_chunk user_message_chunk",
-        (sessionUpdate) => ({
-          jsonrpc: "2.0",
-          method: "session/update",
-          params: { sessionId: "s", update: { sessionUpdate, content: { type: "text", text: "x" } } },
-        }),
-      ),
+      ...each("agent_message_chunk agent_thought_chunk user_message_chunk", (sessionUpdate) => ({
+        jsonrpc: "2.0",
+        method: "session/update",
+        params: { sessionId: "s", update: { sessionUpdate, content: { type: "text", text: "x" } } },
+      })),
       ...each("pending completed", (status) => ({
         jsonrpc: "2.0",
         method: "session/update",
@@ -156,7 +153,12 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
           options: [{ optionId: "o", kind: "allow_once", name: "x" }],
         },
       },
-      ...each("fs/read_text_file terminal/create", (method) => ({ jsonrpc: "2.0", id: 2, method, params: {} })),
+      ...each("fs/read_text_file terminal/create", (method) => ({
+        jsonrpc: "2.0",
+        id: 2,
+        method,
+        params: {},
+      })),
       { jsonrpc: "2.0", method: "_a_method_of_tomorrow", params: {} },
     ],
     documentedAs: "transcripts",

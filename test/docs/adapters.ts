@@ -41,9 +41,12 @@ const linesOf = ({ types }: Observed): readonly (readonly string[])[] =>
 
 /** A type by its name, as those that were seen are named. */
 const documentedName = (line: Readonly<Record<string, unknown>>): string => {
-  const update = (line.params as { update?: { sessionUpdate?: string; status?: string } } | undefined)?.update;
+  const update = (line.params as { update?: { sessionUpdate?: string; status?: string } } | undefined)
+    ?.update;
   if (typeof line.method === "string")
-    return [line.method, update?.sessionUpdate, update?.status].filter((part) => part !== undefined).join(" ");
+    return [line.method, update?.sessionUpdate, update?.status]
+      .filter((part) => part !== undefined)
+      .join(" ");
   const inner = line.item as { type?: string } | undefined;
   const block = (line.message as { content?: readonly { type: string }[] } | undefined)?.content?.[0];
   return [line.type, line.subtype, inner?.type, block?.type, line.severity]
