@@ -3,7 +3,7 @@
  * and each event judged by every rule for AgentEvents, those of its kind too. The floor is JSON.parse over the same lines, in turns. Processor time,
  * which other work on the machine lengthens less.
  */
-import { openingOf } from "../test/adapters/conformance/support.ts";
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentAdapter, DecodedRecord } from "../src/adapters/adapter.ts";
@@ -12,6 +12,7 @@ import type { AgentEvent } from "../src/protocol/agent-event.ts";
 import { boundEvent } from "../src/protocol/bounds.ts";
 import { makeRedactor } from "../src/protocol/redact.ts";
 import { judgeEvent } from "../src/protocol/validate/events.ts";
+import { openingOf } from "../test/adapters/conformance/support.ts";
 import { type Result, root } from "./support.ts";
 
 const LINES = 50_000;
@@ -20,15 +21,26 @@ const AT_LEAST = 0.3;
 
 type Runs = readonly (readonly string[])[];
 
-/** The recordings of a kind; none for one that has no protocol. */
+const linesOf = (file: string): readonly string[] =>
+  readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"));
+
+/** Our recordings of a kind, of which long texts were cut, and the transcripts of its CLI where they are at hand. */
 const runsOf = (kind: string): Runs => {
-  const folder = join(root, "test/recordings", kind.replaceAll("_", "-"));
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).map((file) =>
-    readFileSync(join(folder, file), "utf8")
-      .split("\n")
-      .filter((line) => line !== ""),
+  const own = join(root, "test/recordings", kind.replaceAll("_", "-"));
+  if (!existsSync(own)) return [];
+  const given = join(root, "../shared/data/cli-transcripts");
+  const name = `${kind.split("_")[0]}-`;
+  const folders = existsSync(given)
+    ? readdirSync(given).filter((folder) => folder.startsWith(name) && /^\d/.test(folder.slice(name.length)))
+    : [];
+  const transcripts = folders.flatMap((folder) =>
+    readdirSync(join(given, folder)).map((scenario) => join(given, folder, scenario, "stdout.ndjson")),
   );
+  return [...readdirSync(own).map((file) => join(own, file)), ...transcripts]
+    .filter((file) => existsSync(file))
+    .map(linesOf);
 };
 
 const redact = makeRedactor();

@@ -17,7 +17,7 @@ import {
   turnStarted,
   type Voice,
 } from "./events.ts";
-import { keptText } from "./final-text.ts";
+import { type KeptAnswer, keptAnswer, NO_ANSWER } from "./final-text.ts";
 import { type JsonObject, parseLine } from "./json.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 
@@ -40,11 +40,8 @@ export interface HeadlessState {
   readonly skipped: boolean;
 }
 
-interface Answer {
+interface Answer extends KeptAnswer {
   readonly id: string | null;
-  readonly text: string;
-  /** It was over what can be remembered; what comes after its beginning is in the log alone. */
-  readonly cut: boolean;
 }
 
 /** Results that are waited for; an older call's result then goes without its tool's name. */
@@ -56,7 +53,7 @@ export const NOTHING_YET: HeadlessState = {
   turns_started: 0,
   turns_ended: 0,
   tools: [],
-  answer: { id: null, text: "", cut: false },
+  answer: { id: null, ...NO_ANSWER },
   reported: null,
   failed: null,
   usage: NO_USAGE,
@@ -132,11 +129,8 @@ export const stepsOf = (voice: Voice, sentence: string) => ({
   onText: <S extends HeadlessState>(state: S, id: string, text: string, out: DecodedRecord[]): S => {
     if (text === "") return state;
     out.push(voice.text("assistant", text, { message_id: id }));
-    const before = state.answer.id === id ? state.answer : { text: "", cut: false };
-    if (before.cut) return state;
-    const whole = before.text + text;
-    const kept = keptText(whole);
-    return { ...state, answer: { id, text: kept, cut: kept !== whole } };
+    const before = state.answer.id === id ? state.answer : NO_ANSWER;
+    return before.cut ? state : { ...state, answer: { id, ...keptAnswer(before, text) } };
   },
 
   onCall: <S extends HeadlessState>(state: S, tool: ToolFacts, out: DecodedRecord[]): S => {

@@ -101,7 +101,12 @@ const storyOf = (id: string, output: string): Story => {
   return { id, records, of, events: of("agent.event").map(({ payload }) => payload) };
 };
 
-export const makeWorld = async (under: AgentUnderTest): Promise<World> => {
+/** All that a world needs of a CLI; `kind` is what `agent spawn` is told. */
+export type Spawnable = Pick<AgentUnderTest, "env" | "files" | "flags" | "allowed"> & {
+  readonly kind: string;
+};
+
+export const makeWorld = async (under: Spawnable): Promise<World> => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
   const [home, state] = [join(dir, "home"), join(dir, "state")];
   for (const each of [home, state, join(dir, "tmp")]) mkdirSync(each);

@@ -5,6 +5,8 @@ export interface KindFacts {
   readonly limits: readonly string[];
   /** Lines of types that are documented, with as much in them as the type needs. */
   readonly documented: readonly object[];
+  /** What is said of those in the column of runs. */
+  readonly documentedAs?: string;
   /** The suite of `npm run test:agents` that runs the CLI itself. */
   readonly suite?: string;
 }
@@ -28,7 +30,7 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
   },
   claude_code: {
     limits: [
-      NO_QUESTIONS,
+      "What its own settings allow it does not ask about, so no rule of ours is heard about that: a tool that `--deny-tool` names without an argument is taken away from it.",
       "A try that fails in the middle of its deltas (partial messages) stays told; the next try is told behind it.",
       "Versions without running totals by model tell the tokens of a turn, in which sub-agents and failed tries are missing.",
       "After SIGTERM or SIGKILL the CLI prints no `result`: what the open turn cost is not known.",
@@ -84,5 +86,82 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
     ],
     documented: [{ type: "error", severity: "warning", message: "" }],
     suite: "agents/gemini.e2e",
+  },
+  opencode: {
+    limits: [
+      NO_QUESTIONS,
+      NO_CONVERSATION,
+      "It prints whole parts and no deltas, a tool's call only with its result, and nothing before the model's first answer.",
+      "It says nothing of tries that it repeats: a provider that refuses looks like one that is slow.",
+      "It has no word for the end of a run but its exit code; what the steps of a turn cost that never ended is not counted.",
+    ],
+    documented: [],
+    suite: "agents/opencode.e2e",
+  },
+  copilot: {
+    limits: [
+      NO_QUESTIONS,
+      NO_CONVERSATION,
+      "The CLI prints neither tokens nor cost, so such budgets count nothing for it.",
+      "Its session is told in its last line: of a run that was cut off it is known only where it was chosen before.",
+      "Each try that failed in the middle of its deltas stays told; the next one is told behind it.",
+    ],
+    documented: [],
+    suite: "agents/copilot.e2e",
+  },
+  acp: {
+    limits: [
+      "A session cannot be forked, and is gone on with by its id alone: there is no `last`.",
+      "Files and terminals of the client are not offered: the agent uses its own, and such a request is refused.",
+      "Some agents tell an error of the provider as an answer that ends well (Copilot CLI, codex-acp): it is told as they tell it.",
+      "Gemini CLI prints no output of its shell over ACP, and tells nothing after a denied call: its result is told by us when the turn ends.",
+    ],
+    documented: [
+      ...each("agent_message_chunk agent_thought_chunk user_message_chunk", (sessionUpdate) => ({
+        jsonrpc: "2.0",
+        method: "session/update",
+        params: { sessionId: "s", update: { sessionUpdate, content: { type: "text", text: "x" } } },
+      })),
+      ...each("pending completed", (status) => ({
+        jsonrpc: "2.0",
+        method: "session/update",
+        params: {
+          sessionId: "s",
+          update: { sessionUpdate: "tool_call", toolCallId: "t", title: "x", kind: "execute", status },
+        },
+      })),
+      ...each("completed failed", (status) => ({
+        jsonrpc: "2.0",
+        method: "session/update",
+        params: { sessionId: "s", update: { sessionUpdate: "tool_call_update", toolCallId: "t", status } },
+      })),
+      ...each(
+        "plan usage_update session_info_update available_commands_update current_mode_update config_option_update",
+        (sessionUpdate) => ({
+          jsonrpc: "2.0",
+          method: "session/update",
+          params: { sessionId: "s", update: { sessionUpdate } },
+        }),
+      ),
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "session/request_permission",
+        params: {
+          sessionId: "s",
+          toolCall: { toolCallId: "t", title: "x" },
+          options: [{ optionId: "o", kind: "allow_once", name: "x" }],
+        },
+      },
+      ...each("fs/read_text_file terminal/create", (method) => ({
+        jsonrpc: "2.0",
+        id: 2,
+        method,
+        params: {},
+      })),
+      { jsonrpc: "2.0", method: "_a_method_of_tomorrow", params: {} },
+    ],
+    documentedAs: "transcripts",
+    suite: "agents/acp.e2e",
   },
 };

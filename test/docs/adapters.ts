@@ -41,6 +41,12 @@ const linesOf = ({ types }: Observed): readonly (readonly string[])[] =>
 
 /** A type by its name, as those that were seen are named. */
 const documentedName = (line: Readonly<Record<string, unknown>>): string => {
+  const update = (line.params as { update?: { sessionUpdate?: string; status?: string } } | undefined)
+    ?.update;
+  if (typeof line.method === "string")
+    return [line.method, update?.sessionUpdate, update?.status]
+      .filter((part) => part !== undefined)
+      .join(" ");
   const inner = line.item as { type?: string } | undefined;
   const block = (line.message as { content?: readonly { type: string }[] } | undefined)?.content?.[0];
   return [line.type, line.subtype, inner?.type, block?.type, line.severity]
@@ -50,13 +56,13 @@ const documentedName = (line: Readonly<Record<string, unknown>>): string => {
 
 const documentedRows = (
   adapter: AgentAdapter,
-  { documented }: KindFacts,
-  seen: Observed,
+  { documented, documentedAs = "documented only" }: KindFacts,
+  seen: Pick<Observed, "types">,
 ): readonly (readonly string[])[] =>
   documented
     .map((line) => [documentedName(line as Readonly<Record<string, unknown>>), line] as const)
     .filter(([name]) => !Object.hasOwn(seen.types, name))
-    .map(([name, line]) => [code(name), toldCell(toldOfLine(adapter, line)), "documented only"]);
+    .map(([name, line]) => [code(name), toldCell(toldOfLine(adapter, line)), documentedAs]);
 
 const evidence = (adapter: AgentAdapter, { suite }: KindFacts, seen: Observed | undefined): string => {
   const recorded = Object.entries(seen?.transcripts ?? {});
@@ -81,9 +87,12 @@ const evidence = (adapter: AgentAdapter, { suite }: KindFacts, seen: Observed | 
 const kindPart = ([adapter, facts]: readonly [AgentAdapter, KindFacts]): string => {
   const of = recordedOf(adapter);
   const seen = of === undefined ? undefined : observed(of);
-  const rows = seen === undefined ? [] : [...linesOf(seen), ...documentedRows(adapter, facts, seen)];
+  const rows = [
+    ...(seen === undefined ? [] : linesOf(seen)),
+    ...documentedRows(adapter, facts, seen ?? { types: {} }),
+  ];
   const events =
-    seen === undefined
+    rows.length === 0
       ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](decisions/0002-command-output-is-lines.md)).`
       : `${table(["the CLI prints", "it is told as", "runs with it"], rows)}
 

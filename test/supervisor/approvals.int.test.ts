@@ -46,7 +46,7 @@ const begin = (run: MemoryRun): void => {
   say(run, { ...linesOf(run)[0], type: "user", isReplay: true });
 };
 const end = (run: MemoryRun): void =>
-  say(run, { type: "result", subtype: "success", result: "done", num_turns: 1 });
+  say(run, { type: "result", subtype: "success", is_error: false, result: "done", num_turns: 1 });
 
 const world = Effect.map(memoryMachine, (machine) => ({
   ...machine,

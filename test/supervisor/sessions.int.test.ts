@@ -30,7 +30,7 @@ const begin = (run: MemoryRun, session: string): void =>
   say(run, session, { type: "system", subtype: "init" });
 const answer = (run: MemoryRun, session: string): void => {
   begin(run, session);
-  say(run, session, { type: "result", subtype: "success", result: "done", num_turns: 1 });
+  say(run, session, { type: "result", subtype: "success", is_error: false, result: "done", num_turns: 1 });
   run.exit(0);
 };
 
@@ -562,7 +562,13 @@ describe("a conversation that nobody talks to", () => {
       for (const line of lines.slice(answered.get(run) ?? 0)) {
         begin(run, "s1");
         say(run, "s1", { ...JSON.parse(line), type: "user", isReplay: true });
-        say(run, "s1", { type: "result", subtype: "success", result: "heard", num_turns: 1 });
+        say(run, "s1", {
+          type: "result",
+          subtype: "success",
+          is_error: false,
+          result: "heard",
+          num_turns: 1,
+        });
       }
       answered.set(run, lines.length);
       if (run.stdinEnded) run.exit(0);

@@ -31,6 +31,9 @@ const onEvent = (before: OpencodeState, event: JsonObject, out: DecodedRecord[])
       return onStepEnd(begun(state, out), part, out);
     case "error": {
       const error = errorOf(asObject(event.error));
+      // Behind the end of a turn it is no turn of its own, and says again why a bad one ended.
+      if (state.turns_ended > 0 && state.turns_ended === state.turns_started)
+        return state.failed !== null ? state : { ...steps.onError(state, error, out), failed: error };
       return ended(steps.onError(state, error, out), error, out);
     }
   }

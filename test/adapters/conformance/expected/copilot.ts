@@ -1,5 +1,5 @@
 /** Copilot CLI's JSON lines, from agent-clis.md §5 and §9: deltas and wholes, tools by call id, one result at the end. */
-import { gathered, NOTHING_USED, type Reader } from "./expected.ts";
+import { gathered, NOTHING_USED, type Reader, textOf } from "./expected.ts";
 import { distinct, get, getText, ofType, unlisted } from "./printed.ts";
 
 const TYPES = new Set(
@@ -26,19 +26,23 @@ export const copilot: Reader = (lines) => {
   const result = ofType(lines, "result").at(-1);
   const stopped = ofType(lines, "abort", "agent.interrupted").length > 0;
   const well = result !== undefined && get(result, "exitCode") === 0 && !stopped;
-  const answers = ofType(lines, "assistant.message").filter(
-    (line) => isMain(line) && (getText(line, "data.content") ?? "") !== "",
+  const said = gathered(
+    ofType(lines, ...Object.keys(SAYS)).flatMap((line) => {
+      const [channel, how, path] = SAYS[String(line.type)]!;
+      const text = getText(line, path);
+      const message = getText(line, "data.messageId") ?? getText(line, "data.reasoningId") ?? "";
+      return text === undefined ? [] : [{ channel, message, [how]: text }];
+    }),
   );
+  const main = new Set(
+    ofType(lines, "assistant.message")
+      .filter(isMain)
+      .map((line) => getText(line, "data.messageId") ?? ""),
+  );
+  const answer = said.findLast((one) => main.has(one.message) && textOf([one], "assistant") !== "");
   return {
     sessions: distinct(ofType(lines, "result").map((line) => getText(line, "sessionId"))),
-    said: gathered(
-      ofType(lines, ...Object.keys(SAYS)).flatMap((line) => {
-        const [channel, how, path] = SAYS[String(line.type)]!;
-        const text = getText(line, path);
-        const message = getText(line, "data.messageId") ?? getText(line, "data.reasoningId") ?? "";
-        return text === undefined ? [] : [{ channel, message, [how]: text }];
-      }),
-    ),
+    said,
     calls: ofType(lines, "tool.execution_start").map(
       (line) => `${getText(line, "data.toolCallId")} ${getText(line, "data.toolName")}`,
     ),
@@ -48,7 +52,7 @@ export const copilot: Reader = (lines) => {
     turns: ofType(lines, "result").length,
     used: NOTHING_USED,
     ending: result === undefined ? "open" : well ? "well" : "badly",
-    final: well ? (getText(answers.at(-1), "data.content") ?? null) : null,
+    final: well && answer !== undefined ? textOf([answer], "assistant") : null,
     unknown: unlisted(lines, TYPES).length,
   };
 };

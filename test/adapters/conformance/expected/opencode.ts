@@ -19,6 +19,10 @@ export const opencode: Reader = (lines) => {
   const tools = ofType(lines, "tool_use");
   const total = (name: string) => sum(finished.map((line) => getCount(line, `part.tokens.${name}`)));
   const costs = finished.map((line) => get(line, "part.cost")).filter((cost) => typeof cost === "number");
+  // A prompt has one end: its last step, or the error in its place or behind it.
+  const hasEnded =
+    ofType(lines, "error").length > 0 ||
+    finished.some((line) => getText(line, "part.reason") !== "tool-calls");
   const message = getText(last, "part.messageID");
   const answer = ofType(lines, "text").filter((line) => getText(line, "part.messageID") === message);
   return {
@@ -33,17 +37,20 @@ export const opencode: Reader = (lines) => {
     ),
     calls: tools.map((line) => `${getText(line, "part.callID")} ${getText(line, "part.tool")}`),
     results: tools.map((line) => `${getText(line, "part.callID")} ${failed(line) ? "failed" : "ok"}`),
-    turns: finished.some((line) => getText(line, "part.reason") !== "tool-calls") ? 1 : 0,
-    used: {
-      ...NOTHING_USED,
-      input: total("input"),
-      output: total("output"),
-      cached: total("cache.read"),
-      reasoning: total("reasoning"),
-      cost: costs.length === 0 ? null : dollars(sum(costs)),
-    },
+    turns: hasEnded ? 1 : 0,
+    // What the steps of a turn cost that never ended is told with no turn.
+    used: !hasEnded
+      ? NOTHING_USED
+      : {
+          ...NOTHING_USED,
+          input: total("input"),
+          output: total("output"),
+          cached: total("cache.read"),
+          reasoning: total("reasoning"),
+          cost: costs.length === 0 ? null : dollars(sum(costs)),
+        },
     ending: well ? "well" : ofType(lines, "error").length > 0 || reason !== undefined ? "badly" : "open",
-    final: well ? answer.map((line) => getText(line, "part.text") ?? "").join("") : null,
+    final: well && answer.length > 0 ? answer.map((line) => getText(line, "part.text") ?? "").join("") : null,
     unknown: unlisted(lines, TYPES).length,
   };
 };

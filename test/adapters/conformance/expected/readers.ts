@@ -66,7 +66,7 @@ export const RECORDED: readonly Recorded[] = [
     kind: "copilot",
     read: copilot,
     versions: ["copilot-1.0.102"],
-    recordings: "copilot-cli",
+    recordings: "copilot",
     isTerminal: isOf("result"),
     failing: { exitCode: 1 },
   },

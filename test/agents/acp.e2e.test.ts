@@ -1,0 +1,168 @@
+/** The real agents that speak ACP, as kind `acp`: what each does by the protocol, and where they differ. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AgentUnderTest, FAKE_KEY, gemini } from "./agents.ts";
+import { type AgentName, BINARIES, isUnderTest } from "./install.ts";
+import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
+
+type Wired = Pick<AgentUnderTest, "env" | "files" | "flags">;
+
+interface AcpAgent extends Wired {
+  readonly program: AgentName;
+  /** What becomes of its session when it was killed in the middle of a tool. */
+  readonly session: "loads" | "begins anew";
+  readonly e401: string;
+}
+
+const opencode: Wired = {
+  env: (modelUrl) => ({
+    OPENCODE_BINARY: BINARIES.opencode,
+    OPENCODE_DISABLE_MODELS_FETCH: "true",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "true",
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      autoupdate: false,
+      share: "disabled",
+      model: "fake/fake-model",
+      small_model: "fake/fake-model",
+      permission: { bash: "ask" },
+      provider: {
+        fake: {
+          npm: "@ai-sdk/openai-compatible",
+          name: "Fake",
+          options: { baseURL: `${modelUrl}/v1`, apiKey: FAKE_KEY },
+          models: {
+            "fake-model": { name: "Fake", tool_call: true, limit: { context: 200_000, output: 32_000 } },
+          },
+        },
+      },
+    }),
+  }),
+  files: () => ({}),
+  // A plugin would be installed from here.
+  flags: ["--env", "npm_config_registry=http://127.0.0.1:9/"],
+};
+
+const copilot: Wired = {
+  env: (modelUrl) => ({
+    COPILOT_BINARY: BINARIES.copilot,
+    COPILOT_OFFLINE: "true",
+    COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+    COPILOT_PROVIDER_API_KEY: FAKE_KEY,
+    COPILOT_MODEL: "fake-model",
+  }),
+  files: () => ({}),
+  flags: [],
+};
+
+const AGENTS: Readonly<Record<string, AcpAgent>> = {
+  gemini: { ...gemini, program: "gemini", session: "begins anew", e401: "TOKEN_INVALID" },
+  opencode: { ...opencode, program: "opencode", session: "loads", e401: "PROVIDER_ERROR" },
+  copilot: { ...copilot, program: "copilot", session: "loads", e401: "TOKEN_INVALID" },
+};
+
+const textOf = (story: Story): string =>
+  story.events
+    .filter(({ kind, channel }) => kind === "TextOutput" && channel === "assistant")
+    .map(({ text = "" }) => text)
+    .join("");
+const kindsOf = (story: Story): readonly string[] =>
+  story.events.map(({ kind }) => kind).filter((kind) => kind.startsWith("Tool"));
+
+describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
+  describe.skipIf(!isUnderTest(under.program))("itself", () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await makeWorld({ ...under, kind: `acp:${name}`, allowed: { flags: [], argv: [] } });
+    });
+    afterAll(() => world.close());
+
+    it("answers, and its session, its turn and its final text are told", async () => {
+      const story = await world.story(await world.spawn("text", makeCwd()));
+      expect(textOf(story)).toBe("Hello from the fake model.");
+      expect(story.of("worker_completed")).toMatchObject([
+        { payload: { completion: { final_text: "Hello from the fake model." } } },
+      ]);
+      expect(story.of("session_started")).toHaveLength(1);
+      expect(story.of("turn_completed")).toHaveLength(1);
+      expect(story.of("turn_completed")[0]!.payload.usage.output_tokens).toBeGreaterThan(0);
+      // It was acknowledged when it was begun, not only when it was answered.
+      const types = story.records.map((record) =>
+        record.type === "worker_message" ? record.payload.state : record.type,
+      );
+      expect(types.indexOf("turn_started")).toBeLessThan(types.lastIndexOf("agent.event"));
+      expect(types.lastIndexOf("acknowledged")).toBeGreaterThan(0);
+    });
+
+    it("asks before it runs a command, and runs it where that is allowed", async () => {
+      const story = await world.story(await world.spawn("shell", makeCwd(), "--permission", "allow"));
+      expect(story.of("approval_requested").length).toBeGreaterThan(0);
+      expect(story.of("approval_answered")).toMatchObject([{ payload: { decision: "allow" } }]);
+      expect(kindsOf(story)).toEqual(["ToolCall", "ToolResult"]);
+      const told = world.model.requests.filter(({ scenario, round }) => scenario === "shell" && round === 1);
+      expect(told.flatMap(({ results = [] }) => results).join("")).toContain("hello-from-tool");
+    });
+
+    it("does not run it where that is denied, and its call has its result", async () => {
+      const before = world.model.requests.length;
+      const story = await world.story(await world.spawn("shell", makeCwd()));
+      expect(story.of("approval_answered")).toMatchObject([{ payload: { decision: "deny" } }]);
+      expect(kindsOf(story)).toEqual(["ToolCall", "ToolResult"]);
+      const results = world.model.requests.slice(before).flatMap(({ results: given = [] }) => given);
+      expect(results.join("")).not.toContain("hello-from-tool");
+      expect(story.of("worker_exited")).toHaveLength(1);
+    });
+
+    it("converses: a turn for each message, until its input ends", async () => {
+      const id = await world.spawn("text", makeCwd(), "--interactive", "--permission", "allow");
+      const said = await world.agent("ask", id, "And now? [[scenario:shell]]", "-o", "text");
+      expect(said).toContain("The command printed hello-from-tool.");
+      await world.agent("send", id, "Good. [[scenario:text]]");
+      await world.agent("send", id, "--close");
+      const story = await world.story(id);
+      expect(story.of("turn_completed")).toHaveLength(3);
+      expect(story.of("worker_completed")).toHaveLength(1);
+      expect(story.of("session_started")).toHaveLength(1);
+    });
+
+    it("its turn is cancelled, and the conversation goes on", async () => {
+      const id = await world.spawn("hangstream", makeCwd(), "--interactive");
+      await until(async () => (await world.soFar(id)).of("turn_started").length === 1, "it is in its turn");
+      await world.agent("cancel", id);
+      const said = await world.agent("ask", id, "Go on. [[scenario:text]]", "-o", "text");
+      expect(said).toContain("Hello from the fake model.");
+      await world.agent("kill", id, "--grace", "2s");
+    });
+
+    it("e401 has its code", async () => {
+      const story = await world.story(await world.spawn("e401", makeCwd(), "--restart", "temporary"));
+      expect(story.of("worker_failed").map(({ payload }) => payload.error.code)).toEqual([under.e401]);
+    });
+
+    it("killed in the middle of a tool, it is started again, and no tool is left", async () => {
+      const cwd = makeCwd();
+      const isHeld = makeCanary(cwd);
+      const flags = ["--permission", "allow", "--restart", "transient", "--backoff", "100ms..1s"];
+      const id = await world.spawn("shellsleep", cwd, ...flags);
+      await until(isHeld, "the tool runs");
+      const [spawned] = (await world.soFar(id)).of("worker_spawned");
+      process.kill(spawned!.payload.agent.pid, "SIGKILL");
+      if (under.session === "begins anew") {
+        const anew = async () =>
+          (await world.soFar(id)).events.some(({ message }) => message?.includes("begins a new one"));
+        await until(anew, "it says that it begins a new session");
+        await world.agent("kill", id, "--grace", "2s");
+        expect(isHeld()).toBe(false);
+        return;
+      }
+      const story = await world.story(id);
+      expect(isHeld()).toBe(false);
+      expect(textOf(story)).toContain("Resumed, and done.");
+      expect(new Set(story.of("session_started").map(({ payload }) => payload.session_id)).size).toBe(1);
+      expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+    });
+
+    it("asked nobody but the model, with nothing but the fake key", () => {
+      const keys = world.model.requests.map(({ credential }) => credential?.replace("Bearer ", ""));
+      expect(new Set(keys)).toEqual(new Set([FAKE_KEY]));
+    });
+  });
+});
