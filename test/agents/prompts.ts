@@ -13,24 +13,24 @@ const longest = (): string => {
 };
 
 const TAKEN = {
-  "a flag of its own": `--help ${MARK}`,
-  "a dash": `- read the notes\n- then answer ${MARK}`,
-  "one byte less than a prompt may have": longest(),
-  "a line of 100 KB": `${"word ".repeat(LINE_BYTES / 5)}${MARK}`,
-  "separators, emoji and quotes": `one\u2028two\u2029three 🦊👩\u200d👧 "$(id)" \\u0041 \r\n\tend ${MARK}`,
+  "that is a flag of its own": `--help ${MARK}`,
+  "that begins with a dash": `- read the notes\n- then answer ${MARK}`,
+  "of one byte less than it may have": longest(),
+  "with a NUL": `before\0after ${MARK}`,
+  "with a line of 100 KB": `${"word ".repeat(LINE_BYTES / 5)}${MARK}`,
+  "with separators, emoji and quotes": `one\u2028two\u2029three 🦊👩\u200d👧 "$(id)" \\u0041 \r\n\tend ${MARK}`,
 } as const;
 
 const REFUSED = {
   nothing: "",
   "blanks alone": " \n\t \u3000\n",
-  "a NUL": `before\0after ${MARK}`,
 } as const;
 
 const countOf = async (world: World): Promise<number> =>
   JSON.parse(await world.agent("list", "--all", "-o", "json")).data.length;
 
 export const describePrompts = (world: () => World): void => {
-  it.each(Object.entries(TAKEN))("takes a prompt that is %s, whole", async (_, prompt) => {
+  it.each(Object.entries(TAKEN))("takes a prompt %s, and the model gets all of it", async (_, prompt) => {
     const ran = await world().say(prompt, makeCwd());
     expect(ran).toMatchObject({ exit: 0 });
     const story = await world().story(JSON.parse(ran.stdout).data.id);

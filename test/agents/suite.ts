@@ -19,6 +19,22 @@ const textOn = (events: readonly AgentEvent[], channel: string): string =>
 
 const failureOf = (story: Story) => story.of("worker_failed").map(({ payload }) => payload.error.code);
 
+/** Tests of one CLI in a world of their own, which they get once it is made. */
+export const describeWorld = (
+  under: AgentUnderTest,
+  title: string,
+  tests: (world: () => World) => void,
+): void => {
+  describe.skipIf(!isUnderTest(under.kind))(title, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await makeWorld(under);
+    });
+    afterAll(() => world.close());
+    tests(() => world);
+  });
+};
+
 /** `more` are tests of one CLI alone; they get the world once it is made. */
 export const describeAgent = (under: AgentUnderTest, more: (world: () => World) => void): void => {
   describe.skipIf(!isUnderTest(under.kind))(under.kind, () => {
@@ -116,14 +132,14 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(failureOf(story)).toHaveLength(1);
     });
 
-    it("crashes in the middle of its answer: it is started again, and answers in the same session", async () => {
+    it("killed by somebody in the middle of its answer, it is started again, and answers in the same session", async () => {
       const flags = ["--restart", "transient", "--backoff", "100ms..1s"];
       const id = await world.spawn("hangonce", makeCwd(), ...flags);
       const isAsked = () => world.model.requests.some(({ scenario }) => scenario === "hangonce");
       const hasSession = async () => (await world.soFar(id)).of("session_started").length === 1;
       await until(async () => isAsked() && (await hasSession()), "the model is silent");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
-      process.kill(spawned!.payload.agent.pid, "SIGSEGV");
+      process.kill(spawned!.payload.agent.pid, "SIGKILL");
 
       const story = await world.story(id);
       expect(story.of("worker_completed")).toMatchObject([
