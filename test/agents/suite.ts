@@ -191,7 +191,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(story.of("worker_cancelled")).toHaveLength(1);
     });
 
-    describePrompts(() => world);
+    describePrompts(under.kind, () => world);
     more(() => world);
 
     it("asked nobody but the model, with nothing but the fake key", async () => {
