@@ -27,6 +27,7 @@ const TAKEN = {
 const REFUSED = {
   nothing: "",
   "blanks alone": " \n\t \u3000\n",
+  "one byte more than it may have": " ".repeat(PROMPT_MAX_BYTES).concat("x"),
 } as const;
 
 /** As it stands on a command line, where a file or stdin could be asked for instead. */

@@ -151,12 +151,10 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
     });
 
     it("is killed while it waits for a model that says nothing", async () => {
-      const id = await world.spawn("hang", makeCwd());
       const before = world.model.requests.length;
-      await until(
-        () => world.model.requests.slice(before - 1).some(({ scenario }) => scenario === "hang"),
-        "it asks",
-      );
+      const id = await world.spawn("hang", makeCwd());
+      const isAsked = () => world.model.requests.slice(before).some(({ scenario }) => scenario === "hang");
+      await until(isAsked, "the model is asked");
       await world.agent("kill", id, "--grace", "2s");
       expect((await world.story(id)).of("worker_cancelled")).toHaveLength(1);
     });
