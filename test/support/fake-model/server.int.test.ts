@@ -118,3 +118,19 @@ it("answers other paths with 404, and remembers that they were asked", async () 
   expect((await fetch(`${model.url}/telemetry`)).status).toBe(404);
   expect(model.requests.at(-1)).toMatchObject({ path: "/telemetry", status: 404 });
 });
+
+it("takes what was asked after a cancelled tool for the next prompt, though both stand in one message", async () => {
+  const content = [
+    { type: "tool_result", content: "stopped" },
+    { type: "text", text: "[Request interrupted by user for tool use]" },
+    { type: "text", text: "And now? [[scenario:text]]" },
+  ];
+  const body = messages("Wait. [[scenario:shellsleep]]", [{ role: "user", content }]);
+  const said = await (await post(`${model.url}/v1/messages`, body)).text();
+  expect(deltasOf(said).join("")).toBe("Hello from the fake model.");
+  expect(model.requests.at(-1)).toMatchObject({
+    scenario: "text",
+    round: 0,
+    prompt: expect.stringContaining("And now?"),
+  });
+});
