@@ -158,7 +158,8 @@ export const copilot: AgentUnderTest = {
     COPILOT_MODEL: "fake-model",
   }),
   files: () => ({}),
-  flags: [],
+  // A prompt may be as long as the model takes, and of a model that it does not know it thinks little.
+  flags: ["--env", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=1000000"],
   allowed: ALLOW,
   thinks: true,
   output_tokens: 0,

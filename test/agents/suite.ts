@@ -136,8 +136,8 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const flags = ["--restart", "transient", "--backoff", "100ms..1s"];
       const id = await world.spawn("hangonce", makeCwd(), ...flags);
       const isAsked = () => world.model.requests.some(({ scenario }) => scenario === "hangonce");
-      const hasSession = async () => (await world.soFar(id)).of("session_started").length === 1;
-      await until(async () => isAsked() && (await hasSession()), "the model is silent");
+      const hasBegun = async () => (await world.soFar(id)).of("turn_started").length === 1;
+      await until(async () => isAsked() && (await hasBegun()), "the model is silent");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
       process.kill(spawned!.payload.agent.pid, "SIGKILL");
 
