@@ -21,7 +21,15 @@ export interface OpenOptions {
 /** What `spawn` takes. Fields that end in `_ms` are milliseconds, at most 366 days. */
 export interface SpawnOptions {
   /** Which program: `command` runs `argv`, the others run their agent CLI. */
-  readonly kind: "command" | "claude_code" | "codex" | "gemini_cli" | "acp" | (string & {});
+  readonly kind:
+    | "command"
+    | "claude_code"
+    | "codex"
+    | "gemini_cli"
+    | "opencode"
+    | "copilot"
+    | "acp"
+    | (string & {});
   /** Unique among living workers, at most 64 characters of `A-Z a-z 0-9 . _ -`; usable wherever an id is. */
   readonly name?: string;
   /** At most 64 characters a key and 256 a value. */

@@ -70,6 +70,15 @@ const NAMED: ReadonlyMap<string, WorkerError> = new Map(
     ),
     refusal: fault("REFUSED", "The model refused to answer."),
     FatalAuthenticationError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    ProviderAuthError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    MessageOutputLengthError: fault(
+      "OUTPUT_TOO_LARGE",
+      "The answer reached the model's output limit before it was complete.",
+    ),
+    ContextOverflowError: fault(
+      "PROVIDER_BAD_REQUEST",
+      "The conversation is longer than the model can read.",
+    ),
     FatalConfigError: fault("INVALID_REQUEST", "The agent's CLI did not accept its settings."),
     FatalTurnLimitedError: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
     FatalUntrustedWorkspaceError: fault(
@@ -92,7 +101,7 @@ export const classifyName = (name: unknown): WorkerError | undefined =>
 /** Ordered: the first that matches decides. Each is anchored to words that a CLI prints around the fact. */
 const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
   [
-    /\bno (?:conversation|rollout|(?:previous )?session)s? found\b|\binvalid session identifier\b/i,
+    /\bno (?:conversation|rollout|(?:previous )?session)s? found\b|\binvalid session identifier\b|session not found\b|\bno session, task, or name matched\b/i,
     fault("SESSION_NOT_FOUND", "The session was not found: the agent's CLI no longer knows it."),
   ],
   [
@@ -100,7 +109,7 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     fault("ALREADY_EXISTS", "The session id is already in use."),
   ],
   [
-    /\bnot logged in\b|\bmissing environment variable\b|\bno api key\b|\bmust specify the \w+ environment variable\b/i,
+    /\bnot logged in\b|\bmissing environment variable\b|\bno api key\b|\bmust specify the \w+ environment variable\b|\bno authentication information found\b/i,
     NAMED.get("authentication_failed")!,
   ],
   [/\binsufficient_quota\b|\busage limit\b/i, NAMED.get("insufficient_quota")!],
@@ -118,11 +127,11 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     ),
   ],
   [
-    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value)|^unknown arguments?:|\brequires --/im,
+    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value|invalid command format)|^unknown arguments?:|\brequires --|\brequire an explicit model\b/im,
     fault("INVALID_REQUEST", "The agent's CLI did not accept its arguments."),
   ],
   [
-    /\bno prompt provided\b|\binput must be provided\b|\bno input provided\b/i,
+    /\bno prompt provided\b|\binput must be provided\b|\bno input provided\b|\bmust provide a message\b/i,
     fault("INPUT_REQUIRED", "The agent's CLI was given no prompt."),
   ],
   [

@@ -10,6 +10,18 @@ export const RESUME = "agent_api.session.resume.v1";
 export const FORK = "agent_api.session.fork.v1";
 export const NON_INTERACTIVE = "agent_api.exec.non_interactive";
 
+/** What every kind of an agent CLI can do (notes A.5). */
+export const HEADLESS = [
+  "agent_api.run",
+  "agent_api.events",
+  "agent_api.events.live",
+  "agent_api.control.cancel.v1",
+  "agent_api.tools.structured.v1",
+  "agent_api.tools.results.v1",
+  "agent_api.artifacts.final_text.v1",
+  "agent_api.session.handle.v1",
+] as const;
+
 /** Bytes of UTF-8 (notes A.5). */
 const MODEL_MAX_BYTES = 128;
 

@@ -5,10 +5,20 @@ import type { AgentAdapter } from "./adapter.ts";
 import { claudeCode } from "./claude-code/index.ts";
 import { codex } from "./codex/index.ts";
 import { command } from "./command/index.ts";
+import { copilot } from "./copilot/index.ts";
 import { geminiCli } from "./gemini-cli/index.ts";
+import { opencode } from "./opencode/index.ts";
 
 /** A registry does not know the states of its adapters: each gets back only what it gave. */
-export const adapters = [command, claudeCode, codex, geminiCli, acp] as unknown as readonly AgentAdapter[];
+export const adapters = [
+  command,
+  claudeCode,
+  codex,
+  geminiCli,
+  opencode,
+  copilot,
+  acp,
+] as unknown as readonly AgentAdapter[];
 
 const byName: ReadonlyMap<string, AgentAdapter> = new Map(
   adapters.flatMap((adapter) => [adapter.kind, ...adapter.aliases].map((name) => [name, adapter] as const)),

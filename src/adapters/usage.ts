@@ -75,6 +75,18 @@ export const geminiUsage = (stats: JsonObject): Usage => ({
   cached_tokens: asCount(stats.cached),
 });
 
+/** Of one step of OpenCode, which counts cached tokens beside `input`. */
+export const opencodeUsage = (step: JsonObject): Usage => {
+  const tokens = asObject(step.tokens) ?? {};
+  return {
+    input_tokens: asCount(tokens.input),
+    output_tokens: asCount(tokens.output),
+    cached_tokens: asCount(asObject(tokens.cache)?.read),
+    reasoning_tokens: asCount(tokens.reasoning),
+    cost_usd: asDollars(step.cost) ?? null,
+  };
+};
+
 /** Usage of one `turn.completed` of codex, which tells no cost. */
 export const codexUsage = (usage: JsonObject): Usage => ({
   input_tokens: asCount(usage.input_tokens),

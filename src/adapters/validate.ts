@@ -4,12 +4,16 @@ import { validate as acp } from "./acp/rules.ts";
 import { validate as claudeCode } from "./claude-code/plan.ts";
 import { validate as codex } from "./codex/plan.ts";
 import { validate as command } from "./command/plan.ts";
+import { validate as copilot } from "./copilot/plan.ts";
 import { validate as geminiCli } from "./gemini-cli/plan.ts";
+import { validate as opencode } from "./opencode/plan.ts";
 
 export const VALIDATE: Readonly<Record<string, (spec: WorkerSpec) => readonly string[]>> = {
   claude_code: claudeCode,
   codex,
   command,
   acp,
+  copilot,
   gemini_cli: geminiCli,
+  opencode,
 };

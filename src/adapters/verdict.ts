@@ -50,7 +50,7 @@ export interface Known {
   readonly reported: WorkerError | null;
   /** A line over the limit was skipped. */
   readonly skipped: boolean;
-  /** What the exit code means, where the kind gives it a meaning. */
+  /** What an end without a turn's end means, where the kind can tell: by its exit code, or by what was printed last. */
   readonly meaning?: WorkerError | undefined;
 }
 
@@ -70,7 +70,7 @@ export const byTurnEnd = (
 /** Where the process failed, what it printed to stderr may say why. */
 const unsettled = ({ reported, skipped, meaning }: Known, exit: ExitFacts): WorkerError => {
   const ended = exitError(exit);
-  if (ended === undefined) return skipped ? SKIPPED : noTerminalEvent(exit);
+  if (ended === undefined) return skipped ? SKIPPED : (meaning ?? noTerminalEvent(exit));
   if (stoppedBy(exit) !== undefined) return ended;
   return reported ?? classifyText(exit.stderr_tail) ?? meaning ?? ended;
 };

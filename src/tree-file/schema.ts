@@ -172,7 +172,10 @@ const environment = z
 
 export const WorkerKeys = z.strictObject({
   name,
-  kind: z.string().describe("claude, codex, command …; command where only argv is given").optional(),
+  kind: z
+    .string()
+    .describe("claude, codex, gemini, opencode, copilot, command; command where only argv is given")
+    .optional(),
   argv: texts.describe("program and arguments of a command; extra arguments of an agent").optional(),
   prompt: z.string().describe("what the agent is asked").optional(),
   prompt_file: z

@@ -21,17 +21,18 @@ export interface AgentUnderTest {
   readonly thinks: boolean;
   /** Tokens that it tells of an answer of the fake model. */
   readonly output_tokens: number;
-  readonly endings: Readonly<Record<"e401" | "e429" | "e500" | "maxtokens", Ending>>;
+  /** Of scenarios that end by themselves: where one is missing, the CLI asks the provider again for minutes. */
+  readonly endings: Readonly<Partial<Record<"e401" | "e429" | "e500" | "maxtokens", Ending>>>;
 }
 
 export const FAKE_KEY = "sk-fake-0123456789";
 
-const ENDINGS: AgentUnderTest["endings"] = {
+const ENDINGS = {
   e401: ["TOKEN_INVALID", 1],
   e429: ["RATE_LIMITED", 1],
   e500: ["PROVIDER_ERROR", 1],
   maxtokens: ["OUTPUT_TOO_LARGE", 1],
-};
+} as const satisfies AgentUnderTest["endings"];
 const ALLOW = { flags: ["--permission", "allow"], argv: [] };
 
 export const claude: AgentUnderTest = {
@@ -105,4 +106,61 @@ export const gemini: AgentUnderTest = {
     e500: ["PROVIDER_ERROR", 244],
     maxtokens: ["completed", 0],
   },
+};
+
+export const opencode: AgentUnderTest = {
+  kind: "opencode",
+  env: (modelUrl) => ({
+    OPENCODE_BINARY: BINARIES.opencode,
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      share: "disabled",
+      model: "fake/fake-model",
+      small_model: "fake/fake-model",
+      provider: {
+        fake: {
+          npm: "@ai-sdk/openai-compatible",
+          name: "Fake",
+          options: { baseURL: `${modelUrl}/v1`, apiKey: FAKE_KEY },
+          models: {
+            "fake-model": {
+              name: "Fake",
+              tool_call: true,
+              reasoning: true,
+              limit: { context: 200_000, output: 32_000 },
+              cost: { input: 1, output: 2 },
+            },
+          },
+        },
+      },
+    }),
+  }),
+  files: () => ({}),
+  // No list of models, no language servers, and no plugin from a registry: there is none.
+  flags: [
+    ["--env", "OPENCODE_DISABLE_MODELS_FETCH=true"],
+    ["--env", "OPENCODE_DISABLE_LSP_DOWNLOAD=true"],
+    ["--env", "npm_config_registry=http://127.0.0.1:9/"],
+  ].flat(),
+  allowed: ALLOW,
+  thinks: true,
+  output_tokens: 56,
+  // It exits with 0 all the same: its last step says how it ended.
+  endings: { e401: ENDINGS.e401, maxtokens: ["OUTPUT_TOO_LARGE", 0] },
+};
+
+export const copilot: AgentUnderTest = {
+  kind: "copilot",
+  env: (modelUrl) => ({
+    COPILOT_BINARY: BINARIES.copilot,
+    COPILOT_OFFLINE: "true",
+    COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+    COPILOT_PROVIDER_API_KEY: FAKE_KEY,
+    COPILOT_MODEL: "fake-model",
+  }),
+  files: () => ({}),
+  flags: [],
+  allowed: ALLOW,
+  thinks: true,
+  output_tokens: 0,
+  endings: { e401: ENDINGS.e401, e500: ENDINGS.e500, maxtokens: ["completed", 0] },
 };

@@ -7,8 +7,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ScenarioName } from "../support/fake-model/scenarios.ts";
-import { type AgentUnderTest, claude, codex, gemini } from "./agents.ts";
-import { install } from "./install.ts";
+import { type AgentUnderTest, claude, codex, copilot, gemini, opencode } from "./agents.ts";
+import { install, isUnderTest } from "./install.ts";
 import { makeWorld, until } from "./world.ts";
 
 const SCENARIOS: readonly ScenarioName[] = [
@@ -22,9 +22,12 @@ const SCENARIOS: readonly ScenarioName[] = [
   "maxtokens",
 ];
 const STRING_MAX_CHARS = 1_000;
-const LINES_MAX = 40;
-/** UUIDs, and the ids of the fake model. */
-const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=\b(msg|req|toolu|call)_)[0-9a-f]{20}/g;
+const LINES_MAX = 60;
+/** Of a long answer a few parts will do. */
+const LONG_LINES_MAX = 20;
+/** UUIDs, and the ids of the fake model and of OpenCode. */
+const ID =
+  /(?<=\b(msg|prt|ses)_)[0-9a-zA-Z]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=\b(msg|req|toolu|call)_)[0-9a-f]{20}/g;
 /** Fields of claude's `system/init` that say something about the run. */
 const INIT_FIELDS = [
   "type",
@@ -38,6 +41,11 @@ const INIT_FIELDS = [
 ];
 /** Fields of any line that say nothing about it. */
 const NOISE = new Set([
+  "transformedContent",
+  "toolTelemetry",
+  "skills",
+  "responseHeaders",
+  "responseBody",
   "subagent_stats",
   "modelUsage",
   "model_usage_since_last_result",
@@ -86,6 +94,7 @@ const scrubber = (cwd: string) => {
         JSON.stringify(withoutProduct(JSON.parse(line)), (name, value) => {
           if (NOISE.has(name)) return undefined;
           if (name === "timestamp") return "2026-01-01T00:00:00.000Z";
+          if (name === "time") return { start: 0, end: 0 };
           return typeof value === "string" ? scrub(value) : value;
         }),
       )
@@ -93,13 +102,20 @@ const scrubber = (cwd: string) => {
       .concat("\n");
 };
 
-/** The middle of a long run is left out. */
-const shortened = (output: string): string => {
-  const lines = output.split("\n");
-  return lines.length <= LINES_MAX
-    ? output
-    : [...lines.slice(0, LINES_MAX / 2), ...lines.slice(-LINES_MAX / 2)].join("\n");
+/** Copilot says it dozens of times for each call. */
+const REPEATED = '{"type":"session.background_tasks_changed"';
+
+/** The middle of a long run is left out, and what is said again and again. */
+const shortened = (output: string, max: number): string => {
+  const said = output.split("\n");
+  const lines = said.filter((line, i) => !(line.startsWith(REPEATED) && said[i - 1]?.startsWith(REPEATED)));
+  return lines.length <= max
+    ? lines.join("\n")
+    : [...lines.slice(0, max / 2), ...lines.slice(-max / 2)].join("\n");
 };
+
+const isEnding = (scenario: ScenarioName): scenario is keyof AgentUnderTest["endings"] =>
+  ["e401", "e429", "e500", "maxtokens"].includes(scenario);
 
 const record = async (under: AgentUnderTest, folder: string): Promise<void> => {
   const cwd = mkdtempSync(join(tmpdir(), "holdfast-record-"));
@@ -108,12 +124,15 @@ const record = async (under: AgentUnderTest, folder: string): Promise<void> => {
   const target = join(import.meta.dirname, "../recordings", folder);
   mkdirSync(target, { recursive: true });
   const save = async (id: string, name: string): Promise<void> => {
-    const text = shortened(scrub(await world.agent("logs", id, "--raw", "-o", "text")));
+    const max = name === "long" ? LONG_LINES_MAX : LINES_MAX;
+    const text = shortened(scrub(await world.agent("logs", id, "--raw", "-o", "text")), max);
     writeFileSync(join(target, `real-${name}.ndjson`), text);
     process.stdout.write(`${folder}/real-${name}.ndjson: ${Buffer.byteLength(text)} bytes\n`);
   };
 
   for (const scenario of SCENARIOS) {
+    // It would not end by itself.
+    if (isEnding(scenario) && under.endings[scenario] === undefined) continue;
     const { id } = await world.story(await world.spawn(scenario, cwd, "--restart", "temporary"));
     await save(id, scenario);
   }
@@ -134,7 +153,13 @@ if (problem !== undefined) {
   process.stderr.write(`Nothing recorded: ${problem}.\n`);
   process.exit(1);
 }
-const KINDS = { "claude-code": claude, codex, "gemini-cli": gemini };
+const KINDS: Readonly<Record<string, AgentUnderTest>> = {
+  "claude-code": claude,
+  codex,
+  "gemini-cli": gemini,
+  opencode,
+  copilot,
+};
 const asked = process.argv.slice(2);
 for (const [folder, under] of Object.entries(KINDS))
-  if (asked.length === 0 || asked.includes(folder)) await record(under, folder);
+  if (isUnderTest(under.kind) && (asked.length === 0 || asked.includes(folder))) await record(under, folder);

@@ -23,7 +23,7 @@ import { type FakeModel, startFakeModel } from "../support/fake-model/server.ts"
 import type { AgentUnderTest } from "./agents.ts";
 
 const AGENT = join(import.meta.dirname, "../../bin/agent");
-const UNTIL_MAX_MS = 30_000;
+const UNTIL_MAX_MS = 60_000;
 const UNTIL_POLL_MS = 20;
 
 type RecordOf<T extends RecordType> = Extract<LogRecord, { type: T }>;

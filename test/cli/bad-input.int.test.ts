@@ -121,7 +121,10 @@ describe("agent spawn refuses", () => {
     [["--"], ["agent spawn needs a program after --"]],
     [["command"], ["kind command needs a program after --"]],
     [["cluade", "hi"], ['there is no kind "cluade"; did you mean claude?']],
-    [["nonsense", "hi"], ['there is no kind "nonsense"; there are claude, codex, gemini, command, acp']],
+    [
+      ["nonsense", "hi"],
+      ['there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, command, acp'],
+    ],
     [["claude"], ["kind claude needs a PROMPT"]],
     [["claude", ""], ["PROMPT is empty"]],
     [["claude", " \n"], ["PROMPT is empty"]],

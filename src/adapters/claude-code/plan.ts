@@ -6,23 +6,10 @@
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems } from "../agent-rules.ts";
-import { agentOptions, FORK, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { agentOptions, FORK, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
 import { asksPermission, converses } from "./converses.ts";
 
-export const capabilities = [
-  "agent_api.run",
-  "agent_api.events",
-  "agent_api.events.live",
-  "agent_api.control.cancel.v1",
-  "agent_api.tools.structured.v1",
-  "agent_api.tools.results.v1",
-  "agent_api.artifacts.final_text.v1",
-  "agent_api.session.handle.v1",
-  RESUME,
-  FORK,
-  MODEL,
-  NON_INTERACTIVE,
-] as const;
+export const capabilities = [...HEADLESS, RESUME, FORK, MODEL, NON_INTERACTIVE] as const;
 
 export const credentials = [
   "ANTHROPIC_API_KEY",

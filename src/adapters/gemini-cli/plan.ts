@@ -6,21 +6,9 @@ import { uuidFor } from "../../protocol/uuid.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems, forkProblems } from "../agent-rules.ts";
-import { agentOptions, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
 
-export const capabilities = [
-  "agent_api.run",
-  "agent_api.events",
-  "agent_api.events.live",
-  "agent_api.control.cancel.v1",
-  "agent_api.tools.structured.v1",
-  "agent_api.tools.results.v1",
-  "agent_api.artifacts.final_text.v1",
-  "agent_api.session.handle.v1",
-  RESUME,
-  MODEL,
-  NON_INTERACTIVE,
-] as const;
+export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE] as const;
 
 export const credentials = [
   "GEMINI_API_KEY",

@@ -37,7 +37,7 @@ const programProblems = (typed: string | undefined, argv: Call["argv"]): readonl
   if (argv !== undefined) return ["agent spawn needs a program after --"];
   return [
     typed === undefined
-      ? "agent spawn needs a KIND (claude, codex, acp:gemini …), or a program after --"
+      ? "agent spawn needs a KIND (claude, codex, gemini …), or a program after --"
       : typed === "acp"
         ? "kind acp needs its agent's program after --, as in: agent spawn acp PROMPT -- my-agent --acp; acp:gemini and the others have one"
         : "kind command needs a program after --, as in: agent spawn -- sleep 60",

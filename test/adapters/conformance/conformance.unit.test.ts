@@ -14,6 +14,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   codex: "codex",
   gemini_cli: "gemini-cli",
   acp: "acp",
+  opencode: "opencode",
+  copilot: "copilot",
 };
 
 describe.each(adapters.map((adapter) => [adapter.kind, adapter] as const))("kind %s", (kind, adapter) => {

@@ -11,7 +11,9 @@ import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { AgentCompletion } from "../../../src/protocol/completion.ts";
 import { DECODER_STATE_MAX_BYTES, STDERR_TAIL_BYTES } from "../../../src/protocol/limits.ts";
 import { exit, linesOf, ofKind, plain, run, textOf } from "./support.ts";
+import { COPILOT } from "./verdicts/copilot.ts";
 import { GEMINI } from "./verdicts/gemini-cli.ts";
+import { OPENCODE } from "./verdicts/opencode.ts";
 import type { Verdict } from "./verdicts/verdict.ts";
 
 const ROOT = new URL("../../../../shared/data/cli-transcripts/", import.meta.url).pathname;
@@ -169,7 +171,11 @@ const all = [
   ...transcripts("codex-0.169.0", "codex", CODEX),
 ];
 
-const headless = [...transcripts("gemini-0.61.0", "gemini", GEMINI)];
+const headless = [
+  ...transcripts("gemini-0.61.0", "gemini", GEMINI),
+  ...transcripts("opencode-1.18.33", "opencode", OPENCODE),
+  ...transcripts("copilot-1.0.102", "copilot", COPILOT),
+];
 
 const read = ({ version, scenario }: Transcript, file: string): string => {
   const path = join(ROOT, version, scenario, file);

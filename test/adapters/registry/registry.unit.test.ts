@@ -16,6 +16,8 @@ test.each([
   ["claude-code", "claude_code"],
   ["Codex", "codex"],
   ["gemni", "gemini"],
+  ["open-code", "opencode"],
+  ["copliot", "copilot"],
   ["gemini-cli", "gemini_cli"],
   ["codx", "codex"],
   ["comand", "command"],

@@ -35,7 +35,12 @@ const read = ({ model = "fake-model", stream = false, messages = [], tools = [] 
     }
     results = [];
     if (role !== "user") continue;
-    prompts.push(textOf(content));
+    // Copilot puts the time of day before each.
+    prompts.push(
+      textOf(content)
+        .replace(/<current_datetime>.*?<\/current_datetime>/s, "")
+        .trim(),
+    );
     round = 0;
   }
   return {

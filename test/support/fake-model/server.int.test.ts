@@ -32,18 +32,49 @@ const input = (prompt: string, more: readonly unknown[] = []) => ({
   input: [{ role: "user", content: [{ type: "input_text", text: prompt }] }, ...more],
 });
 
+const chat = (prompt: string, more: readonly unknown[] = []) => ({
+  model: "m",
+  stream: true,
+  tools: [{ function: { name: "bash", parameters: BASH.input_schema } }],
+  messages: [{ role: "user", content: prompt }, ...more],
+});
+const contents = (prompt: string, more: readonly unknown[] = []) => ({
+  tools: [{ functionDeclarations: [{ name: "run_shell_command", parameters: BASH.input_schema }] }],
+  contents: [{ role: "user", parts: [{ text: prompt }] }, ...more],
+});
+
+interface Chunk {
+  readonly delta?: string | { readonly text?: string };
+  readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
+  readonly candidates?: readonly { readonly content: { readonly parts: readonly { text?: string }[] } }[];
+}
+
+const textsOf = ({ delta, choices, candidates }: Chunk): readonly string[] => {
+  if (choices !== undefined) return choices.flatMap((choice) => choice.delta?.content ?? []);
+  if (candidates !== undefined)
+    return candidates.flatMap(({ content }) => content.parts.map(({ text = "" }) => text));
+  return [typeof delta === "string" ? delta : (delta?.text ?? "")];
+};
+
 /** The text deltas of a stream. */
 const deltasOf = (stream: string): readonly string[] =>
   stream
     .split("\n")
     .filter((line) => line.startsWith("data: "))
-    .map((line): { delta?: string | { text?: string } } => JSON.parse(line.slice("data: ".length)))
-    .flatMap(({ delta }) => (typeof delta === "string" ? delta : (delta?.text ?? [])));
+    .flatMap((line) => textsOf(JSON.parse(line.slice("data: ".length))))
+    .filter((text) => text !== "");
 
 describe.each([
-  ["/v1/messages", messages, "Bash"],
-  ["/v1/responses", input, "exec_command"],
-] as const)("%s", (path, ask, shell) => {
+  ["/v1/messages", messages, "Bash", { role: "user", content: [{ type: "tool_result", content: "out" }] }],
+  ["/v1/responses", input, "exec_command", { type: "function_call_output", output: "out" }],
+  ["/v1/chat/completions", chat, "bash", { role: "tool", content: "out" }],
+  [
+    "/v1beta/models/m:streamGenerateContent",
+    contents,
+    "run_shell_command",
+    { role: "user", parts: [{ functionResponse: { response: { output: "out" } } }] },
+  ],
+] as const)("%s", (path, ask, shell, result) => {
   it("streams a text in several deltas that join to the whole", async () => {
     const texts = deltasOf(await (await post(model.url + path, ask("[[scenario:long]]"))).text());
     expect(texts.length).toBeGreaterThan(4);
@@ -51,21 +82,19 @@ describe.each([
   });
 
   it("knows its turn by the tool results after the prompt, and keeps nothing itself", async () => {
-    const result =
-      path === "/v1/messages"
-        ? { role: "user", content: [{ type: "tool_result", content: "out" }] }
-        : { type: "function_call_output", output: "out" };
     const first = await (await post(model.at("shell") + path, ask("do it"))).text();
     const second = await (await post(model.at("shell") + path, ask("do it", [result]))).text();
     expect(first).toContain(`"name":"${shell}"`);
     expect(deltasOf(second).join("")).toBe("The command printed hello-from-tool.");
-    expect(model.requests.slice(-2)).toMatchObject([{ round: 0 }, { round: 1, results: ["out"] }]);
+    const [before, after] = model.requests.slice(-2);
+    expect([before?.round, after?.round]).toEqual([0, 1]);
+    expect(after?.results?.join("")).toContain("out");
   });
 
   it("answers an error with its HTTP status and the provider's own words for it", async () => {
     const response = await post(model.at("e429") + path, ask("x"));
     expect(response.status).toBe(429);
-    expect(await response.json()).toMatchObject({ error: { type: "rate_limit_error" } });
+    expect(JSON.stringify(await response.json())).toMatch(/"rate_limit_error"|"RESOURCE_EXHAUSTED"/);
   });
 
   it("never answers when it hangs, until it is closed", async () => {

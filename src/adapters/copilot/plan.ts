@@ -1,0 +1,52 @@
+/**
+ * How Copilot CLI runs headless: JSON lines on stdout and the prompt on stdin, which ends; with `-p` it would ignore stdin.
+ * It tells its session in its last line alone, so a worker has one of its own from the start: the same for all its
+ * incarnations, because the flag makes a session that is not there and goes on in one that is.
+ */
+import { uuidFor } from "../../protocol/uuid.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { LaunchPlan, PlanContext } from "../adapter.ts";
+import { agentProblems, forkProblems } from "../agent-rules.ts";
+import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+
+export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE] as const;
+
+export const credentials = [
+  "COPILOT_GITHUB_TOKEN",
+  "COPILOT_HOME",
+  "COPILOT_MODEL",
+  "COPILOT_OFFLINE",
+  "COPILOT_PROVIDER_API_KEY",
+  "COPILOT_PROVIDER_API_KEY_COMMAND",
+  "COPILOT_PROVIDER_BASE_URL",
+  "COPILOT_PROVIDER_BEARER_TOKEN",
+  "COPILOT_PROVIDER_TYPE",
+  "COPILOT_PROVIDER_WIRE_API",
+  "GH_HOST",
+  "GH_TOKEN",
+  "GITHUB_TOKEN",
+] as const;
+
+/** `--env` wins over it. */
+const ENVIRONMENT = { COPILOT_AUTO_UPDATE: "false" } as const;
+
+/** Arguments of the user's own that name a session. */
+const NAMES_SESSION = /^(?:-r|--resume|--session-id|--continue|--connect)(?:=|$)/;
+
+export const validate = (spec: WorkerSpec): readonly string[] => [
+  ...agentProblems(spec, capabilities),
+  ...forkProblems(spec),
+];
+
+export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): LaunchPlan => {
+  const { model, session } = agentOptions(spec);
+  const argv = [binary, "--output-format", "json", "--no-color", "--no-ask-user"];
+  if (model !== undefined) argv.push("--model", model);
+  if (known !== undefined) argv.push(`--resume=${known}`);
+  else if (session !== undefined) argv.push(session.by === "id" ? `--resume=${session.id}` : "--continue");
+  else if (!spec.argv.some((arg) => NAMES_SESSION.test(arg))) argv.push("--session-id", uuidFor(worker_id));
+  // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
+  if (spec.permission === "allow") argv.push("--allow-all");
+  argv.push(...spec.argv);
+  return { argv, env: ENVIRONMENT, stdin: { kind: "text", text: spec.prompt ?? "" } };
+};

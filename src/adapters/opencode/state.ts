@@ -1,0 +1,13 @@
+/** What the decoder of OpenCode remembers between two lines: small, immutable, JSON. */
+import type { Usage } from "../../protocol/records.ts";
+import { type HeadlessState, NOTHING_YET } from "../headless.ts";
+import { NO_USAGE } from "../usage.ts";
+
+export interface OpencodeState extends HeadlessState {
+  /** What the steps of the open turn have used. */
+  readonly spent: Usage;
+  /** A tool was denied: nobody is there to be asked, so the CLI stops after that step. */
+  readonly denied: boolean;
+}
+
+export const initial = (): OpencodeState => ({ ...NOTHING_YET, spent: NO_USAGE, denied: false });
