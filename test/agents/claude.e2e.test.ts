@@ -1,26 +1,10 @@
 /** Claude Code itself, under `agent spawn`. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { claude } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
-import { makeCanary, makeCwd, until, type World } from "./world.ts";
-
-/** kill -9, and the next one. */
-const replaceDaemon = async (world: World): Promise<void> => {
-  const { pid } = JSON.parse(await world.agent("daemon", "status", "-o", "json")).data;
-  process.kill(pid, "SIGKILL");
-  const isGone = () => {
-    try {
-      // A zombie has an empty command line.
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "";
-    } catch {
-      return true;
-    }
-  };
-  await until(isGone, "the daemon is gone");
-  await world.agent("daemon", "start");
-};
+import { makeCanary, makeCwd, replaceDaemon, until, type World } from "./world.ts";
 
 const statesOf = async (world: World, id: string): Promise<readonly string[]> =>
   JSON.parse(await world.agent("messages", id, "-o", "json")).data.map(
@@ -85,7 +69,8 @@ describeAgent(claude, (world) => {
   it("a message that it had not taken in when it was killed is given to it again in its session, once", async () => {
     const cwd = makeCwd();
     const isHeld = makeCanary(cwd);
-    const id = await world().spawn("shellsleep", cwd, "--interactive", "--backoff", "100ms..1s");
+    const flags = ["--interactive", "--backoff", "100ms..1s", "--on-interrupted", "continue"];
+    const id = await world().spawn("shellsleep", cwd, ...flags);
     await until(isHeld, "the tool runs");
     await world().agent("send", id, "Hello? [[scenario:text]]");
     const [spawned] = (await world().soFar(id)).of("worker_spawned");

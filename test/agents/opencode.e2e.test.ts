@@ -14,7 +14,7 @@ describeAgent(opencode, (world) => {
       join(cwd, "opencode.json"),
       JSON.stringify({ permission, agent: { build: { permission } } }),
     );
-    const story = await world().story(await world().spawnDenied("shellwrite", cwd));
+    const story = await world().story(await world().spawnWith("shellwrite", cwd, "--permission", "deny"));
     expect(story.of("worker_exited")).toHaveLength(1);
     expect(readdirSync(cwd)).toEqual(["opencode.json"]);
   });

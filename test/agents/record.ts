@@ -136,7 +136,8 @@ const record = async (under: AgentUnderTest, folder: string): Promise<void> => {
     const { id } = await world.story(await world.spawn(scenario, cwd, "--restart", "temporary"));
     await save(id, scenario);
   }
-  const id = await world.spawn("shellsleep", cwd, "--restart", "transient", "--backoff", "1s..1s");
+  const flags = ["--restart", "transient", "--backoff", "1s..1s", "--on-interrupted", "continue"];
+  const id = await world.spawn("shellsleep", cwd, ...flags);
   await until(() => existsSync(join(cwd, "canary")), "the tool runs");
   await save(id, "killed");
   const [spawned] = (await world.soFar(id)).of("worker_spawned");

@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../src/protocol/agent-event.ts";
 import { longText } from "../support/fake-model/scenarios.ts";
 import { type AgentUnderTest, FAKE_KEY } from "./agents.ts";
 import { isUnderTest } from "./install.ts";
+import { describePrompts } from "./prompts.ts";
 import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
 
 const DAEMON_STOPPED_MS = 7_000;
@@ -17,9 +18,6 @@ const textOn = (events: readonly AgentEvent[], channel: string): string =>
     .join("");
 
 const failureOf = (story: Story) => story.of("worker_failed").map(({ payload }) => payload.error.code);
-
-const survivorsOf = (story: Story): readonly number[] =>
-  story.of("worker_exited").flatMap(({ payload }) => payload.sweep?.survivors ?? []);
 
 /** `more` are tests of one CLI alone; they get the world once it is made. */
 export const describeAgent = (under: AgentUnderTest, more: (world: () => World) => void): void => {
@@ -40,7 +38,6 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(story.of("turn_completed")).toMatchObject([
         { payload: { usage: { output_tokens: under.output_tokens } } },
       ]);
-      expect(survivorsOf(story)).toEqual([]);
     });
 
     it("thinks on its own channel", async () => {
@@ -104,7 +101,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const [allowed, denied] = [makeCwd(), makeCwd()];
       await world.story(await world.spawn("shellwrite", allowed));
       expect(readdirSync(allowed)).toContain("made.txt");
-      const story = await world.story(await world.spawnDenied("shellwrite", denied));
+      const story = await world.story(await world.spawnWith("shellwrite", denied, "--permission", "deny"));
       expect(story.of("worker_exited")).toHaveLength(1);
       expect(readdirSync(denied)).not.toContain("made.txt");
     });
@@ -117,7 +114,35 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const story = await world.story(await world.spawn(scenario, makeCwd(), ...flags));
       expect(story.of("worker_limit_reached")).toMatchObject([{ payload: { limit } }]);
       expect(failureOf(story)).toHaveLength(1);
-      expect(survivorsOf(story)).toEqual([]);
+    });
+
+    it("crashes in the middle of its answer: it is started again, and answers in the same session", async () => {
+      const flags = ["--restart", "transient", "--backoff", "100ms..1s"];
+      const id = await world.spawn("hangonce", makeCwd(), ...flags);
+      const isAsked = () => world.model.requests.some(({ scenario }) => scenario === "hangonce");
+      const hasSession = async () => (await world.soFar(id)).of("session_started").length === 1;
+      await until(async () => isAsked() && (await hasSession()), "the model is silent");
+      const [spawned] = (await world.soFar(id)).of("worker_spawned");
+      process.kill(spawned!.payload.agent.pid, "SIGSEGV");
+
+      const story = await world.story(id);
+      expect(story.of("worker_completed")).toMatchObject([
+        { incarnation: 2, payload: { completion: { final_text: "Resumed, and done." } } },
+      ]);
+      const sessions = story.of("session_started").map(({ payload }) => payload.session_id);
+      expect(new Set(sessions).size).toBe(1);
+      expect(world.model.requests.at(-1)).toMatchObject({ scenario: "hangonce", asked: 2 });
+    });
+
+    it("is killed while it waits for a model that says nothing", async () => {
+      const id = await world.spawn("hang", makeCwd());
+      const before = world.model.requests.length;
+      await until(
+        () => world.model.requests.slice(before - 1).some(({ scenario }) => scenario === "hang"),
+        "it asks",
+      );
+      await world.agent("kill", id, "--grace", "2s");
+      expect((await world.story(id)).of("worker_cancelled")).toHaveLength(1);
     });
 
     it("killed by somebody in the middle of a tool, it goes on in its session, and no tool is left", async () => {
@@ -148,9 +173,9 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(isHeld()).toBe(false);
       const story = await world.story(id);
       expect(story.of("worker_cancelled")).toHaveLength(1);
-      expect(survivorsOf(story)).toEqual([]);
     });
 
+    describePrompts(() => world);
     more(() => world);
 
     it("asked nobody but the model, with nothing but the fake key", async () => {

@@ -9,6 +9,8 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
+  readFileSync,
   readSync,
   rmSync,
   writeFileSync,
@@ -36,15 +38,26 @@ export interface Story {
   of<T extends RecordType>(type: T): readonly RecordOf<T>[];
 }
 
+/** What a run of `agent` came to. */
+export interface Ran {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 export interface World {
   readonly model: FakeModel;
   /** `agent ARGV…`; fails when it exits with another code than 0. */
   agent(...argv: string[]): Promise<string>;
+  /** The same, whatever its exit code. */
+  run(...argv: string[]): Promise<Ran>;
   /** Spawns an agent that is in the scenario; its id. */
   spawn(scenario: ScenarioName, cwd: string, ...flags: string[]): Promise<string>;
-  /** The same, without permission for anything. */
-  spawnDenied(scenario: ScenarioName, cwd: string): Promise<string>;
-  /** Follows a worker to its end. */
+  /** The same, and the flags alone say what it may do. */
+  spawnWith(scenario: ScenarioName, cwd: string, ...flags: string[]): Promise<string>;
+  /** Runs `agent spawn` with this text for a prompt, from a file. */
+  say(prompt: string, cwd: string, ...flags: string[]): Promise<Ran>;
+  /** Follows a worker to its end, after which nothing may be left of it, by its records and by the process table. */
   story(id: string): Promise<Story>;
   /** What the log has of a worker by now. */
   soFar(id: string): Promise<Story>;
@@ -58,6 +71,27 @@ export const until = async (holds: () => boolean | Promise<boolean>, what: strin
     await new Promise((resolve) => setTimeout(resolve, UNTIL_POLL_MS));
   }
 };
+
+/** Processes with the marker of one of the worker's runs. */
+const markedBy = (id: string): readonly string[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+        return variables.some((each) => each.startsWith("HOLDFAST_RUN=") && each.includes(`/${id}/`));
+      } catch {
+        // It has ended meanwhile.
+        return false;
+      }
+    });
+
+const leftOf = ({ id, of }: Story): readonly string[] => [
+  ...of("worker_exited")
+    .flatMap(({ payload }) => payload.sweep?.survivors ?? [])
+    .map(String),
+  ...markedBy(id),
+];
 
 const storyOf = (id: string, output: string): Story => {
   const lines = output.trimEnd().split("\n");
@@ -91,8 +125,8 @@ export const makeWorld = async (under: Spawnable): Promise<World> => {
     ...under.env(model.url),
   };
 
-  const run = (argv: readonly string[]) =>
-    new Promise<{ exit: number | null; stdout: string; stderr: string }>((resolve, reject) => {
+  const run = (...argv: string[]): Promise<Ran> =>
+    new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [AGENT, ...argv], {
         env,
         cwd: dir,
@@ -108,7 +142,7 @@ export const makeWorld = async (under: Spawnable): Promise<World> => {
     });
 
   const agent: World["agent"] = async (...argv) => {
-    const { exit, stdout, stderr } = await run(argv);
+    const { exit, stdout, stderr } = await run(...argv);
     if (exit !== 0) throw new Error(`agent ${argv.join(" ")} exited with ${exit}: ${stdout}${stderr}`);
     return stdout;
   };
@@ -127,16 +161,45 @@ export const makeWorld = async (under: Spawnable): Promise<World> => {
     agent,
     spawn: (scenario, cwd, ...flags) =>
       spawnAgent(scenario, cwd, [...under.allowed.flags, ...flags, "--", ...under.allowed.argv]),
-    spawnDenied: (scenario, cwd) => spawnAgent(scenario, cwd, ["--permission", "deny"]),
+    spawnWith: (scenario, cwd, ...flags) => spawnAgent(scenario, cwd, flags),
+    run,
+    say: async (prompt, cwd, ...flags) => {
+      const file = join(mkdtempSync(join(dir, "prompt-")), "prompt");
+      writeFileSync(file, prompt);
+      const argv = ["spawn", under.kind, "--prompt-file", file, "--cwd", cwd, "-o", "json"];
+      return run(...argv, ...under.flags, ...under.allowed.flags, ...flags, "--", ...under.allowed.argv);
+    },
     // A watch tells by its exit code how the worker ended.
-    story: async (id) => storyOf(id, (await run(["watch", id, "--from", "0", "-o", "json"])).stdout),
+    story: async (id) => {
+      const story = storyOf(id, (await run("watch", id, "--from", "0", "-o", "json")).stdout);
+      const left = leftOf(story);
+      if (left.length > 0)
+        throw new Error(`worker ${id} has ended, and processes are left: ${left.join(", ")}`);
+      return story;
+    },
     soFar: async (id) => storyOf(id, await agent("logs", id, "-o", "json")),
     close: async () => {
-      await run(["daemon", "stop", "--kill-agents"]);
+      await run("daemon", "stop", "--kill-agents");
       await model.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };
+};
+
+/** kill -9 of the daemon, and the next one. */
+export const replaceDaemon = async (world: World): Promise<void> => {
+  const { pid } = JSON.parse(await world.agent("daemon", "status", "-o", "json")).data;
+  process.kill(pid, "SIGKILL");
+  const isGone = () => {
+    try {
+      // A zombie has an empty command line.
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "";
+    } catch {
+      return true;
+    }
+  };
+  await until(isGone, "the daemon is gone");
+  await world.agent("daemon", "start");
 };
 
 /** A working directory of one test. */

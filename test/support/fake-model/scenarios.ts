@@ -46,6 +46,10 @@ const scenarios = {
   shellwrite: () => [shell("echo made-by-tool > made.txt"), say("Tried to write.")],
   /** Sleeps only when it is asked for the first time, so that a resumed session can end. */
   shellsleep: (asked) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
+  /** The same without a tool: silent in the middle of its answer, only when it is asked for the first time. */
+  hangonce: (asked) => [
+    asked > 1 ? say("Resumed, and done.") : { parts: [{ text: "Partial answer, then" }], end: "silence" },
+  ],
   /** Works until there is a file `go` in the working directory. */
   shellwait: () => [
     shell("exec 9>canary; until [ -e go ]; do sleep 0.05; done; exec 9>&-; echo went"),

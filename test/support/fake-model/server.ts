@@ -34,6 +34,8 @@ export interface Seen {
   readonly round?: number;
   readonly asked?: number;
   readonly results?: readonly string[];
+  /** The prompt that the scenario was taken from, with what the CLI has put around it. */
+  readonly prompt?: string;
   /** The credential as it was sent. */
   readonly credential?: string;
 }
@@ -88,7 +90,7 @@ const scenarioOf = (prompts: readonly string[], prefix: string | undefined) => {
   const prompt = prompts.findLast((each) => MARK.test(each)) ?? prompts.at(-1) ?? "";
   const name = prefix ?? MARK.exec(prompt)?.[1] ?? "text";
   if (!isScenario(name)) throw new RangeError(`no scenario ${name}`);
-  return { scenario: name, asked: prompts.filter((each) => each === prompt).length };
+  return { scenario: name, prompt, asked: prompts.filter((each) => each === prompt).length };
 };
 
 export const startFakeModel = async (): Promise<FakeModel> => {
@@ -113,10 +115,10 @@ export const startFakeModel = async (): Promise<FakeModel> => {
       return other(404, { error: { message: `no such path: ${path}` } });
 
     const ask = dialect.read(body, path);
-    const { scenario, asked } = scenarioOf(ask.prompts, prefix);
+    const { scenario, prompt, asked } = scenarioOf(ask.prompts, prefix);
     const turn = turnOf(scenario, ask, asked);
     const status = "status" in turn ? turn.status : 200;
-    note({ path, status, scenario, round: ask.round, asked, results: ask.results, credential });
+    note({ path, status, scenario, round: ask.round, asked, results: ask.results, prompt, credential });
     if ("status" in turn) return sendJson(response, status, dialect.error(status));
 
     const reply = replyOf(turn, ask.tools);
