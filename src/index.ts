@@ -24,6 +24,8 @@ import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
   AnswerReply,
   AppliedReply,
+  ApprovalsReply,
+  ApprovedReply,
   MessageReply,
   MessagesReply,
   PerWorker,
@@ -238,6 +240,33 @@ export class Runtime {
     });
   }
 
+  /** What agents ask permission for, oldest first: open requests, with `all` also answered ones; with a `cursor`, those after them. */
+  approvals(
+    page: { readonly all?: boolean; readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<ApprovalsReply> {
+    return this.#call(() => {
+      const { cursor, ...asked } = checked("agent/approvals", page);
+      return this.#api.approvals({ ...asked, after: cursor === undefined ? undefined : Number(cursor) });
+    });
+  }
+
+  /** Answers a request, by its id or by the worker that asks nothing else. The same answer again does nothing; another one rejects with INVALID_STATE. */
+  approve(
+    id: string,
+    decision: "allow" | "deny",
+    options: { readonly message?: string; readonly by?: string } = {},
+  ): Promise<ApprovedReply> {
+    return this.#call(() => {
+      const asked = checked("agent/approve", { id, decision, ...options });
+      return this.#api.approve(asked.id, asked.decision, asked);
+    });
+  }
+
+  /** Ends the turn of an `interactive` agent and keeps it. */
+  cancel(id: string): Promise<{ readonly id: string; readonly effect: "updated" | "noop" }> {
+    return this.#call(() => this.#api.cancel(checked("agent/cancel", { id }).id));
+  }
+
   /** Workers that have not ended, oldest first; with `all` also those that have. */
   list(options: { readonly all?: boolean } = {}): Promise<readonly WorkerView[]> {
     return this.#call(() => this.#api.list(checked("agent/list", options)));
@@ -403,6 +432,8 @@ export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts
 export type {
   AnswerReply,
   AppliedReply,
+  ApprovalsReply,
+  ApprovedReply,
   MessageReply,
   MessageRow,
   MessagesReply,
