@@ -181,7 +181,10 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
     it("killed in the middle of a tool, it is started again, and no tool is left", async () => {
       const cwd = makeCwd();
       const isHeld = makeCanary(cwd);
-      const flags = ["--permission", "allow", "--restart", "transient", "--backoff", "100ms..1s"];
+      const flags = [
+        ...["--permission", "allow", "--restart", "transient", "--backoff", "100ms..1s"],
+        ...["--on-interrupted", "continue"],
+      ];
       const id = await world.spawn("shellsleep", cwd, ...flags);
       await until(isHeld, "the tool runs");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");

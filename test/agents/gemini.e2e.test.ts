@@ -1,4 +1,6 @@
 /** Gemini CLI itself, under `agent spawn`. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { gemini } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
@@ -13,6 +15,15 @@ describeAgent(gemini, (world) => {
     const story = await world().story(await world().spawn(scenario, makeCwd(), "--restart", "temporary"));
     expect(story.of("worker_failed")).toMatchObject([{ payload: { error: { code: "PROVIDER_ERROR" } } }]);
     expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code } }]);
+  });
+
+  it("more turns than its settings allow are told as MAX_TURNS, exit code 53", async () => {
+    const cwd = makeCwd();
+    mkdirSync(join(cwd, ".gemini"));
+    writeFileSync(join(cwd, ".gemini/settings.json"), JSON.stringify({ model: { maxSessionTurns: 2 } }));
+    const story = await world().story(await world().spawn("maxturns", cwd, "--restart", "temporary"));
+    expect(story.of("worker_failed")).toMatchObject([{ payload: { error: { code: "MAX_TURNS" } } }]);
+    expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code: 53 } }]);
   });
 
   it("a session that it does not know is told as SESSION_NOT_FOUND", async () => {

@@ -13,24 +13,34 @@ const longest = (): string => {
 };
 
 const TAKEN = {
-  "a flag of its own": `--help ${MARK}`,
-  "a dash": `- read the notes\n- then answer ${MARK}`,
-  "one byte less than a prompt may have": longest(),
-  "a line of 100 KB": `${"word ".repeat(LINE_BYTES / 5)}${MARK}`,
-  "separators, emoji and quotes": `one\u2028two\u2029three 🦊👩\u200d👧 "$(id)" \\u0041 \r\n\tend ${MARK}`,
+  "that is a flag of its own": `--help ${MARK}`,
+  "that begins with a dash": `- read the notes\n- then answer ${MARK}`,
+  "of one byte less than it may have": longest(),
+  "with a NUL": `before\0after ${MARK}`,
+  "with separators, emoji, quotes and a line of 100 KB": [
+    'one\u2028two\u2029three 🦊👩\u200d👧 "$(id)" \\u0041 `x` \r\n\tend',
+    "word ".repeat(LINE_BYTES / 5),
+    MARK,
+  ].join("\n"),
 } as const;
 
 const REFUSED = {
   nothing: "",
   "blanks alone": " \n\t \u3000\n",
-  "a NUL": `before\0after ${MARK}`,
+  "one byte more than it may have": " ".repeat(PROMPT_MAX_BYTES).concat("x"),
 } as const;
 
-const countOf = async (world: World): Promise<number> =>
-  JSON.parse(await world.agent("list", "--all", "-o", "json")).data.length;
+/** As it stands on a command line, where a file or stdin could be asked for instead. */
+const MISREAD = ["--help me", "- read this", "--"] as const;
 
-export const describePrompts = (world: () => World): void => {
-  it.each(Object.entries(TAKEN))("takes a prompt that is %s, whole", async (_, prompt) => {
+/** Workers that there are; none where no daemon was started yet. */
+const countOf = async (world: World): Promise<number> => {
+  const { stdout } = await world.run("list", "--all", "-o", "json");
+  return JSON.parse(stdout).data?.length ?? 0;
+};
+
+export const describePrompts = (kind: string, world: () => World): void => {
+  it.each(Object.entries(TAKEN))("takes a prompt %s, and the model gets all of it", async (_, prompt) => {
     const ran = await world().say(prompt, makeCwd());
     expect(ran).toMatchObject({ exit: 0 });
     const story = await world().story(JSON.parse(ran.stdout).data.id);
@@ -46,6 +56,16 @@ export const describePrompts = (world: () => World): void => {
     const ran = await world().say(prompt, makeCwd());
     expect(ran).toMatchObject({ exit: 3 });
     expect(JSON.parse(ran.stdout).error.message).toMatch(/prompt/i);
+    expect(await countOf(world())).toBe(before);
+  });
+
+  it("takes no prompt for a flag: it says how to give it instead, and nothing is started", async () => {
+    const before = await countOf(world());
+    const ran = await Promise.all(MISREAD.map((prompt) => world().run("spawn", kind, prompt, "-o", "json")));
+    for (const { exit, stdout } of ran) {
+      expect(exit).toBe(3);
+      expect(JSON.parse(stdout).error.message).toContain("--prompt-file");
+    }
     expect(await countOf(world())).toBe(before);
   });
 };

@@ -9,6 +9,8 @@ import { install } from "./install.ts";
 import { loopbackOnly } from "./namespace.ts";
 
 const TEST_MAX_MS = 120_000;
+/** More than there may be CPUs: a test mostly waits. */
+const FILES_AT_ONCE = 3;
 const root = join(import.meta.dirname, "../..");
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
@@ -43,6 +45,7 @@ process.exit(
     process.execPath,
     "scripts/test.ts",
     "--root=test/agents",
+    `--maxWorkers=${FILES_AT_ONCE}`,
     `--testTimeout=${TEST_MAX_MS}`,
     `--hookTimeout=${TEST_MAX_MS}`,
     ...process.argv.slice(2),

@@ -19,6 +19,22 @@ const textOn = (events: readonly AgentEvent[], channel: string): string =>
 
 const failureOf = (story: Story) => story.of("worker_failed").map(({ payload }) => payload.error.code);
 
+/** Tests of one CLI in a world of their own, which they get once it is made. */
+export const describeWorld = (
+  under: AgentUnderTest,
+  title: string,
+  tests: (world: () => World) => void,
+): void => {
+  describe.skipIf(!isUnderTest(under.kind))(title, () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await makeWorld(under);
+    });
+    afterAll(() => world.close());
+    tests(() => world);
+  });
+};
+
 /** `more` are tests of one CLI alone; they get the world once it is made. */
 export const describeAgent = (under: AgentUnderTest, more: (world: () => World) => void): void => {
   describe.skipIf(!isUnderTest(under.kind))(under.kind, () => {
@@ -116,14 +132,14 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(failureOf(story)).toHaveLength(1);
     });
 
-    it("crashes in the middle of its answer: it is started again, and answers in the same session", async () => {
+    it("killed by somebody in the middle of its answer, it is started again, and answers in the same session", async () => {
       const flags = ["--restart", "transient", "--backoff", "100ms..1s"];
       const id = await world.spawn("hangonce", makeCwd(), ...flags);
       const isAsked = () => world.model.requests.some(({ scenario }) => scenario === "hangonce");
       const hasSession = async () => (await world.soFar(id)).of("session_started").length === 1;
       await until(async () => isAsked() && (await hasSession()), "the model is silent");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
-      process.kill(spawned!.payload.agent.pid, "SIGSEGV");
+      process.kill(spawned!.payload.agent.pid, "SIGKILL");
 
       const story = await world.story(id);
       expect(story.of("worker_completed")).toMatchObject([
@@ -135,12 +151,10 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
     });
 
     it("is killed while it waits for a model that says nothing", async () => {
-      const id = await world.spawn("hang", makeCwd());
       const before = world.model.requests.length;
-      await until(
-        () => world.model.requests.slice(before - 1).some(({ scenario }) => scenario === "hang"),
-        "it asks",
-      );
+      const id = await world.spawn("hang", makeCwd());
+      const isAsked = () => world.model.requests.slice(before).some(({ scenario }) => scenario === "hang");
+      await until(isAsked, "the model is asked");
       await world.agent("kill", id, "--grace", "2s");
       expect((await world.story(id)).of("worker_cancelled")).toHaveLength(1);
     });
@@ -175,7 +189,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(story.of("worker_cancelled")).toHaveLength(1);
     });
 
-    describePrompts(() => world);
+    describePrompts(under.kind, () => world);
     more(() => world);
 
     it("asked nobody but the model, with nothing but the fake key", async () => {

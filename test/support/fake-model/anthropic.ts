@@ -37,6 +37,9 @@ const promptOf = (content: string | readonly Content[] | undefined): string =>
     .replace(/<system-reminder>.*?<\/system-reminder>/gs, "")
     .trim();
 
+/** What Claude Code writes behind the result of a tool that was cancelled; the next prompt then stands in the same message. */
+const INTERRUPTED = "[Request interrupted by user";
+
 const read = ({ model = "fake-model", stream = false, messages = [], tools = [] }: Body): Ask => {
   const prompts: string[] = [];
   let round = 0;
@@ -45,7 +48,7 @@ const read = ({ model = "fake-model", stream = false, messages = [], tools = [] 
     if (role !== "user") continue;
     results = resultsOf(content);
     const prompt = promptOf(content);
-    if (results.length > 0) round += 1;
+    if (results.length > 0 && !prompt.includes(INTERRUPTED)) round += 1;
     else if (prompt !== "") {
       prompts.push(prompt);
       round = 0;
