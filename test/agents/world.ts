@@ -44,6 +44,8 @@ export interface World {
   spawn(scenario: ScenarioName, cwd: string, ...flags: string[]): Promise<string>;
   /** The same, without permission for anything. */
   spawnDenied(scenario: ScenarioName, cwd: string): Promise<string>;
+  /** The same, with these flags alone. */
+  spawnWith(scenario: ScenarioName, cwd: string, ...flags: string[]): Promise<string>;
   /** Follows a worker to its end. */
   story(id: string): Promise<Story>;
   /** What the log has of a worker by now. */
@@ -123,6 +125,7 @@ export const makeWorld = async (under: AgentUnderTest): Promise<World> => {
     spawn: (scenario, cwd, ...flags) =>
       spawnAgent(scenario, cwd, [...under.allowed.flags, ...flags, "--", ...under.allowed.argv]),
     spawnDenied: (scenario, cwd) => spawnAgent(scenario, cwd, ["--permission", "deny"]),
+    spawnWith: (scenario, cwd, ...flags) => spawnAgent(scenario, cwd, flags),
     // A watch tells by its exit code how the worker ended.
     story: async (id) => storyOf(id, (await run(["watch", id, "--from", "0", "-o", "json"])).stdout),
     soFar: async (id) => storyOf(id, await agent("logs", id, "-o", "json")),
