@@ -142,8 +142,8 @@ export const KINDS: readonly KindDef[] = [
     binary: "codex",
     variable: "CODEX_BINARY",
     needsPrompt: true,
-    converses: false,
-    refuses: ["interactive", "fork"],
+    converses: true,
+    refuses: [],
   },
   {
     kind: "gemini_cli",
