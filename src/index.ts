@@ -24,6 +24,8 @@ import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
   AnswerReply,
   AppliedReply,
+  ApprovalsReply,
+  ApprovedReply,
   MessageReply,
   MessagesReply,
   PerWorker,
@@ -215,7 +217,7 @@ export class Runtime {
     });
   }
 
-  /** A message, and the turn that answers it (kind `claude_code`). Rejects with TIMEOUT when the time is up; the agent has the question. */
+  /** A message, and the turn that answers it (kinds `claude_code` and `acp`). Rejects with TIMEOUT when the time is up; the agent has the question. */
   ask(
     id: string,
     text: string,
@@ -236,6 +238,33 @@ export class Runtime {
       const asked = checked("agent/messages", { id, ...page });
       return this.#api.messages(asked.id, asked);
     });
+  }
+
+  /** What agents ask permission for, oldest first: open requests, with `all` also answered ones; with a `cursor`, those after them. */
+  approvals(
+    page: { readonly all?: boolean; readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<ApprovalsReply> {
+    return this.#call(() => {
+      const { cursor, ...asked } = checked("agent/approvals", page);
+      return this.#api.approvals({ ...asked, after: cursor === undefined ? undefined : Number(cursor) });
+    });
+  }
+
+  /** Answers a request, by its id or by the worker that asks nothing else. The same answer again does nothing; another one rejects with INVALID_STATE. */
+  approve(
+    id: string,
+    decision: "allow" | "deny",
+    options: { readonly message?: string; readonly by?: string } = {},
+  ): Promise<ApprovedReply> {
+    return this.#call(() => {
+      const asked = checked("agent/approve", { id, decision, ...options });
+      return this.#api.approve(asked.id, asked.decision, asked);
+    });
+  }
+
+  /** Ends the turn of an `interactive` agent and keeps it. */
+  cancel(id: string): Promise<{ readonly id: string; readonly effect: "updated" | "noop" }> {
+    return this.#call(() => this.#api.cancel(checked("agent/cancel", { id }).id));
   }
 
   /** Workers that have not ended, oldest first; with `all` also those that have. */
@@ -403,6 +432,8 @@ export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts
 export type {
   AnswerReply,
   AppliedReply,
+  ApprovalsReply,
+  ApprovedReply,
   MessageReply,
   MessageRow,
   MessagesReply,

@@ -23,7 +23,15 @@ export interface OpenOptions {
 /** What `spawn` takes. Fields that end in `_ms` are milliseconds, at most 366 days. */
 export interface SpawnOptions {
   /** Which program: `command` runs `argv`, the others run their agent CLI. */
-  readonly kind: "command" | "claude_code" | "codex" | "gemini_cli" | "opencode" | "copilot" | (string & {});
+  readonly kind:
+    | "command"
+    | "claude_code"
+    | "codex"
+    | "gemini_cli"
+    | "opencode"
+    | "copilot"
+    | "acp"
+    | (string & {});
   /** Unique among living workers, at most 64 characters of `A-Z a-z 0-9 . _ -`; usable wherever an id is. */
   readonly name?: string;
   /** At most 64 characters a key and 256 a value. */
@@ -52,7 +60,7 @@ export interface SpawnOptions {
   readonly session?: string;
   /** Go on with `session` in a copy of it. Default: false. */
   readonly fork?: boolean;
-  /** Keep stdin open for `send` and `ask` (kinds `claude_code` and `command`). Default: false. */
+  /** Keep stdin open for `send` and `ask` (kinds `claude_code`, `acp` and `command`). Default: false. */
   readonly interactive?: boolean;
   /** What the agent may do without asking. Default: `deny`. */
   readonly permission?: "ask" | "deny" | "allow";

@@ -7,6 +7,10 @@ import { agentOptions, extensionProblems, type ValueCheck } from "./extensions.t
 export const forkProblems = ({ kind, fork }: WorkerSpec): readonly string[] =>
   fork ? [`Kind ${kind} cannot fork a session: leave --fork out to go on in the session itself.`] : [];
 
+/** Its agent asks its host before it uses a tool, instead of being told beforehand. */
+export const asksPermission = ({ permission, permission_rules }: WorkerSpec): boolean =>
+  permission === "ask" || permission_rules.length > 0;
+
 /** What a kind's own rules are beside those of all. */
 export interface OwnRules {
   /** It takes messages. */
@@ -37,7 +41,7 @@ export const agentProblems = (
   problems.push(...extensionProblems(spec, capabilities, own));
   if (spec.interactive && !converses)
     problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
-  if (!asks && (spec.permission === "ask" || spec.permission_rules.length > 0)) {
+  if (!asks && asksPermission(spec)) {
     problems.push(
       `Kind ${spec.kind} cannot ask for permission: use --permission deny, or --permission allow in a sandbox.`,
     );

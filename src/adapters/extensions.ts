@@ -189,8 +189,10 @@ const contradictions = (spec: WorkerSpec): readonly string[] => {
     problems.push(`${EXTERNAL_SANDBOX}=true contradicts ${key}: leave one of them out.`);
   if (ext[NON_INTERACTIVE] === false)
     problems.push(`${EXTERNAL_SANDBOX}=true contradicts ${NON_INTERACTIVE}=false: nobody is asked then.`);
-  if (permission === "ask")
-    problems.push(`${EXTERNAL_SANDBOX}=true contradicts --permission ask: nobody is asked then.`);
+  if (permission === "ask" || (spec.permission_rules ?? []).length > 0)
+    problems.push(
+      `${EXTERNAL_SANDBOX}=true contradicts --permission ask and rules of tools: nobody is asked then.`,
+    );
   return problems;
 };
 

@@ -153,6 +153,15 @@ export const codexUsage = (usage: JsonObject): Usage => ({
   cost_usd: null,
 });
 
+/** Of one sum of codex app-server, which names them otherwise. */
+export const threadUsage = (sum: JsonObject): Usage => ({
+  input_tokens: asCount(sum.inputTokens),
+  output_tokens: asCount(sum.outputTokens),
+  cached_tokens: asCount(sum.cachedInputTokens),
+  reasoning_tokens: asCount(sum.reasoningOutputTokens),
+  cost_usd: null,
+});
+
 /**
  * Tokens of one turn as an ACP agent's answer to its prompt tells them: in `usage`, which the official schema does not have
  * yet, or as gemini does in `_meta`. `counted`: something is told.

@@ -5,7 +5,7 @@
 import type { WorkerSpec } from "../protocol/worker.ts";
 import { validate as acp, capabilities as acpCapabilities } from "./acp/rules.ts";
 import * as claudeCode from "./claude-code/plan.ts";
-import * as codex from "./codex/plan.ts";
+import * as codex from "./codex/rules.ts";
 import { validate as command } from "./command/plan.ts";
 import * as copilot from "./copilot/plan.ts";
 import { unsupportedKeys } from "./extensions.ts";

@@ -142,8 +142,8 @@ export const KINDS: readonly KindDef[] = [
     binary: "codex",
     variable: "CODEX_BINARY",
     needsPrompt: true,
-    converses: false,
-    refuses: ["interactive", "fork"],
+    converses: true,
+    refuses: [],
   },
   {
     kind: "gemini_cli",
@@ -672,7 +672,7 @@ export const COMMANDS: readonly CommandDef[] = [
     argv: true,
     summary: "Start a supervised worker and print its id",
     details:
-      "KIND is claude, codex, gemini, opencode, copilot, acp (an agent's program after --) or acp:gemini, acp:opencode, acp:copilot, acp:claude, acp:codex, or command (the default when -- is given). Starts the daemon where none runs. The child's environment is built, never inherited: see --env and --inherit-env. Secrets go by reference: --env KEY=@env:NAME or @file:PATH.",
+      "KIND is claude, codex, gemini, opencode, copilot, acp (any agent of the Agent Client Protocol, its program after --, or one that is known: acp:gemini, acp:opencode, acp:copilot, acp:claude, acp:codex), or command (the default when -- is given). Starts the daemon where none runs. The child's environment is built, never inherited: see --env and --inherit-env. Secrets go by reference: --env KEY=@env:NAME or @file:PATH.",
     args: [
       { name: "KIND", help: "kind of agent", complete: "kind" },
       { name: "PROMPT", help: "what the agent is asked; - reads stdin" },

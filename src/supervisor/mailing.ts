@@ -118,11 +118,15 @@ export class Mailing {
 
   /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
   async endTurn(): Promise<void> {
-    const isAsked = await this.#shell.call("interrupting its turn", () => this.interrupt(), false);
-    if (!isAsked || !this.#isInTurn || this.#run === undefined) return;
+    if (!this.canInterrupt() || !this.#isInTurn || this.#run === undefined) return;
     await new Promise<void>((resolve) => {
       this.#onTurnEnd = resolve;
+      // Also where the store takes nothing just now: nobody waits for it to be stopped.
       void this.#shell.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
+      const asked = this.#shell.call("interrupting its turn", () => this.interrupt(), false);
+      void asked.then((isAsked) => {
+        if (!isAsked || !this.#isInTurn || this.#run === undefined) resolve();
+      });
     });
     this.#onTurnEnd = undefined;
   }

@@ -26,6 +26,9 @@ const USUAL = {
 const MORE = {
   opencode: join(CACHE, "node_modules/opencode-linux-x64/bin/opencode"),
   copilot: join(CACHE, "node_modules/@github/copilot-linux-x64/copilot"),
+  // Bridges to ACP, each without a second copy of its agent.
+  claudeBridge: join(CACHE, "node_modules/.bin/claude-agent-acp"),
+  codexBridge: join(CACHE, "node_modules/.bin/codex-acp"),
 } as const;
 
 export const BINARIES = { ...USUAL, ...MORE } as const;

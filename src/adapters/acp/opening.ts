@@ -30,7 +30,7 @@ export const onInitialized = (state: AcpState, answer: JsonObject, out: DecodedI
       next,
       handshake,
       out,
-      "The agent cannot load the session of its incarnation before: it begins a new one.",
+      "The agent cannot load the session of its incarnation before: it begins a new session.",
     );
   }
   out.push(say(rpc.loadSession(resume.id, cwd)));
@@ -78,7 +78,7 @@ const onLoaded = (
     state,
     handshake,
     out,
-    "The session of the incarnation before could not be loaded: the agent begins a new one.",
+    "The session of the incarnation before could not be loaded: the agent begins a new session.",
   );
 };
 

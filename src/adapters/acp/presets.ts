@@ -6,7 +6,9 @@ import { ACP_AGENT, ACP_AGENTS, type AcpAgent, type AcpAgentName } from "../../p
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { credentials as claudeCredentials } from "../claude-code/plan.ts";
 import { credentials as codexCredentials } from "../codex/plan.ts";
+import { credentials as copilotCredentials } from "../copilot/plan.ts";
 import { credentials as geminiCredentials, ENVIRONMENT as geminiEnvironment } from "../gemini-cli/plan.ts";
+import { credentials as opencodeCredentials } from "../opencode/plan.ts";
 
 interface Preset {
   readonly args: readonly string[];
@@ -26,36 +28,13 @@ const PRESETS: Readonly<Record<AcpAgentName, Preset>> = {
   opencode: {
     args: ["acp"],
     env: { OPENCODE_DISABLE_AUTOUPDATE: "true" },
-    credentials: [
-      "OPENCODE_API_KEY",
-      "OPENCODE_CONFIG",
-      "OPENCODE_CONFIG_CONTENT",
-      "OPENCODE_CONFIG_DIR",
-      "OPENCODE_DISABLE_LSP_DOWNLOAD",
-      "OPENCODE_DISABLE_MODELS_FETCH",
-      "ANTHROPIC_API_KEY",
-      "OPENAI_API_KEY",
-      "GEMINI_API_KEY",
-      "GOOGLE_GENERATIVE_AI_API_KEY",
-      "OPENROUTER_API_KEY",
-    ],
+    credentials: [...opencodeCredentials, "OPENCODE_DISABLE_LSP_DOWNLOAD", "OPENCODE_DISABLE_MODELS_FETCH"],
   },
   copilot: {
     args: ["--acp"],
     model_flag: "--model",
     env: { COPILOT_AUTO_UPDATE: "false" },
-    credentials: [
-      "COPILOT_GITHUB_TOKEN",
-      "GH_TOKEN",
-      "GITHUB_TOKEN",
-      "COPILOT_MODEL",
-      "COPILOT_OFFLINE",
-      "COPILOT_PROVIDER_API_KEY",
-      "COPILOT_PROVIDER_BEARER_TOKEN",
-      "COPILOT_PROVIDER_BASE_URL",
-      "COPILOT_PROVIDER_TYPE",
-      "COPILOT_PROVIDER_WIRE_API",
-    ],
+    credentials: copilotCredentials,
   },
   claude: {
     args: [],

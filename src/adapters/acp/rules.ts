@@ -3,23 +3,10 @@ import { ACP_AGENT, ACP_AGENTS } from "../../protocol/acp-agents.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { agentProblems } from "../agent-rules.ts";
 import { checkSessionId } from "../events.ts";
-import { agentOptions, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
 import { presetOf } from "./presets.ts";
 
-export const capabilities = [
-  "agent_api.run",
-  "agent_api.events",
-  "agent_api.events.live",
-  "agent_api.control.cancel.v1",
-  "agent_api.tools.structured.v1",
-  "agent_api.tools.results.v1",
-  "agent_api.artifacts.final_text.v1",
-  "agent_api.session.handle.v1",
-  RESUME,
-  MODEL,
-  NON_INTERACTIVE,
-  ACP_AGENT,
-] as const;
+export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ACP_AGENT] as const;
 
 const KNOWN = ACP_AGENTS.map(({ name }) => `acp:${name}`).join(", ");
 

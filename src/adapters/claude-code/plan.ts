@@ -5,7 +5,7 @@
  */
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
-import { agentProblems } from "../agent-rules.ts";
+import { agentProblems, asksPermission } from "../agent-rules.ts";
 import {
   ADD_DIRS,
   agentOptions,
@@ -17,7 +17,7 @@ import {
   NON_INTERACTIVE,
   RESUME,
 } from "../extensions.ts";
-import { asksPermission, converses } from "./converses.ts";
+import { converses } from "./converses.ts";
 
 export const capabilities = [
   ...HEADLESS,

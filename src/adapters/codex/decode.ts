@@ -17,12 +17,12 @@ import {
 import { asName, asObject, asString, type JsonObject, parseLine } from "../json.ts";
 import { addUsage, codexUsage, NO_USAGE } from "../usage.ts";
 import { onItem } from "./items.ts";
-import type { CodexState } from "./state.ts";
+import type { ExecState } from "./state.ts";
 
 const voice = voiceOf("codex");
 const NOTHING: readonly DecodedRecord[] = [];
 
-export const decode = (state: CodexState, line: Line): Decoded<CodexState> => {
+export const decode = (state: ExecState, line: Line): Decoded<ExecState> => {
   // The ingest records a line over the limit; here it only matters that something is missing.
   if (line.kind === "truncated")
     return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
@@ -33,7 +33,7 @@ export const decode = (state: CodexState, line: Line): Decoded<CodexState> => {
   return { state: onEvent(state, event, out), records: out };
 };
 
-const onEvent = (state: CodexState, event: JsonObject, out: DecodedRecord[]): CodexState => {
+const onEvent = (state: ExecState, event: JsonObject, out: DecodedRecord[]): ExecState => {
   switch (event.type) {
     case "thread.started":
     case "thread.resumed":
@@ -71,7 +71,7 @@ const onEvent = (state: CodexState, event: JsonObject, out: DecodedRecord[]): Co
   return state;
 };
 
-const onThread = (state: CodexState, id: string | undefined, out: DecodedRecord[]): CodexState => {
+const onThread = (state: ExecState, id: string | undefined, out: DecodedRecord[]): ExecState => {
   const verdict = id === undefined ? "empty" : checkSessionId(id);
   if (id === undefined || verdict !== "ok") {
     out.push(voice.status(verdict === "oversize" ? OVERSIZE_SESSION : "A thread without an id started."));
@@ -83,7 +83,7 @@ const onThread = (state: CodexState, id: string | undefined, out: DecodedRecord[
   return { ...state, thread: id, announced: true };
 };
 
-const onErrorLine = (state: CodexState, message: string | undefined, out: DecodedRecord[]): CodexState => {
+const onErrorLine = (state: ExecState, message: string | undefined, out: DecodedRecord[]): ExecState => {
   const retry = /^Reconnecting\.\.\. (\d{1,4})\/(\d{1,4})\b/.exec(message ?? "");
   if (retry === null) return onError(state, errorOf(message), out);
   out.push(
@@ -95,7 +95,7 @@ const onErrorLine = (state: CodexState, message: string | undefined, out: Decode
   return state;
 };
 
-const onError = (state: CodexState, error: WorkerError, out: DecodedRecord[]): CodexState => {
+const onError = (state: ExecState, error: WorkerError, out: DecodedRecord[]): ExecState => {
   if (state.reported?.code === error.code) return state;
   out.push(voice.error(error));
   return { ...state, reported: error };
@@ -106,11 +106,11 @@ const errorOf = (message: string | undefined): WorkerError =>
   classifyText(message ?? "") ?? { code: "AGENT_FAILED", message: "codex reported an error." };
 
 const onTurnEnd = (
-  state: CodexState,
+  state: ExecState,
   used: JsonObject | undefined,
   error: WorkerError | null,
   out: DecodedRecord[],
-): CodexState => {
+): ExecState => {
   const usage = used === undefined ? NO_USAGE : codexUsage(used);
   const turn = state.turns_ended + 1;
   if (state.turns_started < turn) out.push(turnStarted(turn));

@@ -3,7 +3,7 @@ import type { DecodedRecord } from "../adapter.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asName, asNumber, asObject, bytesOf, type JsonObject } from "../json.ts";
-import { type CodexState, TOOLS_MAX } from "./state.ts";
+import { type ExecState, TOOLS_MAX } from "./state.ts";
 
 const voice = voiceOf("codex");
 
@@ -18,11 +18,11 @@ const TOOLS: ReadonlySet<unknown> = new Set([
 ]);
 
 export const onItem = (
-  state: CodexState,
+  state: ExecState,
   event: ItemEvent,
   item: JsonObject,
   out: DecodedRecord[],
-): CodexState => {
+): ExecState => {
   if (TOOLS.has(item.type)) return onTool(state, event, item, out);
   const ended = event === "item.completed";
   switch (item.type) {
@@ -55,7 +55,7 @@ const planStatus = (item: JsonObject): [string, { items: number; completed: numb
   return [`The agent told its plan${count}.`, { items: steps.length, completed }];
 };
 
-const onTool = (state: CodexState, event: ItemEvent, item: JsonObject, out: DecodedRecord[]): CodexState => {
+const onTool = (state: ExecState, event: ItemEvent, item: JsonObject, out: DecodedRecord[]): ExecState => {
   const id = asName(item.id);
   const tool: ToolFacts = {
     item_id: id,
@@ -87,7 +87,7 @@ const onTool = (state: CodexState, event: ItemEvent, item: JsonObject, out: Deco
   return known ? { ...state, tools: state.tools.filter((one) => one !== id) } : state;
 };
 
-const remember = (state: CodexState, id: string | null): CodexState =>
+const remember = (state: ExecState, id: string | null): ExecState =>
   id === null ? state : { ...state, tools: [...state.tools, id].slice(-TOOLS_MAX) };
 
 const resultBytes = (result: unknown): number =>

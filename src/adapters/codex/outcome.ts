@@ -3,11 +3,11 @@ import type { AgentCompletion } from "../../protocol/completion.ts";
 import type { ExitFacts } from "../adapter.ts";
 import { sessionFacet, voiceOf } from "../events.ts";
 import { byTurnEnd, type Verdict } from "../verdict.ts";
-import type { CodexState } from "./state.ts";
+import type { ExecState } from "./state.ts";
 
 const voice = voiceOf("codex");
 
-export const finish = (state: CodexState, exit: ExitFacts): Verdict => {
+export const finish = (state: ExecState, exit: ExitFacts): Verdict => {
   const { failed, reported, skipped } = state;
   const settled = state.turns_ended > 0 && state.turns_ended >= state.turns_started;
   const answered = settled && failed === null;
@@ -15,7 +15,7 @@ export const finish = (state: CodexState, exit: ExitFacts): Verdict => {
 };
 
 const completion = (
-  { thread, turns_ended, usage, text }: CodexState,
+  { thread, turns_ended, usage, text }: ExecState,
   { status }: ExitFacts,
   answered: boolean,
 ): AgentCompletion => {

@@ -1,8 +1,13 @@
 /** What the decoder of codex remembers between two lines: small, immutable, JSON. */
 import type { Usage, WorkerError } from "../../protocol/records.ts";
 import { NO_USAGE } from "../usage.ts";
+import type { AppServerState } from "./app-server/state.ts";
 
-export interface CodexState {
+export type CodexState = ExecState | AppServerState;
+
+/** Of `codex exec --json`. */
+export interface ExecState {
+  readonly mode?: never;
   readonly thread: string | null;
   /** The session facet goes out once a run, on the first thread. */
   readonly announced: boolean;
@@ -24,7 +29,7 @@ export interface CodexState {
 /** Tool items at one time. An older one's end is told with its call once more. */
 export const TOOLS_MAX = 64;
 
-export const initial = (): CodexState => ({
+export const initial = (): ExecState => ({
   thread: null,
   announced: false,
   turns_started: 0,

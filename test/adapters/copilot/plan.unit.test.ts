@@ -51,5 +51,5 @@ test("what it cannot do is a mistake with a next step", () => {
   expect(copilot.validate(specOf({ session: "s", fork: true }))).toEqual([
     "Kind copilot cannot fork a session: leave --fork out to go on in the session itself.",
   ]);
-  expect(copilot.validate(specOf({ permission: "ask" }))[0]).toMatch(/cannot ask for permission yet/);
+  expect(copilot.validate(specOf({ permission: "ask" }))[0]).toMatch(/cannot ask for permission/);
 });

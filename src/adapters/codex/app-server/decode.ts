@@ -1,0 +1,128 @@
+/**
+ * `codex app-server` as it speaks on its stdout, 0.169.0: answers to our requests, requests of its own, and notifications, one
+ * object a line. Every handler takes the state and gives the next one; what it says, and what is to be said to codex, goes
+ * into `out`.
+ */
+import type { Decoded, DecodedItem, Line } from "../../adapter.ts";
+import { voiceOf } from "../../events.ts";
+import { asList, asName, asObject, asString, type JsonObject, parseLine } from "../../json.ts";
+import { onRequest, onResolved } from "./asking.ts";
+import { onDelta, onItem } from "./items.ts";
+import { onInitialized, onList, onThread } from "./opening.ts";
+import { answeredBy } from "./rpc.ts";
+import type { AppServerState } from "./state.ts";
+import { onError, onTurnAnswer, onTurnCompleted, onTurnStarted, onUsage, working } from "./turns.ts";
+
+const voice = voiceOf("codex");
+const NOTHING: readonly DecodedItem[] = [];
+
+export const decode = (state: AppServerState, line: Line): Decoded<AppServerState> => {
+  // The ingest records a line over the limit; here it only matters that something is missing.
+  if (line.kind === "truncated")
+    return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
+  const message = parseLine(line.text);
+  if (message === "blank") return { state, records: NOTHING };
+  if (typeof message === "string") return { state, records: [voice.unknown({ reason: message })] };
+  const out: DecodedItem[] = [];
+  return { state: onMessage(state, message, out), records: out };
+};
+
+const onMessage = (state: AppServerState, message: JsonObject, out: DecodedItem[]): AppServerState => {
+  const { method } = message;
+  if (typeof method === "string")
+    return message.id === undefined || message.id === null
+      ? onNotification(state, method, asObject(message.params), out)
+      : onRequest(state, message, out);
+  if (message.result !== undefined || message.error !== undefined) return onAnswer(state, message, out);
+  out.push(voice.unknown({ type: asName(message.type) }));
+  return state;
+};
+
+const onAnswer = (state: AppServerState, answer: JsonObject, out: DecodedItem[]): AppServerState => {
+  const answered = answeredBy(answer.id);
+  switch (answered?.what) {
+    case "initialize":
+      return onInitialized(state, answer, out);
+    case "list":
+      return onList(state, answer, out);
+    case "thread":
+      return onThread(state, answer, out);
+    case "turn":
+      return onTurnAnswer(state, answered.message_id, answer, out);
+    // The end of the turn says it.
+    case "interrupt":
+      return state;
+  }
+  out.push(voice.unknown({ type: "response", reason: "not to a request of ours" }));
+  return state;
+};
+
+const onNotification = (
+  state: AppServerState,
+  method: string,
+  params: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  if (WARNINGS.has(method)) return onWarning(state, method, out);
+  const thread = asString(params?.threadId);
+  // What an agent below it does is its own affair; a thread of ours is not open yet when it is named first.
+  if (IS_QUIET.test(method) || (thread !== undefined && thread !== state.thread)) return state;
+  switch (method) {
+    case "turn/started":
+      return onTurnStarted(state, asObject(params?.turn), out);
+    case "turn/completed":
+      return onTurnCompleted(state, asObject(params?.turn), out);
+    case "item/started":
+      return onItem(working(state, out), "started", asObject(params?.item), out);
+    case "item/completed":
+      return onItem(working(state, out), "completed", asObject(params?.item), out);
+    case "item/agentMessage/delta":
+      return onDelta(state, "assistant", params, out);
+    case "item/reasoning/summaryTextDelta":
+      return onDelta(state, "reasoning", params, out);
+    case "thread/tokenUsage/updated":
+      return onUsage(state, params);
+    case "serverRequest/resolved":
+      return onResolved(state, params);
+    case "error":
+      return onError(state, params, out);
+    case "turn/plan/updated":
+      out.push(voice.status("The agent told its plan.", { items: asList(params?.plan).length }));
+      return state;
+  }
+  const notice = NOTICES.get(method);
+  out.push(
+    notice === undefined
+      ? voice.unknown({ type: "notification", method: asName(method) })
+      : voice.status(notice),
+  );
+  return state;
+};
+
+/** Warnings are no errors (agent-clis.md §11). Their words stay in the spool, so each kind of them is told once. */
+const WARNINGS: ReadonlySet<string> = new Set([
+  "warning",
+  "configWarning",
+  "guardianWarning",
+  "deprecationNotice",
+  "windows/worldWritableWarning",
+]);
+
+const onWarning = (state: AppServerState, method: string, out: DecodedItem[]): AppServerState => {
+  if (state.warned.includes(method)) return state;
+  out.push(voice.status("The agent's CLI gave a warning.", { type: method }));
+  return { ...state, warned: [...state.warned, method] };
+};
+
+const NOTICES: ReadonlyMap<string, string> = new Map([
+  ["thread/compacted", "The agent compacted the conversation."],
+  ["thread/closed", "The agent closed its thread."],
+  ["model/rerouted", "The provider answers with another model."],
+  ["mcpServer/startupStatus/updated", "An MCP server of the agent changed its state."],
+  ["modelProvider/authRecoveryStarted", "The agent's CLI renews its credentials."],
+  ["modelProvider/authRecoveryCompleted", "The agent's CLI has renewed its credentials."],
+]);
+
+/** What says nothing that is not said elsewhere, or nothing about the run: statuses, sums, pieces of outputs, other clients' affairs. */
+const IS_QUIET =
+  /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/(?:textDelta|summaryPartAdded)|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;

@@ -1,0 +1,47 @@
+/**
+ * What an error of codex means: its own word or the provider's HTTP status first (CodexErrorInfo), then the words of the
+ * message, which are classified and dropped.
+ */
+import type { WorkerError } from "../../../protocol/records.ts";
+import { classifyName, classifyStatus, classifyText } from "../../classify.ts";
+import { asNumber, asObject, asString, type JsonObject } from "../../json.ts";
+
+const NAMES: ReadonlyMap<string, WorkerError> = new Map(
+  Object.entries({
+    contextWindowExceeded: classifyName("context_length_exceeded")!,
+    usageLimitExceeded: classifyName("insufficient_quota")!,
+    rateLimitExceeded: classifyName("rate_limit")!,
+    serverOverloaded: classifyName("overloaded")!,
+    modelNotFound: classifyName("model_not_found")!,
+    cyberPolicy: classifyName("refusal")!,
+    misalignmentPolicyViolation: classifyName("refusal")!,
+    internalServerError: classifyName("server_error")!,
+    unauthorized: classifyName("authentication_error")!,
+    badRequest: classifyName("invalid_request")!,
+    sessionBudgetExceeded: classifyName("error_max_budget_usd")!,
+  }),
+);
+
+const OTHER: WorkerError = { code: "AGENT_FAILED", message: "codex reported an error." };
+
+/** Of a TurnError. */
+export const turnError = (error: JsonObject | undefined): WorkerError => {
+  const info = error?.codexErrorInfo;
+  const said = classifyText(asString(error?.message) ?? "");
+  const meant =
+    classifyStatus(httpStatusOf(info) ?? 0) ?? (typeof info === "string" ? NAMES.get(info) : undefined);
+  // The words may tell when a limit ends.
+  return (said !== undefined && said.code === meant?.code ? said : (meant ?? said)) ?? OTHER;
+};
+
+/** `{ httpConnectionFailed: { httpStatusCode: 401 } }`, and others like it. */
+export const httpStatusOf = (info: unknown): number | undefined =>
+  asNumber(asObject(Object.values(asObject(info) ?? {})[0])?.httpStatusCode);
+
+/** Of a JSON-RPC response. */
+export const rpcError = (error: JsonObject | undefined): WorkerError => {
+  const message = asString(error?.message) ?? "";
+  if (/\b(?:thread|session) not found\b|\binvalid (?:thread|session) id\b/i.test(message))
+    return { code: "SESSION_NOT_FOUND", message: "codex does not know the session." };
+  return classifyText(message) ?? { code: "AGENT_FAILED", message: "codex answered with an error." };
+};

@@ -1,0 +1,96 @@
+/**
+ * How a thread is opened: `initialize`, then `thread/start`, `thread/resume` or `thread/fork`, before it `thread/list` where the
+ * newest one is meant. Each step is a reply to the answer to the one before. What goes wrong here is this incarnation's end:
+ * its input is closed. A thread of an earlier incarnation that is gone is the supervisor's matter.
+ */
+import type { WorkerError } from "../../../protocol/records.ts";
+import type { DecodedItem } from "../../adapter.ts";
+import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../../events.ts";
+import { asList, asObject, asString, type JsonObject } from "../../json.ts";
+import { rpcError } from "./errors.ts";
+import * as rpc from "./rpc.ts";
+import type { AppServerState, ThreadWanted } from "./state.ts";
+
+const voice = voiceOf("codex");
+
+export const onInitialized = (
+  state: AppServerState,
+  answer: JsonObject,
+  out: DecodedItem[],
+): AppServerState => {
+  const { handshake } = state;
+  if (handshake?.step !== "initialize") return unasked(state, out);
+  if (asObject(answer.result) === undefined) return refused(state, rpcError(asObject(answer.error)), out);
+  const { wanted } = handshake;
+  const { from } = wanted;
+  if (from?.by === "last") {
+    out.push({ type: "reply", line: rpc.initialized() + rpc.newestThread(wanted.cwd) });
+    return { ...state, handshake: { step: "list", wanted } };
+  }
+  out.push({ type: "reply", line: rpc.initialized() + threadLine(wanted, from?.id) });
+  return { ...state, handshake: { step: "thread", wanted } };
+};
+
+const threadLine = (wanted: ThreadWanted, id: string | undefined): string =>
+  rpc.openThread(wanted, id === undefined ? "new" : wanted.fork ? "fork" : "resume", id ?? "");
+
+export const onList = (state: AppServerState, answer: JsonObject, out: DecodedItem[]): AppServerState => {
+  const { handshake } = state;
+  if (handshake?.step !== "list") return unasked(state, out);
+  const result = asObject(answer.result);
+  if (result === undefined) return refused(state, rpcError(asObject(answer.error)), out);
+  const id = usableId(asObject(asList(result.data)[0])?.id);
+  if (id === undefined) return refused(state, NO_SESSION, out);
+  const wanted: ThreadWanted = { ...handshake.wanted, from: { by: "id", id } };
+  out.push({ type: "reply", line: threadLine(wanted, id) });
+  return { ...state, handshake: { step: "thread", wanted } };
+};
+
+export const onThread = (state: AppServerState, answer: JsonObject, out: DecodedItem[]): AppServerState => {
+  const { handshake } = state;
+  if (handshake?.step !== "thread") return unasked(state, out);
+  const result = asObject(answer.result);
+  if (result === undefined) return refused(state, rpcError(asObject(answer.error)), out);
+  const told = asString(asObject(result.thread)?.id) ?? "";
+  const id = usableId(told);
+  if (id === undefined) {
+    if (checkSessionId(told) === "oversize") out.push(voice.status(OVERSIZE_SESSION));
+    return refused(state, NO_THREAD_ID, out);
+  }
+  const { from, fork } = handshake.wanted;
+  const message =
+    from === null
+      ? "A thread of codex started."
+      : fork
+        ? "codex branched a thread of its."
+        : "codex goes on in its thread.";
+  out.push(sessionStarted(id), voice.session(message, id));
+  return { ...state, thread: id, handshake: null };
+};
+
+/** It cannot be spoken of without its id. What JSON has to escape is no id either. */
+const usableId = (value: unknown): string | undefined =>
+  typeof value === "string" &&
+  checkSessionId(value) === "ok" &&
+  JSON.stringify(value).length === value.length + 2
+    ? value
+    : undefined;
+
+const unasked = (state: AppServerState, out: DecodedItem[]): AppServerState => {
+  out.push(voice.unknown({ type: "response", reason: "nothing was asked" }));
+  return state;
+};
+
+const refused = (state: AppServerState, error: WorkerError, out: DecodedItem[]): AppServerState => {
+  out.push(voice.error(error), { type: "reply", closes: true });
+  return { ...state, handshake: null, refused: error };
+};
+
+const NO_SESSION: WorkerError = {
+  code: "SESSION_NOT_FOUND",
+  message: "codex has no session of this directory to go on in.",
+};
+const NO_THREAD_ID: WorkerError = {
+  code: "AGENT_FAILED",
+  message: "codex opened a thread without an id by which it can be spoken of.",
+};

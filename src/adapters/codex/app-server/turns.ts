@@ -1,0 +1,170 @@
+/** A turn: from codex's answer to `turn/start` to its `turn/completed`. What its requests to the provider took is counted here. */
+import type { Usage, WorkerError } from "../../../protocol/records.ts";
+import type { DecodedItem } from "../../adapter.ts";
+import { turnCompleted, turnStarted, voiceOf } from "../../events.ts";
+import { asName, asObject, type JsonObject } from "../../json.ts";
+import { addUsage, NO_USAGE, threadUsage } from "../../usage.ts";
+import { rpcError, turnError } from "./errors.ts";
+import { endItems } from "./items.ts";
+import type { AppServerState } from "./state.ts";
+
+const voice = voiceOf("codex");
+
+/** codex does something that it does for a message: it has taken it in. */
+export const working = (state: AppServerState, out: DecodedItem[]): AppServerState => {
+  const { given } = state;
+  if (given === null || given.acknowledged) return state;
+  const { message_id } = given;
+  out.push({
+    type: "worker_message",
+    payload: { message_id, state: "acknowledged", turn: state.turns_started },
+  });
+  return { ...state, given: { message_id, acknowledged: true } };
+};
+
+const begun = (state: AppServerState, turn: string | null, out: DecodedItem[]): AppServerState => {
+  const turns_started = state.turns_started + 1;
+  out.push(turnStarted(turns_started));
+  return { ...state, turn, turns_started, text: null, turn_usage: NO_USAGE };
+};
+
+/** The answer to `turn/start`. */
+export const onTurnAnswer = (
+  state: AppServerState,
+  message_id: string,
+  answer: JsonObject,
+  out: DecodedItem[],
+): AppServerState => {
+  if (state.answered === message_id || state.given !== null) {
+    out.push(voice.unknown({ type: "response", reason: "to no turn that is open" }));
+    return state;
+  }
+  const given = { message_id, acknowledged: false };
+  const result = asObject(answer.result);
+  const turn = asName(asObject(result?.turn)?.id);
+  // Its `turn/started` may have come first.
+  const open = state.turn !== null && state.turn === turn ? state : begun(state, turn, out);
+  if (result !== undefined) return { ...open, given };
+  return turnEnded({ ...open, given }, rpcError(asObject(answer.error)), out);
+};
+
+/** codex may begin one by itself, too: to compact a thread, or because a background task has ended. */
+export const onTurnStarted = (
+  state: AppServerState,
+  turn: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = asName(turn?.id);
+  return isOpen(state) ? { ...state, turn: state.turn ?? id } : begun(state, id, out);
+};
+
+export const onTurnCompleted = (
+  state: AppServerState,
+  turn: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = asName(turn?.id);
+  if (!isOpen(state) || (state.turn !== null && id !== state.turn)) {
+    out.push(voice.unknown({ type: "turn/completed", reason: "no such turn is open" }));
+    return state;
+  }
+  return turnEnded(state, endOf(turn!), out);
+};
+
+const isOpen = ({ turns_started, turns_ended }: AppServerState): boolean => turns_started > turns_ended;
+
+const INTERRUPTED: WorkerError = {
+  code: "AGENT_FAILED",
+  message: "The agent's turn was cancelled before it had answered.",
+};
+const UNKNOWN_END: WorkerError = {
+  code: "AGENT_FAILED",
+  message: "The agent ended its turn for a reason that is not known.",
+};
+
+const endOf = ({ status, error }: JsonObject): WorkerError | null => {
+  switch (status) {
+    case "completed":
+      return null;
+    case "failed":
+      return turnError(asObject(error));
+    case "interrupted":
+      return INTERRUPTED;
+  }
+  return UNKNOWN_END;
+};
+
+const turnEnded = (before: AppServerState, error: WorkerError | null, out: DecodedItem[]): AppServerState => {
+  const state = endItems(working(before, out), out);
+  // Whoever asked for permission in this turn needs no answer any more.
+  for (const { id } of state.asks)
+    out.push({ type: "approval_withdrawn", payload: { approval_id: JSON.stringify(id) } });
+  if (error !== null && state.reported?.code !== error.code) out.push(voice.error(error));
+  out.push(turnCompleted(state.turns_started, state.turn_usage, null, error));
+  // A prompt is all that it was started for.
+  if (!state.interactive) out.push({ type: "reply", closes: true });
+  return {
+    ...state,
+    given: null,
+    answered: state.given?.message_id ?? state.answered,
+    turn: null,
+    turns_ended: state.turns_started,
+    asks: [],
+    in_pieces: [],
+    reported: null,
+    failed: error,
+    usage: addUsage(state.usage, state.turn_usage),
+    turn_usage: NO_USAGE,
+  };
+};
+
+/** An `error` before the end of its turn. One that codex tries again after is none. */
+export const onError = (
+  state: AppServerState,
+  params: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const told = asObject(params?.error);
+  if (params?.willRetry === true) {
+    const [, retry, max] = /(\d{1,4})\/(\d{1,4})/.exec(String(told?.message)) ?? [];
+    out.push(
+      retry === undefined
+        ? voice.status("The agent's CLI tries the provider again.")
+        : voice.status(`The agent's CLI tries the provider again (${retry} of ${max}).`, {
+            retry: Number(retry),
+            max_retries: Number(max),
+          }),
+    );
+    return state;
+  }
+  const error = turnError(told);
+  if (state.reported?.code === error.code) return state;
+  out.push(voice.error(error));
+  return { ...state, reported: error };
+};
+
+/**
+ * `thread/tokenUsage/updated`: the sum of the whole thread, with what was used before us, and of the last request. Of the first
+ * one only the last request can be ours; after it, what the sum has grown by.
+ */
+export const onUsage = (state: AppServerState, params: JsonObject | undefined): AppServerState => {
+  const told = asObject(params?.tokenUsage);
+  const total = asObject(told?.total);
+  if (total === undefined) return state;
+  const thread_usage = threadUsage(total);
+  // A thread that was opened again may say what it has used before.
+  if (state.turn === null || asName(params?.turnId) !== state.turn) return { ...state, thread_usage };
+  const grown =
+    state.thread_usage === null
+      ? threadUsage(asObject(told?.last) ?? {})
+      : less(thread_usage, state.thread_usage);
+  return { ...state, thread_usage, turn_usage: addUsage(state.turn_usage, grown) };
+};
+
+const less = (now: Usage, before: Usage): Usage => ({
+  input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
+  output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
+  cached_tokens: Math.max(0, now.cached_tokens - before.cached_tokens),
+  reasoning_tokens: Math.max(0, now.reasoning_tokens - before.reasoning_tokens),
+  cost_usd: null,
+});

@@ -1,0 +1,29 @@
+/** Settings of codex that both of its ways of running share. */
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import { asName } from "../json.ts";
+
+export const APPROVAL_POLICY = "backend.codex.exec.approval_policy";
+export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
+
+/**
+ * No update check, no analytics (5 s at exit), and a refused connection is not retried for ever (agent-clis.md §3).
+ * The user's plugins and apps are left as they are.
+ */
+export const QUIET = [
+  "check_for_update_on_startup=false",
+  "analytics.enabled=false",
+  "features.unbounded_connection_retries=false",
+] as const;
+
+/** Of the user's own arguments for codex, which win over --model: `-m M`, `--model M`, `-c model=M`. */
+export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
+  let model: string | undefined;
+  argv.forEach((argument, at) => {
+    const [, flag, joined] = /^(-m|--model|-c|--config)(?:=(.*))?$/s.exec(argument) ?? [];
+    const value = joined ?? argv[at + 1];
+    if (flag === undefined || value === undefined) return;
+    const setting = flag === "-m" || flag === "--model" ? value : /^model=(.*)$/s.exec(value)?.[1];
+    model = asName(setting?.replace(/^"(.*)"$/s, "$1")) ?? model;
+  });
+  return model;
+};
