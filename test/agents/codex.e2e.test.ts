@@ -40,9 +40,9 @@ describeAgent(codex, (world) => {
     const id = await world().spawnWith("shellwrite", cwd, "--permission", "ask");
     await until(async () => approvalsIn(await world().soFar(id)).length === 1, "it asks");
     expect(existsSync(join(cwd, "made.txt"))).toBe(false);
-    const { approvals } = JSON.parse(await world().agent("approvals", "list", "-o", "json")).data;
-    expect(approvals).toMatchObject([{ tool: "shell", input: { command: "echo made-by-tool > made.txt" } }]);
-    await world().agent("approvals", verdict, approvals[0].approval_id);
+    const { data } = JSON.parse(await world().agent("approvals", "-o", "json"));
+    expect(data).toMatchObject([{ tool: "shell", input: { command: "echo made-by-tool > made.txt" } }]);
+    await world().agent("approvals", verdict, id);
 
     const story = await world().story(id);
     expect(existsSync(join(cwd, "made.txt"))).toBe(isWritten);
