@@ -344,7 +344,7 @@ const LAST_WORDS: readonly string[] = ["acknowledged", "undeliverable", "unknown
 
 /** A line of the agent's protocol is answered by nobody: that it is in the agent's input is all there is to know. */
 const isLast = (step: MessageStep): boolean =>
-  LAST_WORDS.includes(step.state) || (step.state === "delivered" && !step.acknowledges);
+  LAST_WORDS.includes(step.state) || (step.state === "delivered" && step.acknowledges === false);
 
 /** Accepted once and first; handed once to an incarnation, and to none after its last word, which is one. */
 const messages = ({ records, isOver = false }: History): readonly string[] => {
