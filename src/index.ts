@@ -11,13 +11,13 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import { Deferred, Effect, Exit, Scope, Stream } from "effect";
 import { adapterFor } from "./adapters/registry.ts";
+import { checked, invalid } from "./checked.ts";
 import { open } from "./effect.ts";
 import type { KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
 import { cursorOf } from "./protocol/cursor.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
 import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
-import { type RequestData, type RequestInput, type RequestName, Requests } from "./protocol/requests.ts";
 import { type TreeSpecInput, withClientEnvironment } from "./protocol/tree.ts";
 import { isEnded, type WorkerSpecInput } from "./protocol/worker.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
@@ -353,20 +353,6 @@ const specOf = (asked: Omit<SpawnOptions, "idempotency_key" | "dry_run">): Worke
     client_env: clientEnvironment(process.env, [...inherit_env, ...references]),
   };
 };
-
-/** The same bounds as over the socket. */
-const checked = <N extends RequestName>(name: N, input: RequestInput<N>): RequestData<N> => {
-  const parsed = Requests[name].safeParse(input);
-  if (parsed.success) return parsed.data as RequestData<N>;
-  throw invalid(parsed.error.issues.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`));
-};
-
-const invalid = (problems: readonly string[]): HoldfastError =>
-  new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, {
-    problems,
-    phase: "validation",
-    suggestion: "Correct the options; nothing was done.",
-  });
 
 /** Defects become HoldfastErrors too. */
 const promised = async <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> => {

@@ -6,9 +6,11 @@
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { LogGap } from "./log-gap.ts";
+import type { ApprovalAnswered, ApprovalRequested, Json, MessageStep } from "./talk-records.ts";
 import type { SupervisorPhase } from "./tree.ts";
 import type { SupervisorOperation, TreeSupervisorRef } from "./tree-records.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
+import type { WorkerWorkspace } from "./workspace.ts";
 
 /** Identity of a process: read again immediately before each signal (architecture §5). */
 export interface ProcessIdentity {
@@ -26,7 +28,7 @@ export interface ClockStamp {
   readonly mono_ns: string;
 }
 
-export type { WorkerError };
+export type { Json, MessageStep, WorkerError, WorkerWorkspace };
 
 /** Tokens as the agent's CLI counts them: its own meaning. In one meaning for all kinds they are in `ModelUsage`. */
 export interface Usage {
@@ -78,51 +80,6 @@ export interface SweepReport {
   /** Processes ended by the sweep. */
   readonly killed: number;
 }
-
-/** The git worktree of a worker. All paths are absolute. */
-export interface WorkerWorkspace {
-  /** Its top directory. */
-  readonly path: string;
-  /** In it, where agents run. */
-  readonly cwd: string;
-  readonly branch: string;
-  /** What HEAD of the repository was when it was assigned. */
-  readonly base_commit: string;
-  /** The working tree that it was made from. */
-  readonly repository: string;
-  /** What all worktrees of the repository share. */
-  readonly git_dir: string;
-}
-
-export type MessageStep =
-  /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
-  | {
-      readonly state: "accepted";
-      readonly bytes: number;
-      readonly text?: string;
-      /** What the agent reads is in the run directory, because `text` is masked. */
-      readonly masked?: true;
-      /** For the incarnation that its record names, and for no other one. */
-      readonly bound?: true;
-      /** `text` is no message but what the agent's protocol wants said: it is written as it is. */
-      readonly line?: true;
-      /** The end of the agent's input, after all that was sent before. */
-      readonly closes?: true;
-    }
-  /** Its bytes are wholly in the agent's stdin file, which is `end` bytes long with them. */
-  | {
-      readonly state: "delivered";
-      readonly end: number;
-      /** Whether the agent's protocol will tell that it has it; if not, no more is ever known. */
-      readonly acknowledges: boolean;
-    }
-  /** The agent's own protocol has shown it; `turn` is the one that was open then. */
-  | { readonly state: "acknowledged"; readonly turn: number | null }
-  /** Undeliverable: it never reached an agent. Unknown: the agent ended before it acknowledged it. */
-  | { readonly state: "undeliverable" | "unknown"; readonly reason: string };
-
-/** What JSON can say. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 export interface RecordPayloads {
   /** Version 1 of a worker's stream. Secrets are masked; the launch spec is in the run directory (0600). */
@@ -352,26 +309,8 @@ export interface RecordPayloads {
   /** A message to the agent and how far it has come. The prompt of a kind that acknowledges is one, with its worker's id. */
   worker_message: { readonly message_id: string } & MessageStep;
   /** The agent may not call a tool unless it is allowed to. Open until it is answered, withdrawn, or its incarnation has ended. */
-  approval_requested: {
-    readonly approval_id: string;
-    readonly tool: string | null;
-    readonly tool_use_id: string | null;
-    /** The agent's words for it, at most APPROVAL_TITLE_MAX_BYTES. */
-    readonly title: string;
-    /** What the tool would be called with, secrets masked; null where it is not told or over APPROVAL_INPUT_MAX_BYTES. */
-    readonly input: Json;
-    /** What the adapter needs to answer it (`MessageProtocol.answer`). */
-    readonly reply: Json;
-  };
-  approval_answered: {
-    readonly approval_id: string;
-    readonly decision: "allow" | "deny";
-    /** A person, `policy` (a rule of its spec) or `deadline` (nobody has answered in time). */
-    readonly by: string;
-    /** For the agent, and for whoever reads this: why. */
-    readonly message?: string;
-    readonly clock: ClockStamp;
-  };
+  approval_requested: ApprovalRequested;
+  approval_answered: ApprovalAnswered;
   /** The agent wants no answer any more. */
   approval_withdrawn: { readonly approval_id: string };
   session_started: { readonly session_id: string };

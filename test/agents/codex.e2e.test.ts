@@ -40,9 +40,9 @@ describeAgent(codex, (world) => {
     const id = await world().spawnWith("shellwrite", cwd, "--permission", "ask");
     await until(async () => approvalsIn(await world().soFar(id)).length === 1, "it asks");
     expect(existsSync(join(cwd, "made.txt"))).toBe(false);
-    const { data: approvals } = JSON.parse(await world().agent("approvals", "list", "-o", "json"));
-    expect(approvals).toMatchObject([{ tool: "shell", input: { command: "echo made-by-tool > made.txt" } }]);
-    await world().agent("approvals", verdict, approvals[0].approval_id);
+    const { data } = JSON.parse(await world().agent("approvals", "-o", "json"));
+    expect(data).toMatchObject([{ tool: "shell", input: { command: "echo made-by-tool > made.txt" } }]);
+    await world().agent("approvals", verdict, id);
 
     const story = await world().story(id);
     expect(existsSync(join(cwd, "made.txt"))).toBe(isWritten);
@@ -110,7 +110,8 @@ describeAgent(codex, (world) => {
     const first = await world().story(await world().spawn("text", cwd));
     const [session] = first.of("session_started").map(({ payload }) => payload.session_id);
     const forked = await world().agent("fork", first.id, "Please. [[scenario:text]]", "-o", "json");
-    const story = await world().story(JSON.parse(forked).data.id);
+    const { worker_id } = JSON.parse(forked).data;
+    const story = await world().story(worker_id);
     const [branch] = story.of("session_started").map(({ payload }) => payload.session_id);
     expect(branch).not.toBe(session);
     expect(story.of("worker_completed")).toHaveLength(1);

@@ -2,7 +2,12 @@
  * The history checker (promises.md §4.6): what clients were told, what the log says and what lives at the end must agree.
  * Pure: a history in, a sentence for each disagreement out. It knows nothing of the supervisor's own code.
  */
-import { isCountedRestart, type LogRecord, type RecordType } from "../../src/protocol/records.ts";
+import {
+  isCountedRestart,
+  type LogRecord,
+  type MessageStep,
+  type RecordType,
+} from "../../src/protocol/records.ts";
 
 /** A request that was answered with success. What was asked for and not answered may have happened, or not. */
 export type Acknowledged =
@@ -337,9 +342,16 @@ const standing = ({ records, found, held }: History): readonly string[] => {
 
 const LAST_WORDS: readonly string[] = ["acknowledged", "undeliverable", "unknown"];
 
+/** A line of the agent's protocol is answered by nobody: that it is in the agent's input is all there is to know. */
+const isLast = (step: MessageStep): boolean =>
+  LAST_WORDS.includes(step.state) || (step.state === "delivered" && step.acknowledges === false);
+
 /** Accepted once and first; handed once to an incarnation, and to none after its last word, which is one. */
 const messages = ({ records, isOver = false }: History): readonly string[] => {
-  const steps = new Map<string, { readonly state: string; readonly incarnation: number }[]>();
+  const steps = new Map<
+    string,
+    { readonly state: string; readonly isLast: boolean; readonly incarnation: number }[]
+  >();
   const findings: string[] = [];
   for (const record of records) {
     if (record.type !== "worker_message") continue;
@@ -348,7 +360,7 @@ const messages = ({ records, isOver = false }: History): readonly string[] => {
     const before = steps.get(message_id) ?? [];
     const says = (what: string) => findings.push(`message ${message_id} is ${state} ${what}`);
     if ((state === "accepted") !== (before.length === 0)) says(`after ${before.length} steps`);
-    if (before.some((step) => LAST_WORDS.includes(step.state))) says("after its last word");
+    if (before.some((step) => step.isLast)) says("after its last word");
     if (
       state === "delivered" &&
       before.some((step) => step.state === state && step.incarnation === incarnation)
@@ -356,10 +368,9 @@ const messages = ({ records, isOver = false }: History): readonly string[] => {
       says(`twice to incarnation ${incarnation}`);
     if (state === "acknowledged" && before.every((step) => step.state !== "delivered"))
       says("and was not delivered");
-    steps.set(message_id, [...before, { state, incarnation }]);
+    steps.set(message_id, [...before, { state, isLast: isLast(record.payload), incarnation }]);
   }
-  const open = [...steps].filter(([, all]) => !LAST_WORDS.includes(all.at(-1)?.state ?? ""));
-  // A protocol that acknowledges nothing is not among them: nobody here speaks it.
+  const open = [...steps].filter(([, all]) => all.at(-1)?.isLast !== true);
   return [...findings, ...(isOver ? open.map(([id]) => `message ${id} has no last word`) : [])];
 };
 

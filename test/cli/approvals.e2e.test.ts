@@ -92,7 +92,7 @@ it("a turn of a conversation is ended, and the conversation goes on", async () =
 it("mistakes are told before anything starts", async () => {
   const bad = await commands.agent("spawn", "claude", "x", "--allow-tool", "two words");
   expect(bad).toMatchObject({ exit: 3 });
-  const codex = await commands.agent("spawn", "codex", "x", "--permission", "ask");
-  expect(codex).toMatchObject({ exit: 3 });
+  const gemini = await commands.agent("spawn", "gemini", "x", "--permission", "ask");
+  expect(gemini).toMatchObject({ exit: 3 });
   expect(await commands.agent("approvals", "approve", "nobody")).toMatchObject({ exit: 5 });
 });

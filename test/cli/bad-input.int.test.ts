@@ -139,8 +139,8 @@ describe("agent spawn refuses", () => {
       ["--prompt-file /nonexistent/prompt does not exist"],
     ],
     [["claude", "--prompt-file", "/"], ["--prompt-file / is a directory"]],
-    [["codex", "hi", "--interactive"], ["--interactive means nothing to kind codex"]],
-    [["codex", "hi", "--fork"], ["--fork means nothing to kind codex"]],
+    [["gemini", "hi", "--interactive"], ["--interactive means nothing to kind gemini"]],
+    [["gemini", "hi", "--fork"], ["--fork means nothing to kind gemini"]],
     [["--env", "1X=y", "--", "true"], ["--env has letters, digits and _"]],
     [["--env", "X", "--", "true"], ["--env needs KEY=VALUE"]],
     [["--name", "a b", "--", "true"], ["--name has letters"]],
@@ -175,7 +175,7 @@ describe("agent spawn refuses", () => {
       ["codex", "hi", "--add-dir", "/", "--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}'],
       ["The directories are given twice"],
     ],
-    [["codex", "hi", "--permission", "ask"], ["cannot ask for permission"]],
+    [["gemini", "hi", "--permission", "ask"], ["cannot ask for permission"]],
     [["--budget", "turns=3", "--", "true"], ["reports no turns"]],
     [
       [

@@ -159,7 +159,6 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
         method,
         params: {},
       })),
-      { jsonrpc: "2.0", method: "_a_method_of_tomorrow", params: {} },
     ],
     documentedAs: "transcripts",
     suite: "agents/acp.e2e",

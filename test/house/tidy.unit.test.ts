@@ -19,9 +19,9 @@ describe("sources", () => {
     expect(sources.filter((file) => !read(file).startsWith("/**"))).toEqual([]);
   });
 
-  it("stay under 450 lines, but for the tables of commands, outputs and errors, which are data", () => {
-    const tables = ["protocol/commands.ts", "protocol/errors.ts", "cli/schemas.ts"].map((name) =>
-      join("src", name),
+  it("stay under 450 lines, but for the tables of commands, outputs, limits and errors, which are data", () => {
+    const tables = ["protocol/commands.ts", "protocol/errors.ts", "protocol/limits.ts", "cli/schemas.ts"].map(
+      (name) => join("src", name),
     );
     const isLong = (file: string) => read(file).split("\n").length > 450;
     expect(sources.filter((file) => isLong(file) && !tables.includes(file))).toEqual([]);

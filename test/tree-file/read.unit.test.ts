@@ -205,7 +205,7 @@ describe("a mistake is told with its place and what was meant", () => {
   it.each([
     ["- { name: a, kind: ▸cluade, prompt: hi }", 'there is no kind "cluade"; did you mean claude?'],
     ["- ▸{ name: a, kind: claude }", "a is of kind claude and needs a prompt or a prompt_file."],
-    ["- { name: a, kind: codex, prompt: hi, ▸fork: true }", "fork means nothing to kind codex."],
+    ["- { name: a, kind: gemini, prompt: hi, ▸fork: true }", "fork means nothing to kind gemini."],
     ["- ▸{ name: a, kind: command }", "a is a command and needs a program, as in argv: [sleep, 60]."],
     ["- { name: a, ▸argv: [] }", "a is a command and needs a program, as in argv: [sleep, 60]."],
     ["- ▸{ name: a }", "a needs a kind (claude, codex …), or the argv of a program."],

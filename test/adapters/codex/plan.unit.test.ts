@@ -61,13 +61,75 @@ test("permission allow bypasses the sandbox; a model is a quoted setting; extra 
   ]);
 });
 
-test("a fork is a mistake: codex exec cannot", () => {
-  expect(codex.validate(specOf({ session: "s", fork: true }))).toEqual([
-    "Kind codex cannot fork a session: leave --fork out to go on in the session itself.",
+const SPOKEN_WITH = ["codex", "app-server", ...QUIET, "-c", "sandbox_workspace_write.exclude_slash_tmp=true"];
+const INITIALIZE = `${JSON.stringify({
+  id: "holdfast:initialize",
+  method: "initialize",
+  params: { clientInfo: { name: "holdfast", title: "Holdfast", version: "1" } },
+})}\n`;
+
+test.each<Partial<WorkerSpecInput>>([
+  { interactive: true },
+  { permission: "ask" },
+  { permission_rules: [{ tool: "shell", action: "allow" }] },
+  { session: "s", fork: true },
+  { ext: { "agent_api.session.fork.v1": { selector: "last" } } },
+])("it is spoken with where %j needs it, with an open stdin", (fields) => {
+  expect(codex.validate(specOf(fields))).toEqual([]);
+  expect(codex.converses?.(specOf(fields))).toBe(true);
+  const plan = codex.plan({
+    spec: specOf(fields),
+    worker_id: "W",
+    incarnation: 1,
+    session: undefined,
+    binary: "codex",
+  });
+  expect(plan).toEqual({ argv: SPOKEN_WITH, env: {}, stdin: { kind: "open", text: INITIALIZE } });
+});
+
+test("other directories and extra arguments are settings of the server; everything else goes with its thread", () => {
+  const ext = { "agent_api.exec.add_dirs.v1": { dirs: ["/a", "b"] } };
+  expect(argvOf({ interactive: true, model: "m", permission: "allow", ext, argv: ["-c", "x=1"] })).toEqual([
+    ...SPOKEN_WITH,
+    "-c",
+    'sandbox_workspace_write.writable_roots=["/a","/b"]',
+    "-c",
+    "x=1",
   ]);
-  expect(codex.validate(specOf({ ext: { "agent_api.session.fork.v1": { selector: "last" } } }))[0]).toMatch(
-    /not supported by kind codex/,
-  );
+});
+
+const NON_INTERACTIVE = "agent_api.exec.non_interactive";
+const POLICY = "backend.codex.exec.approval_policy";
+const SANDBOX = "backend.codex.exec.sandbox_mode";
+
+test.each<[Partial<WorkerSpecInput>, string, string]>([
+  [{ permission: "deny" }, "never", "read-only"],
+  [{ permission: "allow" }, "never", "danger-full-access"],
+  [{ permission: "ask" }, "untrusted", "workspace-write"],
+  [
+    { permission: "allow", permission_rules: [{ tool: "x", action: "deny" }] },
+    "untrusted",
+    "workspace-write",
+  ],
+  [{ ext: { [SANDBOX]: "workspace-write" } }, "never", "workspace-write"],
+  [
+    { permission: "ask", ext: { [NON_INTERACTIVE]: false, [POLICY]: "on-request", [SANDBOX]: "read-only" } },
+    "on-request",
+    "read-only",
+  ],
+])("with %j its thread asks by %s in the sandbox %s", (fields, policy, sandbox) => {
+  const spec = specOf({ interactive: true, ...fields });
+  expect(codex.validate(spec)).toEqual([]);
+  const state = codex.initial({ spec, incarnation: 1, session: undefined });
+  expect(state).toMatchObject({ handshake: { wanted: { policy, sandbox } } });
+});
+
+test("policies by which nobody is asked are mistakes where somebody is to be asked", () => {
+  const problems = (policy: string) =>
+    codex.validate(specOf({ permission: "ask", ext: { [NON_INTERACTIVE]: false, [POLICY]: policy } }));
+  expect(problems("never")[0]).toMatch(/contradicts --permission ask/);
+  expect(problems("on-failure")[0]).toMatch(/use "on-request"/);
+  expect(problems("untrusted")).toEqual([]);
 });
 
 test.each([

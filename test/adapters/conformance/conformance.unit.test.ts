@@ -1,7 +1,7 @@
 /** Every kind passes the suite that is exported for adapters, and the suite can fail. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AgentAdapter, Line } from "../../../src/adapters/adapter.ts";
+import type { AgentAdapter, Line, Opening } from "../../../src/adapters/adapter.ts";
 import { command } from "../../../src/adapters/command/index.ts";
 import { conformance } from "../../../src/adapters/conformance.ts";
 import { adapters } from "../../../src/adapters/registry.ts";
@@ -18,8 +18,27 @@ const FOLDERS: Readonly<Record<string, string>> = {
   copilot: "copilot",
 };
 
-describe.each(adapters.map((adapter) => [adapter.kind, adapter] as const))("kind %s", (kind, adapter) => {
-  const folder = FOLDERS[kind];
+/** A kind that is run in another way where it is spoken with passes the suite in that way, too. */
+const inConversation = (adapter: AgentAdapter): AgentAdapter => {
+  const talking = <T extends Pick<Opening, "spec">>(of: T): T => ({
+    ...of,
+    spec: { ...of.spec, interactive: true },
+  });
+  return {
+    ...adapter,
+    converses: () => true,
+    plan: (context) => adapter.plan(talking(context)),
+    initial: (opening) => adapter.initial(talking(opening)),
+  };
+};
+
+const codex = adapters.find(({ kind }) => kind === "codex")!;
+const SUITES: readonly (readonly [string, AgentAdapter, string | undefined])[] = [
+  ...adapters.map((adapter) => [adapter.kind, adapter, FOLDERS[adapter.kind]] as const),
+  ["codex in a conversation", inConversation(codex), "codex-app-server"],
+];
+
+describe.each(SUITES)("kind %s", (_name, adapter, folder) => {
   const runs = folder === undefined ? [["hello", "", "\u2028 wörld"]] : recordings(folder);
   for (const { title, check } of conformance(adapter, runs)) test(title, check);
 
