@@ -167,6 +167,7 @@ const adapterProblems = (call: Call): readonly string[] => {
     ...(isProgram && { argv: ["said"] }),
     ...Object.fromEntries(kind.refuses.map((flag) => [flag, undefined])),
     ...(spec.budget === undefined && { budget: {} }),
+    ...(spec.permission_rules === undefined && { permission_rules: [] }),
   };
   return VALIDATE[kind.kind]!(said as WorkerSpec);
 };

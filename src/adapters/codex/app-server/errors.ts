@@ -35,7 +35,7 @@ export const turnError = (error: JsonObject | undefined): WorkerError => {
 };
 
 /** `{ httpConnectionFailed: { httpStatusCode: 401 } }`, and others like it. */
-export const httpStatusOf = (info: unknown): number | undefined =>
+const httpStatusOf = (info: unknown): number | undefined =>
   asNumber(asObject(Object.values(asObject(info) ?? {})[0])?.httpStatusCode);
 
 /** Of a JSON-RPC response. */
