@@ -109,10 +109,10 @@ describeAgent(codex, (world) => {
     const cwd = makeCwd();
     const first = await world().story(await world().spawn("text", cwd));
     const [session] = first.of("session_started").map(({ payload }) => payload.session_id);
-    const forked = await world().agent("fork", first.id, "Please. [[scenario:text]]", "-o", "json");
-    const { worker_id } = JSON.parse(forked).data;
-    const story = await world().story(worker_id);
+    const forked = await world().agent("fork", first.id, "Please. [[scenario:text]]", "-o", "text");
+    const story = await world().story(forked.trim());
     const [branch] = story.of("session_started").map(({ payload }) => payload.session_id);
+    expect(branch).toMatch(/^[0-9a-f-]{36}$/);
     expect(branch).not.toBe(session);
     expect(story.of("worker_completed")).toHaveLength(1);
     expect(world().model.requests.at(-1)).toMatchObject({ scenario: "text", asked: 2 });

@@ -57,13 +57,13 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
   },
   codex: {
     limits: [
-      NO_QUESTIONS,
-      NO_CONVERSATION,
-      NO_FORK,
+      "One prompt is `codex exec --json`, which the table shows. With `--interactive`, `--permission ask`, a rule for a tool or `--fork` it is `codex app-server`: there, answers come in pieces, commands, patches and further permissions are asked about (`shell`, `patch`, `network`, `permissions`), and a turn can be cancelled.",
+      "Where it asks, commands that codex knows to only read are run unasked (its policy `untrusted`); what is allowed runs in its sandbox, in which the working directory can be written.",
+      "A rule with an argument fits a patch of one file, by its path. Questions of its MCP servers are declined.",
       NO_COST,
-      "It prints whole items and no deltas: an answer is seen when it is complete.",
-      "A command that its sandbox refused is printed as nothing at all: neither a call nor a result is told.",
-      "It gives its errors in words alone: a code is found by words that are known, else it is AGENT_FAILED.",
+      "`codex exec` prints whole items and no deltas: an answer is seen when it is complete.",
+      "A command that its sandbox refused without a question is printed as nothing at all: neither a call nor a result is told.",
+      "`codex exec` gives its errors in words alone: a code is found by words that are known, else it is AGENT_FAILED.",
     ],
     documented: [
       { type: "thread.resumed", thread_id: "t" },

@@ -3,8 +3,8 @@ import { it } from "@effect/vitest";
 import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import { claudeCode } from "../../src/adapters/claude-code/index.ts";
-import { codex } from "../../src/adapters/codex/index.ts";
 import { command } from "../../src/adapters/command/index.ts";
+import { geminiCli } from "../../src/adapters/gemini-cli/index.ts";
 import type { MemoryRun, MemorySpawner } from "../../src/adapters/memory-spawner.ts";
 import { TreeSpec } from "../../src/protocol/tree.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
@@ -12,7 +12,7 @@ import type { Services } from "../../src/supervisor/services.ts";
 import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
 
 const adapterFor: Services["adapterFor"] = (kind) =>
-  ({ command, claude_code: claudeCode, codex })[kind] as never;
+  ({ command, claude_code: claudeCode, gemini_cli: geminiCli })[kind] as never;
 const claude = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput =>
   spec({
     kind: "claude_code",
@@ -130,7 +130,7 @@ describe("agent fork", () => {
     Effect.gen(function* () {
       const { memory, boot } = yield* world;
       const { runtime } = yield* boot();
-      const { id } = yield* runtime.spawn(claude({ kind: "codex" }));
+      const { id } = yield* runtime.spawn(claude({ kind: "gemini_cli" }));
       yield* nth(memory, 1);
       expect(yield* Effect.flip(runtime.resume(id, { prompt: "x", fork: true }))).toMatchObject({
         code: "UNSUPPORTED_CAPABILITY",

@@ -62,7 +62,7 @@ export const onThread = (state: AppServerState, answer: JsonObject, out: Decoded
     from === null
       ? "A thread of codex started."
       : fork
-        ? "codex branched a thread of its."
+        ? "codex began a branch of the thread."
         : "codex goes on in its thread.";
   out.push(sessionStarted(id), voice.session(message, id));
   return { ...state, thread: id, handshake: null };
