@@ -64,9 +64,39 @@ describe("permission", () => {
     expect(permissionFor(bash("confirm x"), never, "allow")).toBe("allow");
   });
 
-  test("a tool without a name, or a pattern without an argument, fits no rule", () => {
+  test("what is not known of a call is allowed by no pattern, and denied by each", () => {
     expect(permissionFor({ tool: null, input: {} }, rules(["allow", "*"]), "deny")).toBe("deny");
-    expect(permissionFor({ tool: "Bash", input: { n: 1 } }, rules(["allow", "Bash(*)"]), "deny")).toBe(
+    expect(permissionFor({ tool: null, input: {} }, rules(["deny", "Bash"]), "allow")).toBe("deny");
+    const unknown = { tool: "Bash", input: { n: 1 } };
+    expect(permissionFor(unknown, rules(["allow", "Bash(*)"]), "deny")).toBe("deny");
+    expect(permissionFor(unknown, rules(["deny", "Bash(rm *)"]), "allow")).toBe("deny");
+    expect(permissionFor({ tool: "Write", input: null }, rules(["ask", "Write(*.env)"]), "allow")).toBe(
+      "ask",
+    );
+  });
+
+  test.each(["(rm -rf ~)", "if true; then rm -rf ~; fi", "rm\t-rf ~", "{ rm -rf ~; }", "echo $(rm -rf ~)"])(
+    "a pattern that denies is not led astray: %j",
+    (command) => {
+      expect(permissionFor(bash(command), rules(["deny", "Bash(rm *)"]), "allow")).toBe("deny");
+    },
+  );
+
+  test("of the words of a shell, its script counts; of several things that are told, each", () => {
+    const words = { tool: "shell", input: { command: ["bash", "-lc", "rm -rf ~"] } };
+    expect(permissionFor(words, rules(["deny", "shell(rm *)"]), "allow")).toBe("deny");
+    const two = { tool: "Write", input: { command: "x", path: "/tmp/../etc/passwd" } };
+    expect(permissionFor(two, rules(["deny", "Write(/etc/*)"]), "allow")).toBe("deny");
+    expect(permissionFor(two, rules(["allow", "Write(x)"]), "deny")).toBe("deny");
+    expect(
+      permissionFor(bash("cat src/'..'/'..'/etc/passwd"), rules(["allow", "Bash(cat src/*)"]), "deny"),
+    ).toBe("deny");
+  });
+
+  test("a pattern of many parts is looked for in one pass", () => {
+    const long = "git push ".repeat(100_000);
+    expect(permissionFor(bash(long), rules(["deny", "Bash(*git*push*--force*)"]), "allow")).toBe("allow");
+    expect(permissionFor(bash(`${long}--force`), rules(["deny", "Bash(*git*push*--force*)"]), "allow")).toBe(
       "deny",
     );
   });
