@@ -110,8 +110,7 @@ describeAgent(codex, (world) => {
     const first = await world().story(await world().spawn("text", cwd));
     const [session] = first.of("session_started").map(({ payload }) => payload.session_id);
     const forked = await world().agent("fork", first.id, "Please. [[scenario:text]]", "-o", "json");
-    const { worker_id } = JSON.parse(forked).data;
-    const story = await world().story(worker_id);
+    const story = await world().story(JSON.parse(forked).data.id);
     const [branch] = story.of("session_started").map(({ payload }) => payload.session_id);
     expect(branch).not.toBe(session);
     expect(story.of("worker_completed")).toHaveLength(1);
