@@ -8,6 +8,7 @@ import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import { DATA_MAX_BYTES, MESSAGE_MAX_BYTES, SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
 import type { AgentAdapter, Decoded, LaunchPlan } from "./adapter.ts";
+import { asksPermission } from "./agent-rules.ts";
 import type { Verdict } from "./verdict.ts";
 
 const called = z.custom<(...given: never[]) => unknown>(
@@ -188,7 +189,12 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     ...(adapter.state === undefined ? {} : { state: [...adapter.state] }),
     ...(adapter.mcp === undefined ? {} : { mcp: (request) => adapter.mcp!(request) }),
     ...(adapter.configured === undefined ? {} : { configured: (options) => adapter.configured!(options) }),
-    validate: (spec) => checked(z.array(text), adapter.validate(spec), `validate of ${kind}`),
+    validate: (spec) => [
+      ...checked(z.array(text), adapter.validate(spec), `validate of ${kind}`),
+      ...(asksPermission(spec) && adapter.messages?.answer === undefined
+        ? [`Kind ${kind} cannot ask for permission: leave --permission ask and rules of tools out.`]
+        : []),
+    ],
     plan: (context): LaunchPlan => checked(Plan, adapter.plan(context), `plan of ${kind}`),
     initial: (opening) => adapter.initial(opening),
     decode: (state, line, stream): Decoded<unknown> =>

@@ -152,6 +152,7 @@ const viewShape = {
     .optional()
     .describe("its place among those that wait to be started"),
   question: z.object(questionShape).optional().describe("what it asks; agent answer"),
+  approvals: z.int().optional().describe("requests for permission that wait for a person; agent approvals"),
   paused: paused.optional().describe("it stands still for these reasons; agent unpause"),
 };
 const view: z.ZodType<WorkerView> = z.object(viewShape);
@@ -428,6 +429,8 @@ const approved = z.object({
   approval_id: id,
   worker_id: id,
   decision: z.enum(["allow", "deny"]),
+  tool: z.string().nullable(),
+  what: z.string(),
   effect: z.enum(["updated", "noop"]),
 });
 

@@ -419,7 +419,7 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     name: "interactive",
     short: "i",
     type: "bool",
-    help: "keep stdin open for `agent send` and `ask` (claude, command)",
+    help: "keep stdin open for `agent send` and `ask` (claude, codex, acp, command)",
   },
   {
     name: "restart",

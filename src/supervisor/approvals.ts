@@ -1,6 +1,7 @@
 /** Requests of agents for permission, from outside: what is asked, and a person's answer to it. */
 import { Effect } from "effect";
 import { HoldfastError } from "../protocol/errors.ts";
+import { argumentOf } from "../protocol/permission-rules.ts";
 import type { ApprovalRow, WorkerRow } from "../store/port.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
@@ -47,7 +48,8 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
     approve: (ref, decision, { by = "user", message } = {}) =>
       Effect.gen(function* () {
         const row = yield* asked(ref);
-        const told = { approval_id: row.approval_id, worker_id: row.worker_id, decision };
+        const { approval_id, worker_id, tool, input, title } = row;
+        const told = { approval_id, worker_id, decision, tool, what: argumentOf(input) ?? title };
         const same = decision === "allow" ? "allowed" : "denied";
         if (row.state === same) return { ...told, effect: "noop" as const };
         if (row.state !== "open") return yield* Effect.fail(isOver(row));

@@ -43,6 +43,11 @@ export class Approving {
     }
   }
 
+  /** How many requests wait for a person. */
+  waiting(): number {
+    return this.#open.size;
+  }
+
   detach(): void {
     this.#open.clear();
     this.#look();
@@ -53,6 +58,7 @@ export class Approving {
     for (const { type, payload } of drafts) {
       if (type === "approval_requested") this.#asks(payload, this.#shell.spec.approval_within_ms);
       else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
+      else if (type === "turn_completed") this.#withdraw();
     }
   }
 
@@ -86,6 +92,19 @@ export class Approving {
     else if (this.#open.size > APPROVALS_OPEN_MAX)
       this.#settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
     else if (within_ms === 0) this.tick(journal.now());
+  }
+
+  /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
+  #withdraw(): void {
+    const { id: worker_id } = this.#shell;
+    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#shell.child().incarnation };
+    const drafts = [...this.#open.keys()].map(
+      (approval_id): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
+    );
+    if (drafts.length === 0) return;
+    this.#open.clear();
+    this.#look();
+    this.#shell.fork(this.#shell.journal.note(drafts).then(() => undefined));
   }
 
   #settle(asked: Asked, verdict: Verdict): void {

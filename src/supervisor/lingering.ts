@@ -11,6 +11,8 @@ import type { Shell } from "./worker.ts";
 export const endLingering = (shell: Shell, run: Run, isBusy: () => boolean): void => {
   shell.bridge.alarms.after(EXIT_AFTER_END_MS, () => {
     if (shell.run !== run || shell.exit !== undefined || shell.journal.isClosed()) return;
+    // Somebody ends it already, and has said how long it may take.
+    if (shell.child().stop !== null) return;
     if (isBusy() || isPaused(shell.child())) endLingering(shell, run, isBusy);
     else shell.tell({ type: "STOP", grace_ms: shell.spec.grace_ms, signal: "SIGTERM" });
   });

@@ -96,9 +96,11 @@ export const makeQueries = (
           : interrupted != null
             ? { question_id: interrupted.question_id, about: "interrupted" }
             : undefined;
+    const approvals = worker?.approvals?.waiting() ?? 0;
     return {
       ...view,
       reason: reasonOf(row),
+      ...(approvals === 0 ? {} : { approvals }),
       ...(queue === undefined ? {} : { queue }),
       ...pausedOf(row.id),
       ...(question === undefined ? {} : { question }),
@@ -107,6 +109,9 @@ export const makeQueries = (
   const reasonOf = ({ id, reason }: WorkerRow): string => {
     const queue = core.admission.placeOf(id);
     if (queue !== undefined) return queueReason(queue);
+    const approvals = live.get(id)?.approvals?.waiting() ?? 0;
+    if (approvals > 0)
+      return `it waits for ${approvals === 1 ? "a permission" : `${approvals} permissions`}: agent approvals`;
     if (core.accounts.isWaiting(id)) return `waits: ${core.accounts.spentFor(id)?.sentence}`;
     const worker = live.get(id);
     const due = worker?.child().due_ms ?? null;

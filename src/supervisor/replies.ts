@@ -78,6 +78,8 @@ export interface WorkerView {
   readonly queue?: QueuePlace;
   /** What it asks; answered by `agent answer`. */
   readonly question?: QuestionView;
+  /** How many requests for permission wait for a person; absent where none does. */
+  readonly approvals?: number;
   /** It stands still for these reasons, oldest first. */
   readonly paused?: readonly PauseView[];
 }
@@ -283,6 +285,9 @@ export interface ApprovedReply {
   readonly approval_id: string;
   readonly worker_id: string;
   readonly decision: "allow" | "deny";
+  readonly tool: string | null;
+  /** What the tool is called with, or the agent's words for it. */
+  readonly what: string;
   readonly effect: "updated" | "noop";
 }
 

@@ -8,9 +8,10 @@ import { FORK, RESUME } from "../adapters/extensions.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { WorkerRow } from "../store/port.ts";
-import { attemptAsync } from "./attempt.ts";
+import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { ResumeOptions, RuntimeApi } from "./facade.ts";
+import { cwdIn } from "./workspaces.ts";
 
 export const makeResuming =
   ({ find, adapterOf, services }: Core, spawn: RuntimeApi["spawn"]): RuntimeApi["resume"] =>
@@ -20,7 +21,10 @@ export const makeResuming =
       const { capabilities } = yield* adapterOf(row.kind);
       const session = sessionOf(row, capabilities, asked.fork === true);
       if (session instanceof HoldfastError) return yield* Effect.fail(session);
-      const spec = yield* attemptAsync(() => services.files.load(row.id));
+      const given = yield* attemptAsync(() => services.files.load(row.id));
+      // Sessions are of a directory: it goes on in the worktree of the one before, which stays that one's.
+      const cwd = yield* attempt(() => cwdIn(services.log, row.id, given));
+      const spec = { ...given, cwd, worktree: undefined };
       return yield* spawn(resumed(spec, session, asked), {
         dry_run,
         ...(idempotency_key === undefined ? {} : { idempotency_key }),

@@ -128,7 +128,7 @@ const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> =
 };
 
 const CANNOT_REST =
-  "passivate: only a conversation can rest, of a kind that goes on in its session: claude with --interactive.";
+  "passivate: only a conversation can rest, of a kind that goes on in its session, as claude with --interactive.";
 
 const canRest = ({ interactive }: WorkerSpec, { messages, sessions_under }: AgentAdapter): boolean =>
   interactive && messages?.acknowledges === true && sessions_under !== undefined;

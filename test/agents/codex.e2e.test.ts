@@ -109,8 +109,8 @@ describeAgent(codex, (world) => {
     const cwd = makeCwd();
     const first = await world().story(await world().spawn("text", cwd));
     const [session] = first.of("session_started").map(({ payload }) => payload.session_id);
-    const forked = await world().agent("fork", first.id, "Please. [[scenario:text]]", "-o", "text");
-    const story = await world().story(forked.trim());
+    const forked = await world().agent("fork", first.id, "Please. [[scenario:text]]", "-o", "json");
+    const story = await world().story(JSON.parse(forked).data.id);
     const [branch] = story.of("session_started").map(({ payload }) => payload.session_id);
     expect(branch).toMatch(/^[0-9a-f-]{36}$/);
     expect(branch).not.toBe(session);

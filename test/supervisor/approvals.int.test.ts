@@ -190,6 +190,21 @@ describe("what an agent asks permission for", () => {
     }),
   );
 
+  it.effect("is withdrawn when its turn ends without an answer, and counts no more", () =>
+    Effect.gen(function* () {
+      const { runtime, id, run } = yield* begun({ name: "fixer", interactive: true }, yield* world);
+      ask(run, "r1");
+      yield* settled;
+      expect((yield* runtime.info(id)).approvals).toBe(1);
+      expect((yield* runtime.info(id)).reason).toContain("waits for a permission");
+      end(run);
+      yield* settled;
+      expect((yield* openOf(runtime, true)).map(({ state }) => state)).toEqual(["withdrawn"]);
+      expect((yield* runtime.info(id)).approvals).toBeUndefined();
+      expect(answersOf(run)).toEqual([]);
+    }),
+  );
+
   it.effect("that no host of ours answers is refused, so that nothing waits for it", () =>
     Effect.gen(function* () {
       const { run } = yield* begun({}, yield* world);

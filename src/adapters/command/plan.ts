@@ -2,6 +2,7 @@
 import { ARG_MAX_BYTES, ARGV_MAX_BYTES } from "../../protocol/limits.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
+import { asksPermission } from "../agent-rules.ts";
 import { extensionProblems } from "../extensions.ts";
 
 export const validate = (spec: WorkerSpec): readonly string[] => {
@@ -21,6 +22,8 @@ export const validate = (spec: WorkerSpec): readonly string[] => {
   if (spec.argv.reduce((sum, arg) => sum + Buffer.byteLength(arg) + 1, 0) > ARGV_MAX_BYTES) {
     problems.push(`The arguments are over ${ARGV_MAX_BYTES} bytes together: pass long text on stdin.`);
   }
+  if (asksPermission(spec))
+    problems.push("A command asks for no permission: leave --permission ask and rules of tools out.");
   if (spec.model !== undefined) problems.push("A command has no model: leave --model out.");
   if (spec.session !== undefined) problems.push("A command has no session: leave --session out.");
   if (spec.fork) problems.push("A command has no session to fork: leave --fork out.");

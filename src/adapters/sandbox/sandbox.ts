@@ -3,7 +3,7 @@
  * refused before anything starts, and tried with the very same arguments before each start.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SANDBOX_PROBE_MAX_MS } from "../../protocol/limits.ts";
@@ -102,6 +102,16 @@ export const sandboxed = async (
 export const makeStateDirectories = (confined: Confined): void => {
   for (const [at, dir] of stateDirectories(confined).entries())
     if (confined.state[at]?.isFile !== true) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (confined.adminDir !== undefined) makeEmpty(join(confined.adminDir, "config.worktree"));
+};
+
+/** What is not there cannot be mounted read-only, and an agent could put there what git then runs outside. */
+const makeEmpty = (file: string): void => {
+  try {
+    closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+  }
 };
 
 /** Resolves to its complaint where it fails. */

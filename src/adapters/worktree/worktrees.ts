@@ -89,7 +89,9 @@ export const assignWorkspace = async (
 ): Promise<WorkerWorkspace> => {
   const { below, ...repository } = await lookAtRepository(asked);
   await refuseBranch(asked);
-  const path = join(worktreesDir, id);
+  await mkdir(worktreesDir, { recursive: true, mode: 0o700 });
+  // As git writes it: the state directory may be reached by a link.
+  const path = join(await realpath(worktreesDir), id);
   const branch = asked.worktree?.branch ?? branchFor(id, asked);
   return { path, cwd: join(path, below), branch, ...repository };
 };
@@ -115,9 +117,14 @@ const namesIn = (dir: string): readonly string[] => {
   }
 };
 
+/** Of a path, or a word, that git keeps in a file of its own. */
+const GIT_FILE_MAX_BYTES = 65_536;
+
 const textOf = (file: string): string | undefined => {
   try {
-    return readFileSync(file, "utf8").trim();
+    // What an agent may have put there, a FIFO say, is not waited for.
+    const found = lstatSync(file);
+    return found.isFile() && found.size <= GIT_FILE_MAX_BYTES ? readFileSync(file, "utf8").trim() : undefined;
   } catch {
     return undefined;
   }

@@ -11,9 +11,15 @@ const TONES: Readonly<Record<ApprovalView["state"], Tone>> = {
   withdrawn: "dim",
 };
 
-const WHAT_COLUMNS = 70;
+/** It is the last column: a terminal cuts it at its edge, and a pipe gets it whole. */
+const WHAT_MAX_CHARS = 16_384;
 
-const what = ({ title, input }: ApprovalView): string => oneLine(argumentOf(input) ?? title, WHAT_COLUMNS);
+/** Of what was left out, the agent's own words are all there is. */
+const what = ({ title, input }: ApprovalView): string =>
+  oneLine(
+    argumentOf(input) ?? `${title} (the agent's words; what it would be called with is not kept)`,
+    WHAT_MAX_CHARS,
+  );
 
 const how = (row: ApprovalView, now: number): string =>
   row.expires_at === null
@@ -29,22 +35,23 @@ export const approvalsText = (
   }: { readonly paint: Paint; readonly now: number; readonly columns?: number | undefined },
 ): string => {
   if (approvals.length === 0) return "";
-  const head = ["ID", "WORKER", "TOOL", "WHAT", "AGE", ""].map((cell) => paint("dim", cell));
+  const head = ["ID", "WORKER", "TOOL", "AGE", "", "WHAT"].map((cell) => paint("dim", cell));
   const rows = approvals.map((row) => [
     row.approval_id,
     oneLine(row.worker ?? row.worker_id, 30),
     oneLine(row.tool ?? "?", 30),
-    what(row),
     duration(Math.max(0, now - Date.parse(row.requested_at))),
     paint(TONES[row.state], how(row, now)),
+    what(row),
   ]);
   return table([head, ...rows], columns);
 };
 
 export const approvedText = (
-  { decision, effect }: ApprovedReply,
+  { decision, effect, tool, what: about }: ApprovedReply,
   { paint }: { readonly paint: Paint },
 ): string => {
   const said = decision === "allow" ? "allowed" : "denied";
-  return paint("dim", effect === "noop" ? `${said} before` : said);
+  const was = `${said}${effect === "noop" ? " before" : ""}`;
+  return `${was}: ${oneLine(tool ?? "a tool")}  ${paint("dim", oneLine(about, WHAT_MAX_CHARS))}`;
 };

@@ -2,6 +2,7 @@
 
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import { breakSentence } from "../../protocol/cursor.ts";
+import { argumentOf } from "../../protocol/permission-rules.ts";
 import {
   type ExitCause,
   isUncountedRestart,
@@ -273,9 +274,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
             : `${stream} has lost its last ${bytes(size)}, which were read already: the machine went down`,
     ),
   worker_message: (message) => messageSentence(message),
-  approval_requested: ({ approval_id, tool, title }) =>
+  approval_requested: ({ approval_id, tool, title, input }) =>
     warn(
-      `asks to use ${oneLine(tool ?? "a tool")}${because(title)}: agent approvals approve|deny ${approval_id}`,
+      `asks to use ${oneLine(tool ?? "a tool")}${because(argumentOf(input) ?? title)}: agent approvals approve|deny ${approval_id}`,
     ),
   approval_answered: ({ decision, by, message }) =>
     (decision === "allow" ? good : warn)(

@@ -79,8 +79,8 @@ const TASK_COLUMNS = 60;
 const PAUSE_COLUMNS = 40;
 
 /** In a table: with its place where it waits, with its question where it asks. */
-const stateCell = ({ state, queue, question, paused, reason }: WorkerView): string =>
-  `${stateWord(state)}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
+const stateCell = ({ state, queue, question, paused, approvals, reason }: WorkerView): string =>
+  `${stateWord(state)}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
@@ -227,6 +227,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["kind", worker.kind],
     ["state", paint(worker.paused ? "warn" : toneOf(worker.state), condition(worker, now))],
     ["asks", worker.question && paint("warn", questionWords(worker.question, worker.name ?? worker.id))],
+    ["approvals", worker.approvals ? paint("warn", "it waits for a person: agent approvals") : null],
     ["error", worker.error && paint("bad", `${worker.error.code}: ${oneLine(worker.error.message, 300)}`)],
     ["command", spec.argv.length > 0 ? oneLine(commandLine(spec.argv), 200) : null],
     ["prompt", spec.prompt ? oneLine(spec.prompt, 200) : null],
