@@ -70,6 +70,9 @@ class ObjectRun implements Run {
   stdinBytes(): number {
     return 0;
   }
+  stdinFrom(): Uint8Array {
+    return new Uint8Array();
+  }
   isStdinClosed(): boolean {
     return false;
   }

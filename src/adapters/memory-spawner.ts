@@ -206,6 +206,7 @@ const makeRun = (
     sweep: async () => ({ method: "pid_namespace", unreadable: 0, survivors: [], killed: 0 }),
     stdin_start: stdin.length,
     stdinBytes: () => stdin.length,
+    stdinFrom: (offset) => stdin.subarray(offset),
     write: async (bytes) => {
       const { tearNext } = handle;
       handle.tearNext = undefined;

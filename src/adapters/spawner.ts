@@ -59,6 +59,8 @@ export interface Run extends RunId {
   /** Bytes of an open stdin that were there when the agent was launched, and that are there now: a torn write shows. */
   readonly stdin_start: number;
   stdinBytes(): number;
+  /** What was written to an open stdin from there on: whose bytes they are tells which message was begun. */
+  stdinFrom(offset: number): Uint8Array;
   /** Append to an open stdin; resolves when the bytes are in the file. */
   write(bytes: string | Uint8Array): Promise<void>;
   /** EOF on an open stdin, once the agent has read all of it; from the call on it stands, over daemons too. */

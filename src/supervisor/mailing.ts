@@ -13,12 +13,14 @@ import type { MessageRow } from "../store/port.ts";
 import { endLingering } from "./lingering.ts";
 import {
   handOver,
+  isBegunBy,
   isUnderWay,
   isWaiting,
   lastWords,
   messageDraft,
   nextMessage,
   outlived,
+  owedTo,
   promptId,
 } from "./messages.ts";
 import { Turns } from "./turns.ts";
@@ -209,7 +211,7 @@ export class Mailing {
   /** False when there is nothing to be done now. */
   async #deliverNext(run: Run): Promise<boolean> {
     const open = await this.#look();
-    const row = nextMessage(open, run.incarnation, this.#prompt);
+    const row = (await this.#begun(run, open)) ?? nextMessage(open, run.incarnation, this.#prompt);
     if (row === undefined) return false;
     const isEarly =
       this.#protocol.one_at_a_time === true &&
@@ -242,6 +244,19 @@ export class Mailing {
     crashPoint("message-before-record");
     await this.#delivered(run, row);
     return true;
+  }
+
+  /** What was begun is gone on with, whatever has come meanwhile: its bytes are in the file, and no record tells yet. */
+  async #begun(run: Run, open: readonly MessageRow[]): Promise<MessageRow | undefined> {
+    if (run.stdinBytes() <= this.#end) return undefined;
+    const there = run.stdinFrom(this.#end);
+    for (const row of owedTo(open, run.incarnation, this.#prompt)) {
+      const text = row.closes ? undefined : await this.#textOf(row);
+      if (typeof text !== "string") continue;
+      const framed = row.line ? text : await this.#frame(row.message_id, text);
+      if (framed !== undefined && isBegunBy(there, Buffer.from(framed))) return row;
+    }
+    return undefined;
   }
 
   async #frame(message_id: string, text: string): Promise<string | undefined> {

@@ -27,13 +27,27 @@ export const nextMessage = (
   open: readonly MessageRow[],
   incarnation: number,
   prompt: string | undefined,
-): MessageRow | undefined => {
+): MessageRow | undefined => owedTo(open, incarnation, prompt)[0];
+
+/** All that it is owed, in the order in which it is handed over. */
+export const owedTo = (
+  open: readonly MessageRow[],
+  incarnation: number,
+  prompt: string | undefined,
+): readonly MessageRow[] => {
   const owed = open.filter((row) =>
     row.bound === null
       ? row.state === "accepted" || row.incarnation !== incarnation
       : row.state === "accepted" && row.bound === incarnation,
   );
-  return owed.find(({ line }) => line) ?? owed.find(({ message_id }) => message_id === prompt) ?? owed[0];
+  const rank = (row: MessageRow): number => (row.line ? 0 : row.message_id === prompt ? 1 : 2);
+  return owed.sort((a, b) => rank(a) - rank(b) || a.seq - b.seq);
+};
+
+/** Whether what is in the file beyond the log is the beginning of these bytes, or begins with them. */
+export const isBegunBy = (there: Uint8Array, bytes: Uint8Array): boolean => {
+  const known = Math.min(there.length, bytes.length);
+  return Buffer.compare(there.subarray(0, known), bytes.subarray(0, known)) === 0;
 };
 
 /** A message of this incarnation that its agent has, and has not acknowledged. Lines of the protocol are no messages. */

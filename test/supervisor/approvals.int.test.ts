@@ -175,6 +175,27 @@ describe("what an agent asks permission for", () => {
     }),
   );
 
+  it.effect("is told after the message that a crash has left torn, which is completed first", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const first = yield* begun({ name: "fixer", interactive: true }, all);
+      const { run } = first;
+      run.tearNext = 70;
+      yield* Effect.forkChild(first.runtime.send("fixer", "a message that is torn\n"));
+      yield* until("a part of it is there", () => run.stdin.length > 0 && !run.stdin.endsWith("\n"));
+      ask(run, "r1");
+      yield* settled;
+      yield* first.runtime.approve("fixer", "allow");
+      yield* first.crash;
+      yield* all.boot();
+      yield* settled;
+      const [, message, answer, ...more] = linesOf(run);
+      expect(message.message.content[0].text).toBe("a message that is torn");
+      expect(answer.response).toMatchObject({ request_id: "r1" });
+      expect(more).toEqual([]);
+    }),
+  );
+
   it.effect("is withdrawn when the agent takes it back, and when the agent ends", () =>
     Effect.gen(function* () {
       const { runtime, run } = yield* begun({ name: "fixer" }, yield* world);

@@ -38,7 +38,7 @@ import {
 } from "./run-directory.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { readTail } from "./spool.ts";
-import { appendStdin, askEof, endPump, isEofAsked, stdinBytes } from "./stdin.ts";
+import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import { markerOf, type Sweeper } from "./sweep.ts";
 
@@ -192,6 +192,10 @@ export class ProcessRun implements Run, Polled {
 
   stdinBytes(): number {
     return stdinBytes(this.#dir);
+  }
+
+  stdinFrom(offset: number): Uint8Array {
+    return stdinFrom(this.#dir, offset);
   }
 
   async write(bytes: string | Uint8Array): Promise<void> {

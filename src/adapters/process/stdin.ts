@@ -2,7 +2,7 @@
  * What an agent reads. A prompt is a plain file that ends; an open stdin is an appended file that a pump of the run
  * copies into the agent's FIFO, so that it outlives the daemon (architecture §5, stdin).
  */
-import { appendFileSync, closeSync, existsSync, openSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -32,6 +32,17 @@ const assertOpen = (dir: string, kind: StdinPlan["kind"]): void => {
 
 /** How far the file is written. */
 export const stdinBytes = (dir: string): number => sizeOf(inputFile(dir));
+
+/** At most one message is beyond what the log accounts for. */
+export const stdinFrom = (dir: string, offset: number): Uint8Array => {
+  const fd = openSync(inputFile(dir), "r");
+  try {
+    const bytes = Buffer.alloc(Math.max(0, sizeOf(inputFile(dir)) - offset));
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, offset));
+  } finally {
+    closeSync(fd);
+  }
+};
 
 /** One append: all of it, or an error, after which a part may be there. */
 export const appendStdin = (dir: string, kind: StdinPlan["kind"], bytes: string | Uint8Array): void => {
