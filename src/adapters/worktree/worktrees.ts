@@ -138,6 +138,35 @@ const isUnfinished = (adminDir: string): boolean => textOf(join(adminDir, "locke
 /** What a git that checks out a worktree carries, with the filters that it runs. */
 const CHECKOUT = "HOLDFAST_CHECKOUT";
 
+/** By repository, the change that is under way: two of git's own get in each other's way, and one of them fails. */
+const changes = new Map<string, Promise<void>>();
+
+/** Whoever is not wanted any more stops waiting; git then ends by its own signal. */
+const alone = async <A>(
+  git_dir: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<A>,
+): Promise<A> => {
+  const unwanted = new Promise<void>((go) => {
+    if (signal?.aborted === true) go();
+    else signal?.addEventListener("abort", () => go(), { once: true });
+  });
+  const before = changes.get(git_dir);
+  let done = (): void => undefined;
+  const mine = new Promise<void>((go) => {
+    done = go;
+  });
+  const turn = Promise.all([before, mine]).then(() => undefined);
+  changes.set(git_dir, turn);
+  try {
+    await Promise.race([before, unwanted]);
+    return await work();
+  } finally {
+    done();
+    if (changes.get(git_dir) === turn) changes.delete(git_dir);
+  }
+};
+
 interface Making {
   readonly client_env: ClientEnvironment;
   /** Nobody waits for it any more. */
@@ -169,12 +198,14 @@ export const ensureWorkspace = async (workspace: WorkerWorkspace, making: Making
   }
   if (!existsSync(git_dir))
     throw unavailable(`The repository ${workspace.repository} is gone, and its worktree cannot be made.`);
-  if (adminDir !== undefined) await git(["worktree", "remove", "--force", "--force", "--", path], call);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const where = (await hasBranch(branch, call))
-    ? ["--", path, branch]
-    : ["-b", branch, "--", path, base_commit];
-  const made = await git(["worktree", "add", ...where], call);
+  const made = await alone(git_dir, making.signal, async () => {
+    if (adminDir !== undefined) await git(["worktree", "remove", "--force", "--force", "--", path], call);
+    const where = (await hasBranch(branch, call))
+      ? ["--", path, branch]
+      : ["-b", branch, "--", path, base_commit];
+    return git(["worktree", "add", ...where], call);
+  });
   if (made.ok) return true;
   throw unavailable(
     `The worktree ${basename(path)} could not be made on branch ${branch}: ${made.complaint}`,
