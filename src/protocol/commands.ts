@@ -601,7 +601,7 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     name: "approval-within",
     type: "duration",
     value: "10m",
-    help: "how long a request for permission waits for a person",
+    help: "how long a request for permission waits for a person; 0 is for ever",
     default: seconds(APPROVAL_WITHIN_DEFAULT_MS),
   },
   {

@@ -185,7 +185,7 @@ export const WorkerSpec = z.strictObject({
   /** What its agent may do without being asked about it; `permission_rules` say more of single tools. */
   permission: Permission.default("deny"),
   permission_rules: PermissionRules.default([]),
-  /** How long a request for permission waits for a person, and what becomes of it then. */
+  /** How long a request for permission waits for a person (0 is for ever), and what becomes of it then. */
   approval_within_ms: duration.default(APPROVAL_WITHIN_DEFAULT_MS),
   approval_default: z.enum(["deny", "allow"]).default("deny"),
   ext: z.record(z.string(), z.json()).default({}),

@@ -19,7 +19,8 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
     return {
       ...row,
       worker: worker?.name ?? null,
-      expires_at: isOpen ? new Date(Date.parse(row.requested_at) + within_ms).toISOString() : null,
+      expires_at:
+        isOpen && within_ms > 0 ? new Date(Date.parse(row.requested_at) + within_ms).toISOString() : null,
       otherwise: worker?.spec.approval_default ?? "deny",
     };
   };

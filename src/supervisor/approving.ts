@@ -21,12 +21,19 @@ export type Verdict = Pick<Answered, "decision" | "by" | "message">;
 const TOO_MANY = "Too many requests wait for an answer already.";
 const TOO_LATE = "Nobody has answered in time.";
 
+/** How long a request waits for a person; 0 is for ever. */
+const patience = ({ approval_within_ms }: Shell["spec"]): number =>
+  approval_within_ms === 0 ? Number.POSITIVE_INFINITY : approval_within_ms;
+
 export class Approving {
   readonly #shell: Shell;
   readonly #frame: NonNullable<MessageProtocol["answer"]>;
   readonly #turns = new Turns();
   /** Requests that wait, and the monotonic milliseconds of their deadlines. */
   readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
+
+  /** Decided by a rule or the deadline, and not on record yet. */
+  readonly #settling = new Set<string>();
 
   constructor(shell: Shell, frame: NonNullable<MessageProtocol["answer"]>) {
     this.#shell = shell;
@@ -39,7 +46,7 @@ export class Approving {
     const rows = await journal.ask((log) => log.openApprovals(id));
     for (const row of rows.filter((one) => one.incarnation === incarnation)) {
       const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at));
-      this.#asks(row, Math.max(0, spec.approval_within_ms - waited));
+      this.#asks(row, Math.max(0, patience(spec) - waited));
     }
   }
 
@@ -56,7 +63,7 @@ export class Approving {
   /** Durable records of the agent's output. */
   onRecords(drafts: readonly RecordDraft[]): void {
     for (const { type, payload } of drafts) {
-      if (type === "approval_requested") this.#asks(payload, this.#shell.spec.approval_within_ms);
+      if (type === "approval_requested") this.#asks(payload, patience(this.#shell.spec));
       else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
       else if (type === "turn_completed") this.#withdraw();
     }
@@ -108,7 +115,11 @@ export class Approving {
   }
 
   #settle(asked: Asked, verdict: Verdict): void {
-    this.#shell.fork(this.#decide(asked, verdict, true));
+    // The store may refuse it for an hour, and the tick comes back each second.
+    if (this.#settling.has(asked.approval_id)) return;
+    this.#settling.add(asked.approval_id);
+    const settled = (): void => void this.#settling.delete(asked.approval_id);
+    this.#shell.fork(this.#decide(asked, verdict, true).finally(settled));
   }
 
   async #decide(asked: Asked, verdict: Verdict, insists: boolean): Promise<void> {

@@ -23,7 +23,9 @@ const what = ({ title, input }: ApprovalView): string =>
 
 const how = (row: ApprovalView, now: number): string =>
   row.expires_at === null
-    ? `${row.state}${row.by === null ? "" : ` by ${oneLine(row.by)}`}`
+    ? row.state === "open"
+      ? "waits"
+      : `${row.state}${row.by === null ? "" : ` by ${oneLine(row.by)}`}`
     : `${row.otherwise === "deny" ? "denied" : "allowed"} in ${duration(Math.max(0, Date.parse(row.expires_at) - now))}`;
 
 export const approvalsText = (
