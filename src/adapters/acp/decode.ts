@@ -2,9 +2,10 @@
  * The Agent Client Protocol, version 1, as an agent speaks it on its stdout: JSON-RPC 2.0, one object a line. Every handler
  * takes the state and gives the next one; what it says, and what is to be said to the agent, goes into `out`.
  */
-import type { Decoded, DecodedItem, Line } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
+import { decoderOf } from "../decoder.ts";
 import { voiceOf } from "../events.ts";
-import { asName, asObject, type JsonObject, parseLine } from "../json.ts";
+import { asName, asObject, type JsonObject } from "../json.ts";
 import { onRequest, onTakenBack } from "./asking.ts";
 import { onInitialized, onModel, onSession } from "./opening.ts";
 import { answeredBy } from "./rpc.ts";
@@ -13,18 +14,6 @@ import { onMark, onPromptAnswer } from "./turns.ts";
 import { onUpdate } from "./updates.ts";
 
 const voice = voiceOf("acp");
-const NOTHING: readonly DecodedItem[] = [];
-
-export const decode = (state: AcpState, line: Line): Decoded<AcpState> => {
-  // The ingest records a line over the limit; here it only matters that something is missing.
-  if (line.kind === "truncated")
-    return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
-  const message = parseLine(line.text);
-  if (message === "blank") return { state, records: NOTHING };
-  if (typeof message === "string") return { state, records: [voice.unknown({ reason: message })] };
-  const out: DecodedItem[] = [];
-  return { state: onMessage(state, message, out), records: out };
-};
 
 const onMessage = (state: AcpState, message: JsonObject, out: DecodedItem[]): AcpState => {
   if (typeof message.method === "string")
@@ -69,3 +58,5 @@ const onAnswer = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpS
   else out.push(voice.unknown({ type: "response", reason: "not to a request of ours" }));
   return state;
 };
+
+export const decode = decoderOf(voice, onMessage);

@@ -2,12 +2,14 @@
  * Claude Code's stream-json, line by line (agent-clis.md §9). Every handler takes the state and gives the next one; what
  * it says goes into `out`. An unlisted type is normal (new ones come every few weeks) and becomes one Unknown event.
  */
-import type { Decoded, DecodedItem, Line } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { approvalRequested } from "../approval.ts";
 import { classifyName, classifyStatus } from "../classify.ts";
-import { checkSessionId, OVERSIZE_SESSION, sessionStarted, type ToolFacts, voiceOf } from "../events.ts";
-import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject, parseLine } from "../json.ts";
+import { decoderOf } from "../decoder.ts";
+import { type ToolFacts, voiceOf } from "../events.ts";
+import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject } from "../json.ts";
 import { resetAt } from "../reset-time.ts";
+import { stepsOf } from "../steps.ts";
 import { messageIdOf, refusal } from "./messages.ts";
 import { onStreamEvent, saidIn, toldWhole } from "./partial.ts";
 import { onResult, withLimit } from "./result.ts";
@@ -15,18 +17,7 @@ import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
 import { onSystem } from "./system.ts";
 
 const voice = voiceOf("claude_code");
-const NOTHING: readonly DecodedItem[] = [];
-
-export const decode = (state: ClaudeState, line: Line): Decoded<ClaudeState> => {
-  // The ingest records a line over the limit; here it only matters that something is missing.
-  if (line.kind === "truncated")
-    return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
-  const event = parseLine(line.text);
-  if (event === "blank") return { state, records: NOTHING };
-  if (typeof event === "string") return { state, records: [voice.unknown({ reason: event })] };
-  const out: DecodedItem[] = [];
-  return { state: onEvent(onSession(state, event, out), event, out), records: out };
-};
+const steps = stepsOf(voice, "A session of Claude Code started.");
 
 const onEvent = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   switch (event.type) {
@@ -97,18 +88,9 @@ const limitFacts = (told: JsonObject | undefined) => ({
 /** Every line carries the session; it is announced when it changes, and with the facet when it is the first. */
 const onSession = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const id = asString(event.session_id) ?? asString(event.sessionId);
-  if (id === undefined || id === state.session) return state;
   // A result of no turns echoes the session that could not be resumed: there is none.
   if (event.type === "result" && event.is_error === true && event.num_turns === 0) return state;
-  const verdict = checkSessionId(id);
-  if (verdict === "empty") return state;
-  if (verdict === "oversize") {
-    if (!state.announced) out.push(voice.status(OVERSIZE_SESSION));
-    return state.announced ? state : { ...state, announced: true };
-  }
-  out.push(sessionStarted(id));
-  if (!state.announced) out.push(voice.session("A session of Claude Code started.", id, sessionFacts(event)));
-  return { ...state, session: id, announced: true };
+  return steps.onSession(state, id, out, sessionFacts(event));
 };
 
 /** What the first line tells of the run; other lines have none of these. */
@@ -275,3 +257,7 @@ const resultBytes = (content: unknown): number =>
   Array.isArray(content)
     ? content.reduce<number>((sum, part) => sum + bytes(asObject(part)?.text), 0)
     : bytes(content);
+
+export const decode = decoderOf<ClaudeState>(voice, (state, event, out) =>
+  onEvent(onSession(state, event, out), event, out),
+);

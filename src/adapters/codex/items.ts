@@ -1,5 +1,5 @@
 /** The items of a turn: answers, reasoning, tools, plans and warnings. Tool inputs and outputs stay in the spool. */
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asName, asNumber, asObject, bytesOf, type JsonObject } from "../json.ts";
@@ -21,7 +21,7 @@ export const onItem = (
   state: ExecState,
   event: ItemEvent,
   item: JsonObject,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): ExecState => {
   if (TOOLS.has(item.type)) return onTool(state, event, item, out);
   const ended = event === "item.completed";
@@ -55,7 +55,7 @@ const planStatus = (item: JsonObject): [string, { items: number; completed: numb
   return [`The agent told its plan${count}.`, { items: steps.length, completed }];
 };
 
-const onTool = (state: ExecState, event: ItemEvent, item: JsonObject, out: DecodedRecord[]): ExecState => {
+const onTool = (state: ExecState, event: ItemEvent, item: JsonObject, out: DecodedItem[]): ExecState => {
   const id = asName(item.id);
   const tool: ToolFacts = {
     item_id: id,

@@ -3,10 +3,11 @@
  * comes in deltas and then whole, and is taken once. `session.error` is the final one of its errors; a call of the model that
  * failed is tried again. The session's id is told in the last line alone.
  */
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
+import { decoderOf } from "../decoder.ts";
 import { type Facts, type ToolFacts, voiceOf } from "../events.ts";
-import { decoderOf, stepsOf } from "../headless.ts";
 import { asName, asNumber, asObject, asString, asWord, bytesOf, type JsonObject } from "../json.ts";
+import { stepsOf } from "../steps.ts";
 import { NO_USAGE } from "../usage.ts";
 import { INTERRUPTED, sessionError, UNNAMED } from "./errors.ts";
 import { DROPPED, NOTICES } from "./notices.ts";
@@ -15,7 +16,7 @@ import { type CopilotState, STREAMED_MAX } from "./state.ts";
 const voice = voiceOf("copilot");
 const steps = stepsOf(voice, "A session of Copilot CLI started.");
 
-const onEvent = (state: CopilotState, event: JsonObject, out: DecodedRecord[]): CopilotState => {
+const onEvent = (state: CopilotState, event: JsonObject, out: DecodedItem[]): CopilotState => {
   const data = asObject(event.data) ?? {};
   const agent = asName(event.agentId);
   switch (event.type) {
@@ -48,14 +49,14 @@ const onEvent = (state: CopilotState, event: JsonObject, out: DecodedRecord[]): 
 
 export const decode = decoderOf(voice, onEvent);
 
-const begun = (state: CopilotState, out: DecodedRecord[]): CopilotState =>
+const begun = (state: CopilotState, out: DecodedItem[]): CopilotState =>
   state.turns_started > state.turns_ended ? state : steps.turnBegan(state, out);
 
 const onOther = (
   state: CopilotState,
   event: JsonObject,
   data: JsonObject,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): CopilotState => {
   if (DROPPED.has(event.type)) return state;
   const notice = NOTICES.get(event.type);
@@ -85,7 +86,7 @@ const onMessage = (
   type: "assistant.message_delta" | "assistant.message",
   data: JsonObject,
   agent: string | null,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): CopilotState => {
   const id = asName(data.messageId) ?? "message";
   const isDelta = type === "assistant.message_delta";
@@ -103,7 +104,7 @@ const onReasoning = (
   type: "assistant.reasoning_delta" | "assistant.reasoning",
   data: JsonObject,
   agent: string | null,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): CopilotState => {
   const id = asName(data.reasoningId) ?? "reasoning";
   const isDelta = type === "assistant.reasoning_delta";
@@ -129,7 +130,7 @@ const onToolEnd = (
   state: CopilotState,
   data: JsonObject,
   agent: string | null,
-  out: DecodedRecord[],
+  out: DecodedItem[],
 ): CopilotState => {
   const exit = asNumber(asObject(data.shellExecution)?.exitCode);
   const exit_code = exit === undefined ? null : Math.trunc(exit);
@@ -145,7 +146,7 @@ const onToolEnd = (
 };
 
 /** It is tried again; the text of an answer that was cut off comes once more then, as another message. */
-const onCallFailure = (state: CopilotState, data: JsonObject, out: DecodedRecord[]): CopilotState => {
+const onCallFailure = (state: CopilotState, data: JsonObject, out: DecodedItem[]): CopilotState => {
   const http_status = asNumber(data.statusCode) ?? 0;
   out.push(
     voice.status("A call of the model failed.", {
@@ -157,7 +158,7 @@ const onCallFailure = (state: CopilotState, data: JsonObject, out: DecodedRecord
   return http_status === state.http_status ? state : { ...state, http_status };
 };
 
-const onResult = (before: CopilotState, event: JsonObject, out: DecodedRecord[]): CopilotState => {
+const onResult = (before: CopilotState, event: JsonObject, out: DecodedItem[]): CopilotState => {
   const state = steps.onSession(before, asString(event.sessionId), out);
   const isGood = event.exitCode === 0 && !state.aborted;
   const error = state.reported ?? (isGood ? null : state.aborted ? INTERRUPTED : UNNAMED);

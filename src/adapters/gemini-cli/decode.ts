@@ -3,18 +3,19 @@
  * no ids, and a retry repeats text without a mark. `result.status` says how the turn ended, not the exit code.
  */
 import type { WorkerError } from "../../protocol/records.ts";
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { classifyName, classifyText } from "../classify.ts";
+import { decoderOf } from "../decoder.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
-import { decoderOf, stepsOf } from "../headless.ts";
 import { asName, asNumber, asObject, asString, bytesOf, type JsonObject } from "../json.ts";
+import { stepsOf } from "../steps.ts";
 import { geminiUsage } from "../usage.ts";
 import type { GeminiState } from "./state.ts";
 
 const voice = voiceOf("gemini_cli");
 const steps = stepsOf(voice, "A session of Gemini CLI started.");
 
-const onEvent = (state: GeminiState, event: JsonObject, out: DecodedRecord[]): GeminiState => {
+const onEvent = (state: GeminiState, event: JsonObject, out: DecodedItem[]): GeminiState => {
   switch (event.type) {
     case "init": {
       const next = steps.onSession(state, asString(event.session_id), out, { model: asName(event.model) });
@@ -43,7 +44,7 @@ const onEvent = (state: GeminiState, event: JsonObject, out: DecodedRecord[]): G
 export const decode = decoderOf(voice, onEvent);
 
 /** What is not the agent's is the prompt again. */
-const onMessage = (state: GeminiState, event: JsonObject, out: DecodedRecord[]): GeminiState => {
+const onMessage = (state: GeminiState, event: JsonObject, out: DecodedItem[]): GeminiState => {
   if (event.role !== "assistant") {
     if (event.role !== "user") out.push(voice.unknown({ type: "message", role: asName(event.role) }));
     return state;
@@ -62,7 +63,7 @@ const toolOf = ({ session }: GeminiState, event: JsonObject, name: string | null
   use_id: asName(event.tool_id),
 });
 
-const onErrorLine = (state: GeminiState, event: JsonObject, out: DecodedRecord[]): GeminiState => {
+const onErrorLine = (state: GeminiState, event: JsonObject, out: DecodedItem[]): GeminiState => {
   if (event.severity === "error") return steps.onError(state, errorOf(asString(event.message)), out);
   out.push(voice.status("The agent's CLI gave a warning."));
   return state;
@@ -81,7 +82,7 @@ const UNNAMED = {
 export const isUnnamed = ({ message }: WorkerError): boolean =>
   message === UNNAMED.agent.message || message === UNNAMED.provider.message;
 
-const onResult = (state: GeminiState, event: JsonObject, out: DecodedRecord[]): GeminiState => {
+const onResult = (state: GeminiState, event: JsonObject, out: DecodedItem[]): GeminiState => {
   const stats = asObject(event.stats) ?? {};
   const duration_ms = asNumber(stats.duration_ms) ?? null;
   const error = event.status === "success" ? null : resultError(state, asObject(event.error));

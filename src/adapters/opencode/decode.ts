@@ -4,18 +4,19 @@
  * the reason of the last step says whether the turn is over.
  */
 import type { WorkerError } from "../../protocol/records.ts";
-import type { DecodedRecord } from "../adapter.ts";
+import type { DecodedItem } from "../adapter.ts";
 import { classifyName, classifyStatus, classifyText } from "../classify.ts";
+import { decoderOf } from "../decoder.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
-import { decoderOf, stepsOf } from "../headless.ts";
 import { asName, asNumber, asObject, asString, asWord, bytesOf, type JsonObject } from "../json.ts";
+import { stepsOf } from "../steps.ts";
 import { addUsage, NO_USAGE, opencodeUsage } from "../usage.ts";
 import type { OpencodeState } from "./state.ts";
 
 const voice = voiceOf("opencode");
 const steps = stepsOf(voice, "A session of OpenCode started.");
 
-const onEvent = (before: OpencodeState, event: JsonObject, out: DecodedRecord[]): OpencodeState => {
+const onEvent = (before: OpencodeState, event: JsonObject, out: DecodedItem[]): OpencodeState => {
   const state = steps.onSession(before, asString(event.sessionID), out);
   const part = asObject(event.part) ?? {};
   switch (event.type) {
@@ -44,23 +45,23 @@ const onEvent = (before: OpencodeState, event: JsonObject, out: DecodedRecord[])
 export const decode = decoderOf(voice, onEvent);
 
 /** A turn has many steps; the first begins it. */
-const begun = (state: OpencodeState, out: DecodedRecord[]): OpencodeState =>
+const begun = (state: OpencodeState, out: DecodedItem[]): OpencodeState =>
   state.turns_started > state.turns_ended ? state : steps.turnBegan(state, out);
 
-const ended = (state: OpencodeState, error: WorkerError | null, out: DecodedRecord[]): OpencodeState => ({
+const ended = (state: OpencodeState, error: WorkerError | null, out: DecodedItem[]): OpencodeState => ({
   ...steps.turnEnded(state, state.spent, null, error, out),
   spent: NO_USAGE,
 });
 
 const messageOf = (part: JsonObject): string => asName(part.messageID) ?? asName(part.id) ?? "message";
 
-const onReasoning = (state: OpencodeState, part: JsonObject, out: DecodedRecord[]): OpencodeState => {
+const onReasoning = (state: OpencodeState, part: JsonObject, out: DecodedItem[]): OpencodeState => {
   const text = asString(part.text) ?? "";
   if (text !== "") out.push(voice.text("reasoning", text, { message_id: messageOf(part) }));
   return state;
 };
 
-const onTool = (state: OpencodeState, part: JsonObject, out: DecodedRecord[]): OpencodeState => {
+const onTool = (state: OpencodeState, part: JsonObject, out: DecodedItem[]): OpencodeState => {
   const how = asObject(part.state) ?? {};
   const tool: ToolFacts = {
     item_id: asName(part.id),
@@ -86,7 +87,7 @@ const onTool = (state: OpencodeState, part: JsonObject, out: DecodedRecord[]): O
 
 const DENIED = /^The user rejected permission\b/;
 
-const onStepEnd = (before: OpencodeState, part: JsonObject, out: DecodedRecord[]): OpencodeState => {
+const onStepEnd = (before: OpencodeState, part: JsonObject, out: DecodedItem[]): OpencodeState => {
   const state = { ...before, spent: addUsage(before.spent, opencodeUsage(part)) };
   // The model is told what its tools gave, in a next step.
   if (part.reason === "tool-calls") return state;

@@ -3,9 +3,10 @@
  * object a line. Every handler takes the state and gives the next one; what it says, and what is to be said to codex, goes
  * into `out`.
  */
-import type { Decoded, DecodedItem, Line } from "../../adapter.ts";
+import type { DecodedItem } from "../../adapter.ts";
+import { decoderOf } from "../../decoder.ts";
 import { voiceOf } from "../../events.ts";
-import { asList, asName, asObject, asString, type JsonObject, parseLine } from "../../json.ts";
+import { asList, asName, asObject, asString, type JsonObject } from "../../json.ts";
 import { onRequest, onResolved } from "./asking.ts";
 import { onDelta, onItem } from "./items.ts";
 import { onInitialized, onList, onThread } from "./opening.ts";
@@ -14,18 +15,6 @@ import type { AppServerState } from "./state.ts";
 import { onError, onTurnAnswer, onTurnCompleted, onTurnStarted, onUsage, working } from "./turns.ts";
 
 const voice = voiceOf("codex");
-const NOTHING: readonly DecodedItem[] = [];
-
-export const decode = (state: AppServerState, line: Line): Decoded<AppServerState> => {
-  // The ingest records a line over the limit; here it only matters that something is missing.
-  if (line.kind === "truncated")
-    return { state: state.skipped ? state : { ...state, skipped: true }, records: NOTHING };
-  const message = parseLine(line.text);
-  if (message === "blank") return { state, records: NOTHING };
-  if (typeof message === "string") return { state, records: [voice.unknown({ reason: message })] };
-  const out: DecodedItem[] = [];
-  return { state: onMessage(state, message, out), records: out };
-};
 
 const onMessage = (state: AppServerState, message: JsonObject, out: DecodedItem[]): AppServerState => {
   const { method } = message;
@@ -126,3 +115,5 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 /** What says nothing that is not said elsewhere, or nothing about the run: statuses, sums, pieces of outputs, other clients' affairs. */
 const IS_QUIET =
   /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/(?:textDelta|summaryPartAdded)|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;
+
+export const decode = decoderOf(voice, onMessage);
