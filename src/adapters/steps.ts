@@ -4,6 +4,7 @@
  */
 import type { Usage, WorkerError } from "../protocol/records.ts";
 import type { DecodedItem } from "./adapter.ts";
+import { appended } from "./bounded-list.ts";
 import {
   checkSessionId,
   type Facts,
@@ -84,7 +85,7 @@ export const stepsOf = (voice: Voice, sentence: string) => ({
     out.push(voice.toolCall(tool));
     return tool.use_id === null
       ? state
-      : { ...state, tools: [...state.tools, [tool.use_id, tool.name] as const].slice(-TOOLS_MAX) };
+      : { ...state, tools: appended(state.tools, [tool.use_id, tool.name] as const, TOOLS_MAX) };
   },
 
   /** The name is that of the call where the result has none. */

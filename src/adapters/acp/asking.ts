@@ -5,60 +5,46 @@
 import type { Json } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { approvalRequested } from "../approval.ts";
+import { appended } from "../bounded-list.ts";
+import { dialogueOf, keyOf, METHOD_NOT_FOUND, type RequestId, requestId, withdrawn } from "../dialogue.ts";
 import { voiceOf } from "../events.ts";
 import { asList, asName, asObject, type JsonObject } from "../json.ts";
 import * as rpc from "./rpc.ts";
-import { type AcpState, ASKS_MAX, type Ask, appended } from "./state.ts";
+import { type AcpState, ASKS_MAX, type Ask } from "./state.ts";
 import { onTool } from "./tools.ts";
-import { ended, working } from "./turns.ts";
+import { ended } from "./turns.ts";
 
 const voice = voiceOf("acp");
+const dialogue = dialogueOf(voice);
 
 export const onRequest = (state: AcpState, request: JsonObject, out: DecodedItem[]): AcpState => {
-  const id = rpc.agentsId(request.id);
+  const id = requestId(request.id);
   if (id === undefined) {
     out.push(voice.unknown({ type: "request", reason: "no usable id" }));
     return state;
   }
   if (request.method === "session/request_permission") return onPermission(state, id, request, out);
-  out.push(
-    voice.status("The agent asked its client for something that is not offered.", {
-      method: asName(request.method),
-    }),
-    { type: "reply", line: rpc.refuse(id, rpc.METHOD_NOT_FOUND, "Method not found") },
-  );
+  out.push(...dialogue.notOffered(request.method, rpc.refuse(id, METHOD_NOT_FOUND, "Method not found")));
   return state;
 };
 
 /** What the answer needs: the options of this request that hold for this one call. */
 interface Reply {
-  readonly id: rpc.AgentsId;
+  readonly id: RequestId;
   readonly allow: string;
   readonly deny: string | null;
 }
 
-const onPermission = (
-  before: AcpState,
-  id: rpc.AgentsId,
-  request: JsonObject,
-  out: DecodedItem[],
-): AcpState => {
+const onPermission = (before: AcpState, id: RequestId, request: JsonObject, out: DecodedItem[]): AcpState => {
   const params = asObject(request.params);
   const call = asObject(params?.toolCall);
-  const waiting = ended(working(before, out));
+  const waiting = ended(dialogue.working(before, out));
   const state = call === undefined ? waiting : onTool(waiting, call, false, out);
   const deny = optionOf(params, "reject_once");
   const allow = optionOf(params, "allow_once");
   if (allow === null) {
-    // All other ways to allow it are for longer than this call, and nobody has decided that.
-    out.push(
-      voice.status(
-        "The agent asked for a permission that cannot be given for one call: it was denied.",
-        {},
-        "tool",
-      ),
-      { type: "reply", line: rpc.permission(id, deny) },
-    );
+    // All other ways to allow it are for longer than this call.
+    out.push(...dialogue.deniedAtOnce(rpc.permission(id, deny)));
     return state;
   }
   const tool_use_id = asName(call?.toolCallId);
@@ -78,9 +64,6 @@ const onPermission = (
   return { ...state, asks: appended(state.asks, ask, ASKS_MAX) };
 };
 
-/** Numbers and strings are different ids. */
-const keyOf = (id: rpc.AgentsId): string => JSON.stringify(id);
-
 const optionOf = (params: JsonObject | undefined, kind: string): string | null =>
   asName(
     asList(params?.options)
@@ -96,9 +79,9 @@ export const answerOf = (reply: Json, isAllowed: boolean): string => {
 
 /** `$/cancel_request`: the agent takes a request of its own back. */
 export const onTakenBack = (state: AcpState, notice: JsonObject, out: DecodedItem[]): AcpState => {
-  const id = rpc.agentsId(asObject(notice.params)?.requestId);
+  const id = requestId(asObject(notice.params)?.requestId);
   const ask = state.asks.find((one) => one.id === id);
   if (ask === undefined) return state;
-  out.push({ type: "approval_withdrawn", payload: { approval_id: keyOf(ask.id) } });
+  out.push(...withdrawn([ask]));
   return { ...state, asks: state.asks.filter((one) => one !== ask) };
 };

@@ -1,5 +1,6 @@
 /** A message to an ACP agent is one `session/prompt`, and the next one is not sent before that is answered. */
 import type { MessageProtocol } from "../adapter.ts";
+import { withoutLineEnd } from "../dialogue.ts";
 import { answerOf } from "./asking.ts";
 import * as rpc from "./rpc.ts";
 import type { AcpState } from "./state.ts";
@@ -11,8 +12,7 @@ export const messages = {
   frame: (message_id: string, text: string, { session, handshake, refused, given }: AcpState) =>
     session === null || handshake !== null || refused !== null || given !== null
       ? undefined
-      : // A command line sends lines; the model is given the text.
-        rpc.prompt(message_id, session, text.replace(/\n$/, "")),
+      : rpc.prompt(message_id, session, withoutLineEnd(text)),
   answer: (reply, { decision }) => answerOf(reply, decision === "allow"),
   /** Whoever cancels a turn has to answer what was asked in it, too (ACP, Prompt turn, Cancellation). */
   interrupt: ({ session, given, asks, turns_started }: AcpState) =>

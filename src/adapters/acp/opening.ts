@@ -4,6 +4,7 @@
  */
 import type { WorkerError } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
+import { dialogueOf, usableId } from "../dialogue.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../events.ts";
 import { asList, asName, asObject, asString, type JsonObject } from "../json.ts";
 import * as rpc from "./rpc.ts";
@@ -11,6 +12,7 @@ import type { AcpState, Handshake } from "./state.ts";
 import { rpcError } from "./told-errors.ts";
 
 const voice = voiceOf("acp");
+const { unasked, refused } = dialogueOf(voice);
 
 const say = (line: string): DecodedItem => ({ type: "reply", line });
 
@@ -49,11 +51,10 @@ export const onSession = (state: AcpState, answer: JsonObject, out: DecodedItem[
   if (handshake?.step !== "new") return unasked(state, out);
   const result = asObject(answer.result);
   if (result === undefined) return refused(state, rpcError(asObject(answer.error)), out);
-  const id = asString(result.sessionId) ?? "";
-  if (checkSessionId(id) === "empty") return refused(state, NO_SESSION_ID, out);
-  // It cannot be spoken of without its id. What JSON has to escape is no id either.
-  if (checkSessionId(id) === "oversize" || JSON.stringify(id).length > id.length + 2) {
-    out.push(voice.status(OVERSIZE_SESSION));
+  const id = usableId(result.sessionId);
+  if (id === undefined) {
+    if (checkSessionId(asString(result.sessionId) ?? "") !== "empty")
+      out.push(voice.status(OVERSIZE_SESSION));
     return refused(state, NO_SESSION_ID, out);
   }
   return chooseModel(announced(state, id, "A session of the agent started.", out), handshake, result, out);
@@ -119,16 +120,6 @@ export const onModel = (state: AcpState, answer: JsonObject, out: DecodedItem[])
   }
   const error = rpcError(asObject(answer.error));
   return refused(state, error.code === "AGENT_FAILED" ? NO_SUCH_MODEL : error, out);
-};
-
-const unasked = (state: AcpState, out: DecodedItem[]): AcpState => {
-  out.push(voice.unknown({ type: "response", reason: "nothing was asked" }));
-  return state;
-};
-
-const refused = (state: AcpState, error: WorkerError, out: DecodedItem[]): AcpState => {
-  out.push(voice.error(error), { type: "reply", closes: true });
-  return { ...state, handshake: null, refused: error };
 };
 
 const OTHER_VERSION: WorkerError = {

@@ -12,13 +12,12 @@ import type {
   SetSessionConfigOptionRequest,
 } from "@agentclientprotocol/sdk";
 import { isUlid } from "../../protocol/ids.ts";
-import { asName } from "../json.ts";
+import type { RequestId } from "../dialogue.ts";
 
 /** The version of the protocol that we speak: a whole number, which changes only when it breaks. */
 export const PROTOCOL_VERSION = 1;
 
-/** JSON-RPC 2.0, Error object; the other two are ACP's (its schema, ErrorCode). */
-export const METHOD_NOT_FOUND = -32_601;
+/** Codes of ACP itself (its schema, ErrorCode). */
 export const AUTH_REQUIRED = -32_000;
 export const RESOURCE_NOT_FOUND = -32_002;
 
@@ -26,12 +25,6 @@ export const RESOURCE_NOT_FOUND = -32_002;
 const INITIALIZE = "holdfast:initialize";
 const SESSION = "holdfast:session";
 const MODEL_CHOICE = "holdfast:model";
-
-/** An id that an agent gave to a request of its own: a whole number, or a string no longer than a name. */
-export type AgentsId = number | string;
-
-export const agentsId = (id: unknown): AgentsId | undefined =>
-  typeof id === "number" && Number.isSafeInteger(id) ? id + 0 : (asName(id) ?? undefined);
 
 const line = (message: object): string => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
 
@@ -102,12 +95,12 @@ export const cancel = (sessionId: string, turn: number): string => {
 };
 
 /** One of the options that were offered; null is none of them: the call is given up. */
-export const permission = (id: AgentsId, optionId: string | null): string => {
+export const permission = (id: RequestId, optionId: string | null): string => {
   const result = {
     outcome: optionId === null ? { outcome: "cancelled" } : { outcome: "selected", optionId },
   } satisfies RequestPermissionResponse;
   return line({ id, result });
 };
 
-export const refuse = (id: AgentsId, code: number, message: string): string =>
+export const refuse = (id: RequestId, code: number, message: string): string =>
   line({ id, error: { code, message } });

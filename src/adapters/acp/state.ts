@@ -1,7 +1,7 @@
 /** What the decoder of an ACP agent remembers between two lines: small, immutable, JSON. Every list has a bound. */
 import type { Usage, WorkerError } from "../../protocol/records.ts";
+import type { RequestId } from "../dialogue.ts";
 import { NO_USAGE } from "../usage.ts";
-import type { AgentsId } from "./rpc.ts";
 
 /** A session to go on in. */
 export interface Resume {
@@ -32,7 +32,7 @@ export interface OpenTool {
 
 /** A request for permission that nobody has withdrawn. */
 export interface Ask {
-  readonly id: AgentsId;
+  readonly id: RequestId;
   readonly tool: string | null;
 }
 
@@ -108,7 +108,3 @@ export const begin = (interactive: boolean, handshake: Handshake): AcpState => (
   context_used: -1,
   skipped: false,
 });
-
-/** The list with one more at its end, at most `max` long. */
-export const appended = <T>(list: readonly T[], item: T, max: number): readonly T[] =>
-  list.length < max ? [...list, item] : [...list.slice(list.length - max + 1), item];

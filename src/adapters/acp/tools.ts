@@ -4,9 +4,10 @@
  * result of one that was refused.
  */
 import type { DecodedItem } from "../adapter.ts";
+import { appended } from "../bounded-list.ts";
 import { type ToolEnd, type ToolFacts, voiceOf } from "../events.ts";
 import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject } from "../json.ts";
-import { type AcpState, appended, DONE_MAX, type OpenTool, TOOLS_MAX } from "./state.ts";
+import { type AcpState, DONE_MAX, type OpenTool, TOOLS_MAX } from "./state.ts";
 
 const voice = voiceOf("acp");
 

@@ -3,6 +3,7 @@ import type { WorkerError } from "../../protocol/records.ts";
 import { dollars } from "../../protocol/usage.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { classifyName } from "../classify.ts";
+import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../dialogue.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
 import { asObject, asWord, type JsonObject } from "../json.ts";
 import { acpUsage, addUsage } from "../usage.ts";
@@ -11,21 +12,7 @@ import { rpcError, toldError } from "./told-errors.ts";
 import { endTools } from "./tools.ts";
 
 const voice = voiceOf("acp");
-
-/**
- * The agent does something that it does for a prompt: it has taken it in. Where none is open, it does it unasked: a bridge
- * warns before the first one, and a background task reports back after the last.
- */
-export const working = (state: AcpState, out: DecodedItem[]): AcpState => {
-  const { given } = state;
-  if (given === null || given.acknowledged) return state;
-  const { message_id } = given;
-  out.push({
-    type: "worker_message",
-    payload: { message_id, state: "acknowledged", turn: state.turns_started },
-  });
-  return { ...state, given: { message_id, acknowledged: true } };
-};
+const dialogue = dialogueOf(voice);
 
 /** Its message is over: what it says next is another one. */
 export const ended = (state: AcpState): AcpState =>
@@ -59,8 +46,9 @@ export const onPromptAnswer = (
     out.push(voice.unknown({ type: "response", reason: "to no prompt that is open" }));
     return before;
   }
-  const open = working(given === null ? begun(before, message_id, out) : before, out);
-  const state = withdrawn(endTools(open, out), out);
+  const open = dialogue.working(given === null ? begun(before, message_id, out) : before, out);
+  const state = endTools(open, out);
+  out.push(...withdrawn(state.asks));
   const result = asObject(answer.result);
   const { tokens, counted } = acpUsage(result);
   const error = result === undefined ? rpcError(asObject(answer.error)) : stopError(state, result, counted);
@@ -73,6 +61,7 @@ export const onPromptAnswer = (
   return {
     ...state,
     given: null,
+    asks: [],
     answered: message_id,
     turns_ended: state.turns_started,
     failed: error,
@@ -83,16 +72,7 @@ export const onPromptAnswer = (
   };
 };
 
-const CANCELLED: WorkerError = {
-  code: "AGENT_FAILED",
-  message: "The agent's turn was cancelled before it had answered.",
-};
 const TOO_MANY_REQUESTS = classifyName("error_max_turns")!;
-const UNKNOWN_STOP: WorkerError = {
-  code: "AGENT_FAILED",
-  message: "The agent ended its turn for a reason that is not known.",
-};
-
 const stopError = (state: AcpState, { stopReason }: JsonObject, counted: boolean): WorkerError | null => {
   switch (stopReason) {
     case "end_turn":
@@ -103,13 +83,5 @@ const stopError = (state: AcpState, { stopReason }: JsonObject, counted: boolean
       return CANCELLED;
   }
   // `max_tokens` and `refusal`.
-  return classifyName(stopReason) ?? UNKNOWN_STOP;
-};
-
-/** Whoever asked for permission in this turn needs no answer any more. */
-const withdrawn = (state: AcpState, out: DecodedItem[]): AcpState => {
-  if (state.asks.length === 0) return state;
-  for (const { id } of state.asks)
-    out.push({ type: "approval_withdrawn", payload: { approval_id: JSON.stringify(id) } });
-  return { ...state, asks: [] };
+  return classifyName(stopReason) ?? UNKNOWN_END;
 };

@@ -1,5 +1,6 @@
 /** `session/update`: what the agent says and does, and notices about its session (agent-clis.md §9). */
 import type { DecodedItem } from "../adapter.ts";
+import { dialogueOf } from "../dialogue.ts";
 import { voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asCount, asList, asName, asNumber, asObject, asString, asWord, type JsonObject } from "../json.ts";
@@ -7,9 +8,10 @@ import { asDollars } from "../usage.ts";
 import type { AcpState } from "./state.ts";
 import { troubleAfter } from "./told-errors.ts";
 import { onTool } from "./tools.ts";
-import { ended, working } from "./turns.ts";
+import { ended } from "./turns.ts";
 
 const voice = voiceOf("acp");
+const dialogue = dialogueOf(voice);
 
 export const onUpdate = (state: AcpState, update: JsonObject, out: DecodedItem[]): AcpState => {
   const type = update.sessionUpdate;
@@ -17,13 +19,13 @@ export const onUpdate = (state: AcpState, update: JsonObject, out: DecodedItem[]
   if (state.handshake?.step === "load") return type === "usage_update" ? onUsage(state, update, []) : state;
   switch (type) {
     case "agent_message_chunk":
-      return onChunk(working(state, out), update, "assistant", out);
+      return onChunk(dialogue.working(state, out), update, "assistant", out);
     case "agent_thought_chunk":
-      return onChunk(working(state, out), update, "reasoning", out);
+      return onChunk(dialogue.working(state, out), update, "reasoning", out);
     case "tool_call":
-      return onTool(ended(working(state, out)), update, true, out);
+      return onTool(ended(dialogue.working(state, out)), update, true, out);
     case "tool_call_update":
-      return onTool(ended(working(state, out)), update, false, out);
+      return onTool(ended(dialogue.working(state, out)), update, false, out);
     case "usage_update":
       return onUsage(state, update, out);
     case "session_info_update":

@@ -4,6 +4,7 @@
  */
 import type { DecodedItem } from "../adapter.ts";
 import { approvalRequested } from "../approval.ts";
+import { appended } from "../bounded-list.ts";
 import { classifyName, classifyStatus } from "../classify.ts";
 import { decoderOf } from "../decoder.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
@@ -13,7 +14,7 @@ import { stepsOf } from "../steps.ts";
 import { messageIdOf, refusal } from "./messages.ts";
 import { onStreamEvent, saidIn, toldWhole } from "./partial.ts";
 import { onResult, withLimit } from "./result.ts";
-import { appended, type ClaudeState, TOOLS_MAX } from "./state.ts";
+import { type ClaudeState, TOOLS_MAX } from "./state.ts";
 import { onSystem } from "./system.ts";
 
 const voice = voiceOf("claude_code");

@@ -6,13 +6,13 @@
 import { bitsOf, ulidOfBits } from "../../protocol/ids.ts";
 import type { Json } from "../../protocol/records.ts";
 import type { MessageProtocol, PermissionAnswer } from "../adapter.ts";
+import { withoutLineEnd } from "../dialogue.ts";
 import type { ClaudeState } from "./state.ts";
 
 export const messages = {
   acknowledges: true,
   frame: (message_id: string, text: string): string => {
-    // A command line sends lines; the model is given the text.
-    const content = [{ type: "text", text: text.replace(/\n$/, "") }];
+    const content = [{ type: "text", text: withoutLineEnd(text) }];
     const line = { type: "user", uuid: uuidOf(message_id), message: { role: "user", content } };
     return `${JSON.stringify({ ...line, parent_tool_use_id: null, session_id: "" })}\n`;
   },

@@ -3,9 +3,10 @@
  * message comes. Versions differ in what they say of a delta's message, so the last one that started is taken.
  */
 import type { DecodedItem } from "../adapter.ts";
+import { appended } from "../bounded-list.ts";
 import { type Facts, voiceOf } from "../events.ts";
 import { asName, asObject, type JsonObject } from "../json.ts";
-import { appended, type ClaudeState, STREAMED_MAX, type Streamed } from "./state.ts";
+import { type ClaudeState, STREAMED_MAX, type Streamed } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 

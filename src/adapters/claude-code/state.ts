@@ -76,7 +76,3 @@ export const initial = ({ spec }: Opening): ClaudeState => ({
   skipped: false,
   ...(converses(spec) ? { spoken: spec.interactive ? "open" : "once" } : {}),
 });
-
-/** The list with one more at its end, at most `max` long. */
-export const appended = <T>(list: readonly T[], item: T, max: number): readonly T[] =>
-  list.length < max ? [...list, item] : [...list.slice(list.length - max + 1), item];

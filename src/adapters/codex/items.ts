@@ -1,5 +1,6 @@
 /** The items of a turn: answers, reasoning, tools, plans and warnings. Tool inputs and outputs stay in the spool. */
 import type { DecodedItem } from "../adapter.ts";
+import { appended } from "../bounded-list.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asName, asNumber, asObject, bytesOf, type JsonObject } from "../json.ts";
@@ -88,7 +89,7 @@ const onTool = (state: ExecState, event: ItemEvent, item: JsonObject, out: Decod
 };
 
 const remember = (state: ExecState, id: string | null): ExecState =>
-  id === null ? state : { ...state, tools: [...state.tools, id].slice(-TOOLS_MAX) };
+  id === null ? state : { ...state, tools: appended(state.tools, id, TOOLS_MAX) };
 
 const resultBytes = (result: unknown): number =>
   asList(asObject(result)?.content).reduce<number>((sum, part) => sum + bytesOf(asObject(part)?.text), 0);

@@ -5,14 +5,16 @@
 import type { Json } from "../../../protocol/records.ts";
 import type { DecodedItem, PermissionAnswer } from "../../adapter.ts";
 import { approvalRequested } from "../../approval.ts";
+import { appended } from "../../bounded-list.ts";
+import { dialogueOf, keyOf, METHOD_NOT_FOUND, type RequestId, requestId } from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asName, asObject, asString, type JsonObject } from "../../json.ts";
 import * as rpc from "./rpc.ts";
 import { scriptOf } from "./shell-words.ts";
-import { type AppServerState, ASKS_MAX, appended } from "./state.ts";
-import { working } from "./turns.ts";
+import { type AppServerState, ASKS_MAX } from "./state.ts";
 
 const voice = voiceOf("codex");
+const dialogue = dialogueOf(voice);
 
 /** What is asked, in the words of people and rules. */
 interface Question {
@@ -25,7 +27,7 @@ interface Question {
 
 /** What the answer needs. */
 interface Reply {
-  readonly id: rpc.ServersId;
+  readonly id: RequestId;
   readonly permissions?: { readonly [key: string]: Json };
 }
 
@@ -37,7 +39,7 @@ export const onRequest = (
   request: JsonObject,
   out: DecodedItem[],
 ): AppServerState => {
-  const id = rpc.serversId(request.id);
+  const id = requestId(request.id);
   if (id === undefined) {
     out.push(voice.unknown({ type: "request", reason: "no usable id" }));
     return before;
@@ -45,26 +47,21 @@ export const onRequest = (
   const params = asObject(request.params) ?? {};
   switch (request.method) {
     case "item/commandExecution/requestApproval":
-      return asks(working(before, out), id, params, commandQuestion(params), out);
+      return asks(dialogue.working(before, out), id, params, commandQuestion(params), out);
     case "item/fileChange/requestApproval":
-      return asks(working(before, out), id, params, changeQuestion(before, params), out);
+      return asks(dialogue.working(before, out), id, params, changeQuestion(before, params), out);
     case "item/permissions/requestApproval":
-      return asks(working(before, out), id, params, permissionsQuestion(params), out);
+      return asks(dialogue.working(before, out), id, params, permissionsQuestion(params), out);
     case "mcpServer/elicitation/request":
       return denied(before, rpc.answer(id, { action: "decline", content: null, _meta: null }), out);
   }
-  out.push(
-    voice.status("The agent asked its client for something that is not offered.", {
-      method: asName(request.method),
-    }),
-    { type: "reply", line: rpc.refuse(id, rpc.METHOD_NOT_FOUND, "Method not found") },
-  );
+  out.push(...dialogue.notOffered(request.method, rpc.refuse(id, METHOD_NOT_FOUND, "Method not found")));
   return before;
 };
 
 const asks = (
   state: AppServerState,
-  id: rpc.ServersId,
+  id: RequestId,
   params: JsonObject,
   question: Question | undefined,
   out: DecodedItem[],
@@ -75,7 +72,7 @@ const asks = (
     return denied(state, answerOf({ ...reply } as Json, { decision: "deny" }), out);
   out.push(
     approvalRequested({
-      key: JSON.stringify(id),
+      key: keyOf(id),
       tool: question.tool,
       tool_use_id: item,
       title: question.title,
@@ -87,14 +84,7 @@ const asks = (
 };
 
 const denied = (state: AppServerState, line: string, out: DecodedItem[]): AppServerState => {
-  out.push(
-    voice.status(
-      "The agent asked for a permission that cannot be given for one call: it was denied.",
-      {},
-      "tool",
-    ),
-    { type: "reply", line },
-  );
+  out.push(...dialogue.deniedAtOnce(line));
   return state;
 };
 
@@ -157,7 +147,7 @@ export const answerOf = (reply: Json, { decision }: PermissionAnswer): string =>
 
 /** `serverRequest/resolved`: it was answered, by us or because its turn is over. */
 export const onResolved = (state: AppServerState, params: JsonObject | undefined): AppServerState => {
-  const id = rpc.serversId(params?.requestId);
+  const id = requestId(params?.requestId);
   return state.asks.some((ask) => ask.id === id)
     ? { ...state, asks: state.asks.filter((ask) => ask.id !== id) }
     : state;

@@ -5,6 +5,7 @@
  */
 import type { DecodedItem } from "../../adapter.ts";
 import { decoderOf } from "../../decoder.ts";
+import { dialogueOf } from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asList, asName, asObject, asString, type JsonObject } from "../../json.ts";
 import { onRequest, onResolved } from "./asking.ts";
@@ -12,9 +13,10 @@ import { onDelta, onItem } from "./items.ts";
 import { onInitialized, onList, onThread } from "./opening.ts";
 import { answeredBy } from "./rpc.ts";
 import type { AppServerState } from "./state.ts";
-import { onError, onTurnAnswer, onTurnCompleted, onTurnStarted, onUsage, working } from "./turns.ts";
+import { onError, onTurnAnswer, onTurnCompleted, onTurnStarted, onUsage } from "./turns.ts";
 
 const voice = voiceOf("codex");
+const dialogue = dialogueOf(voice);
 
 const onMessage = (state: AppServerState, message: JsonObject, out: DecodedItem[]): AppServerState => {
   const { method } = message;
@@ -62,9 +64,9 @@ const onNotification = (
     case "turn/completed":
       return onTurnCompleted(state, asObject(params?.turn), out);
     case "item/started":
-      return onItem(working(state, out), "started", asObject(params?.item), out);
+      return onItem(dialogue.working(state, out), "started", asObject(params?.item), out);
     case "item/completed":
-      return onItem(working(state, out), "completed", asObject(params?.item), out);
+      return onItem(dialogue.working(state, out), "completed", asObject(params?.item), out);
     case "item/agentMessage/delta":
       return onDelta(state, "assistant", params, out);
     case "item/reasoning/summaryTextDelta":

@@ -3,17 +3,11 @@
  * was given and gave stays in the spool.
  */
 import type { DecodedItem } from "../../adapter.ts";
+import { appended } from "../../bounded-list.ts";
 import { type ToolFacts, voiceOf } from "../../events.ts";
 import { keptText } from "../../final-text.ts";
 import { asList, asName, asNumber, asObject, asString, bytesOf, type JsonObject } from "../../json.ts";
-import {
-  type AppServerState,
-  appended,
-  IN_PIECES_MAX,
-  ITEMS_MAX,
-  type OpenItem,
-  PATHS_MAX_BYTES,
-} from "./state.ts";
+import { type AppServerState, IN_PIECES_MAX, ITEMS_MAX, type OpenItem, PATHS_MAX_BYTES } from "./state.ts";
 
 const voice = voiceOf("codex");
 

@@ -1,5 +1,6 @@
 /** A message to codex is one `turn/start`, and the next one is not sent before its turn is over. */
 import type { MessageProtocol } from "../../adapter.ts";
+import { withoutLineEnd } from "../../dialogue.ts";
 import type { CodexState } from "../state.ts";
 import { answerOf } from "./asking.ts";
 import * as rpc from "./rpc.ts";
@@ -16,8 +17,7 @@ export const messages = {
     const { thread = null, turns_started = 0, turns_ended = 0 } = ofAppServer(state) ?? {};
     return thread === null || turns_started > turns_ended
       ? undefined
-      : // A command line sends lines; the model is given the text.
-        rpc.startTurn(message_id, thread, text.replace(/\n$/, ""));
+      : rpc.startTurn(message_id, thread, withoutLineEnd(text));
   },
   answer: answerOf,
   /** What was asked in the turn needs no answer then: codex gives it up itself (tried on 0.169.0). */

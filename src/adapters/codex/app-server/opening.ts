@@ -5,6 +5,7 @@
  */
 import type { WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
+import { dialogueOf, usableId } from "../../dialogue.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../../events.ts";
 import { asList, asObject, asString, type JsonObject } from "../../json.ts";
 import { rpcError } from "./errors.ts";
@@ -12,6 +13,7 @@ import * as rpc from "./rpc.ts";
 import type { AppServerState, ThreadWanted } from "./state.ts";
 
 const voice = voiceOf("codex");
+const { unasked, refused } = dialogueOf(voice);
 
 export const onInitialized = (
   state: AppServerState,
@@ -66,24 +68,6 @@ export const onThread = (state: AppServerState, answer: JsonObject, out: Decoded
         : "codex goes on in its thread.";
   out.push(sessionStarted(id), voice.session(message, id));
   return { ...state, thread: id, handshake: null };
-};
-
-/** It cannot be spoken of without its id. What JSON has to escape is no id either. */
-const usableId = (value: unknown): string | undefined =>
-  typeof value === "string" &&
-  checkSessionId(value) === "ok" &&
-  JSON.stringify(value).length === value.length + 2
-    ? value
-    : undefined;
-
-const unasked = (state: AppServerState, out: DecodedItem[]): AppServerState => {
-  out.push(voice.unknown({ type: "response", reason: "nothing was asked" }));
-  return state;
-};
-
-const refused = (state: AppServerState, error: WorkerError, out: DecodedItem[]): AppServerState => {
-  out.push(voice.error(error), { type: "reply", closes: true });
-  return { ...state, handshake: null, refused: error };
 };
 
 const NO_SESSION: WorkerError = {

@@ -5,23 +5,14 @@
  */
 import { isUlid } from "../../../protocol/ids.ts";
 import type { Json } from "../../../protocol/records.ts";
-import { asName } from "../../json.ts";
+import type { RequestId } from "../../dialogue.ts";
 import type { ThreadWanted } from "./state.ts";
-
-/** JSON-RPC 2.0, Error object. */
-export const METHOD_NOT_FOUND = -32_601;
 
 const INITIALIZE = "holdfast:initialize";
 const LIST = "holdfast:list";
 const THREAD = "holdfast:thread";
 const TURN = "turn:";
 const INTERRUPT = "interrupt:";
-
-/** An id that codex gave to a request of its own: a whole number, or a string no longer than a name. */
-export type ServersId = number | string;
-
-export const serversId = (id: unknown): ServersId | undefined =>
-  typeof id === "number" && Number.isSafeInteger(id) ? id + 0 : (asName(id) ?? undefined);
 
 const line = (message: object): string => `${JSON.stringify(message)}\n`;
 
@@ -76,10 +67,10 @@ export const startTurn = (message_id: string, threadId: string, text: string): s
 export const interruptTurn = (threadId: string, turnId: string): string =>
   line({ id: `${INTERRUPT}${turnId}`, method: "turn/interrupt", params: { threadId, turnId } });
 
-export const answer = (id: ServersId, result: { readonly [key: string]: Json }): string =>
+export const answer = (id: RequestId, result: { readonly [key: string]: Json }): string =>
   line({ id, result });
 
-export const refuse = (id: ServersId, code: number, message: string): string =>
+export const refuse = (id: RequestId, code: number, message: string): string =>
   line({ id, error: { code, message } });
 
 /** What an answer of codex answers, by its id; undefined where we asked nothing by that id. */

@@ -1,7 +1,7 @@
 /** What the decoder of `codex app-server` remembers between two lines: small, immutable, JSON. Every list has a bound. */
 import type { Usage, WorkerError } from "../../../protocol/records.ts";
+import type { RequestId } from "../../dialogue.ts";
 import { NO_USAGE } from "../../usage.ts";
-import type { ServersId } from "./rpc.ts";
 
 /** The thread that the spec asks for. */
 export interface ThreadWanted {
@@ -28,7 +28,7 @@ export interface OpenItem {
 
 /** A request for permission that is not answered, as far as codex says. */
 export interface Ask {
-  readonly id: ServersId;
+  readonly id: RequestId;
   readonly item: string | null;
 }
 
@@ -102,7 +102,3 @@ export const begin = (interactive: boolean, wanted: ThreadWanted): AppServerStat
   warned: [],
   skipped: false,
 });
-
-/** The list with one more at its end, at most `max` long. */
-export const appended = <T>(list: readonly T[], item: T, max: number): readonly T[] =>
-  list.length < max ? [...list, item] : [...list.slice(list.length - max + 1), item];

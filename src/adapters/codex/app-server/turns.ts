@@ -1,6 +1,7 @@
 /** A turn: from codex's answer to `turn/start` to its `turn/completed`. What its requests to the provider took is counted here. */
 import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
+import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../dialogue.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../../events.ts";
 import { asName, asObject, type JsonObject } from "../../json.ts";
 import { addUsage, NO_USAGE, threadUsage } from "../../usage.ts";
@@ -9,18 +10,7 @@ import { endItems } from "./items.ts";
 import type { AppServerState } from "./state.ts";
 
 const voice = voiceOf("codex");
-
-/** codex does something that it does for a message: it has taken it in. */
-export const working = (state: AppServerState, out: DecodedItem[]): AppServerState => {
-  const { given } = state;
-  if (given === null || given.acknowledged) return state;
-  const { message_id } = given;
-  out.push({
-    type: "worker_message",
-    payload: { message_id, state: "acknowledged", turn: state.turns_started },
-  });
-  return { ...state, given: { message_id, acknowledged: true } };
-};
+const dialogue = dialogueOf(voice);
 
 const begun = (state: AppServerState, turn: string | null, out: DecodedItem[]): AppServerState => {
   const turns_started = state.turns_started + 1;
@@ -73,15 +63,6 @@ export const onTurnCompleted = (
 
 const isOpen = ({ turns_started, turns_ended }: AppServerState): boolean => turns_started > turns_ended;
 
-const INTERRUPTED: WorkerError = {
-  code: "AGENT_FAILED",
-  message: "The agent's turn was cancelled before it had answered.",
-};
-const UNKNOWN_END: WorkerError = {
-  code: "AGENT_FAILED",
-  message: "The agent ended its turn for a reason that is not known.",
-};
-
 const endOf = ({ status, error }: JsonObject): WorkerError | null => {
   switch (status) {
     case "completed":
@@ -89,16 +70,14 @@ const endOf = ({ status, error }: JsonObject): WorkerError | null => {
     case "failed":
       return turnError(asObject(error));
     case "interrupted":
-      return INTERRUPTED;
+      return CANCELLED;
   }
   return UNKNOWN_END;
 };
 
 const turnEnded = (before: AppServerState, error: WorkerError | null, out: DecodedItem[]): AppServerState => {
-  const state = endItems(working(before, out), out);
-  // Whoever asked for permission in this turn needs no answer any more.
-  for (const { id } of state.asks)
-    out.push({ type: "approval_withdrawn", payload: { approval_id: JSON.stringify(id) } });
+  const state = endItems(dialogue.working(before, out), out);
+  out.push(...withdrawn(state.asks));
   if (error !== null && state.reported?.code !== error.code) out.push(voice.error(error));
   out.push(turnCompleted(state.turns_started, state.turn_usage, null, error));
   // A prompt is all that it was started for.
