@@ -246,16 +246,21 @@ export class Mailing {
     return true;
   }
 
-  /** What was begun is gone on with, whatever has come meanwhile: its bytes are in the file, and no record tells yet. */
+  /**
+   * What was begun is gone on with, whatever has come meanwhile: its bytes are in the file, and no record tells yet. Bytes that
+   * are of nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
+   */
   async #begun(run: Run, open: readonly MessageRow[]): Promise<MessageRow | undefined> {
     if (run.stdinBytes() <= this.#end) return undefined;
     const there = run.stdinFrom(this.#end);
+    let isKnown = true;
     for (const row of owedTo(open, run.incarnation, this.#prompt)) {
       const text = row.closes ? undefined : await this.#textOf(row);
-      if (typeof text !== "string") continue;
-      const framed = row.line ? text : await this.#frame(row.message_id, text);
-      if (framed !== undefined && isBegunBy(there, Buffer.from(framed))) return row;
+      const framed = typeof text !== "string" || row.line ? text : await this.#frame(row.message_id, text);
+      if (typeof framed !== "string") isKnown &&= row.closes;
+      else if (isBegunBy(there, Buffer.from(framed))) return row;
     }
+    if (isKnown) this.#end += there.length;
     return undefined;
   }
 

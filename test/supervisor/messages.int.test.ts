@@ -203,6 +203,18 @@ describe("the messages to an agent", () => {
   );
 });
 
+/** Its records of messages that are in this state are refused, as by a daemon that dies just then. */
+const refusing = (log: Services["log"], state: string): Services["log"] =>
+  new Proxy(log, {
+    get: (target, key) =>
+      key === "commit"
+        ? (drafts: never[], options: never) =>
+            (drafts as { payload: { state?: string } }[]).some(({ payload }) => payload.state === state)
+              ? Promise.reject(new Error("the daemon is dying"))
+              : target.commit(drafts, options)
+        : Reflect.get(target, key),
+  });
+
 describe("the daemon is killed", () => {
   it.effect("in the middle of a write: the next one writes the rest, and nothing twice", () =>
     Effect.gen(function* () {
@@ -260,21 +272,30 @@ describe("the daemon is killed", () => {
     }),
   );
 
+  it.effect("between an acknowledgement and the record of the delivery: the next message is whole", () =>
+    Effect.gen(function* () {
+      const { memory, log, services, boot, told } = yield* world;
+      const first = yield* boot({ ...services, adapterFor, log: refusing(log, "delivered") });
+      const { id } = yield* first.runtime.spawn(talker());
+      const run = yield* nth(memory, 1);
+      yield* Effect.forkChild(first.runtime.send(id, "one"));
+      yield* until("it is there", () => run.stdin.endsWith("\n"));
+      turn(run, 0);
+      yield* until("it is acknowledged", () => told(id).includes("acknowledged"));
+      yield* first.crash;
+      expect(told(id)).not.toContain("delivered");
+      const { runtime } = yield* boot();
+      yield* runtime.send(id, "two");
+      yield* until("the next one is delivered", () => told(id).includes("delivered"));
+      expect(textsOf(run)).toEqual(["one", "two"]);
+      expect(yield* statesOf(runtime, id)).toEqual(["acknowledged", "delivered"]);
+    }),
+  );
+
   it.effect("before the last word was recorded: the next one says it", () =>
     Effect.gen(function* () {
       const { memory, log, services, boot } = yield* world;
-      const refusing = new Proxy(log, {
-        get: (target, key) =>
-          key === "commit"
-            ? (drafts: never[], options: never) =>
-                (drafts as { payload: { state?: string } }[]).some(
-                  ({ payload }) => payload.state === "unknown",
-                )
-                  ? Promise.reject(new Error("the daemon is dying"))
-                  : target.commit(drafts, options)
-            : Reflect.get(target, key),
-      });
-      const first = yield* boot({ ...services, adapterFor, log: refusing });
+      const first = yield* boot({ ...services, adapterFor, log: refusing(log, "unknown") });
       const { id } = yield* first.runtime.spawn(talker({ restart: "temporary" }));
       const run = yield* nth(memory, 1);
       yield* first.runtime.send(id, "x");
