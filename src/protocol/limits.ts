@@ -253,6 +253,9 @@ export const BOOT_LOOKS_MAX = 64;
 export const BOOT_TRIES_MAX = 4;
 /** Passes of the marker sweep before it says that something survives. */
 export const SWEEP_PASSES_MAX = 20;
+/** A process in the middle of an exec shows no environment: how often it is looked at, and the time between two looks. */
+export const EXEC_LOOKS_MAX = 20;
+export const EXEC_WAIT_MS = 10;
 /** Passes of a pause over what an agent forks while it is being stopped; the n-th waits n ms for the signals to be heard. */
 export const PAUSE_PASSES_MAX = 20;
 /** Raw spools are kept this long after the end of an incarnation. */

@@ -76,13 +76,17 @@ export const until = async (holds: () => boolean | Promise<boolean>, what: strin
 const markedBy = (id: string): readonly string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
+    .flatMap((pid) => {
       try {
         const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
-        return variables.some((each) => each.startsWith("HOLDFAST_RUN=") && each.includes(`/${id}/`));
+        const isMarked = variables.some(
+          (each) => each.startsWith("HOLDFAST_RUN=") && each.includes(`/${id}/`),
+        );
+        const argv = () => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        return isMarked ? [`${pid} (${argv()})`] : [];
       } catch {
         // It has ended meanwhile.
-        return false;
+        return [];
       }
     });
 

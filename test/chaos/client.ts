@@ -15,7 +15,7 @@ import {
   readStat,
   signalProcess,
 } from "../../src/adapters/process/identity.ts";
-import { markerIn } from "../../src/adapters/process/sweep.ts";
+import { markerIn } from "../../src/adapters/process/marker.ts";
 import { socketPath } from "../../src/daemon/paths.ts";
 import { REPLY_MAX_BYTES } from "../../src/protocol/limits.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../src/protocol/records.ts";

@@ -10,8 +10,8 @@ import { VARIABLE_NAME } from "../../protocol/kinds.ts";
 import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
+import { MARKER } from "./marker.ts";
 import { PATH_DEFAULT } from "./programs.ts";
-import { MARKER } from "./sweep.ts";
 
 export interface EnvironmentSource {
   readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd">;

@@ -13,6 +13,7 @@ import type { LaunchRequest } from "../spawner.ts";
 import { currentPlace, identityOf, readProc, readStat, signalProcess } from "./identity.ts";
 import { LAUNCHER_CMDLINE, launcherArguments, SHELL } from "./launcher.ts";
 import { lifelineArguments } from "./lifeline.ts";
+import { MARKER, markerOf } from "./marker.ts";
 import { Notices } from "./notices.ts";
 import { execError, preflight } from "./preflight.ts";
 import { type Host, ProcessRun } from "./run.ts";
@@ -27,7 +28,6 @@ import {
 } from "./run-directory.ts";
 import { readTail } from "./spool.ts";
 import { openStdin } from "./stdin.ts";
-import { MARKER, markerOf } from "./sweep.ts";
 
 /** The agent's umask is the daemon's; the launcher's own files are 0600 whatever it is. */
 const UMASK = process.umask().toString(8).padStart(4, "0");

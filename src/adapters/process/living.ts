@@ -1,8 +1,7 @@
 /** Which runs of a store have living processes, as the markers in the process table say, whoever remembers them. */
 import type { LivingRun } from "../spawner.ts";
-import { listPids, readProc } from "./identity.ts";
-import { inSlices } from "./process-table.ts";
-import { environ, markerIn } from "./sweep.ts";
+import { listPids } from "./identity.ts";
+import { eachEnvironment, markerIn } from "./marker.ts";
 
 /** Of another store: nobody here. */
 const runOf = (marker: string, storeId: string): Omit<LivingRun, "pids"> | undefined => {
@@ -14,9 +13,8 @@ const runOf = (marker: string, storeId: string): Omit<LivingRun, "pids"> | undef
 
 export const livingRuns = async (storeId: string): Promise<readonly LivingRun[]> => {
   const found = new Map<string, LivingRun & { readonly pids: number[] }>();
-  await inSlices(listPids(), (pid) => {
+  await eachEnvironment(listPids(), (pid, block) => {
     // Of a zombie it is empty.
-    const block = readProc(`/proc/${pid}/environ`, environ);
     const marker = typeof block === "string" ? undefined : markerIn(block);
     const run = marker === undefined ? undefined : runOf(marker, storeId);
     if (marker === undefined || run === undefined) return;

@@ -21,6 +21,7 @@ import {
   signalProcess,
 } from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
+import { markerOf } from "./marker.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices, type WatchFiles } from "./notices.ts";
 import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
@@ -40,7 +41,7 @@ import type { Snapshots } from "./snapshots.ts";
 import { readTail } from "./spool.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
-import { markerOf, type Sweeper } from "./sweep.ts";
+import type { Sweeper } from "./sweep.ts";
 
 /** What all runs of a spawner share. */
 export interface Host {

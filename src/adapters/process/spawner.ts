@@ -6,6 +6,7 @@ import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
 import { heldLifeline, type Lifeline } from "./lifeline.ts";
 import { livingRuns } from "./living.ts";
+import { markerOf } from "./marker.ts";
 import type { WatchFiles } from "./notices.ts";
 import { observe } from "./observe.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
@@ -15,7 +16,7 @@ import { Releaser } from "./release.ts";
 import type { Host } from "./run.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
-import { markerOf, Sweeper } from "./sweep.ts";
+import { Sweeper } from "./sweep.ts";
 
 export interface ProcessSpawnerOptions {
   /** Absolute; made at the first launch where it is missing. */

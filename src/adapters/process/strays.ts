@@ -4,16 +4,16 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RUN_POLL_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
-import { identityOf, listPids, readProc, readStat, signalProcess } from "./identity.ts";
-import { environ } from "./sweep.ts";
+import { identityOf, listPids, readStat, signalProcess } from "./identity.ts";
+import { eachEnvironment } from "./marker.ts";
 
 /** Resolves when nobody carries `variable=value` any more, or after SWEEP_PASSES_MAX looks. */
 export const endStrays = async (variable: string, value: string): Promise<void> => {
   const assignment = Buffer.from(`\0${variable}=${value}\0`);
   for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {
-    const found = listPids().filter((pid) => {
-      const block = readProc(`/proc/${pid}/environ`, environ);
-      return typeof block !== "string" && Buffer.concat([NUL, block, NUL]).includes(assignment);
+    const found: number[] = [];
+    await eachEnvironment(listPids(), (pid, block) => {
+      if (typeof block !== "string" && Buffer.concat([NUL, block, NUL]).includes(assignment)) found.push(pid);
     });
     if (found.length === 0) return;
     for (const pid of found) {

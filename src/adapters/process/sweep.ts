@@ -11,12 +11,9 @@ import { crashPoint } from "../../protocol/crash-point.ts";
 import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { Cgroups } from "./cgroups.ts";
-import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
-import { descendantsOf, inSlices, kinshipOf, type Recorded, readTable } from "./process-table.ts";
-
-export const MARKER = "HOLDFAST_RUN";
-export const markerOf = (storeId: string, workerId: string, incarnation: number): string =>
-  `${storeId}/${workerId}/${incarnation}`;
+import { identityOf, isAlive, listPids, readStat, signalProcess } from "./identity.ts";
+import { eachEnvironment, IN_EXEC, markerIn } from "./marker.ts";
+import { descendantsOf, kinshipOf, type Recorded, readTable } from "./process-table.ts";
 
 export interface SweepTarget {
   readonly marker: string;
@@ -29,19 +26,6 @@ export interface SweepTarget {
   /** The run's own, where it has one: then nothing can hide. */
   readonly cgroup?: string | undefined;
 }
-
-const assignment = Buffer.from(`${MARKER}=`);
-/** As large as an environment that we make may be; a larger one is read as far as this. */
-export const environ = Buffer.allocUnsafeSlow(1024 * 1024);
-
-/** The marker in an environment block as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
-export const markerIn = (block: Buffer): string | undefined => {
-  let at = block.indexOf(assignment);
-  while (at > 0 && block[at - 1] !== 0) at = block.indexOf(assignment, at + 1);
-  if (at === -1) return undefined;
-  const end = block.indexOf(0, at);
-  return block.toString("latin1", at + assignment.length, end === -1 ? block.length : end);
-};
 
 interface Waiting extends SweepTarget {
   readonly found: Map<number, ProcessIdentity>;
@@ -153,12 +137,11 @@ const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
       target.found.set(pid, identity);
       isQuiet = false;
     };
-    await inSlices(
+    await eachEnvironment(
       listPids().filter((pid) => !seen.has(pid)),
-      (pid) => {
+      (pid, block) => {
         seen.add(pid);
-        const block = readProc(`/proc/${pid}/environ`, environ);
-        if (block === "EACCES" || block === "EPERM") unreadable += 1;
+        if (block === "EACCES" || block === "EPERM" || block === IN_EXEC) unreadable += 1;
         const target =
           typeof block === "string"
             ? undefined

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type ProcessStat, parseStat } from "../../../src/adapters/process/identity.ts";
+import { markerIn } from "../../../src/adapters/process/marker.ts";
 import { descendantsOf, groupMembers, kinshipOf } from "../../../src/adapters/process/process-table.ts";
-import { markerIn } from "../../../src/adapters/process/sweep.ts";
 
 const at = (pid: number, ppid: number, session: number, more: Partial<ProcessStat> = {}): ProcessStat => ({
   pid,

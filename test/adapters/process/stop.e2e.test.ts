@@ -156,6 +156,18 @@ describe("sweep", () => {
     expect(others.map((canary) => canary.isHeld())).toEqual([true, true, true]);
   });
 
+  test("ends who is in the middle of an exec, and shows no environment just then", async () => {
+    const { launch, dir } = makeBench();
+    const canaries = Array.from({ length: 60 }, () => makeCanary(dir));
+    const leaves = 'for each in "$@"; do setsid "$0" "$each" >/dev/null 2>&1 & done';
+    const paths = canaries.map(({ path }) => path);
+    const run = await launch(["/bin/sh", "-c", leaves, child("execs-forever.sh"), ...paths]);
+    await run.exited;
+    await until(() => canaries.every((canary) => canary.isHeld()), "they hold their canaries");
+    expect(await run.sweep()).toMatchObject({ killed: canaries.length, survivors: [] });
+    expect(canaries.filter((canary) => canary.isHeld())).toEqual([]);
+  });
+
   test("serves all that wait at once, each with its own", async () => {
     const { launch, dir } = makeBench();
     const canaries = Array.from({ length: 10 }, () => makeCanary(dir));

@@ -8,7 +8,7 @@ import {
   signalProcess,
 } from "../../../src/adapters/process/identity.ts";
 import { LAUNCHER_CMDLINE } from "../../../src/adapters/process/launcher.ts";
-import { markerIn } from "../../../src/adapters/process/sweep.ts";
+import { markerIn } from "../../../src/adapters/process/marker.ts";
 import type { ProcessIdentity } from "../../../src/protocol/records.ts";
 import { type Launched, launchDaemon, lives, sleep, until } from "../client.ts";
 
