@@ -127,7 +127,9 @@ describe("agent spawn refuses", () => {
     [["cluade", "hi"], ['there is no kind "cluade"; did you mean claude?']],
     [
       ["nonsense", "hi"],
-      ['there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, command, acp'],
+      [
+        'there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, command, acp; config.yaml of the state directory can add one',
+      ],
     ],
     [["claude"], ["kind claude needs a PROMPT"]],
     [["claude", ""], ["PROMPT is empty"]],

@@ -1,14 +1,13 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ADD_DIRS, foreignKeys, VALIDATE } from "../../adapters/validate.ts";
-import { configurationPath } from "../../daemon/paths.ts";
 import { ACP_AGENT } from "../../protocol/acp-agents.ts";
 import type { KindDef } from "../../protocol/commands.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import {
+  type AddedKind,
   isBranchName,
   kindDefaults,
   kindOf,
@@ -26,10 +25,10 @@ import {
   PIDS_MAX,
 } from "../../protocol/limits.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
-import { AGENT_KIND_FORM } from "../../protocol/validate/forms.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import { type Context, type Env, stateDirOf } from "../context.ts";
 import type { Call, Place } from "../parse.ts";
+import { mayBeAdded } from "./added-kinds.ts";
 
 type Json = NonNullable<WorkerSpecInput["ext"]>[string];
 
@@ -40,11 +39,9 @@ export const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.spli
 export const kindProblem = ({ args, flags }: Call, place?: Place): readonly string[] => {
   const typed = args[0] ?? "command";
   if (kindOf(typed) !== undefined) return [];
-  return place !== undefined && mayBeAdded(typed, flags, place) ? [] : [unknownKind(typed)];
+  const isPossible = place !== undefined && mayBeAdded(typed, stateDirOf(flags, place.env, place.cwd));
+  return isPossible ? [] : [unknownKind(typed)];
 };
-
-const mayBeAdded = (typed: string, flags: Call["flags"], { env, cwd }: Place): boolean =>
-  AGENT_KIND_FORM.test(typed) && existsSync(configurationPath(stateDirOf(flags, env, cwd)));
 
 const programProblems = (typed: string | undefined, argv: Call["argv"]): readonly string[] => {
   if (argv !== undefined && argv.length > 0) return [];
@@ -210,13 +207,6 @@ const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sa
   );
   return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
 };
-/** What the daemon says of a kind that this command does not know. */
-export interface AddedKind {
-  readonly kind: string;
-  readonly restart: WorkerSpecInput["restart"];
-  /** Names of the client's that it may need. */
-  readonly variables: readonly string[];
-}
 
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (
