@@ -1,4 +1,6 @@
 /** What the calls of the library take (`holdfast`); units are in the names. */
+import type { AgentAdapter } from "./adapters/adapter.ts";
+
 export interface OpenOptions {
   /**
    * Where the log and the runs live; a relative path is taken from the working directory. Default: as the `agent` command,
@@ -16,6 +18,11 @@ export interface OpenOptions {
   };
   /** A file of prices for models whose CLI reports no cost (docs/usage.md); they come before those that are shipped. */
   readonly prices?: string;
+  /**
+   * Kinds of your own beside ours (docs/writing-adapters.md), at most 64. Each is tried on the cases of `conformance` that need no
+   * recorded output; one that breaks a promise, or has the name of another kind, refuses the whole: INVALID_REQUEST.
+   */
+  readonly adapters?: readonly AgentAdapter[];
   /** Told of what goes wrong inside and fails no call, one sentence each: a store that has to be asked again, say. */
   readonly report?: (message: string, cause?: unknown) => void;
 }
