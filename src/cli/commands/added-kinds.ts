@@ -21,9 +21,20 @@ const asAdded = ({ kind, aliases, default_restart, variables, variable }: Told["
   variables: [...variables, ...(variable === null ? [] : [variable])],
 });
 
+export const leftOutSentence = ({ module, why }: Told["refused"][number]): string =>
+  `${module} is left out: ${why}`;
+
 export const tellLeftOut = (context: Context, { refused }: Pick<Told, "refused">): void => {
-  for (const { module, why } of refused) context.warn(`${module} is left out: ${why}`);
+  for (const each of refused) context.warn(leftOutSentence(each));
 };
+
+/** After a start: what of its configuration the daemon does not use. That it cannot be asked is no failure of the start. */
+export const tellConfiguration = (context: Context): Promise<void> =>
+  context
+    .connect()
+    .then((client) => client.request("agent/capabilities", {}))
+    .then((told) => tellLeftOut(context, told))
+    .catch(() => undefined);
 
 /** All of them. */
 export const addedKinds = async (context: Context, client: Client): Promise<readonly AddedKind[]> => {
