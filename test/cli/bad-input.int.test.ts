@@ -174,6 +174,19 @@ describe("agent spawn refuses", () => {
       ["--add-dir /nonexistent/dir is no directory that is there"],
     ],
     [
+      [
+        "--sandbox",
+        "workspace",
+        "--sandbox-writable",
+        "/nonexistent/dir",
+        "--sandbox-writable",
+        "/",
+        "--",
+        "true",
+      ],
+      ["--sandbox-writable /nonexistent/dir is no directory that is there"],
+    ],
+    [
       ["codex", "hi", "--add-dir", "/", "--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}'],
       ["The directories are given twice"],
     ],
