@@ -190,6 +190,27 @@ describe("agent spawn refuses", () => {
       ["codex", "hi", "--add-dir", "/", "--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}'],
       ["The directories are given twice"],
     ],
+    [
+      ["claude", "--worktree", "feat2"],
+      [
+        "The name of a branch comes after =, as in --worktree=feat2; a PROMPT of one word stands before --worktree.",
+      ],
+    ],
+    [
+      ["claude", "--worktree", "feat2", "fix the login"],
+      [
+        'agent spawn does not take "fix the login"',
+        "The name of a branch comes after =, as in --worktree=feat2; a PROMPT",
+      ],
+    ],
+    [
+      ["--worktree", "feat2", "claude", "fix the login"],
+      ['agent spawn does not take "fix the login"', 'There is no kind "feat2"', "as in --worktree=feat2."],
+    ],
+    [
+      ["--worktree", "feat2", "--", "true"],
+      ['There is no kind "feat2"', "The name of a branch comes after =, as in --worktree=feat2."],
+    ],
     [["gemini", "hi", "--permission", "ask"], ["cannot ask for permission"]],
     [["--budget", "turns=3", "--", "true"], ["reports no turns"]],
     [

@@ -68,6 +68,17 @@ export const spawnGate = (call: Call): ErrorCode | undefined => {
   return foreignKeys(kind.kind, extOf(call)).length > 0 ? "UNSUPPORTED_CAPABILITY" : undefined;
 };
 
+/** Others take the next word for the branch: one that could be it, and is no KIND, is not taken for a PROMPT without a word. */
+const behindProblems = (call: Call, place: Place | undefined): readonly string[] => {
+  const { behind, args } = call;
+  const word = behind === undefined ? undefined : args[behind.at];
+  if (behind === undefined || word === undefined || !isBranchName(word)) return [];
+  if (behind.at === 0 && kindProblem(call, place).length === 0) return [];
+  const { flag } = behind;
+  const before = behind.at === 0 ? "" : `; a PROMPT of one word stands before --${flag}`;
+  return [`the name of a branch comes after =, as in --${flag}=${word}${before}`];
+};
+
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
 const kindProblems = (call: Call, place: Place | undefined): readonly string[] => {
   const { args, argv, flags } = call;
@@ -125,7 +136,12 @@ const ruleProblems = (flags: Call["flags"]): readonly string[] =>
 /** One sentence a mistake, beyond what the registry checks. */
 export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
   const { flags, args } = call;
-  const problems = [...kindProblems(call, place), ...limitProblems(flags), ...ruleProblems(flags)];
+  const problems = [
+    ...kindProblems(call, place),
+    ...behindProblems(call, place),
+    ...limitProblems(flags),
+    ...ruleProblems(flags),
+  ];
   const name = flags.name as string | undefined;
   if (name !== undefined && (!NAME.test(name) || name.length > NAME_MAX_BYTES))
     problems.push(
