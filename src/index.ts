@@ -226,7 +226,7 @@ export class Runtime {
     });
   }
 
-  /** A message, and the turn that answers it (kinds `claude_code` and `acp`). Rejects with TIMEOUT when the time is up; the agent has the question. */
+  /** A message, and the turn that answers it (kinds `claude_code`, `codex` and `acp`). Rejects with TIMEOUT when the time is up; the agent has the question. */
   ask(
     id: string,
     text: string,

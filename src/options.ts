@@ -67,7 +67,7 @@ export interface SpawnOptions {
   readonly session?: string;
   /** Go on with `session` in a copy of it. Default: false. */
   readonly fork?: boolean;
-  /** Keep stdin open for `send` and `ask` (kinds `claude_code`, `acp` and `command`). Default: false. */
+  /** Keep stdin open for `send` and `ask` (kinds `claude_code`, `codex`, `acp` and `command`). Default: false. */
   readonly interactive?: boolean;
   /** What the agent may do without asking. Default: `deny`. */
   readonly permission?: "ask" | "deny" | "allow";
