@@ -2,8 +2,11 @@
 import { resolve } from "node:path";
 import type { AgentAdapter } from "./adapters/adapter.ts";
 import type { Registry } from "./adapters/registry.ts";
-import type { SpawnOptions } from "./options.ts";
+import { askMcp, type McpReply } from "./daemon/mcp.ts";
+import type { McpOptions, SpawnOptions } from "./options.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
+import { referencedVariables } from "./protocol/kinds.ts";
+import { MCP_TIMEOUT_DEFAULT_MS } from "./protocol/limits.ts";
 import type { WorkerSpecInput } from "./protocol/worker.ts";
 
 export const specOf = (
@@ -12,7 +15,6 @@ export const specOf = (
 ): WorkerSpecInput => {
   const { argv = [], inherit_env = [] } = asked;
   const adapter = adapterFor(asked.kind);
-  const references = Object.values(asked.env ?? {}).flatMap((value) => /^@env:(.+)$/s.exec(value)?.[1] ?? []);
   return {
     ...asked,
     argv: [...argv],
@@ -21,7 +23,7 @@ export const specOf = (
     restart: asked.restart ?? adapter?.default_restart ?? "transient",
     client_env: clientEnvironment(process.env, [
       ...inherit_env,
-      ...references,
+      ...referencedVariables(asked.env ?? {}),
       ...(adapter === undefined ? [] : namesOfVariables(adapter)),
     ]),
   };
@@ -32,3 +34,22 @@ export const namesOfVariables = ({ binary, credentials }: AgentAdapter): readonl
   ...credentials,
   ...(binary === null ? [] : [binary.variable]),
 ];
+
+/** With this process's directory and what the program of the kind may need of its environment. */
+export const mcpOf = (
+  registry: Registry,
+  kind: string,
+  name: string | undefined,
+  { cwd = ".", env = {}, timeout_ms = MCP_TIMEOUT_DEFAULT_MS }: McpOptions,
+): Promise<McpReply> => {
+  const adapter = registry.adapterFor(kind);
+  const named = [...referencedVariables(env), ...(adapter === undefined ? [] : namesOfVariables(adapter))];
+  return askMcp(registry, {
+    kind,
+    asked: name === undefined ? { do: "list" } : { do: "get", name },
+    cwd: resolve(cwd),
+    client_env: clientEnvironment(process.env, named),
+    env,
+    timeout_ms,
+  });
+};

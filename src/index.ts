@@ -10,16 +10,26 @@
 import { constants } from "node:os";
 import { Deferred, Effect, Exit, Scope, Stream } from "effect";
 import type { Registry } from "./adapters/registry.ts";
-import { namesOfVariables, specOf } from "./asked.ts";
+import { mcpOf, namesOfVariables, specOf } from "./asked.ts";
 import { checked, invalid } from "./checked.ts";
+import type { McpReply } from "./daemon/mcp.ts";
 import { kindsOf, openWith } from "./opening.ts";
-import type { KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
+import type {
+  KillOptions,
+  McpOptions,
+  OpenOptions,
+  ResumeOptions,
+  SpawnOptions,
+  WatchOptions,
+} from "./options.ts";
+import { closed, listOf, only, promised } from "./promises.ts";
 import { cursorOf } from "./protocol/cursor.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
-import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
+import type { HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
 import { type TreeSpecInput, withClientEnvironment } from "./protocol/tree.ts";
 import { isEnded } from "./protocol/worker.ts";
+import { attemptAsync } from "./supervisor/attempt.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
   AnswerReply,
@@ -293,6 +303,11 @@ export class Runtime {
     return this.#call(() => this.#api.changes(checked("agent/changes", { id }).id));
   }
 
+  /** What the CLI of a kind tells of its MCP servers, or of the one that is named. That it ended is a success, whatever its exit code. */
+  mcp(kind: string, name?: string, options: McpOptions = {}): Promise<McpReply> {
+    return this.#call(() => attemptAsync(() => mcpOf(this.#registry, kind, name, options)));
+  }
+
   /** The root supervisor, its trees, and the workers that have not ended. */
   tree(): Promise<TreeNode> {
     return this.#call(() => this.#api.tree());
@@ -358,30 +373,6 @@ export class Runtime {
   }
 }
 
-/** Defects become HoldfastErrors too. */
-const promised = async <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> => {
-  try {
-    return await Effect.runPromise(effect);
-  } catch (cause) {
-    throw asHoldfastError(cause);
-  }
-};
-
-const closed = (): HoldfastError =>
-  new HoldfastError("UNAVAILABLE", "The runtime is closed.", {
-    suggestion: "Open the state directory again.",
-  });
-
-const listOf = (ids: string | readonly string[]): string[] => (typeof ids === "string" ? [ids] : [...ids]);
-
-/** The result of the one worker that was named; its failure is the call's. */
-const only = ([result]: readonly PerWorker[]): PerWorker => {
-  if (result === undefined)
-    throw new HoldfastError("INTERNAL", "There is no result for the worker that was named.");
-  if (result.error !== null) throw new HoldfastError(result.error.code, result.error.message);
-  return result;
-};
-
 export type {
   AgentAdapter,
   Decoded,
@@ -396,7 +387,16 @@ export type {
   SpoolName,
   StdinPlan,
 } from "./adapters/adapter.ts";
-export type { Json, KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
+export type { McpReply } from "./daemon/mcp.ts";
+export type {
+  Json,
+  KillOptions,
+  McpOptions,
+  OpenOptions,
+  ResumeOptions,
+  SpawnOptions,
+  WatchOptions,
+} from "./options.ts";
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";

@@ -161,6 +161,15 @@ export interface ResumeOptions {
   readonly idempotency_key?: string;
 }
 
+export interface McpOptions {
+  /** Where its CLI runs. Default: the working directory of this process. */
+  readonly cwd?: string;
+  /** Variables for it: a value, `@env:NAME` or `@file:PATH`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How long it may take; 0 fails at once. Default: 60,000. */
+  readonly timeout_ms?: number;
+}
+
 export interface KillOptions {
   /** Between the signal and KILL. Default: the worker's own `grace_ms`. */
   readonly grace_ms?: number;

@@ -112,3 +112,19 @@ test("changes of a worker in a worktree, and none where it has no worktree", asy
   await runtime.wait(plain.id);
   await expect(runtime.changes(plain.id)).rejects.toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
 });
+
+test("what a kind's CLI tells of its MCP servers; an own kind without them is refused", async () => {
+  const stateDir = stateDirectory();
+  const runtime = await openMine(stateDir);
+  const program = join(stateDir, "codex");
+  writeFileSync(program, '#!/bin/sh\necho "$@ in $PWD"\nexit 3\n', { mode: 0o700 });
+  const how = { cwd: "/", env: { CODEX_BINARY: program } };
+  expect(await runtime.mcp("codex", undefined, how)).toMatchObject({
+    kind: "codex",
+    exit_code: 3,
+    stdout: "mcp list --json in /\n",
+  });
+  expect((await runtime.mcp("codex", "docs", how)).stdout).toBe("mcp get --json docs in /\n");
+  await expect(runtime.mcp("lines")).rejects.toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
+  await expect(runtime.mcp("nobody")).rejects.toMatchObject({ code: "INVALID_AGENT_KIND" });
+});
