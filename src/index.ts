@@ -8,24 +8,35 @@
  */
 /// <reference lib="esnext.disposable" preserve="true" />
 import { constants } from "node:os";
-import { resolve } from "node:path";
 import { Deferred, Effect, Exit, Scope, Stream } from "effect";
-import { adapterFor } from "./adapters/registry.ts";
+import type { Registry } from "./adapters/registry.ts";
+import { mcpOf, namesOfVariables, specOf } from "./asked.ts";
 import { checked, invalid } from "./checked.ts";
-import { open } from "./effect.ts";
-import type { KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
+import type { McpReply } from "./daemon/mcp.ts";
+import { kindsOf, openWith } from "./opening.ts";
+import type {
+  KillOptions,
+  McpOptions,
+  OpenOptions,
+  ResumeOptions,
+  SpawnOptions,
+  WatchOptions,
+} from "./options.ts";
+import { closed, listOf, only, promised } from "./promises.ts";
 import { cursorOf } from "./protocol/cursor.ts";
 import { clientEnvironment } from "./protocol/environment.ts";
-import { asHoldfastError, HoldfastError } from "./protocol/errors.ts";
+import type { HoldfastError } from "./protocol/errors.ts";
 import type { LogRecord } from "./protocol/records.ts";
 import { type TreeSpecInput, withClientEnvironment } from "./protocol/tree.ts";
-import { isEnded, type WorkerSpecInput } from "./protocol/worker.ts";
+import { isEnded } from "./protocol/worker.ts";
+import { attemptAsync } from "./supervisor/attempt.ts";
 import type { RuntimeApi } from "./supervisor/facade.ts";
 import type {
   AnswerReply,
   AppliedReply,
   ApprovalsReply,
   ApprovedReply,
+  ChangesReply,
   MessageReply,
   MessagesReply,
   PerWorker,
@@ -44,24 +55,28 @@ import type {
  */
 export class Runtime {
   readonly #api: RuntimeApi;
+  readonly #registry: Registry;
   readonly #scope: Scope.Closeable;
   /** Done once nothing is supervised any more: calls are refused, watches end. */
   readonly #stopped = Deferred.makeUnsafe<void>();
   #closing: Promise<void> | undefined;
 
-  private constructor(api: RuntimeApi, scope: Scope.Closeable) {
+  private constructor(api: RuntimeApi, registry: Registry, scope: Scope.Closeable) {
     this.#api = api;
+    this.#registry = registry;
     this.#scope = scope;
   }
 
   /**
    * Takes over what runs, and settles what ended since the directory was last open. Fails with LOCK_HELD where a daemon or
-   * another runtime owns it; `info.details.pid` says who.
+   * another runtime owns it; `info.details.pid` says who. INVALID_REQUEST where one of `adapters` is refused.
    */
   static async open(options: OpenOptions = {}): Promise<Runtime> {
     const scope = Scope.makeUnsafe();
     try {
-      return new Runtime(await promised(Scope.provide(open(options), scope)), scope);
+      const registry = await promised(kindsOf(options));
+      const api = await promised(Scope.provide(openWith(registry, options), scope));
+      return new Runtime(api, registry, scope);
     } catch (error) {
       await promised(Scope.close(scope, Exit.void));
       throw error;
@@ -72,7 +87,11 @@ export class Runtime {
   spawn(options: SpawnOptions): Promise<SpawnReply> {
     return this.#call(() => {
       const { idempotency_key, dry_run, ...asked } = options;
-      const { spec, ...how } = checked("agent/spawn", { spec: specOf(asked), dry_run, idempotency_key });
+      const { spec, ...how } = checked("agent/spawn", {
+        spec: specOf(asked, this.#registry),
+        dry_run,
+        idempotency_key,
+      });
       return this.#api.spawn(spec, how);
     });
   }
@@ -217,7 +236,7 @@ export class Runtime {
     });
   }
 
-  /** A message, and the turn that answers it (kinds `claude_code` and `acp`). Rejects with TIMEOUT when the time is up; the agent has the question. */
+  /** A message, and the turn that answers it (kinds `claude_code`, `codex` and `acp`). Rejects with TIMEOUT when the time is up; the agent has the question. */
   ask(
     id: string,
     text: string,
@@ -276,6 +295,19 @@ export class Runtime {
     return this.#call(() => this.#api.info(checked("agent/info", { id }).id));
   }
 
+  /**
+   * What the agents of a worker with a `worktree` have changed there; the diff is an artifact, of which `digest` is the name (`agent cas
+   * get`). Rejects with UNSUPPORTED_CAPABILITY where it has none: what was there before it began is not known.
+   */
+  changes(id: string): Promise<ChangesReply> {
+    return this.#call(() => this.#api.changes(checked("agent/changes", { id }).id));
+  }
+
+  /** What the CLI of a kind tells of its MCP servers, or of the one that is named. That it ended is a success, whatever its exit code. */
+  mcp(kind: string, name?: string, options: McpOptions = {}): Promise<McpReply> {
+    return this.#call(() => attemptAsync(() => mcpOf(this.#registry, kind, name, options)));
+  }
+
   /** The root supervisor, its trees, and the workers that have not ended. */
   tree(): Promise<TreeNode> {
     return this.#call(() => this.#api.tree());
@@ -302,7 +334,8 @@ export class Runtime {
     return this.#call(() => {
       const asked = checked("tree/apply", { tree, ...options });
       // What a program needs of this process's environment, as spawn passes it on.
-      const whole = withClientEnvironment(asked.tree, clientEnvironment(process.env, []));
+      const named = this.#registry.all.flatMap(namesOfVariables);
+      const whole = withClientEnvironment(asked.tree, clientEnvironment(process.env, named));
       return this.#api.applyTree(whole, { dry_run: asked.dry_run });
     });
   }
@@ -340,44 +373,6 @@ export class Runtime {
   }
 }
 
-/** With what is left to this process: its directory and the variables that may reach the agent. */
-const specOf = (asked: Omit<SpawnOptions, "idempotency_key" | "dry_run">): WorkerSpecInput => {
-  const { argv = [], inherit_env = [] } = asked;
-  const references = Object.values(asked.env ?? {}).flatMap((value) => /^@env:(.+)$/s.exec(value)?.[1] ?? []);
-  return {
-    ...asked,
-    argv: [...argv],
-    inherit_env: [...inherit_env],
-    cwd: resolve(asked.cwd ?? "."),
-    restart: asked.restart ?? adapterFor(asked.kind)?.default_restart ?? "transient",
-    client_env: clientEnvironment(process.env, [...inherit_env, ...references]),
-  };
-};
-
-/** Defects become HoldfastErrors too. */
-const promised = async <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> => {
-  try {
-    return await Effect.runPromise(effect);
-  } catch (cause) {
-    throw asHoldfastError(cause);
-  }
-};
-
-const closed = (): HoldfastError =>
-  new HoldfastError("UNAVAILABLE", "The runtime is closed.", {
-    suggestion: "Open the state directory again.",
-  });
-
-const listOf = (ids: string | readonly string[]): string[] => (typeof ids === "string" ? [ids] : [...ids]);
-
-/** The result of the one worker that was named; its failure is the call's. */
-const only = ([result]: readonly PerWorker[]): PerWorker => {
-  if (result === undefined)
-    throw new HoldfastError("INTERNAL", "There is no result for the worker that was named.");
-  if (result.error !== null) throw new HoldfastError(result.error.code, result.error.message);
-  return result;
-};
-
 export type {
   AgentAdapter,
   Decoded,
@@ -392,7 +387,16 @@ export type {
   SpoolName,
   StdinPlan,
 } from "./adapters/adapter.ts";
-export type { Json, KillOptions, OpenOptions, ResumeOptions, SpawnOptions, WatchOptions } from "./options.ts";
+export type { McpReply } from "./daemon/mcp.ts";
+export type {
+  Json,
+  KillOptions,
+  McpOptions,
+  OpenOptions,
+  ResumeOptions,
+  SpawnOptions,
+  WatchOptions,
+} from "./options.ts";
 export type { AgentEvent } from "./protocol/agent-event.ts";
 export type { AgentCompletion } from "./protocol/completion.ts";
 export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
@@ -420,6 +424,7 @@ export type {
   AppliedReply,
   ApprovalsReply,
   ApprovedReply,
+  ChangesReply,
   MessageReply,
   MessageRow,
   MessagesReply,

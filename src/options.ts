@@ -1,4 +1,6 @@
 /** What the calls of the library take (`holdfast`); units are in the names. */
+import type { AgentAdapter } from "./adapters/adapter.ts";
+
 export interface OpenOptions {
   /**
    * Where the log and the runs live; a relative path is taken from the working directory. Default: as the `agent` command,
@@ -16,6 +18,11 @@ export interface OpenOptions {
   };
   /** A file of prices for models whose CLI reports no cost (docs/usage.md); they come before those that are shipped. */
   readonly prices?: string;
+  /**
+   * Kinds of your own beside ours (docs/writing-adapters.md), at most 64. Each is tried on the cases of `conformance` that need no
+   * recorded output; one that breaks a promise, or has the name of another kind, refuses the whole: INVALID_REQUEST.
+   */
+  readonly adapters?: readonly AgentAdapter[];
   /** Told of what goes wrong inside and fails no call, one sentence each: a store that has to be asked again, say. */
   readonly report?: (message: string, cause?: unknown) => void;
 }
@@ -60,7 +67,7 @@ export interface SpawnOptions {
   readonly session?: string;
   /** Go on with `session` in a copy of it. Default: false. */
   readonly fork?: boolean;
-  /** Keep stdin open for `send` and `ask` (kinds `claude_code`, `acp` and `command`). Default: false. */
+  /** Keep stdin open for `send` and `ask` (kinds `claude_code`, `codex`, `acp` and `command`). Default: false. */
   readonly interactive?: boolean;
   /** What the agent may do without asking. Default: `deny`. */
   readonly permission?: "ask" | "deny" | "allow";
@@ -152,6 +159,15 @@ export interface ResumeOptions {
   readonly dry_run?: boolean;
   /** A repeat with the same key is the first worker. */
   readonly idempotency_key?: string;
+}
+
+export interface McpOptions {
+  /** Where its CLI runs. Default: the working directory of this process. */
+  readonly cwd?: string;
+  /** Variables for it: a value, `@env:NAME` or `@file:PATH`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How long it may take; 0 fails at once. Default: 60,000. */
+  readonly timeout_ms?: number;
 }
 
 export interface KillOptions {

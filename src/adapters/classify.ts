@@ -131,7 +131,7 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     ),
   ],
   [
-    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value|invalid command format)|^unknown arguments?:|\brequires --|\brequire an explicit model\b/im,
+    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value|invalid command format|option '[^']{1,64}' argument )|^unknown arguments?:|\brequires --|\brequire an explicit model\b/im,
     fault("INVALID_REQUEST", "The agent's CLI did not accept its arguments."),
   ],
   [

@@ -38,6 +38,7 @@ const record = (payload: AgentEvent): DecodedRecord => ({ type: "agent.event", p
 
 /** The words of one agent kind. */
 export interface Voice {
+  readonly agent_kind: string;
   text(channel: Channel, text: string, data?: Facts): DecodedRecord;
   status(message: string, data?: Facts, channel?: Channel): DecodedRecord;
   session(message: string, id: string, data?: Facts): DecodedRecord;
@@ -52,6 +53,7 @@ export const voiceOf = (agent_kind: string): Voice => {
   const tool = (kind: AgentEventKind, facts: ToolFacts, end?: ToolEnd): DecodedRecord =>
     record({ agent_kind, kind, channel: "tool", data: toolFacet(facts, end) });
   return {
+    agent_kind,
     text: (channel, text, data) =>
       record(
         data === undefined

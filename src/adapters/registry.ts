@@ -26,9 +26,9 @@ export const namesOf = ({ kind, aliases }: Pick<AgentAdapter, "kind" | "aliases"
   ...aliases,
 ];
 
-/** An adapter of a user's that is left out, and why: a sentence. */
+/** An adapter of a user's, or something else of the configuration, that is left out, and why: a sentence. */
 export interface RefusedAdapter {
-  /** Its file; or the configuration itself, where that cannot be read. */
+  /** Its file; or the configuration itself, where that cannot be read, or what of it does not count. */
   readonly module: string;
   readonly why: string;
 }

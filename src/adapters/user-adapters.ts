@@ -5,7 +5,8 @@
  */
 import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
-import { USER_ADAPTER_LOAD_MAX_MS } from "../protocol/limits.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { USER_ADAPTER_LOAD_MAX_MS, USER_ADAPTERS_MAX } from "../protocol/limits.ts";
 import type { AgentAdapter } from "./adapter.ts";
 import { conformance } from "./conformance.ts";
 import { guarded, shapeProblems } from "./guarded.ts";
@@ -36,7 +37,7 @@ export const loadAdapters = async (
     try {
       const made = await inTime(makeOne(entry, load));
       users.push({
-        adapter: checkAdapter(
+        adapter: await checkAdapter(
           made,
           entry.kind,
           users.map(({ adapter }) => adapter),
@@ -59,12 +60,37 @@ const makeOne = async ({ module, options }: UserAdapter, load: (module: string) 
   return typeof exported === "function" ? await exported(options ?? {}) : exported;
 };
 
+/** Of a program that has the runtime in it. A bad one refuses all of them: INVALID_REQUEST, with one sentence each. */
+export const checkAdapters = async (given: readonly unknown[]): Promise<readonly AgentAdapter[]> => {
+  const taken: AgentAdapter[] = [];
+  const problems: string[] = [];
+  if (given.length > USER_ADAPTERS_MAX)
+    problems.push(`adapters are at most ${USER_ADAPTERS_MAX}, not ${given.length}`);
+  for (const [at, one] of given.slice(0, USER_ADAPTERS_MAX).entries()) {
+    try {
+      taken.push(await checkAdapter(one, undefined, taken));
+    } catch (cause) {
+      problems.push(`adapters[${at}] is refused: ${whyOf(cause)}`);
+    }
+  }
+  if (problems.length === 0) return taken;
+  throw new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, {
+    problems,
+    phase: "validation",
+    suggestion:
+      "Mend the adapter: `conformance` of holdfast/testing tries it on the same cases. Nothing was done.",
+  });
+};
+
+/** A turn of the event loop, so that a case is all that holds it: the daemon's watchdog looks on. */
+const turn = (): Promise<void> => new Promise((next) => setImmediate(next));
+
 /** Throws what is wrong with it. Gives it back with its mistakes contained. */
-const checkAdapter = (
+const checkAdapter = async (
   given: unknown,
   kind: string | undefined,
   others: readonly AgentAdapter[] = [],
-): AgentAdapter => {
+): Promise<AgentAdapter> => {
   const problems = shapeProblems(given);
   if (problems.length > 0) throw new Error(`it is no adapter: ${problems.slice(0, 3).join("; ")}`);
   const adapter = guarded(given as AgentAdapter);
@@ -74,6 +100,7 @@ const checkAdapter = (
   const twice = namesOf(adapter).find((name) => taken.has(name));
   if (twice !== undefined) throw new Error(`there is a kind called ${twice} already`);
   for (const { title, check } of conformance(adapter, [])) {
+    await turn();
     try {
       check();
     } catch (cause) {

@@ -7,6 +7,7 @@ import type { WorkerError } from "../protocol/records.ts";
 import type { AgentAdapter, ExitFacts, IncarnationOutcome } from "./adapter.ts";
 import { classifyText } from "./classify.ts";
 import type { Voice } from "./events.ts";
+import { rejectedFlag } from "./rejections.ts";
 
 /** Signals after which an exit code means nothing: claude exits 0 after INT, codex 1 (agent-clis.md §6). */
 const ENDING = new Set(["SIGHUP", "SIGINT", "SIGQUIT", "SIGKILL", "SIGTERM"]);
@@ -62,17 +63,22 @@ export const byTurnEnd = (
   exit: ExitFacts,
 ): Verdict => {
   if (known.settled) return { outcome: outcomeOf(completion, known.failed ?? undefined), records: [] };
-  const error = unsettled(known, exit);
+  const error = unsettled(known, exit, voice);
   const told = stoppedBy(exit) !== undefined || known.reported?.code === error.code;
   return { outcome: outcomeOf(completion, error), records: told ? [] : [voice.error(error)] };
 };
 
 /** Where the process failed, what it printed to stderr may say why. */
-const unsettled = ({ reported, skipped, meaning }: Known, exit: ExitFacts): WorkerError => {
+const unsettled = (
+  { reported, skipped, meaning }: Known,
+  exit: ExitFacts,
+  { agent_kind }: Voice,
+): WorkerError => {
   const ended = exitError(exit);
   if (ended === undefined) return skipped ? SKIPPED : (meaning ?? noTerminalEvent(exit));
   if (stoppedBy(exit) !== undefined) return ended;
-  return reported ?? classifyText(exit.stderr_tail) ?? meaning ?? ended;
+  const { stderr_tail } = exit;
+  return reported ?? rejectedFlag(agent_kind, stderr_tail) ?? classifyText(stderr_tail) ?? meaning ?? ended;
 };
 
 const SKIPPED: WorkerError = {

@@ -20,6 +20,8 @@ export interface Call {
   readonly problems: readonly string[];
   /** There is no such command at all. */
   readonly unknown?: HoldfastError;
+  /** A word right behind a flag that has its value after `=`: which flag, and which of `args` it is. It may be meant for the value. */
+  readonly behind?: { readonly flag: string; readonly at: number };
 }
 
 export type Parsed =
@@ -84,6 +86,7 @@ interface FlagReader {
   readonly problems: string[];
   readonly positionals: string[];
   readonly argv: string[] | undefined;
+  readonly behind: Call["behind"];
 }
 
 /**
@@ -119,15 +122,23 @@ const readTokens = (
   const words = tokens.filter(({ kind }) => kind === "positional").length;
   let rest: string[] | undefined;
   let unknown: string | undefined;
+  let [bare, behind]: [string | undefined, Call["behind"]] = [undefined, undefined];
   for (const token of tokens) {
     if (token.kind === "option-terminator") rest = [];
     else if (token.kind !== "positional") readFlag(token, known.get(token.name));
     else if (rest !== undefined) rest.push(token.value);
-    else if (unknown === undefined || !takesValue(unknown)) positionals.push(token.value);
+    else if (unknown === undefined || !takesValue(unknown)) {
+      if (bare !== undefined) behind = { flag: bare, at: positionals.length };
+      positionals.push(token.value);
+    }
+    bare =
+      token.kind === "option" && !token.inlineValue && known.get(token.name)?.optional === true
+        ? token.name
+        : undefined;
     unknown =
       token.kind === "option" && !known.has(token.name) && !token.inlineValue ? token.name : undefined;
   }
-  return { values, problems, positionals, argv: rest };
+  return { values, problems, positionals, argv: rest, behind };
 
   function takesValue(name: string): boolean {
     const meant = known.get(nearest(name, [...known.keys()]) ?? "");
@@ -259,7 +270,14 @@ export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
   const problems = read.values.schema ? read.problems : [...read.problems, ...checkArgs(command, args)];
   return {
     kind: "call",
-    call: { command, flags: read.values, args, argv: command.argv ? read.argv : undefined, problems },
+    call: {
+      command,
+      flags: read.values,
+      args,
+      argv: command.argv ? read.argv : undefined,
+      problems,
+      ...(read.behind && { behind: read.behind }),
+    },
   };
 };
 

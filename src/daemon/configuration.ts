@@ -1,7 +1,7 @@
 /** Reads the configuration of a daemon. One that cannot be read is told of and counts as none: what it allows is off, and agents go on. */
 import { readFileSync } from "node:fs";
 import { parseDocument } from "yaml";
-import { makeRegistry, type Registry } from "../adapters/registry.ts";
+import { makeRegistry, type RefusedAdapter, type Registry } from "../adapters/registry.ts";
 import { loadAdapters } from "../adapters/user-adapters.ts";
 import { Configuration, NO_CONFIGURATION } from "../protocol/configuration.ts";
 import { CONFIGURATION_MAX_BYTES } from "../protocol/limits.ts";
@@ -53,12 +53,44 @@ export const readConfiguration = (stateDir: string): Read | undefined => {
 export const configuredRegistry = async (stateDir: string): Promise<Registry> => {
   const read = readConfiguration(stateDir);
   if (read === undefined) return makeRegistry();
-  const { configuration, problems } = read;
+  const path = configurationPath(stateDir);
+  if (read.problems.length > 0)
+    return makeRegistry({
+      refused: [{ module: path, why: `${read.problems.join("; ")}; ${NOTHING_COUNTS}` }],
+    });
+  const { configuration } = read;
   const { users, refused } = await loadAdapters(configuration.adapters);
+  const named = makeRegistry({ users });
+  const binaries = byKind("binaries", configuration.binaries, named, path);
+  const options = byKind("kinds", configuration.kinds, named, path);
   return makeRegistry({
     users,
-    refused: [...problems.map((why) => ({ module: configurationPath(stateDir), why })), ...refused],
-    options: configuration.kinds,
-    binaries: configuration.binaries,
+    refused: [...refused, ...binaries.refused, ...options.refused],
+    options: options.values,
+    binaries: binaries.values,
   });
+};
+
+const NOTHING_COUNTS = "nothing of it counts: there are our kinds alone, and what must be allowed is off";
+
+/** A kind is named as a spawn names it: `claude` is `claude_code`. Of two names of one kind the first counts. */
+const byKind = <V>(
+  what: string,
+  written: Readonly<Record<string, V>>,
+  { adapterFor, suggestKind }: Registry,
+  path: string,
+): { readonly values: Readonly<Record<string, V>>; readonly refused: readonly RefusedAdapter[] } => {
+  const found = new Map<string, { readonly name: string; readonly value: V }>();
+  const refused: RefusedAdapter[] = [];
+  const leaveOut = (name: string, why: string) => refused.push({ module: `${what}.${name} of ${path}`, why });
+  for (const [name, value] of Object.entries(written)) {
+    const kind = adapterFor(name)?.kind;
+    const first = found.get(kind ?? "");
+    if (kind === undefined) {
+      const near = suggestKind(name);
+      leaveOut(name, `there is no kind of that name${near === undefined ? "" : `; did you mean ${near}?`}`);
+    } else if (first !== undefined) leaveOut(name, `it is given twice, as ${first.name} and as ${name}`);
+    else found.set(kind, { name, value });
+  }
+  return { values: Object.fromEntries([...found].map(([kind, { value }]) => [kind, value])), refused };
 };

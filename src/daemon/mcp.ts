@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type McpAsked, mcpArguments } from "../adapters/mcp.ts";
 import { runCaptured } from "../adapters/process/capture.ts";
 import { buildEnvironment } from "../adapters/process/environment.ts";
+import type { Registry } from "../adapters/registry.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { makeRedactor } from "../protocol/redact.ts";
 import { configuredRegistry } from "./configuration.ts";
@@ -29,10 +30,12 @@ export interface McpReply {
   readonly stderr_truncated: boolean;
 }
 
+export const manageMcp = async ({ stateDir, ...call }: McpCall): Promise<McpReply> =>
+  askMcp(await configuredRegistry(stateDir), call);
+
 /** In this order: the kind, what it can do, the request, the program. */
-export const manageMcp = async (call: McpCall): Promise<McpReply> => {
+export const askMcp = async (registry: Registry, call: Omit<McpCall, "stateDir">): Promise<McpReply> => {
   const { kind: typed, asked, cwd, client_env, env, timeout_ms } = call;
-  const registry = await configuredRegistry(call.stateDir);
   const adapter = registry.adapterFor(typed);
   if (adapter === undefined)
     throw new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${typed}".`, {

@@ -943,7 +943,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "Tokens, cost, turns, tool calls and time: by day, kind, model, worker or label",
     details:
-      "Of turns that were completed, whoever has ended or was removed from lists since; without an ID of all workers there ever were, and of a supervisor all below it. Days are those of UTC. IN counts tokens that were neither read from the provider's cache nor counted in CACHED, whatever the agent's CLI counts where; REASONING is a part of OUT. COST is what agents reported. ESTIMATE is by a list of prices, for what no cost was reported of, and no part of COST; a model without a price is in neither, and told. A list of your own: HOLDFAST_PRICES=FILE in the daemon's environment (docs/usage.md).",
+      "Of turns that were completed, whoever has ended or was removed from lists since; without an ID of all workers there ever were, as with `root`, and of a supervisor all below it. Days are those of UTC. IN counts tokens that were neither read from the provider's cache nor counted in CACHED, whatever the agent's CLI counts where; REASONING is a part of OUT. COST is what agents reported. ESTIMATE is by a list of prices, for what no cost was reported of, and no part of COST; a model without a price is in neither, and told. A list of your own: HOLDFAST_PRICES=FILE in the daemon's environment (docs/usage.md).",
     args: [ids("workers, or paths of supervisors", { required: false })],
     flags: [
       {

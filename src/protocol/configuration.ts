@@ -17,9 +17,9 @@ export const Configuration = z.strictObject({
     )
     .max(USER_ADAPTERS_MAX)
     .default([]),
-  /** The program of a kind, where its variable names no other. */
+  /** The program of a kind, by its name or a short one, where its variable names no other. */
   binaries: z.record(AgentKind, absolute("a program")).default({}),
-  /** What a kind may do here; everything is off unless it is written. */
+  /** What a kind, by its name or a short one, may do here; everything is off unless it is written. */
   kinds: z
     .record(
       AgentKind,

@@ -2,7 +2,7 @@
 import { KINDS, type KindDef, NAMED_AGENTS } from "./commands.ts";
 import { BRANCH_MAX_BYTES } from "./limits.ts";
 import { didYouMean } from "./suggest.ts";
-import type { WorkerSpecInput } from "./worker.ts";
+import type { RestartPolicy, WorkerSpecInput } from "./worker.ts";
 
 /** Every word that names a kind: short names first. */
 const KIND_NAMES: readonly string[] = [
@@ -13,9 +13,36 @@ const KIND_NAMES: readonly string[] = [
 export const kindOf = (typed: string): KindDef | undefined =>
   [...KINDS, ...NAMED_AGENTS].find((each) => each.kind === typed || each.short === typed);
 
+/** A kind that the configuration of a daemon adds, as the daemon tells it. */
+export interface AddedKind {
+  readonly kind: string;
+  readonly aliases: readonly string[];
+  readonly restart: RestartPolicy;
+  /** Names of the client's variables that its program may need. */
+  readonly variables: readonly string[];
+}
+
+/** Kinds beyond ours, for whoever reads a word that names one. */
+export interface AddedKinds {
+  find(typed: string): AddedKind | undefined;
+  /** What is wrong with a word that names no kind. */
+  unknown(typed: string): string;
+}
+
 /** What is wrong with a word that names no kind. */
-export const unknownKind = (typed: string): string =>
-  `there is no kind "${typed}"${didYouMean(typed, KIND_NAMES) || `; there are ${KINDS.map(({ short }) => short).join(", ")}`}`;
+export const unknownKind = (typed: string, added: readonly AddedKind[] = []): string => {
+  const names = [...KIND_NAMES, ...added.flatMap(({ kind, aliases }) => [kind, ...aliases])];
+  const shown = [...KINDS.map(({ short }) => short), ...added.map(({ kind }) => kind)].join(", ");
+  return `there is no kind "${typed}"${didYouMean(typed, names) || `; there are ${shown}; config.yaml of the state directory can add one`}`;
+};
+
+/** Where no configuration adds any. */
+export const NO_KINDS_ADDED: AddedKinds = { find: () => undefined, unknown: (typed) => unknownKind(typed) };
+
+export const makeAddedKinds = (added: readonly AddedKind[]): AddedKinds => ({
+  find: (typed) => added.find(({ kind, aliases }) => kind === typed || aliases.includes(typed)),
+  unknown: (typed) => unknownKind(typed, added),
+});
 
 /**
  * cli.md, Flags of spawn. A program of one's own may be a server, which runs for months and says nothing for days; a

@@ -1,9 +1,9 @@
 /**
  * What a turn used, in one meaning for all kinds. Pure.
  *
- * CLIs count differently. codex counts tokens that were read from the provider's cache inside `input_tokens` (as OpenAI's API
- * does), Claude Code counts them beside it (as Anthropic's does): a price list that charged both columns of codex would charge a
- * cached token twice. So `Usage` keeps the CLI's own numbers, and everything that adds up kinds or multiplies by a price
+ * CLIs count differently. codex and Gemini CLI count tokens that were read from the provider's cache inside `input_tokens` (as
+ * OpenAI's and Google's APIs do), Claude Code counts them beside it (as Anthropic's does): a price list that charged both columns of
+ * codex would charge a cached token twice. So `Usage` keeps the CLI's own numbers, and everything that adds up kinds or multiplies by a price
  * takes `ModelUsage`, where a token is in exactly one of `input_tokens`, `cached_tokens`, `cache_write_tokens` and `output_tokens`.
  * Reasoning is a part of `output_tokens`: all CLIs that we read count it so, and providers charge it so.
  */

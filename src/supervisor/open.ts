@@ -14,6 +14,7 @@ import { heldLifeline } from "../adapters/process/lifeline.ts";
 import { diskFreeBytes, thisMachine } from "../adapters/process/machine.ts";
 import { makeProcessSpawner } from "../adapters/process/spawner.ts";
 import { builtIn, type Registry } from "../adapters/registry.ts";
+import { planWithWorktree } from "../adapters/sandbox/plan.ts";
 import { makeStateDirectories, sandboxed } from "../adapters/sandbox/sandbox.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
 import { changesOf } from "../adapters/worktree/changes.ts";
@@ -159,7 +160,7 @@ export const openRuntime = (
         remove: removeWorkspace,
         changes: changesOf,
       },
-      confine: ({ spec, adapter, env, workspace, isStart }, argv) => {
+      confine: async ({ spec, adapter, env, workspace, isStart, repository }, argv) => {
         const confined = {
           sandbox: spec.sandbox ?? { writable: [] },
           isAgent: adapter.binary !== null,
@@ -171,7 +172,10 @@ export const openRuntime = (
           adminDir: workspace === undefined ? undefined : adminDirOf(workspace),
         };
         if (isStart) makeStateDirectories(confined);
-        return sandboxed(confined, argv);
+        const made = await sandboxed(confined, argv);
+        return repository === undefined
+          ? made
+          : { ...made, plan: planWithWorktree(confined, repository.git_dir) };
       },
       machine: thisMachine,
       diskFreeBytes: freeBytes,

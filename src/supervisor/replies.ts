@@ -131,7 +131,7 @@ export interface SpawnReply {
       readonly base_commit: string;
       readonly branch: string | null;
     };
-    /** Its worktree, where it has one, stands for its cwd. */
+    /** `WORKER-ID` stands for the id in the paths of the worktree that it would get. */
     readonly sandbox?: {
       readonly program: string;
       readonly net: "none" | "host";

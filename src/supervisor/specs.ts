@@ -62,7 +62,10 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
         ),
         (error) => redactError(error, redact),
       );
-      yield* attemptAsync(() => checkDirectories(spec, services.probe));
+      yield* Effect.mapError(
+        attemptAsync(() => checkDirectories(spec, services.probe)),
+        (error) => redactError(error, redact),
+      );
       const { worktree } = spec;
       const { workspaces } = services;
       const repository =
@@ -74,7 +77,11 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
           ? undefined
           : yield* Effect.mapError(
               attemptAsync(async () =>
-                confine(services, { spec, adapter, env, workspace: undefined, isStart: false }, plan.argv),
+                confine(
+                  services,
+                  { spec, adapter, env, workspace: undefined, isStart: false, repository },
+                  plan.argv,
+                ),
               ),
               (error) => redactError(error, redact),
             );
@@ -116,14 +123,20 @@ export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
     }),
 });
 
-/** The directories that are added to the agent's own are there when it is asked for; what becomes of them later is the agent's to tell. */
+/** Directories that the agent gets beside its own are there when it is asked for; what becomes of them later is the agent's to tell. */
 const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> => {
-  const directories = addedDirectories(spec);
-  const there = await Promise.all(directories.map((path) => probe.isDirectory(path)));
-  const error = refused(
-    there.flatMap((isThere, at) => (isThere ? [] : [missingDirectory(at)])),
-    [],
-  );
+  const missing = async (paths: readonly string[], told: (path: string, at: number) => string) => {
+    const there = await Promise.all(paths.map((path) => probe.isDirectory(path)));
+    return there.flatMap((isThere, at) => (isThere ? [] : [told(paths[at]!, at)]));
+  };
+  const problems = [
+    ...(await missing(addedDirectories(spec), (_, at) => missingDirectory(at))),
+    ...(await missing(
+      spec.sandbox?.writable ?? [],
+      (path) => `sandbox.writable: ${path} is no directory that is there.`,
+    )),
+  ];
+  const error = refused(problems, []);
   if (error !== undefined) throw error;
 };
 

@@ -11,6 +11,8 @@ import type { Forest } from "./forest.ts";
 import type { UsageReply, WorkerInfo } from "./replies.ts";
 import { pathsBelow } from "./tree/fold.ts";
 
+/** The daemon's own supervisor: all workers there ever were are below it. */
+const ROOT = "root";
 const LABEL = "label:";
 const byOf = (by: string): UsageBy =>
   by.startsWith(LABEL) ? { label: by.slice(LABEL.length) } : (by as Exclude<UsageBy, object>);
@@ -33,13 +35,16 @@ export const makeUsage =
     Effect.gen(function* () {
       const { log } = core.services;
       const [workers, supervisors]: [string[], Among["supervisors"][number][]] = [[], []];
-      for (const ref of ids) {
+      // A worker may be called so, too.
+      const isRoot = (ref: string): boolean => ref === ROOT && log.named(ROOT).length === 0;
+      const isAll = ids.length === 0 || ids.some(isRoot);
+      for (const ref of ids.filter((each) => !isRoot(each))) {
         const below = yield* attempt(() => supervisorsAt(log, forest, ref));
         if (below === undefined) workers.push((yield* core.find(ref)).id);
         else supervisors.push(...below);
       }
       const since = since_ms === undefined ? undefined : new Date(core.wallMs() - since_ms).toISOString();
-      const among = ids.length === 0 ? {} : { among: { workers, supervisors, descendants: subtree } };
+      const among = isAll ? {} : { among: { workers, supervisors, descendants: subtree } };
       const report = yield* attemptAsync(() => log.usageAside({ by: byOf(by), since, ...among }));
       return { ...report, by, since: since ?? null };
     });

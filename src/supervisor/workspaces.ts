@@ -33,6 +33,8 @@ export type Confine = (
     readonly workspace: WorkerWorkspace | undefined;
     /** It is about to be started, and not only looked at. */
     readonly isStart: boolean;
+    /** Before there is a worktree: what it would be made from. The plan is then of the one to be. */
+    readonly repository?: Repository | undefined;
   },
   argv: readonly string[],
 ) => Promise<Sandboxed>;

@@ -3,6 +3,7 @@
  * answers with every mistake of the file and its includes, each with its line and column, or with the tree.
  */
 import { basename, dirname } from "node:path";
+import { type AddedKinds, NO_KINDS_ADDED } from "../protocol/kinds.ts";
 import { NAME_MAX_BYTES } from "../protocol/limits.ts";
 import { didYouMean } from "../protocol/suggest.ts";
 import { NodeName, type SupervisorNode, type TreeSpec } from "../protocol/tree.ts";
@@ -24,6 +25,8 @@ export interface TreeFileInput {
   readonly given?: ReadonlyMap<string, string>;
   /** For `${env:NAME}`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Kinds that the configuration of the daemon adds. Default: none. */
+  readonly kinds?: AddedKinds;
   /** For `hosts`. */
   readonly host?: string;
   /** What a person reads for an absolute path; relative to where they are. */
@@ -49,7 +52,7 @@ export const readTreeName = ({
   | { readonly ok: true; readonly name: string }
   | ({ readonly ok: false } & Mistakes) => {
   const problems = makeProblems();
-  const sources: Sources = { readFile, problems, files: [], includes: 0 };
+  const sources: Sources = { readFile, problems, kinds: NO_KINDS_ADDED, files: [], includes: 0 };
   const top = openFile(file, sources);
   if (top?.type === "map") return { ok: true, name: nameOf(top, file) };
   if (top !== undefined) problems.add(top.place, "a file has a name:, or a directory that names its tree");
@@ -65,9 +68,9 @@ const FILE: Subject = {
 };
 
 export const readTreeFile = (input: TreeFileInput): TreeFileReading => {
-  const { file, readFile, display = (path) => path } = input;
+  const { file, readFile, kinds = NO_KINDS_ADDED, display = (path) => path } = input;
   const problems = makeProblems();
-  const sources: Sources = { readFile, problems, files: [], includes: 0 };
+  const sources: Sources = { readFile, problems, kinds, files: [], includes: 0 };
   const top = openFile(file, sources);
   const read = top && readTop(top, input, sources);
   if (problems.found.length > 0 || read === undefined)

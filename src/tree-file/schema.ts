@@ -174,7 +174,9 @@ export const WorkerKeys = z.strictObject({
   name,
   kind: z
     .string()
-    .describe("claude, codex, gemini, opencode, copilot, command; command where only argv is given")
+    .describe(
+      "claude, codex, gemini, opencode, copilot, acp, command, or a kind of the configuration; command where only argv is given",
+    )
     .optional(),
   argv: texts.describe("program and arguments of a command; extra arguments of an agent").optional(),
   prompt: z.string().describe("what the agent is asked").optional(),

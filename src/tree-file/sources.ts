@@ -1,6 +1,7 @@
 /** The files that a tree is read from: the first one and what it includes, each bounded. */
 import { dirname, resolve } from "node:path";
 import type { Reading } from "../protocol/durations.ts";
+import type { AddedKinds } from "../protocol/kinds.ts";
 import { TREE_FILE_MAX_BYTES, TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../protocol/limits.ts";
 import { check, plainKeys } from "./issues.ts";
 import { type Located, type LocatedMap, mergePatch, type Place, valueAt, withoutKeys } from "./located.ts";
@@ -15,6 +16,8 @@ export type ReadFile = (path: string, maxBytes: number) => Reading<string>;
 export interface Sources {
   readonly readFile: ReadFile;
   readonly problems: Problems;
+  /** Kinds beyond ours. */
+  readonly kinds: AddedKinds;
   /** Absolute, in the order in which they were read. */
   readonly files: string[];
   includes: number;

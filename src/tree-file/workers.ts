@@ -1,7 +1,7 @@
 /** The keys of a worker to the spec that goes over the wire; what is wrong beyond the shape of a single key. */
 import { dirname, resolve } from "node:path";
 import type { KindDef } from "../protocol/commands.ts";
-import { kindDefaults, kindOf, unknownKind } from "../protocol/kinds.ts";
+import { type AddedKind, kindDefaults, kindOf } from "../protocol/kinds.ts";
 import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../protocol/limits.ts";
 import { type Ready, type RunLimits, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { isWritten } from "./issues.ts";
@@ -28,7 +28,8 @@ export const workerSpec = (
   const prompt = promptOf(keys, node, report, sources);
   if (kind === undefined || problems.found.length > before) return undefined;
   const input: WorkerSpecInput = {
-    ...kindDefaults(kind.kind),
+    ...kindDefaults(kind.kind, keys.interactive === true),
+    ...(kind.restart === undefined ? {} : { restart: kind.restart }),
     ...given(keys, node.place.file),
     ...(kind.ext === undefined ? {} : { ext: { ...kind.ext, ...keys.ext } }),
     kind: kind.kind,
@@ -113,21 +114,40 @@ const limitsOf = ({ memory, ...limits }: NonNullable<WorkerKeys["limits"]>): Run
   ...(memory === undefined ? {} : { memory_bytes: memory }),
 });
 
+interface Named extends KindDef {
+  /** What it is restarted after, where its kind says so. */
+  readonly restart?: AddedKind["restart"];
+}
+
+/** What it needs and refuses, its own adapter tells: the daemon has it. */
+const ofConfiguration = (added: AddedKind | undefined): Named | undefined =>
+  added && {
+    kind: added.kind,
+    short: added.kind,
+    binary: added.kind,
+    variable: null,
+    needsPrompt: false,
+    converses: true,
+    refuses: [],
+    restart: added.restart,
+  };
+
 const kindNamedBy = (
   keys: Partial<WorkerKeys>,
   node: LocatedMap,
   path: string,
-  { problems }: Sources,
-): KindDef | undefined => {
+  { problems, kinds }: Sources,
+): Named | undefined => {
   const isKey = (key: keyof WorkerKeys): boolean => isWritten(node, key, Object.keys(WorkerKeys.shape));
   if (keys.kind === undefined && isKey("kind")) return undefined;
   if (keys.kind === undefined && !isKey("argv")) {
     problems.add(node.place, `${path} needs a kind (claude, codex …), or the argv of a program`, path);
     return undefined;
   }
-  const kind = kindOf(keys.kind ?? "command");
+  const typed = keys.kind ?? "command";
+  const kind: Named | undefined = kindOf(typed) ?? ofConfiguration(kinds.find(typed));
   if (kind === undefined) {
-    problems.add(valueAt(node, ["kind"])?.place, unknownKind(keys.kind!), path);
+    problems.add(valueAt(node, ["kind"])?.place, kinds.unknown(typed), path);
     return undefined;
   }
   if (kind.binary === null && (isKey("argv") ? keys.argv?.length === 0 : true))

@@ -127,7 +127,9 @@ describe("agent spawn refuses", () => {
     [["cluade", "hi"], ['there is no kind "cluade"; did you mean claude?']],
     [
       ["nonsense", "hi"],
-      ['there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, command, acp'],
+      [
+        'there is no kind "nonsense"; there are claude, codex, gemini, opencode, copilot, command, acp; config.yaml of the state directory can add one',
+      ],
     ],
     [["claude"], ["kind claude needs a PROMPT"]],
     [["claude", ""], ["PROMPT is empty"]],
@@ -172,8 +174,42 @@ describe("agent spawn refuses", () => {
       ["--add-dir /nonexistent/dir is no directory that is there"],
     ],
     [
+      [
+        "--sandbox",
+        "workspace",
+        "--sandbox-writable",
+        "/nonexistent/dir",
+        "--sandbox-writable",
+        "/",
+        "--",
+        "true",
+      ],
+      ["--sandbox-writable /nonexistent/dir is no directory that is there"],
+    ],
+    [
       ["codex", "hi", "--add-dir", "/", "--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}'],
       ["The directories are given twice"],
+    ],
+    [
+      ["claude", "--worktree", "feat2"],
+      [
+        "The name of a branch comes after =, as in --worktree=feat2; a PROMPT of one word stands before --worktree.",
+      ],
+    ],
+    [
+      ["claude", "--worktree", "feat2", "fix the login"],
+      [
+        'agent spawn does not take "fix the login"',
+        "The name of a branch comes after =, as in --worktree=feat2; a PROMPT",
+      ],
+    ],
+    [
+      ["--worktree", "feat2", "claude", "fix the login"],
+      ['agent spawn does not take "fix the login"', 'There is no kind "feat2"', "as in --worktree=feat2."],
+    ],
+    [
+      ["--worktree", "feat2", "--", "true"],
+      ['There is no kind "feat2"', "The name of a branch comes after =, as in --worktree=feat2."],
     ],
     [["gemini", "hi", "--permission", "ask"], ["cannot ask for permission"]],
     [["--budget", "turns=3", "--", "true"], ["reports no turns"]],

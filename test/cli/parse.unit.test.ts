@@ -90,6 +90,18 @@ describe("parse", () => {
     });
   });
 
+  it.each([
+    [["--worktree", "claude", "fix"]],
+    [["claude", "--worktree", "fix the login"]],
+    [["claude", "fix", "--worktree"]],
+    [["claude", "--worktree=feat2", "fix"]],
+    [["claude", "--worktree", "--wait", "fix"]],
+  ])("takes no prompt for a branch, and no branch for a prompt: %j", (argv) => {
+    const call = callOf("spawn", ...argv);
+    expect([...call.problems, ...spawnProblems(call)]).toEqual([]);
+    expect(call.flags.worktree).toBe(argv.includes("--worktree=feat2") ? "feat2" : true);
+  });
+
   it("leaves everything after -- to the program", () => {
     const { argv, args, flags } = callOf("spawn", "--name", "x", "--", "sh", "--watch", "-c", "--", "hi");
     expect({ argv, args, flags }).toEqual({

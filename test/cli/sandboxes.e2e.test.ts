@@ -171,6 +171,23 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     expect(data.plan).toMatchObject({ sandbox: { net: "none", writable: [join(work, "shown")] } });
   });
 
+  it("is shown by --dry-run with the worktree that it would have, and not with the checkout of whoever asks", async () => {
+    const repo = makeRepository({ "a.txt": "one\n", "sub/b.txt": "two\n" });
+    const flags = ["--cwd", join(repo.path, "sub"), "--worktree", "--sandbox", "workspace", "--dry-run"];
+    const { data } = await commands.agent("spawn", ...flags, "--", "true");
+    const git = join(repo.path, ".git");
+    expect(data.plan).toMatchObject({
+      sandbox: {
+        writable: [
+          join(realpathSync(commands.home), "worktrees/WORKER-ID"),
+          ...["objects", "refs", "logs", "worktrees/WORKER-ID"].map((dir) => join(git, dir)),
+        ],
+      },
+    });
+    expect(repo.git("worktree", "list").trim().split("\n")).toHaveLength(1);
+    rmSync(repo.root, { recursive: true, force: true });
+  });
+
   it("is refused where the workspace would open everything", async () => {
     const { error } = await commands.agent("spawn", "--cwd", "/", "--sandbox", "workspace", "--", "true");
     expect(error).toMatchObject({ code: "INVALID_REQUEST" });

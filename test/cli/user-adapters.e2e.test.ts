@@ -116,6 +116,49 @@ describe("an adapter of a user's", () => {
     });
   });
 
+  it("stands in a tree file like any other, by the daemon that knows it", async () => {
+    const file = join(commands.home, "holdfast.yaml");
+    const treeOf = (kind: string) =>
+      writeFileSync(
+        file,
+        `version: 1\nname: mine\ntree:\n  children:\n    - { name: liner, kind: ${kind}, prompt: hi, cwd: / }\n`,
+      );
+    treeOf("linse");
+    const { exit, error, warnings } = await commands.agent("diff", "-f", file);
+    expect({ exit, error }).toMatchObject({
+      exit: 3,
+      error: { code: "INVALID_REQUEST", message: expect.stringContaining(':5:28: there is no kind "linse"') },
+    });
+    expect(error?.message).toContain("did you mean lines?");
+    expect(warnings.some((warning) => warning.includes(`${bad} is left out: `))).toBe(true);
+    treeOf("nobodys");
+    const unknown = await commands.agent("up", "-f", file);
+    expect(unknown).toMatchObject({ exit: 3 });
+    expect(unknown.error?.message).toContain(
+      "there are claude, codex, gemini, opencode, copilot, command, acp, lines, throwing; config.yaml of the state directory can add one",
+    );
+
+    treeOf("lines");
+    expect(await commands.agent("up", "-f", file, "--dry-run")).toMatchObject({
+      exit: 0,
+      data: {
+        changes: [
+          { path: "mine", action: "create" },
+          { path: "liner", action: "create" },
+        ],
+      },
+    });
+    // The variable that its adapter names reaches it, as with spawn.
+    const own = join(commands.home, "mine", "own.sh");
+    writeFileSync(own, `#!/bin/sh\necho '{"say":"my own"}'\necho '{"done":true}'\n`, { mode: 0o700 });
+    const brought = await commands.start(["-o", "json", "up", "-f", file], { LINES_BINARY: own }).ended;
+    expect(brought.exit).toBe(0);
+    expect((await commands.agent("wait", "liner")).exit).toBe(0);
+    expect((await commands.agent("output", "liner")).data).toMatchObject({ text: "my own" });
+    expect((await commands.agent("info", "liner")).data).toMatchObject({ kind: "lines" });
+    expect((await commands.agent("down", "-f", file)).exit).toBe(0);
+  });
+
   it("is told by the doctor, as a configuration with mistakes is", async () => {
     const checkOf = async () => {
       const { checks } = (await commands.agent("doctor")).data as { checks: Record<string, string>[] };

@@ -3,7 +3,9 @@
  * running it checks nothing.
  */
 import type {
+  AgentAdapter,
   AgentEvent,
+  ChangesReply,
   HoldfastError,
   LogRecord,
   PerWorker,
@@ -62,6 +64,16 @@ test("one worker has one result, several have several", () => {
   expectTypeOf(({ runtime }: Given) => runtime.wait(["a"], 5)).returns.resolves.toEqualTypeOf<
     readonly WaitReply[]
   >();
+});
+
+test("open takes adapters, whatever state theirs have", () => {
+  const open = (runtime: typeof Runtime, adapter: AgentAdapter<{ readonly lines: number }>) => [
+    runtime.open({ adapters: [adapter] }),
+    // @ts-expect-error no adapter
+    runtime.open({ adapters: ["lines"] }),
+  ];
+  expectTypeOf(open).toBeFunction();
+  expectTypeOf((runtime: Runtime) => runtime.changes("a")).returns.resolves.toEqualTypeOf<ChangesReply>();
 });
 
 test("a runtime is made by open, and disposed of", () => {

@@ -55,6 +55,25 @@ it.effect("a directory that is not there is refused by its place, after all else
   }),
 );
 
+it.effect(
+  "a directory that a sandbox may write to, and that is not there, is refused before anything starts",
+  () =>
+    Effect.gen(function* () {
+      const machine = yield* memoryMachine;
+      const { probe } = machine.services;
+      const isDirectory = async (path: string) => path === "/w/here";
+      const { runtime } = yield* machine.boot({ adapterFor: () => plain, probe: { ...probe, isDirectory } });
+      const sandbox = { writable: ["/w/here", "/w/gone"] };
+      const error = yield* Effect.flip(runtime.spawn(asked({ cwd: "/w", sandbox })));
+      expect(error).toMatchObject({
+        code: "INVALID_REQUEST",
+        message: "sandbox.writable: /w/gone is no directory that is there.",
+        info: { phase: "validation" },
+      });
+      expect(machine.memory.runs.length).toBe(0);
+    }),
+);
+
 it.effect("an external sandbox is warned of once an incarnation, before all that its agent prints", () =>
   Effect.gen(function* () {
     const machine = yield* memoryMachine;

@@ -62,6 +62,9 @@ describe("what was used", () => {
       expect(below.total).toMatchObject({ workers: 3, turns: 3, cost_usd: 6, input_tokens: 30 });
       expect((yield* runtime.usage({ ...asked, ids: ["top", top, "other"] })).total.cost_usd).toBe(5);
       expect((yield* runtime.usage({ ...asked, ids: [] })).total.cost_usd).toBe(10);
+      // All that there is stands below the root.
+      expect((yield* runtime.usage({ ...asked, ids: ["root"] })).total.cost_usd).toBe(10);
+      expect((yield* runtime.usage({ ...asked, ids: ["other", "root"] })).total.cost_usd).toBe(10);
       const missing = yield* Effect.flip(runtime.usage({ ...asked, ids: ["nobody"] }));
       expect(missing.code).toBe("WORKER_NOT_FOUND");
 

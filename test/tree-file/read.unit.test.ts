@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { makeAddedKinds } from "../../src/protocol/kinds.ts";
 import { TREE_PROBLEMS_MAX } from "../../src/protocol/limits.ts";
 import { FIRST, mistakesIn, nodeAt, problemsOf, read, specAt, tree } from "./support.ts";
 
@@ -161,6 +162,35 @@ it("a dynamic supervisor is written without children", () => {
     config: { strategy: "dynamic" },
     children: [],
   });
+});
+
+describe("a kind that the configuration of the daemon adds", () => {
+  const mine = { kind: "mine", aliases: ["my"], restart: "temporary", variables: [] } as const;
+  const kinds = makeAddedKinds([mine]);
+
+  it.each([["mine"], ["my"]])("is as good as ours: %s, with what its adapter says of restarts", (typed) => {
+    const spec = specAt(read(tree(`- { name: a, kind: ${typed} }`), { kinds }), "a");
+    expect(spec).toMatchObject({ kind: "mine", restart: "temporary", stall_ms: 600_000 });
+  });
+
+  it("leaves what is written as it is", () => {
+    const text = tree("- { name: a, kind: mine, restart: permanent }");
+    expect(specAt(read(text, { kinds }), "a").restart).toBe("permanent");
+  });
+
+  it("is one of those that are named where there is none of that name", () => {
+    expect(problemsOf(tree("- { name: a, kind: mien }"), { kinds })).toEqual([
+      'holdfast.yaml:5:24: there is no kind "mien"; did you mean mine?',
+    ]);
+    expect(problemsOf(tree("- { name: a, kind: mine }"))[0]).toContain(
+      "there are claude, codex, gemini, opencode, copilot, command, acp; config.yaml of the state directory can add one",
+    );
+  });
+});
+
+it("a conversation has no time limit of its own, as with spawn", () => {
+  const text = tree("- { name: a, kind: claude, interactive: true }");
+  expect(specAt(read(text), "a").timeout_ms).toBe(0);
 });
 
 describe("a mistake is told with its place and what was meant", () => {

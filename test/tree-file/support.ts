@@ -11,9 +11,10 @@ export interface Given {
   readonly vars?: Readonly<Record<string, string>>;
   readonly env?: TreeFileInput["env"];
   readonly host?: string;
+  readonly kinds?: TreeFileInput["kinds"];
 }
 
-const reading = (text: string, { files = {}, vars = {}, env = {}, host = "here" }: Given) => {
+const reading = (text: string, { files = {}, vars = {}, env = {}, host = "here", kinds }: Given) => {
   const all = new Map(
     Object.entries({ "holdfast.yaml": text, ...files }).map(([name, content]) => [
       resolve(DIRECTORY, name),
@@ -25,6 +26,7 @@ const reading = (text: string, { files = {}, vars = {}, env = {}, host = "here" 
     given: new Map(Object.entries(vars)),
     env,
     host,
+    ...(kinds && { kinds }),
     display: (file) => file.replace(`${DIRECTORY}/`, ""),
     readFile: (path, maxBytes) => {
       const content = all.get(path);

@@ -8,6 +8,7 @@ import { classifyName, classifyStatus, classifyText } from "../classify.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asNumber, asString, asWord, type JsonObject } from "../json.ts";
+import { modelRejected } from "../rejections.ts";
 import { readReset } from "../reset-time.ts";
 import { addUsage, claudeUsage, countedAfter } from "../usage.ts";
 import type { ClaudeState } from "./state.ts";
@@ -68,8 +69,12 @@ const resultError = (state: ClaudeState, event: JsonObject): WorkerError => {
 export const withLimit = ({ limit }: ClaudeState, error: WorkerError, said: string): WorkerError =>
   error.code === "RATE_LIMITED" ? { ...error, ...(limit ?? readReset(said)) } : error;
 
+/** All that it says of a 404 of the provider for its model. */
+const NO_MODEL = /^There's an issue with the selected model \(/;
+
 const faultIn = (state: ClaudeState, event: JsonObject, said: string): WorkerError =>
   classifyName(event.subtype) ??
+  (NO_MODEL.test(said) ? modelRejected("claude_code") : undefined) ??
   interruption(event.terminal_reason) ??
   classifyStatus(asNumber(event.api_error_status) ?? 0) ??
   classifyName(event.api_error) ??

@@ -61,16 +61,7 @@ export const planSandbox = (asked: Confined): SandboxPlan => {
     net,
     cwd,
     readable: [git_dir],
-    // What a commit writes, and nothing that git runs.
-    writable: [
-      path,
-      join(git_dir, "objects"),
-      join(git_dir, "refs"),
-      join(git_dir, "logs"),
-      adminDir,
-      ...own,
-      ...sandbox.writable,
-    ],
+    writable: [...writableOf({ path, git_dir, adminDir }), ...own, ...sandbox.writable],
     protected: [
       join(path, ".git"),
       join(adminDir, "commondir"),
@@ -79,4 +70,28 @@ export const planSandbox = (asked: Confined): SandboxPlan => {
     ],
     hidden: [stateDir],
   };
+};
+
+/** What a commit writes, and nothing that git runs. */
+const writableOf = ({ path, git_dir, adminDir }: { path: string; git_dir: string; adminDir: string }) => [
+  path,
+  join(git_dir, "objects"),
+  join(git_dir, "refs"),
+  join(git_dir, "logs"),
+  adminDir,
+];
+
+/** Stands for the id of a worker that has none yet: its worktree, and git's directory for it, are called by it. */
+const TO_BE = "WORKER-ID";
+
+/** What it may write in the worktree that it would get, for who only looks. */
+export const planWithWorktree = (asked: Confined, git_dir: string): SandboxPlan => {
+  const path = join(asked.stateDir, "worktrees", TO_BE);
+  const writable = writableOf({ path, git_dir, adminDir: join(git_dir, "worktrees", TO_BE) });
+  // Without a worktree the cwd comes first.
+  const {
+    writable: [, ...more],
+    ...plan
+  } = planSandbox(asked);
+  return { ...plan, writable: [...writable, ...more] };
 };

@@ -10,6 +10,7 @@ import type { Context, Handler, Result } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
 import { statusInTime } from "../silence.ts";
+import { tellConfiguration } from "./added-kinds.ts";
 
 /** This process becomes the daemon: it takes over signals, stderr and exit code, and never returns. */
 export const run: Handler = async (context) => {
@@ -57,6 +58,7 @@ export const start: Handler = async (context) => {
     );
     const before = wasRunning ? readDaemonFile(context.stateDir)?.pid : undefined;
     const status = await nextStatus(context);
+    await tellConfiguration(context);
     return success({ ...status, effect: status.pid === before ? "noop" : "created" });
   } finally {
     done();

@@ -9,6 +9,7 @@ import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { bytes } from "../render/units.ts";
+import { leftOutSentence } from "./added-kinds.ts";
 import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
 import { spoolRelease } from "./doctor-release.ts";
 import { initCheck, zombiesOfInit } from "./init-check.ts";
@@ -209,12 +210,15 @@ const configuration = async (context: Context): Promise<Check | undefined> => {
     .connect()
     .then((client) => client.request("agent/capabilities", {}))
     .then((reply) => reply.refused)
-    .catch(() => []);
+    .catch(() => leftOut(context.stateDir, read?.adapters.length === 0));
   if (refused.length === 0)
     return { name, result: "ok", finding: `${path}; adapters of yours: ${read?.adapters.length ?? 0}` };
-  const finding = refused.map(({ module, why }) => `${module} is left out: ${why}`).join("; ");
-  return { name, result: "warn", finding, fix };
+  return { name, result: "warn", finding: refused.map(leftOutSentence).join("; "), fix };
 };
+
+/** Without a daemon: code of others is not loaded for it. */
+const leftOut = async (stateDir: string, isOurs: boolean) =>
+  isOurs ? (await (await import("../../daemon/configuration.ts")).configuredRegistry(stateDir)).refused : [];
 
 /** One line a program that is found, and one for all that are not. */
 const programs = (env: Env): readonly Check[] => {

@@ -45,7 +45,8 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
     promptProblem(call, cwd),
     cwdError,
     isKnown ? thrown(() => findProgram({ argv: [typed], cwd: where, env: { PATH: path } })) : undefined,
-    ...(cwdError === undefined ? directoryProblems(call, where) : []),
+    ...(cwdError === undefined ? directoryProblems(call, where, "add-dir") : []),
+    ...directoryProblems(call, cwd, "sandbox-writable"),
     ...Object.entries(own).map(([name, value]) => secretProblem(name, value, env, where)),
   ];
   return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.short)]));
@@ -91,11 +92,15 @@ const promptProblem = (call: Call, cwd: string): HoldfastError | undefined => {
 };
 
 /** In the words of the flag; what the key names is looked at by the daemon. */
-const directoryProblems = ({ flags }: Call, cwd: string): readonly (HoldfastError | undefined)[] =>
-  ((flags["add-dir"] as string[] | undefined) ?? []).map((dir) =>
+const directoryProblems = (
+  { flags }: Call,
+  cwd: string,
+  of: "add-dir" | "sandbox-writable",
+): readonly HoldfastError[] =>
+  ((flags[of] as string[] | undefined) ?? []).flatMap((dir) =>
     statSync(resolve(cwd, dir.trim()), { throwIfNoEntry: false })?.isDirectory() === true
-      ? undefined
-      : invalid([`--add-dir ${dir} is no directory that is there`], "spawn"),
+      ? []
+      : [invalid([`--${of} ${dir} is no directory that is there`], "spawn")],
   );
 
 const secretProblem = (name: string, value: string, env: Env, cwd: string): HoldfastError | undefined => {

@@ -1,14 +1,13 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ADD_DIRS, foreignKeys, VALIDATE } from "../../adapters/validate.ts";
-import { configurationPath } from "../../daemon/paths.ts";
 import { ACP_AGENT } from "../../protocol/acp-agents.ts";
 import type { KindDef } from "../../protocol/commands.ts";
 import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
 import { clientEnvironment } from "../../protocol/environment.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import {
+  type AddedKind,
   isBranchName,
   kindDefaults,
   kindOf,
@@ -26,10 +25,10 @@ import {
   PIDS_MAX,
 } from "../../protocol/limits.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
-import { AGENT_KIND_FORM } from "../../protocol/validate/forms.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import { type Context, type Env, stateDirOf } from "../context.ts";
 import type { Call, Place } from "../parse.ts";
+import { mayBeAdded } from "./added-kinds.ts";
 
 type Json = NonNullable<WorkerSpecInput["ext"]>[string];
 
@@ -40,11 +39,9 @@ export const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.spli
 export const kindProblem = ({ args, flags }: Call, place?: Place): readonly string[] => {
   const typed = args[0] ?? "command";
   if (kindOf(typed) !== undefined) return [];
-  return place !== undefined && mayBeAdded(typed, flags, place) ? [] : [unknownKind(typed)];
+  const isPossible = place !== undefined && mayBeAdded(typed, stateDirOf(flags, place.env, place.cwd));
+  return isPossible ? [] : [unknownKind(typed)];
 };
-
-const mayBeAdded = (typed: string, flags: Call["flags"], { env, cwd }: Place): boolean =>
-  AGENT_KIND_FORM.test(typed) && existsSync(configurationPath(stateDirOf(flags, env, cwd)));
 
 const programProblems = (typed: string | undefined, argv: Call["argv"]): readonly string[] => {
   if (argv !== undefined && argv.length > 0) return [];
@@ -69,6 +66,17 @@ export const spawnGate = (call: Call): ErrorCode | undefined => {
   const kind = kindOf(call.args[0] ?? "command");
   if (kind === undefined || needsPrompt(kind, call) || call.args[1]?.trim() === "") return undefined;
   return foreignKeys(kind.kind, extOf(call)).length > 0 ? "UNSUPPORTED_CAPABILITY" : undefined;
+};
+
+/** Others take the next word for the branch: one that could be it, and is no KIND, is not taken for a PROMPT without a word. */
+const behindProblems = (call: Call, place: Place | undefined): readonly string[] => {
+  const { behind, args } = call;
+  const word = behind === undefined ? undefined : args[behind.at];
+  if (behind === undefined || word === undefined || !isBranchName(word)) return [];
+  if (behind.at === 0 && kindProblem(call, place).length === 0) return [];
+  const { flag } = behind;
+  const before = behind.at === 0 ? "" : `; a PROMPT of one word stands before --${flag}`;
+  return [`the name of a branch comes after =, as in --${flag}=${word}${before}`];
 };
 
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
@@ -128,7 +136,12 @@ const ruleProblems = (flags: Call["flags"]): readonly string[] =>
 /** One sentence a mistake, beyond what the registry checks. */
 export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
   const { flags, args } = call;
-  const problems = [...kindProblems(call, place), ...limitProblems(flags), ...ruleProblems(flags)];
+  const problems = [
+    ...kindProblems(call, place),
+    ...behindProblems(call, place),
+    ...limitProblems(flags),
+    ...ruleProblems(flags),
+  ];
   const name = flags.name as string | undefined;
   if (name !== undefined && (!NAME.test(name) || name.length > NAME_MAX_BYTES))
     problems.push(
@@ -210,13 +223,6 @@ const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sa
   );
   return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
 };
-/** What the daemon says of a kind that this command does not know. */
-export interface AddedKind {
-  readonly kind: string;
-  readonly restart: WorkerSpecInput["restart"];
-  /** Names of the client's that it may need. */
-  readonly variables: readonly string[];
-}
 
 /** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
 export const specOf = (

@@ -5,13 +5,13 @@ import { kindOf } from "../../protocol/kinds.ts";
 import { PROMPT_MAX_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { SpawnReply } from "../../supervisor/replies.ts";
-import type { Client } from "../client.ts";
 import type { Context, Result, Streams } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
+import { addedKind } from "./added-kinds.ts";
 import { follow, leavesRunning } from "./follow.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
 import { nextStep } from "./spawn-conditions.ts";
-import { type AddedKind, promptSource, specOf } from "./spawn-spec.ts";
+import { promptSource, specOf } from "./spawn-spec.ts";
 import { waitFor } from "./wait.ts";
 
 type Stdin = Pick<Streams, "stdin" | "isStdinTerminal">;
@@ -55,14 +55,6 @@ const readPromptFile = async (path: string): Promise<string> => {
   throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
 };
 
-/** A kind of a user's: the daemon knows it, or refuses it. */
-const addedKind = async (client: Client, typed = "command"): Promise<AddedKind | undefined> => {
-  if (kindOf(typed) !== undefined) return undefined;
-  const { kinds } = await client.request("agent/capabilities", { kind: typed });
-  const { kind, default_restart: restart, variables, variable } = kinds[0]!;
-  return { kind, restart, variables: [...variables, ...(variable === null ? [] : [variable])] };
-};
-
 export const spawn = (context: Context): Promise<Result> => spawnFrom(context, context.call);
 
 /** `call`: as it would stand on the command line of spawn. */
@@ -72,7 +64,9 @@ export const spawnFrom = async (context: Context, call: Call): Promise<Result> =
   const read = source === undefined ? undefined : await readPrompt(context, source);
 
   const client = await context.connect({ start: true });
-  const spec = specOf(call, context, await addedKind(client, call.args[0]));
+  const [typed = "command"] = call.args;
+  const added = kindOf(typed) === undefined ? await addedKind(context, client, typed) : undefined;
+  const spec = specOf(call, context, added);
   const prompt = read ?? spec.prompt;
   if (!flags["dry-run"])
     context.onInterrupt = { sentence: "The worker may have been started all the same. See: agent list" };

@@ -5,10 +5,17 @@ import { relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reading } from "../../protocol/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { referencedVariables, VARIABLE_NAME } from "../../protocol/kinds.ts";
+import {
+  type AddedKind,
+  type AddedKinds,
+  makeAddedKinds,
+  NO_KINDS_ADDED,
+  referencedVariables,
+  VARIABLE_NAME,
+} from "../../protocol/kinds.ts";
 import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
-import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
+import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
 import type { AppliedReply, PerWorker, TreeNode } from "../../supervisor/facade.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
@@ -16,6 +23,7 @@ import type { Client } from "../client.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
+import { addedKinds, mayBeAdded } from "./added-kinds.ts";
 import { whyUnreadable } from "./read-file.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
 import { type FailedWorker, progressOf, type Standing } from "./tree-standing.ts";
@@ -80,22 +88,46 @@ const mistaken = (context: Context, { message, problems, mistakes }: Mistakes): 
 
 const isThere = (context: Context): boolean => readText(fileOf(context), Number.POSITIVE_INFINITY).ok;
 
+/** A file, and the kinds of the daemon's configuration that stand in it. */
+interface ReadFile extends TreeFile {
+  readonly added: readonly AddedKind[];
+}
+
 /** zod and yaml come along, so it is loaded when it is needed. */
-const readFile = async (context: Context): Promise<TreeFile> => {
+const readFile = async (context: Context): Promise<ReadFile> => {
   const { readTreeFile } = await import("../../tree-file/read.ts");
-  const read = readTreeFile({
-    ...inputOf(context),
-    given: new Map(variablesOf(context)),
-    env: context.env,
-    host: hostname(),
-  });
-  if (!read.ok) throw mistaken(context, read);
-  return read;
+  const readWith = (kinds: AddedKinds): TreeFile => {
+    const read = readTreeFile({
+      ...inputOf(context),
+      given: new Map(variablesOf(context)),
+      env: context.env,
+      host: hostname(),
+      kinds,
+    });
+    if (read.ok) return read;
+    throw mistaken(context, read);
+  };
+  const named = new Set<string>();
+  const file = readWith(possibleKinds(context.stateDir, named));
+  if (named.size === 0) return { ...file, added: [] };
+  // The daemon knows them; what else is wrong was told without one.
+  const kinds = makeAddedKinds(await addedKinds(context, await context.connect({ start: true })));
+  return { ...readWith(kinds), added: [...named].flatMap((typed) => kinds.find(typed) ?? []) };
 };
 
+/** Every word that may name one counts as one, and is kept in `named`. */
+const possibleKinds = (stateDir: string, named: Set<string>): AddedKinds => ({
+  find: (typed) => {
+    if (!mayBeAdded(typed, stateDir)) return undefined;
+    named.add(typed);
+    return { kind: typed, aliases: [], restart: "transient", variables: [] };
+  },
+  unknown: NO_KINDS_ADDED.unknown,
+});
+
 /** As `spawn` does it for one worker: what agents may need of the client's environment, and what the tree names, once for all. */
-const requestOf = (tree: TreeSpec, context: Context) => {
-  const named: string[] = [];
+const requestOf = ({ tree, added }: ReadFile, context: Context) => {
+  const named: string[] = added.flatMap(({ variables }) => variables);
   const inside = (node: TreeNodeSpec): TreeNodeSpec => {
     if (node.type === "supervisor") return whole(node);
     const inherit_env = [...node.spec.inherit_env, ALWAYS_INHERITED];
@@ -136,7 +168,7 @@ const effectOf = ({ changes }: AppliedReply, dry_run: boolean): PerWorker["effec
 
 const apply = async (context: Context, dry_run: boolean): Promise<Applied> => {
   const file = await readFile(context);
-  const request = requestOf(file.tree, context);
+  const request = requestOf(file, context);
   const bytes = Buffer.byteLength(JSON.stringify(request));
   if (bytes > REQUEST_MAX_BYTES)
     throw new HoldfastError(

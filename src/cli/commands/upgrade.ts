@@ -17,6 +17,7 @@ import { commandLine } from "../../protocol/shell.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { DAEMON_PROGRAM, VERSION } from "../package.ts";
 import { statusInTime } from "../silence.ts";
+import { tellConfiguration } from "./added-kinds.ts";
 
 export interface UpgradeReply {
   readonly from: string;
@@ -38,8 +39,10 @@ export const upgrade: Handler = async (context) => {
   const { stateDir } = context;
   const before = await runsNow(context);
   const reply = { from: before.version, to: VERSION, workers: before.workers.live };
-  if (before.version === VERSION && context.flags.force !== true)
+  if (before.version === VERSION && context.flags.force !== true) {
+    await tellConfiguration(context);
     return success({ ...reply, pid: before.pid, gap_ms: 0, effect: "noop" });
+  }
   refuseManaged(before.pid);
   refuseWithoutRoom(stateDir); // here too: on a full disk the successor cannot even log why
   armCrashPoint(context.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
@@ -57,6 +60,7 @@ export const upgrade: Handler = async (context) => {
       crashPoint("upgrade-after-stop");
       const after = await answering(context, successor, before.pid);
       const gap_ms = Math.round(performance.now() - began);
+      await tellConfiguration(context);
       return success({ ...reply, pid: after.pid, gap_ms, effect: "updated" });
     } catch (cause) {
       successor.end();

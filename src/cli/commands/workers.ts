@@ -7,6 +7,7 @@ import type { Context, Handler, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
+import { tellLeftOut } from "./added-kinds.ts";
 import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
 import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
@@ -175,7 +176,7 @@ export const output: Handler = async (context) => {
 export const capabilities: Handler = async (context) => {
   const client = await context.connect({ start: true });
   const { kinds, refused } = await client.request("agent/capabilities", { kind: context.call.args[0] });
-  for (const { module, why } of refused) context.warn(`${module} is left out: ${why}`);
+  tellLeftOut(context, { refused });
   return success({
     kinds: kinds.map(({ variables: _, default_restart: _restart, variable, ...each }) => ({
       ...each,

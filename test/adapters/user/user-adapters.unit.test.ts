@@ -102,6 +102,18 @@ describe("loading", () => {
     expect(refused[1]?.why).toMatch(/Cannot find module|Failed to load|does not exist/i);
   });
 
+  test("goes on in slices: the loop turns between two cases", async () => {
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await loaded(example);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(conformance(example, []).length - 1);
+  });
+
   test("of two with one kind the first stays, and neither keeps a third from being there", async () => {
     const kinds = ["one", "one", "two"];
     const entries = kinds.map((_, at) => ({ module: `/${at}.mjs` }));

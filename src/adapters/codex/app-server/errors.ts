@@ -5,6 +5,7 @@
 import type { WorkerError } from "../../../protocol/records.ts";
 import { classifyName, classifyStatus, classifyText } from "../../classify.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../../json.ts";
+import { modelRejected } from "../../rejections.ts";
 
 const NAMES: ReadonlyMap<string, WorkerError> = new Map(
   Object.entries({
@@ -12,7 +13,7 @@ const NAMES: ReadonlyMap<string, WorkerError> = new Map(
     usageLimitExceeded: classifyName("insufficient_quota")!,
     rateLimitExceeded: classifyName("rate_limit")!,
     serverOverloaded: classifyName("overloaded")!,
-    modelNotFound: classifyName("model_not_found")!,
+    modelNotFound: modelRejected("codex"),
     cyberPolicy: classifyName("refusal")!,
     misalignmentPolicyViolation: classifyName("refusal")!,
     internalServerError: classifyName("server_error")!,
