@@ -98,11 +98,16 @@ const NAMED: ReadonlyMap<string, WorkerError> = new Map(
 export const classifyName = (name: unknown): WorkerError | undefined =>
   typeof name === "string" ? NAMED.get(name) : undefined;
 
+/** agent-event notes A.5: the words for a session that was asked for by its id, and for the newest one, where there is none. */
+export const SESSION_NOT_FOUND = fault("SESSION_NOT_FOUND", "session not found");
+export const NO_SESSION_FOUND = fault("SESSION_NOT_FOUND", "no session found");
+
 /** Ordered: the first that matches decides. Each is anchored to words that a CLI prints around the fact. */
 const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
+  [/\bno (?:conversation found to continue|previous sessions? found)\b/i, NO_SESSION_FOUND],
   [
-    /\bno (?:conversation|rollout|(?:previous )?session)s? found\b|\binvalid session identifier\b|session not found\b|\bno session, task, or name matched\b/i,
-    fault("SESSION_NOT_FOUND", "The session was not found: the agent's CLI no longer knows it."),
+    /\bno (?:conversation|rollout|session)s? found\b|\binvalid session identifier\b|session not found\b|\bno session, task, or name matched\b/i,
+    SESSION_NOT_FOUND,
   ],
   [
     /\b(?:failed to|could not|cannot) (?:parse|load|read) (?:the )?(?:conversation|rollout|session|transcript)\b|\b(?:conversation|rollout|session|transcript)(?: file)? is (?:corrupt(?:ed)?|damaged)\b/i,

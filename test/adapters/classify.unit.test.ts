@@ -30,13 +30,20 @@ it.each([
 });
 
 it.each([
-  "No conversation found with session ID: 99999999-2222-4333-8444-555555555555",
-  "Error: thread/resume: thread/resume failed: no rollout found for thread id 01a1",
-  "Failed to parse session 01a1: unexpected end of JSON input",
-  "The rollout file is corrupted",
-])("a session that is gone or damaged: %s", (text) => {
-  expect(classifyText(text)?.code).toBe("SESSION_NOT_FOUND");
+  ["No conversation found with session ID: 99999999-2222-4333-8444-555555555555", "session not found"],
+  ["Error: thread/resume: thread/resume failed: no rollout found for thread id 01a1", "session not found"],
+  ["No conversation found to continue", "no session found"],
+  ["Error resuming session: No previous sessions found for this project.", "no session found"],
+])("a session that is gone is told in the contract's words (A.5): %s", (text, message) => {
+  expect(classifyText(text)).toEqual({ code: "SESSION_NOT_FOUND", message });
 });
+
+it.each(["Failed to parse session 01a1: unexpected end of JSON input", "The rollout file is corrupted"])(
+  "a session that is damaged: %s",
+  (text) => {
+    expect(classifyText(text)?.code).toBe("SESSION_NOT_FOUND");
+  },
+);
 
 it.each(["Failed to load the settings of the session", "your session is fine", "cannot read the file"])(
   "none: %s",

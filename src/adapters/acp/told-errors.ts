@@ -4,7 +4,7 @@
  * the model's words (agent-clis.md §9); both give it away by something else, and only then it is taken for one.
  */
 import type { WorkerError } from "../../protocol/records.ts";
-import { classifyName, classifyStatus, classifyText } from "../classify.ts";
+import { classifyName, classifyStatus, classifyText, SESSION_NOT_FOUND } from "../classify.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../json.ts";
 import { AUTH_REQUIRED, RESOURCE_NOT_FOUND } from "./rpc.ts";
 import { type AcpState, TROUBLE_MAX_UNITS } from "./state.ts";
@@ -12,10 +12,6 @@ import { type AcpState, TROUBLE_MAX_UNITS } from "./state.ts";
 const LOGIN: WorkerError = {
   code: "TOKEN_MISSING",
   message: "The agent has no valid credentials: log in with its own program, or give it a key by --env.",
-};
-const NO_SESSION: WorkerError = {
-  code: "SESSION_NOT_FOUND",
-  message: "The agent does not know the session.",
 };
 const PROVIDER: WorkerError = {
   code: "PROVIDER_ERROR",
@@ -38,7 +34,7 @@ export const rpcError = (error: JsonObject | undefined): WorkerError => {
     .filter((text) => text !== undefined)
     .join("\n");
   if (code === AUTH_REQUIRED) return LOGIN;
-  if (code === RESOURCE_NOT_FOUND) return NO_SESSION;
+  if (code === RESOURCE_NOT_FOUND) return SESSION_NOT_FOUND;
   return (
     // gemini gives its provider's HTTP status as the code.
     classifyStatus(code) ??
@@ -56,7 +52,8 @@ const inWords = (text: string): WorkerError | undefined => {
   const found = STATUS.exec(text);
   const status = Number(found?.[1] ?? found?.[2] ?? found?.[3] ?? 0);
   return (
-    classifyStatus(status) ?? (/\bsession (?:\S+ )?not found\b/i.test(text) ? NO_SESSION : classifyText(text))
+    classifyStatus(status) ??
+    (/\bsession (?:\S+ )?not found\b/i.test(text) ? SESSION_NOT_FOUND : classifyText(text))
   );
 };
 

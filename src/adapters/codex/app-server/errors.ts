@@ -3,7 +3,7 @@
  * message, which are classified and dropped.
  */
 import type { WorkerError } from "../../../protocol/records.ts";
-import { classifyName, classifyStatus, classifyText } from "../../classify.ts";
+import { classifyName, classifyStatus, classifyText, SESSION_NOT_FOUND } from "../../classify.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../../json.ts";
 import { modelRejected } from "../../rejections.ts";
 
@@ -43,6 +43,6 @@ const httpStatusOf = (info: unknown): number | undefined =>
 export const rpcError = (error: JsonObject | undefined): WorkerError => {
   const message = asString(error?.message) ?? "";
   if (/\b(?:thread|session) not found\b|\binvalid (?:thread|session) id\b/i.test(message))
-    return { code: "SESSION_NOT_FOUND", message: "codex does not know the session." };
+    return SESSION_NOT_FOUND;
   return classifyText(message) ?? { code: "AGENT_FAILED", message: "codex answered with an error." };
 };

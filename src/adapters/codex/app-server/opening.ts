@@ -5,6 +5,7 @@
  */
 import type { WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
+import { NO_SESSION_FOUND } from "../../classify.ts";
 import { dialogueOf, usableId } from "../../dialogue.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../../events.ts";
 import { asList, asObject, asString, type JsonObject } from "../../json.ts";
@@ -42,7 +43,7 @@ export const onList = (state: AppServerState, answer: JsonObject, out: DecodedIt
   const result = asObject(answer.result);
   if (result === undefined) return refused(state, rpcError(asObject(answer.error)), out);
   const id = usableId(asObject(asList(result.data)[0])?.id);
-  if (id === undefined) return refused(state, NO_SESSION, out);
+  if (id === undefined) return refused(state, NO_SESSION_FOUND, out);
   const wanted: ThreadWanted = { ...handshake.wanted, from: { by: "id", id } };
   out.push({ type: "reply", line: threadLine(wanted, id) });
   return { ...state, handshake: { step: "thread", wanted } };
@@ -70,10 +71,6 @@ export const onThread = (state: AppServerState, answer: JsonObject, out: Decoded
   return { ...state, thread: id, handshake: null };
 };
 
-const NO_SESSION: WorkerError = {
-  code: "SESSION_NOT_FOUND",
-  message: "codex has no session of this directory to go on in.",
-};
 const NO_THREAD_ID: WorkerError = {
   code: "AGENT_FAILED",
   message: "codex opened a thread without an id by which it can be spoken of.",

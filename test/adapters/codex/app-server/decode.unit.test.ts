@@ -71,7 +71,7 @@ describe("opening a thread", () => {
     const found = fold([{ id: "holdfast:list", result: { data: [{ id: "n" }] } }], state);
     expect(repliesOf(found.records)).toMatchObject([{ method: "thread/fork", params: { threadId: "n" } }]);
     const none = fold([{ id: "holdfast:list", result: { data: [] } }], state);
-    expect(none.state.refused).toMatchObject({ code: "SESSION_NOT_FOUND" });
+    expect(none.state.refused).toEqual({ code: "SESSION_NOT_FOUND", message: "no session found" });
     expect(repliesOf(none.records)).toEqual(["end"]);
   });
 
