@@ -26,7 +26,6 @@ const INSERTED = 2;
 const RETYPED = 16;
 const REMOVED = 8;
 
-const TOMORROW = readLine('{"type":"a_type_of_tomorrow","text":"of tomorrow"}');
 const OTHER_VALUES: readonly unknown[] = [
   null,
   7,
@@ -102,7 +101,7 @@ export const mutantsOf = (run: readonly Printed[], of: Recorded, random: () => n
     INSERTED,
     (at): Mutant => ({
       name: `a type of tomorrow before line ${at}`,
-      lines: run.toSpliced(at, 0, TOMORROW),
+      lines: run.toSpliced(at, 0, of.tomorrow),
       harmless: true,
     }),
   );
