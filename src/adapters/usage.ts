@@ -25,6 +25,15 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
 });
 
+/** What a running total has grown by. One that has shrunk has grown by nothing. */
+export const grownBy = (now: Usage, before: Usage): Usage => ({
+  input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
+  output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
+  cached_tokens: Math.max(0, now.cached_tokens - before.cached_tokens),
+  reasoning_tokens: Math.max(0, now.reasoning_tokens - before.reasoning_tokens),
+  cost_usd: null,
+});
+
 /** More than any run costs; a larger number is not a price. */
 const USD_MAX = 1e6;
 
@@ -163,25 +172,28 @@ export const threadUsage = (sum: JsonObject): Usage => ({
 });
 
 /**
- * Tokens of one turn as an ACP agent's answer to its prompt tells them: in `usage`, which the official schema does not have
- * yet, or as gemini does in `_meta`. `counted`: something is told.
+ * Tokens as an ACP agent's answer to a prompt tells them: in `usage`, which the official schema does not have yet, or as gemini
+ * does in `_meta`. Most agents count cached tokens beside `inputTokens`; one counts them inside, as its `totalTokens` shows.
  */
-export const acpUsage = (result: JsonObject | undefined): { tokens: Usage; counted: boolean } => {
+export const acpUsage = (result: JsonObject | undefined): Usage => {
   const usage = asObject(result?.usage);
-  const quota = asObject(asObject(asObject(result?._meta)?.quota)?.token_count);
-  const tokens: Usage =
-    usage === undefined
-      ? {
-          ...NO_USAGE,
-          input_tokens: asCount(quota?.input_tokens),
-          output_tokens: asCount(quota?.output_tokens),
-        }
-      : {
-          ...NO_USAGE,
-          input_tokens: asCount(usage.inputTokens),
-          output_tokens: asCount(usage.outputTokens),
-          cached_tokens: asCount(usage.cachedReadTokens),
-          reasoning_tokens: asCount(usage.thoughtTokens),
-        };
-  return { tokens, counted: tokens.input_tokens + tokens.output_tokens > 0 };
+  if (usage === undefined) {
+    const quota = asObject(asObject(asObject(result?._meta)?.quota)?.token_count);
+    return {
+      ...NO_USAGE,
+      input_tokens: asCount(quota?.input_tokens),
+      output_tokens: asCount(quota?.output_tokens),
+    };
+  }
+  const input = asCount(usage.inputTokens);
+  const output_tokens = asCount(usage.outputTokens);
+  const cached_tokens = asCount(usage.cachedReadTokens);
+  const isInside = asCount(usage.totalTokens) === input + output_tokens;
+  return {
+    ...NO_USAGE,
+    input_tokens: isInside ? Math.max(0, input - cached_tokens) : input,
+    output_tokens,
+    cached_tokens,
+    reasoning_tokens: asCount(usage.thoughtTokens),
+  };
 };

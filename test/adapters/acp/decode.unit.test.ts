@@ -158,6 +158,15 @@ describe("a turn", () => {
     ]);
   });
 
+  test("of an agent that answers no mark has all that was said since the turn before", () => {
+    const finalOf = (...lines: readonly object[]) =>
+      acp.finish(fold(lines, an.opened({ interactive: true })).state, exit()).outcome.completion.final_text;
+    const first = [an.chunk("one"), an.answered()];
+    expect(finalOf(...first)).toBe("one");
+    const done = { stopReason: "end_turn" };
+    expect(finalOf(...first, an.chunk("two"), an.chunk("!"), an.answered(done, an.OTHER))).toBe("two!");
+  });
+
   test("is not begun by what an agent says unasked, and the next prompt waits for its end", () => {
     const unasked = fold([an.chunk("Warning: something")], an.opened({ interactive: true }));
     expect(unasked.records.map(({ type }) => type)).toEqual(["agent.event"]);
@@ -273,6 +282,35 @@ describe("an error that an agent tells as its answer", () => {
     expect(outcome("codex", said, ok).status).toBe("completed");
     const over = an.update("session_info_update", { _meta: { codex: { threadStatus: { type: "active" } } } });
     expect(outcome("codex", trouble, over, said, ok).status).toBe("completed");
+  });
+
+  test("is one in an agent that answers no mark, too", () => {
+    const from = fold([an.initialized({ agentInfo: { name: "Copilot" } }), an.created()]).state;
+    const { state } = fold([an.chunk("Error: 401 bad key"), ok], from);
+    expect(acp.finish(state, exit()).outcome.error?.code).toBe("TOKEN_INVALID");
+  });
+
+  test("is one in a later turn of copilot, whose tokens are those of its session so far", () => {
+    const session = (outputTokens: number) => ({
+      stopReason: "end_turn",
+      usage: {
+        inputTokens: 10,
+        outputTokens,
+        totalTokens: 10 + outputTokens,
+        cachedReadTokens: 4,
+      },
+    });
+    const later = [an.marked(an.OTHER), an.chunk("Error: 429 slow down")];
+    const turn = (outputTokens: number) => [...later, an.answered(session(outputTokens), an.OTHER)];
+    const first = an.answered(session(3));
+    expect(outcome("Copilot", first, ...turn(3)).error?.code).toBe("RATE_LIMITED");
+    expect(outcome("Copilot", first, ...turn(7)).status).toBe("completed");
+    const { records } = fold([first, ...turn(7)], from("Copilot"));
+    // Cached tokens are a part of its input, as its total shows.
+    expect(ofType(records, "turn_completed").map(({ payload }) => payload.usage)).toMatchObject([
+      { input_tokens: 6, cached_tokens: 4, output_tokens: 3 },
+      { input_tokens: 0, cached_tokens: 0, output_tokens: 4 },
+    ]);
   });
 
   test("is one where copilot's last chunk is one, and it counts no tokens", () => {

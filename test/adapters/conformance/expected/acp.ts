@@ -61,7 +61,7 @@ interface Turn {
   readonly to: number | undefined;
 }
 
-/** A turn begins where the prompt's mark is refused, and ends with the prompt's answer. */
+/** A turn begins where the prompt's mark is refused, else behind the turn before, and ends with the prompt's answer. */
 const turnsOf = (lines: readonly Printed[]): { turns: readonly Turn[]; strays: number } => {
   const turns: { id: string; from: number; to: number | undefined }[] = [];
   let strays = 0;
@@ -74,7 +74,7 @@ const turnsOf = (lines: readonly Printed[]): { turns: readonly Turn[]; strays: n
       if (!isOpen && last?.id !== id) turns.push({ id, from: at, to: undefined });
     } else if (isOpen ? last.id !== id : last?.id === id) strays += 1;
     else if (isOpen) last.to = at;
-    else turns.push({ id, from: at, to: at });
+    else turns.push({ id, from: (last?.to ?? -1) + 1, to: at });
   }
   return { turns, strays };
 };
@@ -144,20 +144,28 @@ const finalOf = (lines: readonly Printed[]): string | null => {
 };
 
 /** Two agents end a turn well whose provider failed, and say so by something else (agent-clis.md §9). */
-const isHidden = (lines: readonly Printed[], answer: Message, agent: string | undefined): boolean => {
+const isHidden = (
+  lines: readonly Printed[],
+  agent: string | undefined,
+  answer: Message,
+  before: readonly Message[],
+): boolean => {
   const states = lines
     .filter((line) => updateOf(line) === "session_info_update")
     .flatMap(({ value }) => getText(value, "params.update._meta.codex.threadStatus.type") ?? []);
   if (states.at(-1) === "systemError") return true;
   const said = lines.filter((line) => updateOf(line) === "agent_message_chunk");
   const words = said.flatMap((line) => textOf(line) ?? []).at(-1) ?? "";
-  const counted =
-    getCount(answer, "result.usage.inputTokens") + getCount(answer, "result.usage.outputTokens");
+  // What it has used so far has grown, where the provider has answered.
+  const counted = tokensOf(answer) > Math.max(0, ...before.map(tokensOf));
   return (
     agent === "Copilot" &&
-    (words.startsWith("Error: No response was returned.") || (words.startsWith("Error: ") && counted === 0))
+    (words.startsWith("Error: No response was returned.") || (words.startsWith("Error: ") && !counted))
   );
 };
+
+const tokensOf = (answer: Message): number =>
+  getCount(answer, "result.usage.inputTokens") + getCount(answer, "result.usage.outputTokens");
 
 /** By the numbers of the protocol, and by the name that one agent gives. */
 const codeOf = (error: unknown): string | undefined => {
@@ -166,9 +174,16 @@ const codeOf = (error: unknown): string | undefined => {
   return getText(error, "data.errorName") === "APIError" ? "PROVIDER_ERROR" : undefined;
 };
 
-const usedBy = (lines: readonly Printed[], turns: readonly Turn[]): Expected["used"] => {
+/** Each answer tells its own turn's tokens, but Copilot's those of its session so far: its last one has them all. */
+const usedBy = (
+  lines: readonly Printed[],
+  turns: readonly Turn[],
+  agent: string | undefined,
+): Expected["used"] => {
   const ended = turns.flatMap(({ to }) => (to === undefined ? [] : [to]));
-  const answers = ended.map((at) => get(lines[at]?.value, "result"));
+  const told = ended.map((at) => get(lines[at]?.value, "result"));
+  const answers =
+    agent === "Copilot" ? told.filter((answer) => isObject(get(answer, "usage"))).slice(-1) : told;
   const total = (name: string, other?: string): number =>
     sum(
       answers.map((answer) =>
@@ -177,6 +192,17 @@ const usedBy = (lines: readonly Printed[], turns: readonly Turn[]): Expected["us
           : getCount(answer, `_meta.quota.token_count.${other}`),
       ),
     );
+  // Where the sum of both is all there is, cached tokens are a part of the input; else they stand beside it.
+  const inside = sum(
+    answers
+      .map((answer) => get(answer, "usage"))
+      .filter(
+        (usage) =>
+          getCount(usage, "totalTokens") > 0 &&
+          getCount(usage, "totalTokens") === getCount(usage, "inputTokens") + getCount(usage, "outputTokens"),
+      )
+      .map((usage) => getCount(usage, "cachedReadTokens")),
+  );
   // The session's cost so far: what stood there before the first turn was spent by others.
   const costAt = (at: number): number | undefined =>
     lines
@@ -187,7 +213,7 @@ const usedBy = (lines: readonly Printed[], turns: readonly Turn[]): Expected["us
       .at(-1);
   const last = costAt(ended.at(-1) ?? 0);
   return {
-    input: total("inputTokens", "input_tokens"),
+    input: total("inputTokens", "input_tokens") - inside,
     output: total("outputTokens", "output_tokens"),
     cached: total("cachedReadTokens"),
     reasoning: total("thoughtTokens"),
@@ -222,13 +248,14 @@ export const acp: Reader = (all, asked = {}) => {
   const ours = all.map((line, at) => (isOurs(line, at) ? line : { text: "", value: {} }));
   const last = turns.at(-1);
   const answer = last?.to === undefined ? undefined : all[last.to]?.value;
+  const before = turns.slice(0, -1).map(({ to }) => all[to ?? -1]?.value ?? {});
   const spoken = ours.slice(last?.from ?? 0);
   const agent = getText(all[answers[0] ?? -1]?.value, "result.agentInfo.name");
   const isWell =
     !refused &&
     answer !== undefined &&
     getText(answer, "result.stopReason") === "end_turn" &&
-    !isHidden(ours.slice(last?.from, last?.to), answer, agent);
+    !isHidden(ours.slice(last?.from, last?.to), agent, answer, before);
   const failure = refused ? all[answers.at(-1) ?? -1]?.value : answer;
   const code = codeOf(get(failure, "error"));
   const known = new Set([...answers, ...answersTo(all, /^(?:mark|prompt):/).map(([at]) => at)]);
@@ -242,7 +269,7 @@ export const acp: Reader = (all, asked = {}) => {
         getList(line.value, "params.options").some((option) => getText(option, "kind") === "allow_once"),
     ).length,
     turns: turns.filter(({ to }) => to !== undefined).length,
-    used: usedBy(all, turns),
+    used: usedBy(all, turns, agent),
     ending: refused ? "badly" : answer === undefined ? "open" : isWell ? "well" : "badly",
     ...(code === undefined ? {} : { code }),
     final: isWell ? finalOf(spoken) : null,
