@@ -5,7 +5,7 @@
 import { MODELS_PER_TURN_MAX } from "../protocol/limits.ts";
 import type { ModelUsage, Usage } from "../protocol/records.ts";
 import { dollars } from "../protocol/usage.ts";
-import { asCount, asName, asNumber, asObject, type JsonObject } from "./json.ts";
+import { asCount, asList, asName, asNumber, asObject, type JsonObject } from "./json.ts";
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -171,29 +171,43 @@ export const threadUsage = (sum: JsonObject): Usage => ({
   cost_usd: null,
 });
 
+/** Of one answer of an ACP agent to a prompt. */
+export interface AcpUsage {
+  readonly usage: Usage;
+  /** Empty where the answer tells no models. */
+  readonly models: readonly ModelUsage[];
+}
+
 /**
- * Tokens as an ACP agent's answer to a prompt tells them: in `usage`, which the official schema does not have yet, or as gemini
- * does in `_meta`. Most agents count cached tokens beside `inputTokens`; one counts them inside, as its `totalTokens` shows.
+ * By model in `_meta.quota`, which has all requests of the turn; else in `usage`, which the official schema does not have yet
+ * and in which requests beside the answer may be missing; else the sum of `_meta.quota`.
  */
-export const acpUsage = (result: JsonObject | undefined): Usage => {
-  const usage = asObject(result?.usage);
-  if (usage === undefined) {
-    const quota = asObject(asObject(asObject(result?._meta)?.quota)?.token_count);
-    return {
-      ...NO_USAGE,
-      input_tokens: asCount(quota?.input_tokens),
-      output_tokens: asCount(quota?.output_tokens),
-    };
-  }
-  const input = asCount(usage.inputTokens);
-  const output_tokens = asCount(usage.outputTokens);
-  const cached_tokens = asCount(usage.cachedReadTokens);
-  const isInside = asCount(usage.totalTokens) === input + output_tokens;
+export const acpUsage = (result: JsonObject | undefined): AcpUsage => {
+  const quota = asObject(asObject(result?._meta)?.quota);
+  const models = bounded(
+    asList(quota?.model_usage).map((one) => {
+      const told = asObject(one);
+      return acpCounts(asName(told?.model), asObject(told?.token_count) ?? {});
+    }),
+  );
+  if (models.length > 0) return { usage: models.reduce<Usage>(addUsage, NO_USAGE), models };
+  const whole = acpCounts(null, asObject(result?.usage) ?? asObject(quota?.token_count) ?? {});
+  return { usage: addUsage(NO_USAGE, whole), models };
+};
+
+/** Most agents count cached tokens beside their input; one counts them inside, as its `totalTokens` shows. */
+const acpCounts = (model: string | null, told: JsonObject): ModelUsage => {
+  const input = asCount(told.inputTokens) || asCount(told.input_tokens);
+  const output_tokens = asCount(told.outputTokens) || asCount(told.output_tokens);
+  const cached_tokens = asCount(told.cachedReadTokens) || asCount(told.cachedInputTokens);
+  const isInside = asCount(told.totalTokens) === input + output_tokens;
   return {
-    ...NO_USAGE,
+    model,
     input_tokens: isInside ? Math.max(0, input - cached_tokens) : input,
     output_tokens,
     cached_tokens,
-    reasoning_tokens: asCount(usage.thoughtTokens),
+    cache_write_tokens: asCount(told.cachedWriteTokens) || asCount(told.cacheWriteInputTokens),
+    reasoning_tokens: asCount(told.thoughtTokens) || asCount(told.reasoningOutputTokens),
+    cost_usd: null,
   };
 };

@@ -132,7 +132,7 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       "A session cannot be forked, and is gone on with by its id alone: there is no `last`.",
       "Files and terminals of the client are not offered: the agent uses its own, and such a request is refused.",
       "Copilot CLI and codex-acp end a turn well where their provider failed; what they give away beside it makes it a failure. Gemini CLI and claude-agent-acp give nothing away: an answer that the provider broke off is told as one that is complete.",
-      "OpenCode tells the tokens of a turn's last request alone, and claude-agent-acp leaves out what it asks beside the answer, such as a title: budgets of tokens count that much less.",
+      "OpenCode tells the tokens of a turn's last request alone: a budget of tokens counts the others of a turn as nothing.",
       "Gemini CLI prints no output of its shell over ACP, and tells nothing after a denied call: its result is told by us when the turn ends.",
     ],
     documented: [

@@ -198,6 +198,44 @@ describe("a turn", () => {
     expect(long?.split("truncated")).toHaveLength(2);
   });
 
+  test("tells what it used by model where the answer does, with what its own sum leaves out", () => {
+    const counts = {
+      inputTokens: 10,
+      cachedInputTokens: 4,
+      cachedWriteTokens: 1,
+      outputTokens: 3,
+      totalTokens: 18,
+    };
+    const model_usage = [
+      { model: "large", token_count: counts },
+      { model: "small", token_count: { input_tokens: 5, output_tokens: 1 } },
+    ];
+    const result = (models: readonly object[]) => ({
+      stopReason: "end_turn",
+      usage: { inputTokens: 10, outputTokens: 3 },
+      _meta: { quota: { model_usage: models } },
+    });
+    const cost = an.update("usage_update", { used: 1, cost: { amount: 0.5, currency: "USD" } });
+    const turnOf = (...lines: readonly object[]) =>
+      ofType(fold(lines, an.prompted()).records, "turn_completed")[0]?.payload;
+    const large = {
+      model: "large",
+      input_tokens: 10,
+      cached_tokens: 4,
+      cache_write_tokens: 1,
+      output_tokens: 3,
+    };
+    const both = turnOf(an.answered(result(model_usage)));
+    expect(both?.usage).toMatchObject({ input_tokens: 15, cached_tokens: 4, output_tokens: 4 });
+    expect(both?.models).toMatchObject([large, { model: "small", input_tokens: 5, output_tokens: 1 }]);
+    // A cost of the turn is that of its one model; of several nobody knows whose.
+    const [first] = model_usage;
+    expect(turnOf(cost, an.answered(result([first!])))?.models).toMatchObject([{ ...large, cost_usd: 0.5 }]);
+    const unsplit = turnOf(cost, an.answered(result(model_usage)));
+    expect(unsplit?.models).toBeUndefined();
+    expect(unsplit?.usage).toMatchObject({ input_tokens: 15, cost_usd: 0.5 });
+  });
+
   test("tells what it used, and of what the session has cost its own part", () => {
     const cost = (amount: number) =>
       an.update("usage_update", { used: 1, size: 9, cost: { amount, currency: "USD" } });

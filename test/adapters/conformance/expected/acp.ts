@@ -174,6 +174,23 @@ const codeOf = (error: unknown): string | undefined => {
   return getText(error, "data.errorName") === "APIError" ? "PROVIDER_ERROR" : undefined;
 };
 
+/** By model, where an answer tells them so: there it has all requests of the turn, in `usage` not always. */
+const countsOf = (answer: unknown): readonly unknown[] => {
+  const models = getList(answer, "result._meta.quota.model_usage").map((one) => get(one, "token_count"));
+  const whole = get(answer, "result.usage") ?? get(answer, "result._meta.quota.token_count");
+  return models.length > 0 ? models : isObject(whole) ? [whole] : [];
+};
+
+const cachedOf = (counts: unknown): number =>
+  getCount(counts, "cachedReadTokens") + getCount(counts, "cachedInputTokens");
+
+/** Where the sum of both is all there is, cached tokens are a part of the input; else they stand beside it. */
+const inputOf = (counts: unknown): number => {
+  const input = getCount(counts, "inputTokens") + getCount(counts, "input_tokens");
+  const isAll = getCount(counts, "totalTokens") === input + getCount(counts, "outputTokens");
+  return input - (isAll ? cachedOf(counts) : 0);
+};
+
 /** Each answer tells its own turn's tokens, but Copilot's those of its session so far: its last one has them all. */
 const usedBy = (
   lines: readonly Printed[],
@@ -181,28 +198,8 @@ const usedBy = (
   agent: string | undefined,
 ): Expected["used"] => {
   const ended = turns.flatMap(({ to }) => (to === undefined ? [] : [to]));
-  const told = ended.map((at) => get(lines[at]?.value, "result"));
-  const answers =
-    agent === "Copilot" ? told.filter((answer) => isObject(get(answer, "usage"))).slice(-1) : told;
-  const total = (name: string, other?: string): number =>
-    sum(
-      answers.map((answer) =>
-        isObject(get(answer, "usage"))
-          ? getCount(answer, `usage.${name}`)
-          : getCount(answer, `_meta.quota.token_count.${other}`),
-      ),
-    );
-  // Where the sum of both is all there is, cached tokens are a part of the input; else they stand beside it.
-  const inside = sum(
-    answers
-      .map((answer) => get(answer, "usage"))
-      .filter(
-        (usage) =>
-          getCount(usage, "totalTokens") > 0 &&
-          getCount(usage, "totalTokens") === getCount(usage, "inputTokens") + getCount(usage, "outputTokens"),
-      )
-      .map((usage) => getCount(usage, "cachedReadTokens")),
-  );
+  const told = ended.map((at) => countsOf(lines[at]?.value));
+  const counts = (agent === "Copilot" ? told.filter((one) => one.length > 0).slice(-1) : told).flat();
   // The session's cost so far: what stood there before the first turn was spent by others.
   const costAt = (at: number): number | undefined =>
     lines
@@ -213,10 +210,12 @@ const usedBy = (
       .at(-1);
   const last = costAt(ended.at(-1) ?? 0);
   return {
-    input: total("inputTokens", "input_tokens") - inside,
-    output: total("outputTokens", "output_tokens"),
-    cached: total("cachedReadTokens"),
-    reasoning: total("thoughtTokens"),
+    input: sum(counts.map(inputOf)),
+    output: sum(counts.map((one) => getCount(one, "outputTokens") + getCount(one, "output_tokens"))),
+    cached: sum(counts.map(cachedOf)),
+    reasoning: sum(
+      counts.map((one) => getCount(one, "thoughtTokens") + getCount(one, "reasoningOutputTokens")),
+    ),
     cost: last === undefined ? null : dollars(last - (costAt(turns[0]?.from ?? 0) ?? 0)),
   };
 };
