@@ -77,7 +77,7 @@ const onText = (state: AppServerState, item: JsonObject, out: DecodedItem[]): Ap
 /** The summary; where there is none, what the model itself thought. */
 const thoughtOf = ({ summary, content }: JsonObject): string => {
   const texts = [summary, content].map((list) => asList(list).filter((part) => typeof part === "string"));
-  return (texts.find((list) => list.length > 0) ?? []).join("\n\n");
+  return (texts.find((list) => list.length > 0) ?? []).join(BETWEEN_PARTS);
 };
 
 /** `item/agentMessage/delta`, and of reasoning the summary: its raw text says the same at more length. */
@@ -96,6 +96,20 @@ export const onDelta = (
     ? state
     : { ...state, in_pieces: appended(state.in_pieces, id, IN_PIECES_MAX) };
 };
+
+/** A summary's next part: parts stand apart, in pieces as in the whole. */
+export const onThoughtPart = (
+  state: AppServerState,
+  params: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = asName(params?.itemId);
+  if (id !== null && state.in_pieces.includes(id))
+    out.push(voice.text("reasoning", BETWEEN_PARTS, { message_id: id }));
+  return state;
+};
+
+const BETWEEN_PARTS = "\n\n";
 
 const onTool = (
   state: AppServerState,

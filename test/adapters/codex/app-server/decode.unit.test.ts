@@ -146,6 +146,17 @@ describe("a turn", () => {
     ]);
   });
 
+  test("parts of a summary of thoughts stand apart in pieces as they do in the whole", () => {
+    const part = notice("item/reasoning/summaryPartAdded", { itemId: "r" });
+    const piece = (text: string) => notice("item/reasoning/summaryTextDelta", { itemId: "r", delta: text });
+    const whole = item("completed", "reasoning", { id: "r", summary: ["First.", "Then."] });
+    const told = (...lines: readonly object[]) =>
+      ofType(fold(lines, given()).records, "agent.event")
+        .map(({ payload }) => payload.text)
+        .join("");
+    expect(told(part, piece("Fir"), piece("st."), part, piece("Then."), whole)).toBe(told(whole));
+  });
+
   test("text that came in no pieces is told whole: an answer, and a summary of thoughts", () => {
     const { records } = fold(
       [
