@@ -20,7 +20,7 @@ import { type Printed, readLines } from "./expected/printed.ts";
 import type { Recorded } from "./expected/readers.ts";
 import { type Mutant, mutantsOf, seeded, seedOf } from "./mutants.ts";
 import { exit, isRecord, plain } from "./support.ts";
-import { toldOf } from "./told.ts";
+import { type Told, toldAs, toldOf } from "./told.ts";
 import { built, openingFor, ownRuns, present, runOf, titleOf, transcriptsOf } from "./transcripts.ts";
 
 const EXITS: readonly ExitFacts[] = [
@@ -120,6 +120,18 @@ const checkTexts = (of: Recorded, lines: readonly Printed[], asked: Asked, { rec
   expect(told.reasoning.length).toBeLessThanOrEqual(textOf(said, "reasoning").length);
 };
 
+/** In a dialogue a call, an answer and a turn have ids: what is said of one again is no other one. */
+const checkRepeated = (of: Recorded, lines: readonly Printed[], asked: Asked, { records }: Folded): void => {
+  const things = ({ calls, results, turns, asks, sessions }: Told) => ({
+    calls,
+    results,
+    turns,
+    asks,
+    sessions,
+  });
+  expect(things(toldOf(records))).toEqual(things(toldAs(of.read(lines, asked))));
+};
+
 /** The same but for one more that is not known. */
 const checkHarmless = (adapter: AgentAdapter, run: Folded, mutant: Folded): void => {
   const { unknown, ...told } = toldOf(run.records);
@@ -160,6 +172,7 @@ describe.each(built.map((of) => [titleOf(of), of] as const))("%s", (_title, of) 
         checkSuccesses(of, mutant.lines, asked, good);
         checkTexts(of, mutant.lines, asked, folded);
         if (mutant.hopeless) expect(good).toEqual([]);
+        if (mutant.repeats && of.dialogue !== undefined) checkRepeated(of, mutant.lines, asked, folded);
         if (mutant.harmless) checkHarmless(adapter, whole, folded);
       });
     }

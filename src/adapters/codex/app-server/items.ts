@@ -7,7 +7,14 @@ import { appended } from "../../bounded-list.ts";
 import { type ToolFacts, voiceOf } from "../../events.ts";
 import { keptText } from "../../final-text.ts";
 import { asList, asName, asNumber, asObject, asString, bytesOf, type JsonObject } from "../../json.ts";
-import { type AppServerState, IN_PIECES_MAX, ITEMS_MAX, type OpenItem, PATHS_MAX_BYTES } from "./state.ts";
+import {
+  type AppServerState,
+  DONE_MAX,
+  IN_PIECES_MAX,
+  ITEMS_MAX,
+  type OpenItem,
+  PATHS_MAX_BYTES,
+} from "./state.ts";
 
 const voice = voiceOf("codex");
 
@@ -38,6 +45,18 @@ const NOTICES: ReadonlyMap<unknown, string> = new Map([
 type Phase = "started" | "completed";
 
 export const onItem = (
+  before: AppServerState,
+  phase: Phase,
+  item: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = asName(item?.id);
+  if (id !== null && before.done.includes(id)) return before;
+  const state = toldItem(before, phase, item, out);
+  return phase === "started" || id === null ? state : { ...state, done: appended(state.done, id, DONE_MAX) };
+};
+
+const toldItem = (
   state: AppServerState,
   phase: Phase,
   item: JsonObject | undefined,

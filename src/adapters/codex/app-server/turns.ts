@@ -90,6 +90,7 @@ const turnEnded = (before: AppServerState, error: WorkerError | null, out: Decod
     turns_ended: state.turns_started,
     asks: [],
     in_pieces: [],
+    done: [],
     reported: null,
     failed: error,
     usage: addUsage(state.usage, state.turn_usage),

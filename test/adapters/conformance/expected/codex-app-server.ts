@@ -56,21 +56,25 @@ const hasFailed = (line: Message): boolean =>
   (get(itemOf(line), "error") ?? null) !== null ||
   get(itemOf(line), "success") === false;
 
-/** Calls by their first sight; a result when they are complete, or a bad one where their turn ends before. */
+/** Calls by their first sight; a result once, when they are complete, or a bad one where their turn ends before. */
 const toolsOf = (lines: readonly Printed[]) => {
   const calls = new Map<string, string>();
   const results: string[] = [];
   const open = new Set<string>();
+  const over = new Set<string>();
   for (const line of notices(lines, "item/started", "item/completed", "turn/completed")) {
     const id = idOf(line) ?? "";
     if (line.method === "turn/completed") {
       for (const one of open) results.push(`${one} failed`);
       open.clear();
-    } else if (TOOLS.has(typeOf(line))) {
+      over.clear();
+    } else if (TOOLS.has(typeOf(line)) && !over.has(id)) {
       if (!calls.has(id)) calls.set(id, `${id} ${getText(itemOf(line), "tool") ?? null}`);
       if (line.method === "item/started") open.add(id);
       else results.push(`${id} ${hasFailed(line) ? "failed" : "ok"}`);
-      if (line.method === "item/completed") open.delete(id);
+      if (line.method === "item/started") continue;
+      open.delete(id);
+      over.add(id);
     }
   }
   return { calls: [...calls.values()], results };
