@@ -5,7 +5,7 @@
 import { MODELS_PER_TURN_MAX } from "../protocol/limits.ts";
 import type { ModelUsage, Usage } from "../protocol/records.ts";
 import { dollars } from "../protocol/usage.ts";
-import { asCount, asName, asNumber, asObject, type JsonObject } from "./json.ts";
+import { asCount, asList, asName, asNumber, asObject, type JsonObject } from "./json.ts";
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -23,6 +23,15 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
   cost_usd:
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
+});
+
+/** What a running total has grown by. One that has shrunk has grown by nothing. */
+export const grownBy = (now: Usage, before: Usage): Usage => ({
+  input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
+  output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
+  cached_tokens: Math.max(0, now.cached_tokens - before.cached_tokens),
+  reasoning_tokens: Math.max(0, now.reasoning_tokens - before.reasoning_tokens),
+  cost_usd: null,
 });
 
 /** More than any run costs; a larger number is not a price. */
@@ -162,26 +171,43 @@ export const threadUsage = (sum: JsonObject): Usage => ({
   cost_usd: null,
 });
 
+/** Of one answer of an ACP agent to a prompt. */
+export interface AcpUsage {
+  readonly usage: Usage;
+  /** Empty where the answer tells no models. */
+  readonly models: readonly ModelUsage[];
+}
+
 /**
- * Tokens of one turn as an ACP agent's answer to its prompt tells them: in `usage`, which the official schema does not have
- * yet, or as gemini does in `_meta`. `counted`: something is told.
+ * By model in `_meta.quota`, which has all requests of the turn; else in `usage`, which the official schema does not have yet
+ * and in which requests beside the answer may be missing; else the sum of `_meta.quota`.
  */
-export const acpUsage = (result: JsonObject | undefined): { tokens: Usage; counted: boolean } => {
-  const usage = asObject(result?.usage);
-  const quota = asObject(asObject(asObject(result?._meta)?.quota)?.token_count);
-  const tokens: Usage =
-    usage === undefined
-      ? {
-          ...NO_USAGE,
-          input_tokens: asCount(quota?.input_tokens),
-          output_tokens: asCount(quota?.output_tokens),
-        }
-      : {
-          ...NO_USAGE,
-          input_tokens: asCount(usage.inputTokens),
-          output_tokens: asCount(usage.outputTokens),
-          cached_tokens: asCount(usage.cachedReadTokens),
-          reasoning_tokens: asCount(usage.thoughtTokens),
-        };
-  return { tokens, counted: tokens.input_tokens + tokens.output_tokens > 0 };
+export const acpUsage = (result: JsonObject | undefined): AcpUsage => {
+  const quota = asObject(asObject(result?._meta)?.quota);
+  const models = bounded(
+    asList(quota?.model_usage).map((one) => {
+      const told = asObject(one);
+      return acpCounts(asName(told?.model), asObject(told?.token_count) ?? {});
+    }),
+  );
+  if (models.length > 0) return { usage: models.reduce<Usage>(addUsage, NO_USAGE), models };
+  const whole = acpCounts(null, asObject(result?.usage) ?? asObject(quota?.token_count) ?? {});
+  return { usage: addUsage(NO_USAGE, whole), models };
+};
+
+/** Most agents count cached tokens beside their input; one counts them inside, as its `totalTokens` shows. */
+const acpCounts = (model: string | null, told: JsonObject): ModelUsage => {
+  const input = asCount(told.inputTokens) || asCount(told.input_tokens);
+  const output_tokens = asCount(told.outputTokens) || asCount(told.output_tokens);
+  const cached_tokens = asCount(told.cachedReadTokens) || asCount(told.cachedInputTokens);
+  const isInside = asCount(told.totalTokens) === input + output_tokens;
+  return {
+    model,
+    input_tokens: isInside ? Math.max(0, input - cached_tokens) : input,
+    output_tokens,
+    cached_tokens,
+    cache_write_tokens: asCount(told.cachedWriteTokens) || asCount(told.cacheWriteInputTokens),
+    reasoning_tokens: asCount(told.thoughtTokens) || asCount(told.reasoningOutputTokens),
+    cost_usd: null,
+  };
 };

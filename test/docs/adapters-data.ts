@@ -5,8 +5,8 @@ export interface KindFacts {
   readonly limits: readonly string[];
   /** Lines of types that are documented, with as much in them as the type needs. */
   readonly documented: readonly object[];
-  /** What is said of those in the column of runs. */
-  readonly documentedAs?: string;
+  /** The same of the way in which it is spoken with, where it has another. */
+  readonly spoken?: readonly object[];
   /** The suite of `npm run test:agents` that runs the CLI itself. */
   readonly suite?: string;
 }
@@ -72,6 +72,24 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       ...each("web_search", (type) => ({ type: "item.started", item: { id: "i", type } })),
       ...each("todo_list plan", (type) => ({ type: "item.completed", item: { id: "i", type } })),
     ],
+    spoken: [
+      ...each(
+        `mcpToolCall dynamicToolCall collabAgentToolCall webSearch imageView imageGeneration sleep plan contextCompaction
+         enteredReviewMode exitedReviewMode subAgentActivity hookPrompt functionCallOutput`,
+        (type) => ({ method: "item/completed", params: { item: { id: "i", type } } }),
+      ),
+      { method: "item/reasoning/summaryTextDelta", params: { itemId: "i", delta: "x" } },
+      ...each(
+        `turn/plan/updated thread/compacted thread/closed model/rerouted mcpServer/startupStatus/updated guardianWarning
+         deprecationNotice`,
+        (method) => ({ method, params: {} }),
+      ),
+      ...each("item/permissions/requestApproval mcpServer/elicitation/request", (method) => ({
+        id: 0,
+        method,
+        params: { itemId: "i" },
+      })),
+    ],
     suite: "agents/codex.e2e",
   },
   gemini_cli: {
@@ -113,7 +131,8 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
     limits: [
       "A session cannot be forked, and is gone on with by its id alone: there is no `last`.",
       "Files and terminals of the client are not offered: the agent uses its own, and such a request is refused.",
-      "Some agents tell an error of the provider as an answer that ends well (Copilot CLI, codex-acp): it is told as they tell it.",
+      "Copilot CLI and codex-acp end a turn well where their provider failed; what they give away beside it makes it a failure. Gemini CLI and claude-agent-acp give nothing away: an answer that the provider broke off is told as one that is complete.",
+      "OpenCode tells the tokens of a turn's last request alone: a budget of tokens counts the others of a turn as nothing.",
       "Gemini CLI prints no output of its shell over ACP, and tells nothing after a denied call: its result is told by us when the turn ends.",
     ],
     documented: [
@@ -160,7 +179,6 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
         params: {},
       })),
     ],
-    documentedAs: "transcripts",
     suite: "agents/acp.e2e",
   },
 };

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { table } from "../../scripts/markdown.ts";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
 import { adapterFor, adapters } from "../../src/adapters/registry.ts";
-import { type Observed, observed, type Seen, toldOfLine } from "../adapters/conformance/observe.ts";
-import { built, VERDICTS } from "../adapters/conformance/transcripts.ts";
+import type { Recorded } from "../adapters/conformance/expected/readers.ts";
+import { nameOf, type Observed, observed, type Seen, toldOfLine } from "../adapters/conformance/observe.ts";
+import { built, openingFor, VERDICTS } from "../adapters/conformance/transcripts.ts";
 import { KIND_FACTS, type KindFacts } from "./adapters-data.ts";
 
 const test = join(import.meta.dirname, "..");
@@ -18,7 +19,9 @@ export const kinds = (): readonly (readonly [AgentAdapter, KindFacts])[] =>
     return [adapter, facts];
   });
 
-const recordedOf = (adapter: AgentAdapter) => built.find(({ kind }) => adapterFor(kind) === adapter);
+/** The ways in which a kind is run, each with its own lines. */
+const waysOf = (adapter: AgentAdapter): readonly Recorded[] =>
+  built.filter(({ kind }) => adapterFor(kind) === adapter);
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -39,42 +42,36 @@ const linesOf = ({ types }: Observed): readonly (readonly string[])[] =>
     `${runs}`,
   ]);
 
-/** A type by its name, as those that were seen are named. */
-const documentedName = (line: Readonly<Record<string, unknown>>): string => {
-  const update = (line.params as { update?: { sessionUpdate?: string; status?: string } } | undefined)
-    ?.update;
-  if (typeof line.method === "string")
-    return [line.method, update?.sessionUpdate, update?.status]
-      .filter((part) => part !== undefined)
-      .join(" ");
-  const inner = line.item as { type?: string } | undefined;
-  const block = (line.message as { content?: readonly { type: string }[] } | undefined)?.content?.[0];
-  return [line.type, line.subtype, inner?.type, block?.type, line.severity]
-    .filter((part) => part !== undefined)
-    .join(" ");
+const rowsOf = (
+  adapter: AgentAdapter,
+  of: Recorded,
+  documented: readonly object[],
+): readonly (readonly string[])[] => {
+  const seen = observed(of);
+  const others = documented
+    .map((line) => [nameOf({ ...line }) ?? "", line] as const)
+    .filter(([name]) => !Object.hasOwn(seen.types, name))
+    .map(([name, line]) => [
+      code(name),
+      toldCell(toldOfLine(adapter, line, openingFor(of))),
+      "documented only",
+    ]);
+  return [...linesOf(seen), ...others];
 };
 
-const documentedRows = (
-  adapter: AgentAdapter,
-  { documented, documentedAs = "documented only" }: KindFacts,
-  seen: Pick<Observed, "types">,
-): readonly (readonly string[])[] =>
-  documented
-    .map((line) => [documentedName(line as Readonly<Record<string, unknown>>), line] as const)
-    .filter(([name]) => !Object.hasOwn(seen.types, name))
-    .map(([name, line]) => [code(name), toldCell(toldOfLine(adapter, line)), documentedAs]);
-
-const evidence = (adapter: AgentAdapter, { suite }: KindFacts, seen: Observed | undefined): string => {
-  const recorded = Object.entries(seen?.transcripts ?? {});
+const evidence = (adapter: AgentAdapter, { suite }: KindFacts, ways: readonly Recorded[]): string => {
+  const seen = ways.map(observed);
+  const recorded = seen.flatMap(({ transcripts }) => Object.entries(transcripts));
+  const recordings = seen.reduce((sum, one) => sum + one.recordings, 0);
   const folder = adapter.kind.replaceAll("_", "-");
   const own = existsSync(join(test, "adapters", folder))
     ? `[its own](../test/adapters/${folder})`
     : undefined;
   const parts = [
     ...recorded.map(([version, runs]) => `${runs} recorded runs of ${version}`),
-    seen === undefined ? undefined : `${seen.recordings} recordings in [test/recordings](../test/recordings)`,
+    ways.length === 0 ? undefined : `${recordings} recordings in [test/recordings](../test/recordings)`,
     `the suites for every kind ([conformance](../test/adapters/conformance/conformance.unit.test.ts)${
-      seen === undefined
+      ways.length === 0
         ? ""
         : ", [second reader](../test/adapters/conformance/recordings.unit.test.ts), [spoilt runs](../test/adapters/conformance/mutations.int.test.ts)"
     })`,
@@ -84,17 +81,19 @@ const evidence = (adapter: AgentAdapter, { suite }: KindFacts, seen: Observed | 
   return `Evidence: ${parts.filter((part) => part !== undefined).join("; ")}.`;
 };
 
+const PRINTS = ["the CLI prints", "it is told as", "runs with it"];
+
+const linesPart = (adapter: AgentAdapter, { documented, spoken }: KindFacts, of: Recorded): string =>
+  of.way === undefined
+    ? table(PRINTS, rowsOf(adapter, of, documented))
+    : `Spoken with, by ${code(`${adapter.kind} ${of.way}`)}:\n\n${table(PRINTS, rowsOf(adapter, of, spoken ?? []))}`;
+
 const kindPart = ([adapter, facts]: readonly [AgentAdapter, KindFacts]): string => {
-  const of = recordedOf(adapter);
-  const seen = of === undefined ? undefined : observed(of);
-  const rows = [
-    ...(seen === undefined ? [] : linesOf(seen)),
-    ...documentedRows(adapter, facts, seen ?? { types: {} }),
-  ];
+  const ways = waysOf(adapter);
   const events =
-    rows.length === 0
+    ways.length === 0
       ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](decisions/0002-command-output-is-lines.md)).`
-      : `${table(["the CLI prints", "it is told as", "runs with it"], rows)}
+      : `${ways.map((of) => linesPart(adapter, facts, of)).join("\n\n")}
 
 A line that is no JSON object, and any other type, is one Unknown without its text.`;
   return `## ${code(adapter.kind)}
@@ -107,7 +106,7 @@ What it cannot do:
 
 ${facts.limits.map((limit) => `- ${limit}`).join("\n")}
 
-${evidence(adapter, facts, seen)}
+${evidence(adapter, facts, ways)}
 `;
 };
 
@@ -122,11 +121,23 @@ const capabilityTable = (): string => {
   );
 };
 
-const outcomeTable = (): string => {
-  const scenarios = [...new Set(built.flatMap(({ kind }) => Object.keys(VERDICTS[kind] ?? {})))].sort();
+/** A column for each kind and its way; where its agents differ, for each agent. */
+const columnsOf = (of: Recorded) => {
+  const { kind } = adapterFor(of.kind)!;
+  const lists = new Set(of.versions.map((version) => VERDICTS[version] ?? {}));
+  return [...lists].map((verdicts) => {
+    const version = of.versions.find((one) => VERDICTS[one] === verdicts)!;
+    const title = lists.size > 1 ? version : [kind, of.way].filter(Boolean).join(" ");
+    return { title, verdicts };
+  });
+};
+
+const outcomeTable = (ways: readonly Recorded[]): string => {
+  const columns = ways.flatMap(columnsOf);
+  const scenarios = [...new Set(columns.flatMap(({ verdicts }) => Object.keys(verdicts)))].sort();
   return table(
-    ["scenario", ...built.map(({ kind }) => code(adapterFor(kind)!.kind))],
-    scenarios.map((name) => [code(name), ...built.map(({ kind }) => VERDICTS[kind]?.[name] ?? "")]),
+    ["scenario", ...columns.map(({ title }) => code(title))],
+    scenarios.map((name) => [code(name), ...columns.map(({ verdicts }) => verdicts[name] ?? "")]),
   );
 };
 
@@ -134,7 +145,7 @@ export const page = (): string => `# Adapters
 
 What each kind of agent makes of what its CLI prints. The events are those of agent-event.txt; \`session_started\`, \`turn_started\`,
 \`turn_completed\` and \`worker_message\` are records of their own beside them. A type of line that is told in several ways, by what is in it or by what was told before,
-has them all in its row. Generated by \`npm run docs\` from the tables of the tests: what was seen is in \`test/adapters/conformance/observed\`,
+has them all in its row; \`result of …\` and \`error of …\` are answers to what we asked, and \`reply\` is what we say to it. Generated by \`npm run docs\` from the tables of the tests: what was seen is in \`test/adapters/conformance/observed\`,
 which a test holds against the recorded runs.
 
 ${kinds().map(kindPart).join("\n")}
@@ -147,7 +158,13 @@ ${capabilityTable()}
 Each run of a CLI against a fake provider on loopback, by its scenario: completed, or the code of its failure. \`sig…\` are runs that were
 sent a signal while a tool ran or an answer streamed; \`-group\` sent it to the process group, \`-then-resume\` is the session's next run. Empty: not recorded.
 
-${outcomeTable()}
+${outcomeTable(built.filter(({ dialogue }) => dialogue === undefined))}
+
+And each dialogue with an agent that is spoken with: in \`cancel-…\` and \`interrupt\` its turn was cancelled, in \`kill-first\` it was killed
+and in \`stdin-eof-tool\` its input was ended while a tool ran; \`load-unknown\` asked for a session that there is not, and
+\`protocol-errors\` spoke in the wrong order.
+
+${outcomeTable(built.filter(({ dialogue }) => dialogue !== undefined))}
 
 What decides is the CLI's own word for the end of the last turn, then the exit: without that word exit code 0 is a failure, too
 (NO_TERMINAL_EVENT), and so is any exit after a signal of ours (AGENT_FAILED).

@@ -2,14 +2,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { adapterFor } from "../../src/adapters/registry.ts";
 import { observe, observed, toldOfLine } from "../adapters/conformance/observe.ts";
-import { built, present } from "../adapters/conformance/transcripts.ts";
+import { built, openingFor, present, titleOf } from "../adapters/conformance/transcripts.ts";
 import { kinds } from "./adapters.ts";
 import { KIND_FACTS } from "./adapters-data.ts";
 
 const RECORD = "run `node test/adapters/conformance/observe.ts --record` where the transcripts are";
 
-describe.each(built.map((of) => [of.kind, of] as const))("%s", (_kind, of) => {
+describe.each(built.map((of) => [titleOf(of), of] as const))("%s", (_title, of) => {
   it.skipIf(!present)("what was seen of its recorded runs is in the file", () => {
     expect(observed(of), RECORD).toEqual(observe(of, true));
   });
@@ -27,9 +28,12 @@ describe.each(built.map((of) => [of.kind, of] as const))("%s", (_kind, of) => {
 
 it.each(kinds().map(([adapter, facts]) => [adapter.kind, adapter, facts] as const))(
   "%s: what is documented is known to it, and its suite is there",
-  (_kind, adapter, { documented, limits, suite }) => {
+  (_kind, adapter, { documented, spoken = [], limits, suite }) => {
     for (const line of documented)
       expect(toldOfLine(adapter, line), JSON.stringify(line)).not.toContain("Unknown");
+    const dialogue = built.find(({ kind, way }) => way !== undefined && adapterFor(kind) === adapter);
+    for (const line of spoken)
+      expect(toldOfLine(adapter, line, openingFor(dialogue!)), JSON.stringify(line)).not.toContain("Unknown");
     expect(limits.length).toBeGreaterThan(0);
     expect(suite === undefined || existsSync(join(import.meta.dirname, "..", `${suite}.test.ts`))).toBe(true);
   },

@@ -57,7 +57,8 @@ const inWords = (text: string): WorkerError | undefined => {
   );
 };
 
-const COPILOT = "Copilot";
+/** The name that Copilot CLI gives itself. */
+export const COPILOT = "Copilot";
 /** Its words for an answer without anything in it, the one error that it counts tokens for. */
 const EMPTY_ANSWER = "Error: No response was returned.";
 

@@ -1,14 +1,14 @@
 /** A turn: from when the agent has read a prompt to its answer to that prompt's request. */
-import type { WorkerError } from "../../protocol/records.ts";
+import type { ModelUsage, Usage, WorkerError } from "../../protocol/records.ts";
 import { dollars } from "../../protocol/usage.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { classifyName } from "../classify.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../dialogue.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
 import { asObject, asWord, type JsonObject } from "../json.ts";
-import { acpUsage, addUsage } from "../usage.ts";
+import { type AcpUsage, acpUsage, addUsage, grownBy } from "../usage.ts";
 import type { AcpState } from "./state.ts";
-import { rpcError, toldError } from "./told-errors.ts";
+import { COPILOT, rpcError, toldError } from "./told-errors.ts";
 import { endTools } from "./tools.ts";
 
 const voice = voiceOf("acp");
@@ -20,7 +20,11 @@ export const ended = (state: AcpState): AcpState =>
 
 /** The answer to a mark: the agent has read the prompt that stands behind it. */
 export const onMark = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState =>
-  state.given === null && state.answered !== message_id ? begun(state, message_id, out) : state;
+  state.given === null && state.answered !== message_id
+    ? { ...begun(state, message_id, out), said: NOTHING_SAID, trouble: null }
+    : state;
+
+const NOTHING_SAID: AcpState["said"] = { id: null, text: "", state: "ended" };
 
 const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => {
   const turn = state.turns_started + 1;
@@ -29,12 +33,26 @@ const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpStat
     ...state,
     given: { message_id, acknowledged: false },
     turns_started: turn,
-    said: { id: null, text: "", state: "ended" },
-    trouble: null,
   };
 };
 
-/** The answer to a prompt. */
+/** Copilot tells what its session has used so far, others what the turn has. An answer that tells nothing changes nothing. */
+const usageOf = (
+  { agent, session_usage }: AcpState,
+  result: JsonObject | undefined,
+): AcpUsage & { readonly session_usage: Usage } => {
+  const told = acpUsage(result);
+  if (agent !== COPILOT || !hasTokens(told.usage)) return { ...told, session_usage };
+  return { usage: grownBy(told.usage, session_usage), models: [], session_usage: told.usage };
+};
+
+const hasTokens = ({ input_tokens, output_tokens }: Usage): boolean => input_tokens + output_tokens > 0;
+
+/** The cost is the turn's, so it is that of its one model; of several nobody knows whose, and then all is told as one. */
+const withCost = (models: readonly ModelUsage[], cost_usd: number | null): readonly ModelUsage[] =>
+  cost_usd === null ? models : models.length > 1 ? [] : models.map((one) => ({ ...one, cost_usd }));
+
+/** The answer to a prompt. Of an agent that answers no mark, all that was said since its last turn belongs to this one. */
 export const onPromptAnswer = (
   before: AcpState,
   message_id: string,
@@ -50,12 +68,13 @@ export const onPromptAnswer = (
   const state = endTools(open, out);
   out.push(...withdrawn(state.asks));
   const result = asObject(answer.result);
-  const { tokens, counted } = acpUsage(result);
-  const error = result === undefined ? rpcError(asObject(answer.error)) : stopError(state, result, counted);
+  const { usage: tokens, models, session_usage } = usageOf(state, result);
+  const error =
+    result === undefined ? rpcError(asObject(answer.error)) : stopError(state, result, hasTokens(tokens));
   if (error !== null) out.push(voice.error(error));
   const { total, counted: before_usd } = state.cost;
   const usage = { ...tokens, cost_usd: total === null ? null : dollars(Math.max(0, total - before_usd)) };
-  out.push(turnCompleted(state.turns_started, usage, null, error));
+  out.push(turnCompleted(state.turns_started, usage, null, error, withCost(models, usage.cost_usd)));
   // A prompt is all that it was started for.
   if (!state.interactive) out.push({ type: "reply", closes: true });
   return {
@@ -67,6 +86,8 @@ export const onPromptAnswer = (
     failed: error,
     stop_reason: asWord(result?.stopReason),
     usage: addUsage(state.usage, usage),
+    session_usage,
+    said: given === null ? ended(state).said : state.said,
     cost: { total, counted: total ?? before_usd },
     trouble: null,
   };

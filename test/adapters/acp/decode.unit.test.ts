@@ -158,6 +158,15 @@ describe("a turn", () => {
     ]);
   });
 
+  test("of an agent that answers no mark has all that was said since the turn before", () => {
+    const finalOf = (...lines: readonly object[]) =>
+      acp.finish(fold(lines, an.opened({ interactive: true })).state, exit()).outcome.completion.final_text;
+    const first = [an.chunk("one"), an.answered()];
+    expect(finalOf(...first)).toBe("one");
+    const done = { stopReason: "end_turn" };
+    expect(finalOf(...first, an.chunk("two"), an.chunk("!"), an.answered(done, an.OTHER))).toBe("two!");
+  });
+
   test("is not begun by what an agent says unasked, and the next prompt waits for its end", () => {
     const unasked = fold([an.chunk("Warning: something")], an.opened({ interactive: true }));
     expect(unasked.records.map(({ type }) => type)).toEqual(["agent.event"]);
@@ -187,6 +196,44 @@ describe("a turn", () => {
     const long = textOf(...Array.from({ length: 100 }, () => an.chunk("x".repeat(1_000))));
     expect(long).toMatch(/^x{30000,}…\(truncated\)$/);
     expect(long?.split("truncated")).toHaveLength(2);
+  });
+
+  test("tells what it used by model where the answer does, with what its own sum leaves out", () => {
+    const counts = {
+      inputTokens: 10,
+      cachedInputTokens: 4,
+      cachedWriteTokens: 1,
+      outputTokens: 3,
+      totalTokens: 18,
+    };
+    const model_usage = [
+      { model: "large", token_count: counts },
+      { model: "small", token_count: { input_tokens: 5, output_tokens: 1 } },
+    ];
+    const result = (models: readonly object[]) => ({
+      stopReason: "end_turn",
+      usage: { inputTokens: 10, outputTokens: 3 },
+      _meta: { quota: { model_usage: models } },
+    });
+    const cost = an.update("usage_update", { used: 1, cost: { amount: 0.5, currency: "USD" } });
+    const turnOf = (...lines: readonly object[]) =>
+      ofType(fold(lines, an.prompted()).records, "turn_completed")[0]?.payload;
+    const large = {
+      model: "large",
+      input_tokens: 10,
+      cached_tokens: 4,
+      cache_write_tokens: 1,
+      output_tokens: 3,
+    };
+    const both = turnOf(an.answered(result(model_usage)));
+    expect(both?.usage).toMatchObject({ input_tokens: 15, cached_tokens: 4, output_tokens: 4 });
+    expect(both?.models).toMatchObject([large, { model: "small", input_tokens: 5, output_tokens: 1 }]);
+    // A cost of the turn is that of its one model; of several nobody knows whose.
+    const [first] = model_usage;
+    expect(turnOf(cost, an.answered(result([first!])))?.models).toMatchObject([{ ...large, cost_usd: 0.5 }]);
+    const unsplit = turnOf(cost, an.answered(result(model_usage)));
+    expect(unsplit?.models).toBeUndefined();
+    expect(unsplit?.usage).toMatchObject({ input_tokens: 15, cost_usd: 0.5 });
   });
 
   test("tells what it used, and of what the session has cost its own part", () => {
@@ -273,6 +320,35 @@ describe("an error that an agent tells as its answer", () => {
     expect(outcome("codex", said, ok).status).toBe("completed");
     const over = an.update("session_info_update", { _meta: { codex: { threadStatus: { type: "active" } } } });
     expect(outcome("codex", trouble, over, said, ok).status).toBe("completed");
+  });
+
+  test("is one in an agent that answers no mark, too", () => {
+    const from = fold([an.initialized({ agentInfo: { name: "Copilot" } }), an.created()]).state;
+    const { state } = fold([an.chunk("Error: 401 bad key"), ok], from);
+    expect(acp.finish(state, exit()).outcome.error?.code).toBe("TOKEN_INVALID");
+  });
+
+  test("is one in a later turn of copilot, whose tokens are those of its session so far", () => {
+    const session = (outputTokens: number) => ({
+      stopReason: "end_turn",
+      usage: {
+        inputTokens: 10,
+        outputTokens,
+        totalTokens: 10 + outputTokens,
+        cachedReadTokens: 4,
+      },
+    });
+    const later = [an.marked(an.OTHER), an.chunk("Error: 429 slow down")];
+    const turn = (outputTokens: number) => [...later, an.answered(session(outputTokens), an.OTHER)];
+    const first = an.answered(session(3));
+    expect(outcome("Copilot", first, ...turn(3)).error?.code).toBe("RATE_LIMITED");
+    expect(outcome("Copilot", first, ...turn(7)).status).toBe("completed");
+    const { records } = fold([first, ...turn(7)], from("Copilot"));
+    // Cached tokens are a part of its input, as its total shows.
+    expect(ofType(records, "turn_completed").map(({ payload }) => payload.usage)).toMatchObject([
+      { input_tokens: 6, cached_tokens: 4, output_tokens: 3 },
+      { input_tokens: 0, cached_tokens: 0, output_tokens: 4 },
+    ]);
   });
 
   test("is one where copilot's last chunk is one, and it counts no tokens", () => {

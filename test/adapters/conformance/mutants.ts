@@ -15,6 +15,8 @@ export interface Mutant {
   readonly hopeless?: true;
   /** The run itself, and a line of a type of tomorrow. */
   readonly harmless?: true;
+  /** Every line of the run, one of them twice. */
+  readonly repeats?: true;
 }
 
 /** How many of each are made of one run. */
@@ -26,7 +28,6 @@ const INSERTED = 2;
 const RETYPED = 16;
 const REMOVED = 8;
 
-const TOMORROW = readLine('{"type":"a_type_of_tomorrow","text":"of tomorrow"}');
 const OTHER_VALUES: readonly unknown[] = [
   null,
   7,
@@ -96,13 +97,13 @@ export const mutantsOf = (run: readonly Printed[], of: Recorded, random: () => n
     return { name: `lines ${at} and ${next} swapped`, lines: run.with(at, run[next]!).with(next, run[at]!) };
   });
   const doubled = [run.length - 1, ...some(DOUBLED, (at) => at)].map(
-    (at): Mutant => ({ name: `line ${at} twice`, lines: run.toSpliced(at, 0, run[at]!) }),
+    (at): Mutant => ({ name: `line ${at} twice`, lines: run.toSpliced(at, 0, run[at]!), repeats: true }),
   );
   const inserted = some(
     INSERTED,
     (at): Mutant => ({
       name: `a type of tomorrow before line ${at}`,
-      lines: run.toSpliced(at, 0, TOMORROW),
+      lines: run.toSpliced(at, 0, of.tomorrow),
       harmless: true,
     }),
   );

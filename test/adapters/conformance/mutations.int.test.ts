@@ -8,19 +8,20 @@
  *   longer for each message. A line that stands twice in the run was printed twice.
  */
 import { describe, expect, test } from "vitest";
-import type { AgentAdapter, DecodedRecord, ExitFacts } from "../../../src/adapters/adapter.ts";
+import type { AgentAdapter, DecodedRecord, ExitFacts, Opening } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
 import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
 import { AgentCompletion } from "../../../src/protocol/completion.ts";
 import { DECODER_STATE_MAX_BYTES } from "../../../src/protocol/limits.ts";
+import type { Asked } from "./expected/dialogue.ts";
 import { textOf } from "./expected/expected.ts";
 import { type Printed, readLines } from "./expected/printed.ts";
 import type { Recorded } from "./expected/readers.ts";
 import { type Mutant, mutantsOf, seeded, seedOf } from "./mutants.ts";
-import { exit, isRecord, openingOf, plain, recordingsOf } from "./support.ts";
-import { toldOf } from "./told.ts";
-import { built, present, read, transcriptsOf } from "./transcripts.ts";
+import { exit, isRecord, plain } from "./support.ts";
+import { type Told, toldAs, toldOf } from "./told.ts";
+import { built, openingFor, ownRuns, present, runOf, titleOf, transcriptsOf } from "./transcripts.ts";
 
 const EXITS: readonly ExitFacts[] = [
   exit({ code: 0 }),
@@ -53,13 +54,13 @@ const step = (adapter: AgentAdapter, { state }: Folded, text: string, end: strin
 /** After each line, from before the first one. */
 type Folds = readonly Folded[];
 
-const foldsOf = (adapter: AgentAdapter, lines: readonly Printed[]): Folds =>
+const foldsOf = (adapter: AgentAdapter, lines: readonly Printed[], opening: Opening): Folds =>
   lines.reduce<Folded[]>(
     (folds, { text }) => {
       folds.push(step(adapter, folds.at(-1)!, text, "\n"));
       return folds;
     },
-    [{ state: adapter.initial(openingOf(adapter.kind)), records: [] }],
+    [{ state: adapter.initial(opening), records: [] }],
   );
 
 /** Up to the first line that is another one it went as the run itself did. */
@@ -86,9 +87,14 @@ const successes = (adapter: AgentAdapter, { state }: Folded): readonly ExitFacts
     return outcome.status === "completed";
   });
 
-const checkSuccesses = (of: Recorded, lines: readonly Printed[], completed: readonly ExitFacts[]): void => {
+const checkSuccesses = (
+  of: Recorded,
+  lines: readonly Printed[],
+  asked: Asked,
+  completed: readonly ExitFacts[],
+): void => {
   if (completed.length === 0) return;
-  expect(of.read(lines).ending).toBe("well");
+  expect(of.read(lines, asked).ending).toBe("well");
   if (of.byExit) expect(completed.map(({ status }) => status.code)).toEqual(completed.map(() => 0));
 };
 
@@ -103,15 +109,27 @@ const valuesOf = (lines: readonly Printed[]): ReadonlySet<string> => {
   return found;
 };
 
-const checkTexts = (of: Recorded, lines: readonly Printed[], { records }: Folded): void => {
+const checkTexts = (of: Recorded, lines: readonly Printed[], asked: Asked, { records }: Folded): void => {
   const values = valuesOf(lines);
-  const { said } = of.read(lines);
+  const { said } = of.read(lines, asked);
   const told = toldOf(records);
   for (const record of records)
     if (record.type === "agent.event" && record.payload.text !== undefined)
       expect(values.has(record.payload.text)).toBe(true);
   expect(told.answer.length).toBeLessThanOrEqual(textOf(said, "assistant").length);
   expect(told.reasoning.length).toBeLessThanOrEqual(textOf(said, "reasoning").length);
+};
+
+/** In a dialogue a call, an answer and a turn have ids: what is said of one again is no other one. */
+const checkRepeated = (of: Recorded, lines: readonly Printed[], asked: Asked, { records }: Folded): void => {
+  const things = ({ calls, results, turns, asks, sessions }: Told) => ({
+    calls,
+    results,
+    turns,
+    asks,
+    sessions,
+  });
+  expect(things(toldOf(records))).toEqual(things(toldAs(of.read(lines, asked))));
 };
 
 /** The same but for one more that is not known. */
@@ -130,21 +148,19 @@ const why = (name: string, check: () => void): void => {
   }
 };
 
-describe.each(built.map((of) => [of.kind, of] as const))("%s", (kind, of) => {
-  const adapter = adapterFor(kind)!;
-  const recorded = recordingsOf(of.recordings);
-  const transcripts = present
-    ? transcriptsOf(of).map((one) => [`${one.version}/${one.scenario}`, read(one, "stdout.ndjson")] as const)
-    : [];
+describe.each(built.map((of) => [titleOf(of), of] as const))("%s", (_title, of) => {
+  const adapter = adapterFor(of.kind)!;
+  const recorded = ownRuns(of);
+  const runs = [...recorded, ...(present ? transcriptsOf(of).map(runOf) : [])];
   let completed = 0;
   let failed = 0;
 
-  test.each([...recorded, ...transcripts])("%s survives being spoilt", (name, stdout) => {
+  test.each(runs)("$name survives being spoilt", ({ name, stdout, asked }) => {
     const run = readLines(stdout);
-    const folds = foldsOf(adapter, run);
+    const folds = foldsOf(adapter, run, openingFor(of, asked));
     for (const [lines, folded] of folds.entries())
       why(`cut after ${lines} lines`, () =>
-        checkSuccesses(of, run.slice(0, lines), successes(adapter, folded)),
+        checkSuccesses(of, run.slice(0, lines), asked, successes(adapter, folded)),
       );
     const whole = { state: folds.at(-1)!.state, records: folds.flatMap(({ records }) => records) };
     for (const mutant of mutantsOf(run, of, seeded(seedOf(name)))) {
@@ -153,9 +169,10 @@ describe.each(built.map((of) => [of.kind, of] as const))("%s", (kind, of) => {
         const good = successes(adapter, folded);
         if (good.length === 0) failed += 1;
         else completed += 1;
-        checkSuccesses(of, mutant.lines, good);
-        checkTexts(of, mutant.lines, folded);
+        checkSuccesses(of, mutant.lines, asked, good);
+        checkTexts(of, mutant.lines, asked, folded);
         if (mutant.hopeless) expect(good).toEqual([]);
+        if (mutant.repeats && of.dialogue !== undefined) checkRepeated(of, mutant.lines, asked, folded);
         if (mutant.harmless) checkHarmless(adapter, whole, folded);
       });
     }

@@ -5,12 +5,12 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentAdapter, DecodedItem } from "../../../src/adapters/adapter.ts";
+import type { AgentAdapter, DecodedItem, Opening } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
 import { get, getList, getText, type Printed, readLines } from "./expected/printed.ts";
 import type { Recorded } from "./expected/readers.ts";
-import { openingOf, recordingsOf } from "./support.ts";
-import { built, read, transcriptsOf } from "./transcripts.ts";
+import { openingOf } from "./support.ts";
+import { built, openingFor, ownRuns, runOf, transcriptsOf } from "./transcripts.ts";
 
 export interface Seen {
   /** `TextOutput assistant`, or the type of another record; empty where nothing is told. */
@@ -26,19 +26,36 @@ export interface Observed {
   readonly types: Readonly<Record<string, Seen>>;
 }
 
-const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+const NAME = /^[A-Za-z_$][A-Za-z0-9_.$/-]{0,63}$/;
+
+const named = (...parts: readonly (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined && NAME.test(part)).join(" ");
+
+/** A request or a notice by its method, and an answer by what it answers; undefined where we asked nothing like it. */
+const nameOfMessage = (value: Printed["value"]): string | undefined => {
+  const method = getText(value, "method");
+  const id = getText(value, "id");
+  if (method === undefined && id === undefined) return undefined;
+  if (method === undefined)
+    return named(
+      get(value, "error") === undefined ? "result" : "error",
+      "of",
+      id?.replace(/^holdfast:|:.*$/g, ""),
+    );
+  const paths = ["update.sessionUpdate", "update.status", "item.type", "turn.status"];
+  return named(method, ...paths.map((path) => getText(value, `params.${path}`)));
+};
 
 /** The type of a line with what further tells it apart; undefined where it holds no type. */
-const nameOf = ({ value }: Printed): string | undefined => {
+export const nameOf = (value: Printed["value"]): string | undefined => {
   const type = getText(value, "type");
-  if (type === undefined) return undefined;
+  if (type === undefined) return nameOfMessage(value);
   const item = getText(value, "item.type") ?? getText(value, "subtype") ?? getText(value, "role");
   const inner = getText(value, "event.delta.type") ?? getText(value, "event.type");
   const blocks = getList(value, "message.content").map((block) => getText(block, "type") ?? "");
   // Errors of the provider come as an answer of nobody.
   const madeUp = typeof get(value, "error") === "string" && type === "assistant" ? ["error"] : blocks;
-  const parts = [item, inner, ...new Set(madeUp)].filter((part) => part !== undefined);
-  return [type, ...parts].filter((part) => NAME.test(part)).join(" ");
+  return named(type, item, inner, ...new Set(madeUp), getText(value, "severity"));
 };
 
 const toldAs = (record: DecodedItem): string =>
@@ -47,14 +64,14 @@ const toldAs = (record: DecodedItem): string =>
     : record.type;
 
 /** What one line is told as at the beginning of a run. */
-export const toldOfLine = (adapter: AgentAdapter, value: object): readonly string[] => [
+export const toldOfLine = (
+  adapter: AgentAdapter,
+  value: object,
+  opening: Opening = openingOf(adapter.kind),
+): readonly string[] => [
   ...new Set(
     adapter
-      .decode(
-        adapter.initial(openingOf(adapter.kind)),
-        { kind: "text", text: JSON.stringify(value), end: "\n" },
-        "stdout",
-      )
+      .decode(adapter.initial(opening), { kind: "text", text: JSON.stringify(value), end: "\n" }, "stdout")
       .records.map(toldAs),
   ),
 ];
@@ -64,15 +81,14 @@ export const observe = (of: Recorded, transcripts: boolean): Observed => {
   const recorded = transcripts ? transcriptsOf(of) : [];
   const versions: Record<string, number> = {};
   for (const { version } of recorded) versions[version] = (versions[version] ?? 0) + 1;
-  const recordings = recordingsOf(of.recordings);
+  const own = ownRuns(of);
   const types = new Map<string, { told: Set<string>; runs: Set<number> }>();
-  const texts = [...recordings.map(([, text]) => text), ...recorded.map((one) => read(one, "stdout.ndjson"))];
-  for (const [run, text] of texts.entries()) {
-    let state = adapter.initial(openingOf(adapter.kind));
-    for (const line of readLines(text)) {
+  for (const [run, { stdout, asked }] of [...own, ...recorded.map(runOf)].entries()) {
+    let state = adapter.initial(openingFor(of, asked));
+    for (const line of readLines(stdout)) {
       const decoded = adapter.decode(state, { kind: "text", text: line.text, end: "\n" }, "stdout");
       state = decoded.state;
-      const name = nameOf(line);
+      const name = nameOf(line.value);
       if (name === undefined) continue;
       const seen = types.get(name) ?? { told: new Set(), runs: new Set() };
       types.set(name, seen);
@@ -83,7 +99,7 @@ export const observe = (of: Recorded, transcripts: boolean): Observed => {
   const sorted = [...types].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     transcripts: versions,
-    recordings: recordings.length,
+    recordings: own.length,
     types: Object.fromEntries(
       sorted.map(([name, { told, runs }]) => [name, { told: [...told].sort(), runs: runs.size }]),
     ),

@@ -5,14 +5,15 @@ import { describe, expect, test } from "vitest";
 import { adapterFor } from "../../../src/adapters/registry.ts";
 import { readLines } from "./expected/printed.ts";
 import { RECORDED } from "./expected/readers.ts";
-import { recordingsOf, run } from "./support.ts";
+import { exit, run } from "./support.ts";
 import { isFinalText, toldAs, toldOf } from "./told.ts";
-import { built } from "./transcripts.ts";
+import { built, openingFor, ownRuns, titleOf } from "./transcripts.ts";
 
-describe.each(built.map((of) => [of.kind, of] as const))("%s", (kind, { read, recordings }) => {
-  test.each(recordingsOf(recordings))("%s is told as its lines say", (_name, stdout) => {
-    const expected = read(readLines(stdout));
-    const { records, outcome } = run(adapterFor(kind)!, stdout);
+describe.each(built.map((of) => [titleOf(of), of] as const))("%s", (_title, of) => {
+  const runs = ownRuns(of).map((one) => [one.name, one] as const);
+  test.each(runs)("%s is told as its lines say", (_name, { stdout, asked }) => {
+    const expected = of.read(readLines(stdout), asked);
+    const { records, outcome } = run(adapterFor(of.kind)!, stdout, exit(), openingFor(of, asked));
     expect(toldOf(records)).toEqual(toldAs(expected));
     expect(outcome.status === "completed").toBe(expected.ending === "well");
     expect(isFinalText(outcome.completion.final_text, expected.final)).toBe(true);

@@ -56,9 +56,14 @@ export const openingOf = (kind: string, spec: Partial<WorkerSpecInput> = {}): Op
   session: undefined,
 });
 
-export const run = <S>(adapter: AgentAdapter<S>, text: string, facts: ExitFacts = exit()) => {
+export const run = <S>(
+  adapter: AgentAdapter<S>,
+  text: string,
+  facts: ExitFacts = exit(),
+  opening: Opening = openingOf(adapter.kind),
+) => {
   const items: DecodedItem[] = [];
-  let state = adapter.initial(openingOf(adapter.kind));
+  let state = adapter.initial(opening);
   for (const line of linesOf(text)) {
     const decoded = adapter.decode(state, line, "stdout");
     state = decoded.state;

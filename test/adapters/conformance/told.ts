@@ -5,7 +5,7 @@ import { type Expected, NOTHING_USED, textOf, type Used } from "./expected/expec
 // biome-ignore lint/suspicious/noExplicitAny: data is whatever JSON the events carry
 type Loose = any;
 
-export interface Told extends Omit<Expected, "said" | "ending" | "final"> {
+export interface Told extends Omit<Expected, "said" | "ending" | "code" | "final"> {
   readonly answer: string;
   readonly reasoning: string;
 }
@@ -53,6 +53,7 @@ export const toldOf = (records: readonly DecodedRecord[]): Told => {
     results: sorted(
       data("ToolResult").map((one) => `${toolId(one)} ${one.tool.status === "failed" ? "failed" : "ok"}`),
     ),
+    asks: records.filter((record) => record.type === "approval_requested").length,
     turns: records.filter((record) => record.type === "turn_completed").length,
     used: usage(records),
     unknown: data("Unknown").length,
@@ -60,7 +61,15 @@ export const toldOf = (records: readonly DecodedRecord[]): Told => {
 };
 
 /** The same of what was derived from the lines. */
-export const toldAs = ({ said, ending: _, final: __, calls, results, ...rest }: Expected): Told => ({
+export const toldAs = ({
+  said,
+  ending: _,
+  code: __,
+  final: ___,
+  calls,
+  results,
+  ...rest
+}: Expected): Told => ({
   ...rest,
   calls: sorted(calls),
   results: sorted(results),

@@ -17,20 +17,25 @@ import { isFinalText, sessionOf, toldAs, toldOf } from "./told.ts";
 import {
   built,
   exitOf,
+  factsOf,
+  openingFor,
   present,
   read,
   runOf,
   TRANSCRIPTS,
   type Transcript,
+  titleOf,
   transcriptsOf,
   VERDICTS,
 } from "./transcripts.ts";
 
 const replay = (transcript: Transcript) => {
-  const facts = runOf(transcript);
-  const stdout = read(transcript, "stdout.ndjson");
-  const expected = transcript.of.read(readLines(stdout));
-  return { stdout, expected, facts, ...run(transcript.adapter, stdout, exitOf(transcript, facts)) };
+  const { of, adapter } = transcript;
+  const facts = factsOf(transcript);
+  const { stdout, asked } = runOf(transcript);
+  const expected = of.read(readLines(stdout), asked);
+  const told = run(adapter, stdout, exitOf(transcript, facts), openingFor(of, asked));
+  return { stdout, expected, facts, ...told };
 };
 
 const all = built.flatMap(transcriptsOf);
@@ -39,9 +44,12 @@ describe("kinds of which there are recorded runs", () => {
   for (const of of RECORDED) {
     const isBuilt = built.includes(of);
     const what = isBuilt ? "every scenario has its verdict" : "skipped: there is no adapter yet";
-    test.skipIf(!present || !isBuilt)(`${of.kind}: ${what}`, () => {
-      const scenarios = transcriptsOf(of).map(({ scenario }) => scenario);
-      expect([...new Set(scenarios)].sort()).toEqual(Object.keys(VERDICTS[of.kind] ?? {}).sort());
+    test.skipIf(!present || !isBuilt)(`${titleOf(of)}: ${what}`, () => {
+      for (const verdicts of new Set(of.versions.map((version) => VERDICTS[version]))) {
+        const runs = transcriptsOf(of).filter(({ version }) => VERDICTS[version] === verdicts);
+        const scenarios = new Set(runs.map(({ scenario }) => scenario));
+        expect([...scenarios].sort()).toEqual(Object.keys(verdicts ?? {}).sort());
+      }
     });
   }
 });
@@ -55,7 +63,7 @@ describe.skipIf(!present)(
         const { stdout, records, events, outcome, state, expected, facts } = replay(transcript);
 
         test("comes to what it came to", () => {
-          const verdict = VERDICTS[transcript.of.kind]?.[transcript.scenario];
+          const verdict = VERDICTS[transcript.version]?.[transcript.scenario];
           expect(outcome.error?.code ?? outcome.status).toBe(verdict);
           AgentCompletion.parse(plain(outcome.completion));
         });
@@ -77,6 +85,11 @@ describe.skipIf(!present)(
 
         test("is told as its lines say, each text, session, call, result, turn and token once", () => {
           expect(toldOf(records)).toEqual(toldAs(expected));
+        });
+
+        test("tells an error once", () => {
+          const codes = ofKind(events, "Error").map(({ data }) => JSON.stringify(data));
+          expect(codes).toEqual([...new Set(codes)]);
         });
 
         test("ends as its lines and its scenario say, with its session and its final text", () => {

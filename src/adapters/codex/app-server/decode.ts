@@ -9,7 +9,7 @@ import { dialogueOf } from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asList, asName, asObject, asString, type JsonObject } from "../../json.ts";
 import { onRequest, onResolved } from "./asking.ts";
-import { onDelta, onItem } from "./items.ts";
+import { onDelta, onItem, onThoughtPart } from "./items.ts";
 import { onInitialized, onList, onThread } from "./opening.ts";
 import { answeredBy } from "./rpc.ts";
 import type { AppServerState } from "./state.ts";
@@ -71,6 +71,8 @@ const onNotification = (
       return onDelta(state, "assistant", params, out);
     case "item/reasoning/summaryTextDelta":
       return onDelta(state, "reasoning", params, out);
+    case "item/reasoning/summaryPartAdded":
+      return onThoughtPart(state, params, out);
     case "thread/tokenUsage/updated":
       return onUsage(state, params);
     case "serverRequest/resolved":
@@ -116,6 +118,6 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 
 /** What says nothing that is not said elsewhere, or nothing about the run: statuses, sums, pieces of outputs, other clients' affairs. */
 const IS_QUIET =
-  /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/(?:textDelta|summaryPartAdded)|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;
+  /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/textDelta|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;
 
 export const decode = decoderOf(voice, onMessage);

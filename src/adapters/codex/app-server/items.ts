@@ -7,7 +7,14 @@ import { appended } from "../../bounded-list.ts";
 import { type ToolFacts, voiceOf } from "../../events.ts";
 import { keptText } from "../../final-text.ts";
 import { asList, asName, asNumber, asObject, asString, bytesOf, type JsonObject } from "../../json.ts";
-import { type AppServerState, IN_PIECES_MAX, ITEMS_MAX, type OpenItem, PATHS_MAX_BYTES } from "./state.ts";
+import {
+  type AppServerState,
+  DONE_MAX,
+  IN_PIECES_MAX,
+  ITEMS_MAX,
+  type OpenItem,
+  PATHS_MAX_BYTES,
+} from "./state.ts";
 
 const voice = voiceOf("codex");
 
@@ -38,6 +45,18 @@ const NOTICES: ReadonlyMap<unknown, string> = new Map([
 type Phase = "started" | "completed";
 
 export const onItem = (
+  before: AppServerState,
+  phase: Phase,
+  item: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = asName(item?.id);
+  if (id !== null && before.done.includes(id)) return before;
+  const state = toldItem(before, phase, item, out);
+  return phase === "started" || id === null ? state : { ...state, done: appended(state.done, id, DONE_MAX) };
+};
+
+const toldItem = (
   state: AppServerState,
   phase: Phase,
   item: JsonObject | undefined,
@@ -77,7 +96,7 @@ const onText = (state: AppServerState, item: JsonObject, out: DecodedItem[]): Ap
 /** The summary; where there is none, what the model itself thought. */
 const thoughtOf = ({ summary, content }: JsonObject): string => {
   const texts = [summary, content].map((list) => asList(list).filter((part) => typeof part === "string"));
-  return (texts.find((list) => list.length > 0) ?? []).join("\n\n");
+  return (texts.find((list) => list.length > 0) ?? []).join(BETWEEN_PARTS);
 };
 
 /** `item/agentMessage/delta`, and of reasoning the summary: its raw text says the same at more length. */
@@ -96,6 +115,20 @@ export const onDelta = (
     ? state
     : { ...state, in_pieces: appended(state.in_pieces, id, IN_PIECES_MAX) };
 };
+
+/** A summary's next part: parts stand apart, in pieces as in the whole. */
+export const onThoughtPart = (
+  state: AppServerState,
+  params: JsonObject | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = asName(params?.itemId);
+  if (id !== null && state.in_pieces.includes(id))
+    out.push(voice.text("reasoning", BETWEEN_PARTS, { message_id: id }));
+  return state;
+};
+
+const BETWEEN_PARTS = "\n\n";
 
 const onTool = (
   state: AppServerState,

@@ -51,6 +51,8 @@ export interface AppServerState {
   readonly turns_started: number;
   readonly turns_ended: number;
   readonly items: readonly OpenItem[];
+  /** Ids of the turn's items that are complete: what is said of one again is nothing new. */
+  readonly done: readonly string[];
   readonly asks: readonly Ask[];
   /** Items whose text was told in pieces: it is not told again when they are complete. */
   readonly in_pieces: readonly string[];
@@ -72,6 +74,8 @@ export interface AppServerState {
 
 /** Items at one time. An older one's end is told with its call once more. */
 export const ITEMS_MAX = 12;
+/** Complete items whose repetition is known. */
+export const DONE_MAX = 24;
 /** Requests for permission at one time. An older one is answered all the same; it is only not withdrawn by us. */
 export const ASKS_MAX = 8;
 /** Texts at one time. */
@@ -91,6 +95,7 @@ export const begin = (interactive: boolean, wanted: ThreadWanted): AppServerStat
   turns_started: 0,
   turns_ended: 0,
   items: [],
+  done: [],
   asks: [],
   in_pieces: [],
   text: null,

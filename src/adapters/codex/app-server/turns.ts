@@ -1,10 +1,10 @@
 /** A turn: from codex's answer to `turn/start` to its `turn/completed`. What its requests to the provider took is counted here. */
-import type { Usage, WorkerError } from "../../../protocol/records.ts";
+import type { WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../dialogue.ts";
 import { turnCompleted, turnStarted, voiceOf } from "../../events.ts";
 import { asName, asObject, type JsonObject } from "../../json.ts";
-import { addUsage, NO_USAGE, threadUsage } from "../../usage.ts";
+import { addUsage, grownBy, NO_USAGE, threadUsage } from "../../usage.ts";
 import { rpcError, turnError } from "./errors.ts";
 import { endItems } from "./items.ts";
 import type { AppServerState } from "./state.ts";
@@ -90,6 +90,7 @@ const turnEnded = (before: AppServerState, error: WorkerError | null, out: Decod
     turns_ended: state.turns_started,
     asks: [],
     in_pieces: [],
+    done: [],
     reported: null,
     failed: error,
     usage: addUsage(state.usage, state.turn_usage),
@@ -136,14 +137,6 @@ export const onUsage = (state: AppServerState, params: JsonObject | undefined): 
   const grown =
     state.thread_usage === null
       ? threadUsage(asObject(told?.last) ?? {})
-      : less(thread_usage, state.thread_usage);
+      : grownBy(thread_usage, state.thread_usage);
   return { ...state, thread_usage, turn_usage: addUsage(state.turn_usage, grown) };
 };
-
-const less = (now: Usage, before: Usage): Usage => ({
-  input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
-  output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
-  cached_tokens: Math.max(0, now.cached_tokens - before.cached_tokens),
-  reasoning_tokens: Math.max(0, now.reasoning_tokens - before.reasoning_tokens),
-  cost_usd: null,
-});

@@ -146,6 +146,27 @@ describe("a turn", () => {
     ]);
   });
 
+  test("an item that is said again to be complete is told once", () => {
+    const command = item("completed", "commandExecution", { id: "c", status: "completed", exitCode: 0 });
+    const text = item("completed", "agentMessage", { id: "m", text: "Hi." });
+    const { state, records } = fold([command, command, delta("Hi.", "m"), text, text], given());
+    const kinds = ofType(records, "agent.event").map(({ payload }) => payload.kind);
+    expect(kinds).toEqual(["ToolCall", "ToolResult", "TextOutput"]);
+    // Ids are those of a turn.
+    expect(fold([turnOver("completed")], state).state.done).toEqual([]);
+  });
+
+  test("parts of a summary of thoughts stand apart in pieces as they do in the whole", () => {
+    const part = notice("item/reasoning/summaryPartAdded", { itemId: "r" });
+    const piece = (text: string) => notice("item/reasoning/summaryTextDelta", { itemId: "r", delta: text });
+    const whole = item("completed", "reasoning", { id: "r", summary: ["First.", "Then."] });
+    const told = (...lines: readonly object[]) =>
+      ofType(fold(lines, given()).records, "agent.event")
+        .map(({ payload }) => payload.text)
+        .join("");
+    expect(told(part, piece("Fir"), piece("st."), part, piece("Then."), whole)).toBe(told(whole));
+  });
+
   test("text that came in no pieces is told whole: an answer, and a summary of thoughts", () => {
     const { records } = fold(
       [

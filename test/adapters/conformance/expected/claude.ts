@@ -165,6 +165,8 @@ export const claude: Reader = (lines) => {
       .map(
         (block) => `${getText(block, "tool_use_id")} ${get(block, "is_error") === true ? "failed" : "ok"}`,
       ),
+    // None of these runs is spoken with: what it asks nobody can answer.
+    asks: 0,
     turns: turns.length,
     used: used(turns),
     ending: ending(lines),

@@ -50,6 +50,7 @@ export const codex: Reader = (lines) => {
     results: completed
       .filter((line) => TOOLS.has(itemType(line)))
       .map((line) => `${itemId(line)} ${failed(line) ? "failed" : "ok"}`),
+    asks: 0,
     turns: ends.length,
     used: {
       ...NOTHING_USED,

@@ -49,6 +49,7 @@ export const copilot: Reader = (lines) => {
     results: ofType(lines, "tool.execution_complete").map(
       (line) => `${getText(line, "data.toolCallId")} ${get(line, "data.success") === true ? "ok" : "failed"}`,
     ),
+    asks: 0,
     turns: ofType(lines, "result").length,
     used: NOTHING_USED,
     ending: result === undefined ? "open" : well ? "well" : "badly",

@@ -1,4 +1,5 @@
 /** What a run has to be told as, whatever decodes it. */
+import type { Asked } from "./dialogue.ts";
 import type { Printed } from "./printed.ts";
 
 /** A message of the model, or its reasoning: as a whole, in pieces, or first in pieces and then as a whole. */
@@ -30,10 +31,14 @@ export interface Expected {
   readonly calls: readonly string[];
   /** `id ok` or `id failed`. */
   readonly results: readonly string[];
+  /** Permissions that somebody is asked for. */
+  readonly asks: number;
   /** Turns that ended. */
   readonly turns: number;
   readonly used: Used;
   readonly ending: Ending;
+  /** The code of a failure, where the lines say it by a number or a name and not in words. */
+  readonly code?: string;
   /** What the agent says last, where the run went well. */
   readonly final: string | null;
   /** Lines and blocks that the mapping has no row for. */
@@ -41,7 +46,7 @@ export interface Expected {
 }
 
 /** Reads the lines of one CLI. It never throws: lines that were spoilt are read, too. */
-export type Reader = (lines: readonly Printed[]) => Expected;
+export type Reader = (lines: readonly Printed[], asked?: Asked) => Expected;
 
 export const NOTHING_USED: Used = { input: 0, output: 0, cached: 0, reasoning: 0, cost: null };
 

@@ -33,6 +33,7 @@ export const gemini: Reader = (lines) => {
     results: ofType(lines, "tool_result").map(
       (line) => `${getText(line, "tool_id")} ${get(line, "status") === "success" ? "ok" : "failed"}`,
     ),
+    asks: 0,
     turns: results.length,
     used: {
       ...NOTHING_USED,

@@ -37,6 +37,7 @@ export const opencode: Reader = (lines) => {
     ),
     calls: tools.map((line) => `${getText(line, "part.callID")} ${getText(line, "part.tool")}`),
     results: tools.map((line) => `${getText(line, "part.callID")} ${failed(line) ? "failed" : "ok"}`),
+    asks: 0,
     turns: hasEnded ? 1 : 0,
     // What the steps of a turn cost that never ended is told with no turn.
     used: !hasEnded

@@ -25,25 +25,25 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
   [/^e400/, "PROVIDER_BAD_REQUEST"],
   [/^e401/, "TOKEN_INVALID"],
   [/^e429/, "RATE_LIMITED"],
-  [/^e500|^drop$|^hang|^unreachable$/, "PROVIDER_ERROR"],
+  [/^e500|^drop$|^empty$|^hang|^unreachable$/, "PROVIDER_ERROR"],
   [/^no-(?:key|provider)$/, "TOKEN_MISSING"],
   [/^bad-flag$|^missing-verbose$|^no-model$/, "INVALID_REQUEST"],
   [/^no-prompt$/, "INPUT_REQUIRED"],
-  [/^resume-unknown$/, "SESSION_NOT_FOUND"],
+  [/^resume-unknown$|^load-unknown$|^protocol-errors$/, "SESSION_NOT_FOUND"],
   [/^session-id-reused$/, "ALREADY_EXISTS"],
   [/^max-turns$/, "MAX_TURNS"],
+  [/^cancel-|^interrupt$/, "AGENT_FAILED"],
   [/^not-git$|^no-trust$|^bypass-as-root$/, "PERMISSION_DENIED"],
 ];
 
 const failed = (code: string | undefined): ExpectedOutcome => ({ status: "failed", code });
 
-/** The harness ended the run: it never answered, or a signal was the scenario. */
-const wasStopped = ({ scenario, exit }: RunFacts): boolean =>
-  exit.timedOut || (exit.killedByTest !== null && /(^|-)sig\w+-/.test(scenario));
+/** The harness ended the run: it never answered, it did not end with its input, or a signal was the scenario. */
+const wasStopped = ({ exit }: RunFacts): boolean => exit.timedOut || exit.killedByTest !== null;
 
-export const outcomeOf = ({ ending }: Expected, run: RunFacts): ExpectedOutcome => {
+export const outcomeOf = ({ ending, code }: Expected, run: RunFacts): ExpectedOutcome => {
   if (ending === "well") return { status: "completed" };
-  const known = FAILURES.find(([name]) => name.test(run.scenario))?.[1];
+  const known = code ?? FAILURES.find(([name]) => name.test(run.scenario))?.[1];
   if (ending === "badly")
     return failed(known ?? (run.exit.killedByTest === null ? undefined : "AGENT_FAILED"));
   if (wasStopped(run)) return failed("AGENT_FAILED");
