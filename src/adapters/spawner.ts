@@ -66,6 +66,8 @@ export interface Run extends RunId {
   /** EOF on an open stdin, once the agent has read all of it; from the call on it stands, over daemons too. */
   closeStdin(): Promise<void>;
   isStdinClosed(): boolean;
+  /** Variables that the agent was started with, of these names; none where it is gone, or its process cannot be looked at. */
+  variables(names: readonly string[]): Readonly<Record<string, string>>;
   /** The last bytes of a spool, decoded leniently. */
   tail(stream: SpoolName, bytes: number): Promise<string>;
   /** Absolute path of a spool file. */

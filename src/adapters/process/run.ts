@@ -41,6 +41,7 @@ import { readTail } from "./spool.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import { markerOf, type Sweeper } from "./sweep.ts";
+import { variablesOf } from "./variables.ts";
 
 /** What all runs of a spawner share. */
 export interface Host {
@@ -210,6 +211,10 @@ export class ProcessRun implements Run, Polled {
     askEof(this.#dir, this.#stdin);
     const pump = readIdentity(this.#dir, "pump", currentPlace());
     if (pump !== undefined) await endPump(this.#dir, pump, this.agent);
+  }
+
+  variables(names: readonly string[]): Readonly<Record<string, string>> {
+    return variablesOf(this.agent, names);
   }
 
   async tail(stream: SpoolName, bytes: number): Promise<string> {
