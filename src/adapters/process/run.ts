@@ -21,6 +21,7 @@ import {
   signalProcess,
 } from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
+import { type Litter, removeLitter } from "./litter.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices, type WatchFiles } from "./notices.ts";
 import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
@@ -68,6 +69,7 @@ export interface RunFacts {
   readonly notices: Notices;
   readonly cgroup?: string | undefined;
   readonly isMonitor?: boolean | undefined;
+  readonly litter?: Litter | undefined;
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
@@ -90,6 +92,7 @@ export class ProcessRun implements Run, Polled {
   readonly exited: Promise<RunExit>;
   readonly stdin_start: number;
   readonly isMonitor: boolean;
+  readonly litter: Litter | undefined;
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
@@ -116,6 +119,7 @@ export class ProcessRun implements Run, Polled {
     this.launcher = facts.launcher;
     this.stdin_start = facts.stdin_start;
     this.isMonitor = facts.isMonitor === true;
+    this.litter = facts.litter;
     this.#dir = facts.dir;
     this.#cgroup = facts.cgroup;
     this.#stdin = facts.stdin;
@@ -188,6 +192,8 @@ export class ProcessRun implements Run, Polled {
       cgroup: this.#cgroup,
     });
     this.#check();
+    if (this.litter !== undefined && report.survivors.length === 0)
+      await removeLitter(this.#host, this, this.litter);
     return report;
   }
 
