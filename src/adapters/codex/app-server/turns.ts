@@ -1,10 +1,11 @@
 /** A turn: from codex's answer to `turn/start` to its `turn/completed`. What its requests to the provider took is counted here. */
-import type { Usage, WorkerError } from "../../../protocol/records.ts";
+import type { WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../dialogue.ts";
-import { turnCompleted, turnStarted, voiceOf } from "../../events.ts";
+import { turnCompleted, voiceOf } from "../../events.ts";
 import { asName, asObject, type JsonObject } from "../../json.ts";
-import { addUsage, NO_USAGE, threadUsage } from "../../usage.ts";
+import { turnBegan } from "../../steps.ts";
+import { addUsage, grownBy, NO_USAGE, threadUsage } from "../../usage.ts";
 import { rpcError, turnError } from "./errors.ts";
 import { endItems } from "./items.ts";
 import type { AppServerState } from "./state.ts";
@@ -12,11 +13,12 @@ import type { AppServerState } from "./state.ts";
 const voice = voiceOf("codex");
 const dialogue = dialogueOf(voice);
 
-const begun = (state: AppServerState, turn: string | null, out: DecodedItem[]): AppServerState => {
-  const turns_started = state.turns_started + 1;
-  out.push(turnStarted(turns_started));
-  return { ...state, turn, turns_started, text: null, turn_usage: NO_USAGE };
-};
+const begun = (state: AppServerState, turn: string | null, out: DecodedItem[]): AppServerState => ({
+  ...turnBegan(state, out),
+  turn,
+  text: null,
+  turn_usage: NO_USAGE,
+});
 
 /** The answer to `turn/start`. */
 export const onTurnAnswer = (
@@ -107,12 +109,7 @@ export const onError = (
   if (params?.willRetry === true) {
     const [, retry, max] = /(\d{1,4})\/(\d{1,4})/.exec(String(told?.message)) ?? [];
     out.push(
-      retry === undefined
-        ? voice.status("The agent's CLI tries the provider again.")
-        : voice.status(`The agent's CLI tries the provider again (${retry} of ${max}).`, {
-            retry: Number(retry),
-            max_retries: Number(max),
-          }),
+      voice.retrying(retry === undefined ? undefined : { retry: Number(retry), max_retries: Number(max) }),
     );
     return state;
   }
@@ -136,14 +133,6 @@ export const onUsage = (state: AppServerState, params: JsonObject | undefined): 
   const grown =
     state.thread_usage === null
       ? threadUsage(asObject(told?.last) ?? {})
-      : less(thread_usage, state.thread_usage);
+      : grownBy(thread_usage, state.thread_usage);
   return { ...state, thread_usage, turn_usage: addUsage(state.turn_usage, grown) };
 };
-
-const less = (now: Usage, before: Usage): Usage => ({
-  input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
-  output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
-  cached_tokens: Math.max(0, now.cached_tokens - before.cached_tokens),
-  reasoning_tokens: Math.max(0, now.reasoning_tokens - before.reasoning_tokens),
-  cost_usd: null,
-});
