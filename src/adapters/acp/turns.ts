@@ -4,8 +4,9 @@ import { dollars } from "../../protocol/usage.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { classifyName } from "../classify.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../dialogue.ts";
-import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
+import { turnCompleted, voiceOf } from "../events.ts";
 import { asObject, asWord, type JsonObject } from "../json.ts";
+import { turnBegan } from "../steps.ts";
 import { acpUsage, addUsage } from "../usage.ts";
 import type { AcpState } from "./state.ts";
 import { rpcError, toldError } from "./told-errors.ts";
@@ -22,17 +23,12 @@ export const ended = (state: AcpState): AcpState =>
 export const onMark = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState =>
   state.given === null && state.answered !== message_id ? begun(state, message_id, out) : state;
 
-const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => {
-  const turn = state.turns_started + 1;
-  out.push(turnStarted(turn));
-  return {
-    ...state,
-    given: { message_id, acknowledged: false },
-    turns_started: turn,
-    said: { id: null, text: "", state: "ended" },
-    trouble: null,
-  };
-};
+const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => ({
+  ...turnBegan(state, out),
+  given: { message_id, acknowledged: false },
+  said: { id: null, text: "", state: "ended" },
+  trouble: null,
+});
 
 /** The answer to a prompt. */
 export const onPromptAnswer = (
