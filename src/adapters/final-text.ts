@@ -52,14 +52,20 @@ const jsonPrefix = (text: string, start: number, max_bytes: number): { end: numb
   let bytes = 0;
   while (end < text.length) {
     const unit = text.charCodeAt(end);
-    const isPair = isHigh(unit) && isLow(text.charCodeAt(end + 1));
-    const more = unit < 0x80 ? (ASCII_BYTES[unit] as number) : isPair ? 4 : bytesOfUnit(unit);
+    const more = unit < 0x80 ? (ASCII_BYTES[unit] as number) : bytesBeyond(unit, text, end);
     if (bytes + more > max_bytes) break;
     bytes += more;
-    end += isPair ? 2 : 1;
+    end += more === PAIR_BYTES ? 2 : 1;
   }
   return { end, bytes };
 };
 
-/** Beyond ASCII; JSON escapes half a pair. */
-const bytesOfUnit = (unit: number): number => (unit < 0x800 ? 2 : isHigh(unit) || isLow(unit) ? 6 : 3);
+/** What nothing but a pair of UTF-16 takes. */
+const PAIR_BYTES = 4;
+
+/** Of the code point there, which is beyond ASCII. JSON escapes half a pair. */
+const bytesBeyond = (unit: number, text: string, at: number): number => {
+  if (unit < 0x800) return 2;
+  if (!isHigh(unit)) return isLow(unit) ? 6 : 3;
+  return isLow(text.charCodeAt(at + 1)) ? PAIR_BYTES : 6;
+};
