@@ -66,6 +66,9 @@ class ObjectRun implements Run {
   async sweep() {
     return SWEPT;
   }
+  variables() {
+    return {};
+  }
   readonly stdin_start = 0;
   stdinBytes(): number {
     return 0;

@@ -19,6 +19,7 @@ import {
   type PlanContext,
 } from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
+import { ADD_DIRS } from "./extensions.ts";
 import { refusal } from "./gateway.ts";
 
 export interface ConformanceCase {
@@ -185,6 +186,17 @@ export const conformance = <S>(
           assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
         else assert.ok(plan.stdin.kind === "open" && !plan.stdin.text.includes("a prompt"));
         assert.deepEqual(adapter.validate(context.spec), []);
+      },
+    },
+    {
+      title: "directories that its agent may also work in are in its plan, where it says that it takes some",
+      check: () => {
+        if (!adapter.capabilities.includes(ADD_DIRS)) return;
+        const context = planContext(adapter.kind, "hello");
+        const spec = { ...context.spec, cwd: "/work", ext: { [ADD_DIRS]: { dirs: ["/other", "../third"] } } };
+        assert.deepEqual(adapter.validate(spec), []);
+        const words = adapter.plan({ ...context, spec }).argv.join(" ");
+        for (const dir of ["/other", "/third"]) assert.ok(words.includes(dir), `${dir} is not in the plan`);
       },
     },
     {

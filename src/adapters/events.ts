@@ -36,12 +36,19 @@ export type Facts = { readonly [key: string]: string | number | boolean | null }
 
 const record = (payload: AgentEvent): DecodedRecord => ({ type: "agent.event", payload });
 
+export interface Tried {
+  readonly retry: number | null;
+  readonly max_retries: number | null;
+}
+
 /** The words of one agent kind. */
 export interface Voice {
   readonly agent_kind: string;
   text(channel: Channel, text: string, data?: Facts): DecodedRecord;
   status(message: string, data?: Facts, channel?: Channel): DecodedRecord;
   session(message: string, id: string, data?: Facts): DecodedRecord;
+  /** It tries the provider again: which time, of how many, as far as that is told. */
+  retrying(tried?: Tried, data?: Facts): DecodedRecord;
   error(error: WorkerError): DecodedRecord;
   toolCall(tool: ToolFacts): DecodedRecord;
   toolResult(tool: ToolFacts, end: ToolEnd): DecodedRecord;
@@ -52,6 +59,12 @@ export interface Voice {
 export const voiceOf = (agent_kind: string): Voice => {
   const tool = (kind: AgentEventKind, facts: ToolFacts, end?: ToolEnd): DecodedRecord =>
     record({ agent_kind, kind, channel: "tool", data: toolFacet(facts, end) });
+  const status: Voice["status"] = (message, data, channel = "status") =>
+    record(
+      data === undefined
+        ? { agent_kind, kind: "Status", channel, message }
+        : { agent_kind, kind: "Status", channel, message, data },
+    );
   return {
     agent_kind,
     text: (channel, text, data) =>
@@ -60,12 +73,13 @@ export const voiceOf = (agent_kind: string): Voice => {
           ? { agent_kind, kind: "TextOutput", channel, text }
           : { agent_kind, kind: "TextOutput", channel, text, data },
       ),
-    status: (message, data, channel = "status") =>
-      record(
-        data === undefined
-          ? { agent_kind, kind: "Status", channel, message }
-          : { agent_kind, kind: "Status", channel, message, data },
-      ),
+    status,
+    retrying: (tried, data) => {
+      const { retry = null, max_retries = null } = tried ?? {};
+      const which = retry === null || max_retries === null ? "" : ` (${retry} of ${max_retries})`;
+      const facts = tried === undefined && data === undefined ? undefined : { ...tried, ...data };
+      return status(`The agent's CLI tries the provider again${which}.`, facts);
+    },
     session: (message, id, data) =>
       record({
         agent_kind,

@@ -2,18 +2,21 @@
  * The final answer as a decoder remembers it until the exit. It has to fit into the decoder's state, which is committed
  * with a spool's offset; the whole answer is in the log, as the texts of its message.
  */
-import { truncateMessage } from "../protocol/bounds.ts";
+import { cutUtf8, isHigh, isLow, TRUNCATED_SUFFIX } from "../protocol/bounds.ts";
 
 /** Bytes of JSON; leaves the rest of DECODER_STATE_MAX_BYTES to names and ids. */
 const KEPT_TEXT_MAX_BYTES = 44 * 1024;
 
-/** The text, or its beginning and the suffix of agent-event.txt. What JSON escapes takes up to six times its room. `max_bytes` is 2 or more. */
+const SUFFIX_BYTES = Buffer.byteLength(TRUNCATED_SUFFIX);
+
+/** The text, or its beginning and the suffix of agent-event.txt. `max_bytes`, of JSON with its quotes, is 2 or more. */
 export const keptText = (text: string, max_bytes: number = KEPT_TEXT_MAX_BYTES): string => {
-  let kept = text;
-  // Most texts need a little more in JSON than by themselves: the first try has room for that.
-  for (let max = Math.floor(max_bytes * 0.95); !fits(kept, max_bytes); max = Math.floor(max * 0.8))
-    kept = truncateMessage(text, max);
-  return kept;
+  // JSON needs at most 6 bytes for a UTF-16 unit, so most texts need no counting.
+  if (text.length * 6 + 2 <= max_bytes) return text;
+  const room = max_bytes - 2;
+  const beginning = jsonPrefix(text, 0, room - SUFFIX_BYTES);
+  if (jsonPrefix(text, beginning.end, room - beginning.bytes).end === text.length) return text;
+  return room < SUFFIX_BYTES ? cutUtf8("…", room) : text.slice(0, beginning.end) + TRUNCATED_SUFFIX;
 };
 
 /** An answer that comes in pieces, as much of it as is kept. */
@@ -27,21 +30,42 @@ export interface KeptAnswer {
 
 export const NO_ANSWER: KeptAnswer = { text: "", cut: false, json_bytes: 2 };
 
-export const keptAnswer = ({ text, cut, json_bytes }: KeptAnswer, piece: string): KeptAnswer => {
-  if (cut || piece === "") return { text, cut, json_bytes };
-  // No less than its units; one that is too long by them alone is not written out.
-  const bytes = piece.length > KEPT_TEXT_MAX_BYTES ? piece.length : Buffer.byteLength(JSON.stringify(piece));
-  const most = json_bytes + bytes;
-  if (most <= KEPT_TEXT_MAX_BYTES - MARK_MAX_BYTES) return { text: text + piece, cut, json_bytes: most };
-  // Less than the piece needs, so that the suffix says that something is missing.
-  const room = Math.min(KEPT_TEXT_MAX_BYTES - json_bytes, bytes - 1);
-  return { text: text + keptText(piece, room), cut: true, json_bytes: most };
+/** There is always room for the suffix, which says that something is missing. */
+export const keptAnswer = (before: KeptAnswer, piece: string): KeptAnswer => {
+  if (before.cut || piece === "") return before;
+  const { end, bytes } = jsonPrefix(piece, 0, KEPT_TEXT_MAX_BYTES - SUFFIX_BYTES - before.json_bytes);
+  const json_bytes = before.json_bytes + bytes;
+  if (end === piece.length) return { text: before.text + piece, cut: false, json_bytes };
+  const text = before.text + piece.slice(0, end) + TRUNCATED_SUFFIX;
+  return { text, cut: true, json_bytes: json_bytes + SUFFIX_BYTES };
 };
 
-/** Bytes that stay free for the suffix. */
-const MARK_MAX_BYTES = 32;
+/** What each ASCII character takes in JSON. */
+const ASCII_BYTES = Uint8Array.from(
+  { length: 128 },
+  (_, code) => JSON.stringify(String.fromCharCode(code)).length - 2,
+);
 
-/** JSON needs at most 6 bytes for a UTF-16 unit, so most texts need no counting. */
-const fits = (text: string, max_bytes: number): boolean =>
-  text.length * 6 + 2 <= max_bytes ||
-  (text.length <= max_bytes && Buffer.byteLength(JSON.stringify(text)) <= max_bytes);
+/** As much of a text from `start` on as takes at most `max_bytes` of JSON, without quotes: never half a pair. */
+const jsonPrefix = (text: string, start: number, max_bytes: number): { end: number; bytes: number } => {
+  let end = start;
+  let bytes = 0;
+  while (end < text.length) {
+    const unit = text.charCodeAt(end);
+    const more = unit < 0x80 ? (ASCII_BYTES[unit] as number) : bytesBeyond(unit, text, end);
+    if (bytes + more > max_bytes) break;
+    bytes += more;
+    end += more === PAIR_BYTES ? 2 : 1;
+  }
+  return { end, bytes };
+};
+
+/** What nothing but a pair of UTF-16 takes. */
+const PAIR_BYTES = 4;
+
+/** Of the code point there, which is beyond ASCII. JSON escapes half a pair. */
+const bytesBeyond = (unit: number, text: string, at: number): number => {
+  if (unit < 0x800) return 2;
+  if (!isHigh(unit)) return isLow(unit) ? 6 : 3;
+  return isLow(text.charCodeAt(at + 1)) ? PAIR_BYTES : 6;
+};

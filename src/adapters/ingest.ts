@@ -59,16 +59,19 @@ export const openIngest = (options: IngestOptions): Ingest => {
   const { incarnation } = opening;
   const account: AccountOptions = { kind: adapter.kind, ...options.account };
   const stream = workerStream(worker_id);
-  const memory = newestMemory(options.checkpoints, adapter.decoder_version);
-  let state: unknown = memory === undefined ? adapter.initial(opening) : memory.state;
+  const { checkpoints } = options;
+  const known = newestMemory(checkpoints.filter((c) => c.decoder_version === adapter.decoder_version));
+  let state: unknown = known === undefined ? adapter.initial(opening) : known.state;
   let stateJson = JSON.stringify(state);
-  let batches = memory?.batches ?? 0;
+  // What is counted here is no decoder's: over its versions, no two lines for the agent have one id.
+  const counted = newestMemory(checkpoints);
+  let batches = counted?.batches ?? 0;
   /** Lines for the agent in this batch. */
   let said = 0;
-  let toolCalls = memory?.tool_calls ?? 0;
+  let toolCalls = counted?.tool_calls ?? 0;
 
   const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
-    const from = options.checkpoints.find((c) => c.stream === name);
+    const from = checkpoints.find((c) => c.stream === name);
     return {
       name,
       reader: makeLineReader({
@@ -239,11 +242,8 @@ interface Memory {
   readonly state: unknown;
 }
 
-const newestMemory = (checkpoints: readonly Checkpoint[], decoderVersion: number): Memory | undefined =>
-  checkpoints
-    .filter((c) => c.decoder_version === decoderVersion)
-    .map((c) => JSON.parse(c.decoder_state) as Memory)
-    .sort((a, b) => b.batches - a.batches)[0];
+const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
+  checkpoints.map((c) => JSON.parse(c.decoder_state) as Memory).sort((a, b) => b.batches - a.batches)[0];
 
 /** Before anything is cut or remembered: a decoder's state is in the log, too. */
 const masked = (line: Line, redact: Redactor): Line =>

@@ -222,6 +222,10 @@ const makeRun = (
       onInput(handle);
     },
     isStdinClosed: () => isClosed,
+    variables: (names) =>
+      Object.fromEntries(
+        Object.entries(request.env).filter(([name]) => ended === undefined && names.includes(name)),
+      ),
     tail: async (stream, bytes) => readFileSync(spool(stream)).subarray(-bytes).toString("utf8"),
     spool,
     release: async () => false,

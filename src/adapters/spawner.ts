@@ -21,6 +21,8 @@ export interface LaunchRequest extends RunId {
   readonly limits?: RunLimits;
   /** Its program only watches over the agent in a sandbox: a signal that asks for an end goes past it. */
   readonly isMonitor?: boolean;
+  /** Absolute paths of directories that its CLI may leave behind empty: removed with what else is swept, where they were not there before. */
+  readonly litter?: readonly string[];
   /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
   readonly lifeline?: { readonly grace_ms: number };
 }
@@ -54,7 +56,7 @@ export interface Run extends RunId {
   unpause(): Promise<readonly number[]>;
   /** KILL by pid to the agent and every other member of the group and every known descendant, never to the launcher. */
   kill(): Promise<readonly number[]>;
-  /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. */
+  /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. Its litter goes last. */
   sweep(): Promise<SweepReport>;
   /** Bytes of an open stdin that were there when the agent was launched, and that are there now: a torn write shows. */
   readonly stdin_start: number;
@@ -66,6 +68,8 @@ export interface Run extends RunId {
   /** EOF on an open stdin, once the agent has read all of it; from the call on it stands, over daemons too. */
   closeStdin(): Promise<void>;
   isStdinClosed(): boolean;
+  /** Variables that the agent was started with, of these names; none where it is gone, or its process cannot be looked at. */
+  variables(names: readonly string[]): Readonly<Record<string, string>>;
   /** The last bytes of a spool, decoded leniently. */
   tail(stream: SpoolName, bytes: number): Promise<string>;
   /** Absolute path of a spool file. */

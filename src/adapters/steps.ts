@@ -2,7 +2,7 @@
  * The steps that decoders have in common: a session that is told, turns, tools with a call and a result, the answer so far,
  * errors that are told once. Each takes the state and gives the next one; what is to be told goes into `out`.
  */
-import type { Usage, WorkerError } from "../protocol/records.ts";
+import type { ModelUsage, Usage, WorkerError } from "../protocol/records.ts";
 import type { DecodedItem } from "./adapter.ts";
 import { appended } from "./bounded-list.ts";
 import {
@@ -26,6 +26,32 @@ type TurnState = Pick<HeadlessState, "turns_started" | "turns_ended" | "usage" |
 /** Results that are waited for; an older call's result then goes without its tool's name. */
 const TOOLS_MAX = 32;
 
+/** One more turn. */
+export const turnBegan = <S extends Pick<TurnState, "turns_started">>(state: S, out: DecodedItem[]): S => {
+  const turn = state.turns_started + 1;
+  out.push(turnStarted(turn));
+  return { ...state, turns_started: turn };
+};
+
+export interface TurnEnd {
+  readonly usage: Usage;
+  readonly duration_ms: number | null;
+  readonly error: WorkerError | null;
+  readonly models?: readonly ModelUsage[];
+}
+
+/** The end of the oldest turn that is open; where none is, one began just before. */
+export const turnCounted = <S extends Pick<TurnState, "turns_started" | "turns_ended">>(
+  state: S,
+  { usage, duration_ms, error, models }: TurnEnd,
+  out: DecodedItem[],
+): S => {
+  const turn = state.turns_ended + 1;
+  if (state.turns_started < turn) out.push(turnStarted(turn));
+  out.push(turnCompleted(turn, usage, duration_ms, error, models));
+  return { ...state, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
+};
+
 /** `sentence` tells that its session has begun. */
 export const stepsOf = (voice: Voice, sentence: string) => ({
   /** A line named its session: announced when it changes, and with the facet when it is the first. */
@@ -47,11 +73,7 @@ export const stepsOf = (voice: Voice, sentence: string) => ({
     return { ...state, session: id, announced: true };
   },
 
-  turnBegan: <S extends TurnState>(state: S, out: DecodedItem[]): S => {
-    const turn = state.turns_started + 1;
-    out.push(turnStarted(turn));
-    return { ...state, turns_started: turn };
-  },
+  turnBegan,
 
   turnEnded: <S extends TurnState>(
     state: S,
@@ -60,17 +82,8 @@ export const stepsOf = (voice: Voice, sentence: string) => ({
     error: WorkerError | null,
     out: DecodedItem[],
   ): S => {
-    const turn = state.turns_ended + 1;
-    if (state.turns_started < turn) out.push(turnStarted(turn));
-    out.push(turnCompleted(turn, usage, duration_ms, error));
-    return {
-      ...state,
-      turns_started: Math.max(state.turns_started, turn),
-      turns_ended: turn,
-      usage: addUsage(state.usage, usage),
-      reported: null,
-      failed: error,
-    };
+    const next = { ...state, usage: addUsage(state.usage, usage), reported: null, failed: error };
+    return turnCounted(next, { usage, duration_ms, error }, out);
   },
 
   /** Text of a message of the agent's; `id` tells messages apart. */

@@ -25,7 +25,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
     a.cost_usd === null && b.cost_usd === null ? null : dollars((a.cost_usd ?? 0) + (b.cost_usd ?? 0)),
 });
 
-/** What a running total has grown by. One that has shrunk has grown by nothing. */
+/** Tokens that a running total has more than it had before: none where it has shrunk. Of its cost it says nothing. */
 export const grownBy = (now: Usage, before: Usage): Usage => ({
   input_tokens: Math.max(0, now.input_tokens - before.input_tokens),
   output_tokens: Math.max(0, now.output_tokens - before.output_tokens),
@@ -84,14 +84,8 @@ const usageOfTurn = (result: JsonObject, counted: Counted): Usage => {
       reasoning_tokens,
       cost_usd,
     };
-  const before = counted.tokens ?? NO_USAGE;
-  return {
-    input_tokens: Math.max(0, totals.input_tokens - before.input_tokens),
-    output_tokens: Math.max(0, totals.output_tokens - before.output_tokens),
-    cached_tokens: Math.max(0, totals.cached_tokens - before.cached_tokens),
-    reasoning_tokens: Math.max(reasoning_tokens, totals.reasoning_tokens - before.reasoning_tokens),
-    cost_usd,
-  };
+  const grown = grownBy(totals, counted.tokens ?? NO_USAGE);
+  return { ...grown, reasoning_tokens: Math.max(reasoning_tokens, grown.reasoning_tokens), cost_usd };
 };
 
 /** What is counted once this result is. */

@@ -18,7 +18,6 @@ type Data = NonNullable<AgentEvent["data"]> | null;
 
 export const TRUNCATED_SUFFIX = "…(truncated)";
 const SUFFIX_BYTES = Buffer.byteLength(TRUNCATED_SUFFIX);
-const encoder = new TextEncoder();
 
 /** A UTF-16 unit is 1 to 3 bytes of UTF-8, so most texts need no counting. */
 const fits = (text: string, maxBytes: number): boolean =>
@@ -26,10 +25,36 @@ const fits = (text: string, maxBytes: number): boolean =>
 
 /** The longest prefix of at most `maxBytes` bytes that ends between two code points. */
 export const cutUtf8 = (text: string, maxBytes: number): string =>
-  fits(text, maxBytes) ? text : text.slice(0, prefixUnits(text, new Uint8Array(Math.max(0, maxBytes))));
+  fits(text, maxBytes) ? text : text.slice(0, prefixUnits(text, maxBytes));
 
-/** UTF-16 units of that prefix: `encodeInto` stops before a code point that has no room. */
-const prefixUnits = (text: string, room: Uint8Array): number => encoder.encodeInto(text, room).read;
+/** Units of UTF-16 of that prefix. A third as many units as there are bytes of room do fit: so each is counted once, and none is written. */
+const prefixUnits = (text: string, maxBytes: number): number => {
+  let units = 0;
+  let room = maxBytes;
+  for (;;) {
+    const end = pointEnd(text, units + Math.floor(room / 3));
+    if (end <= units) break;
+    room -= Buffer.byteLength(text.slice(units, end));
+    units = end;
+  }
+  // What is left is less than 6 bytes, which may still hold a pair, or a few short ones.
+  for (const point of text.slice(units, units + 6)) {
+    room -= Buffer.byteLength(point);
+    if (room < 0) break;
+    units += point.length;
+  }
+  return units;
+};
+
+/** The last end of a code point at or before `units`. */
+const pointEnd = (text: string, units: number): number =>
+  units < text.length && isHigh(text.charCodeAt(units - 1)) && isLow(text.charCodeAt(units))
+    ? units - 1
+    : Math.min(units, text.length);
+
+/** The halves of a pair of UTF-16. */
+export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** agent-event.txt, Enforcement behavior: cut to make room for the suffix; a bound too small for the suffix leaves "…", or nothing. */
 export const truncateMessage = (text: string, maxBytes: number = MESSAGE_MAX_BYTES): string =>
@@ -44,11 +69,10 @@ export const markTruncated = (text: string, maxBytes: number): string =>
 /** Parts of at most `maxBytes` bytes, each as long as can be, whose concatenation is the text. `maxBytes` is 4 or more. */
 export const splitUtf8 = (text: string, maxBytes: number): string[] => {
   if (fits(text, maxBytes)) return [text];
-  const room = new Uint8Array(maxBytes);
   const parts: string[] = [];
   let rest = text;
   while (rest !== "") {
-    const units = prefixUnits(rest, room);
+    const units = prefixUnits(rest, maxBytes);
     parts.push(rest.slice(0, units));
     rest = rest.slice(units);
   }

@@ -363,7 +363,7 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     type: "string",
     value: "DIR",
     repeatable: true,
-    help: "one more directory that the agent may work in (claude, codex)",
+    help: "one more directory that the agent may work in (claude, codex, copilot, gemini)",
   },
   {
     name: "worktree",

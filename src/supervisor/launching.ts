@@ -1,6 +1,7 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { type AgentAdapter, type LaunchPlan, type Opening, variablesOf } from "../adapters/adapter.ts";
+import { addedDirectories } from "../adapters/extensions.ts";
 import type { LaunchRequest, Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
@@ -104,6 +105,7 @@ const start = async (shell: Shell, incarnation: number, session: string | undefi
     isMonitor: confined !== undefined,
     stdin,
     limits: spec.limits,
+    ...litterOf(adapter, placed),
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
   };
   shell.starting = patiently(shell, request);
@@ -198,6 +200,14 @@ export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): 
   launcher: run.launcher,
   argv: argv.map((word) => redact.text(word)),
 });
+
+/** In its working directory, and in the others that it may work in. */
+const litterOf = ({ litter }: AgentAdapter, spec: WorkerSpec): Pick<LaunchRequest, "litter"> =>
+  litter === undefined
+    ? {}
+    : {
+        litter: [spec.cwd, ...addedDirectories(spec)].flatMap((dir) => litter.map((name) => join(dir, name))),
+      };
 
 /** The agent's program as sentences name it. */
 export const programOf = (argv: readonly string[]): string | undefined =>

@@ -19,7 +19,9 @@ export const takeOver = async (shell: Shell, found: Run): Promise<void> => {
   } catch {
     secrets = secretsOf(spec, adapter);
   }
-  shell.redact = redactorOf(secrets);
+  // The file of a reference may have another text by now than the agent that runs was given.
+  const referring = Object.keys(spec.env).filter((name) => spec.env[name]?.startsWith("@file:"));
+  shell.redact = redactorOf([...secrets, ...Object.values(found.variables(referring))]);
   shell.program = programOf(argv);
   // Signals go only to who is to stop, and that was recorded first.
   if (shell.child().stop !== null) shell.signals = await signalsSent(shell, incarnation);

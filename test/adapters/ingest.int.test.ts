@@ -381,6 +381,31 @@ describe("the memory of an adapter", () => {
     expect(ingest.pull()?.checkpoint.offset).toBe(8);
     expect(ingest.finish(ENDED).outcome.completion.data).toEqual({ lines: 1 });
   });
+
+  it("of another version goes on counting what it said: no line for the agent has the id of one before", () => {
+    const talking: AgentAdapter = {
+      ...(counting() as AgentAdapter),
+      decode: (state) => ({ state, records: [{ type: "reply", line: "yes\n" }] }),
+    };
+    const run = makeRun(talking);
+    run.write("one\n");
+    run.pull();
+    const ingest = openIngest({
+      adapter: { ...talking, decoder_version: talking.decoder_version + 1 },
+      worker_id: "W",
+      opening: openingOf("command"),
+      spool: run.spool,
+      checkpoints: [...run.checkpoints.values()],
+      redact: makeRedactor(),
+      account: { model: null, estimate: (one) => one },
+    });
+    run.write("two\n");
+    const drafts = [...run.drafts, ...(ingest.pull()?.drafts ?? [])];
+    ingest.close();
+    const ids = drafts.flatMap((one) => (one.type === "worker_message" ? [one.payload.message_id] : []));
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(2);
+  });
 });
 
 describe("a turn of codex, which tells no model and no cost", () => {

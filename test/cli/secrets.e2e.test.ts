@@ -158,6 +158,32 @@ describe("a secret of a file", () => {
     await commands.agent("kill", "parked");
   });
 
+  it("that is changed stays masked for the agent that has the one before, under the next daemon too", async () => {
+    const file = secretFile("rotated");
+    const go = join(dir, "go");
+    await commands.agent(
+      "spawn",
+      "--name",
+      "rotated",
+      "--env",
+      `TOKEN=@file:${file}`,
+      "--",
+      "sh",
+      "-c",
+      `echo ready; while ! [ -e ${go} ]; do sleep 0.05; done; echo "it is $TOKEN"`,
+    );
+    while (!(await commands.agent("logs", "rotated")).stdout.includes("ready"));
+    await commands.agent("daemon", "stop", "--keep-agents");
+    writeFileSync(file, "another-3c9e71ab52d0\n");
+    await commands.agent("daemon", "start");
+    while ((await commands.agent("info", "rotated")).data?.state !== "running");
+    writeFileSync(go, "");
+    await commands.agent("wait", "rotated");
+    const { stdout } = await commands.agent("logs", "rotated");
+    expect(stdout).toContain("it is ***");
+    expect(stdout).not.toContain(CANARY);
+  });
+
   it("that is changed is the new one at the next start", async () => {
     const file = secretFile("turned");
     const seen = join(dir, "seen");

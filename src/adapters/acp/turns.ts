@@ -4,8 +4,9 @@ import { dollars } from "../../protocol/usage.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { classifyName } from "../classify.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../dialogue.ts";
-import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
+import { turnCompleted, voiceOf } from "../events.ts";
 import { asObject, asWord, type JsonObject } from "../json.ts";
+import { turnBegan } from "../steps.ts";
 import { type AcpUsage, acpUsage, addUsage, grownBy } from "../usage.ts";
 import type { AcpState } from "./state.ts";
 import { COPILOT, rpcError, toldError } from "./told-errors.ts";
@@ -26,15 +27,10 @@ export const onMark = (state: AcpState, message_id: string, out: DecodedItem[]):
 
 const NOTHING_SAID: AcpState["said"] = { id: null, text: "", state: "ended" };
 
-const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => {
-  const turn = state.turns_started + 1;
-  out.push(turnStarted(turn));
-  return {
-    ...state,
-    given: { message_id, acknowledged: false },
-    turns_started: turn,
-  };
-};
+const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpState => ({
+  ...turnBegan(state, out),
+  given: { message_id, acknowledged: false },
+});
 
 /** Copilot tells what its session has used so far, others what the turn has. An answer that tells nothing changes nothing. */
 const usageOf = (

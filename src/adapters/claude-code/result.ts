@@ -5,11 +5,12 @@
 import type { WorkerError } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { classifyName, classifyStatus, classifyText } from "../classify.ts";
-import { turnCompleted, turnStarted, voiceOf } from "../events.ts";
+import { voiceOf } from "../events.ts";
 import { keptText } from "../final-text.ts";
 import { asList, asNumber, asString, asWord, type JsonObject } from "../json.ts";
 import { modelRejected } from "../rejections.ts";
 import { readReset } from "../reset-time.ts";
+import { turnCounted } from "../steps.ts";
 import { addUsage, claudeUsage, countedAfter } from "../usage.ts";
 import type { ClaudeState } from "./state.ts";
 
@@ -42,10 +43,8 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem
   const began = state.turns_started > state.turns_ended;
   // The session was not there: no turn was tried.
   if (!began && event.num_turns === 0) return next;
-  const turn = state.turns_ended + 1;
-  if (!began) out.push(turnStarted(turn));
-  out.push(turnCompleted(turn, usage, asNumber(event.duration_ms) ?? null, error, models));
-  return { ...next, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
+  const duration_ms = asNumber(event.duration_ms) ?? null;
+  return turnCounted(next, { usage, duration_ms, error, models }, out);
 };
 
 /** A good end is said, never guessed. Some versions name an error in the subtype and not in `is_error`. */

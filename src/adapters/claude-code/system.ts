@@ -1,18 +1,16 @@
 /** `system` lines: the start of a turn, retries, refusals, background tasks. All of them are Status. */
 import type { DecodedItem } from "../adapter.ts";
-import { type Facts, turnStarted, voiceOf } from "../events.ts";
+import { type Facts, voiceOf } from "../events.ts";
 import { asName, asNumber, asWord, type JsonObject } from "../json.ts";
+import { turnBegan } from "../steps.ts";
 import type { ClaudeState } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 
 export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   switch (event.subtype) {
-    case "init": {
-      const turn = state.turns_started + 1;
-      out.push(turnStarted(turn));
-      return { ...state, turns_started: turn, model: asName(event.model) ?? state.model ?? null };
-    }
+    case "init":
+      return { ...turnBegan(state, out), model: asName(event.model) ?? state.model ?? null };
     case "api_retry":
       return onRetry(state, event, out);
     case "permission_denied": {
@@ -41,14 +39,10 @@ export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem
 /** A retry is not an error yet. The delay is the CLI's own, not a promise of the provider. */
 const onRetry = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
   const status = asNumber(event.error_status) ?? 0;
-  const attempt = asNumber(event.attempt) ?? null;
-  const max_retries = asNumber(event.max_retries) ?? null;
+  const tried = { retry: asNumber(event.attempt) ?? null, max_retries: asNumber(event.max_retries) ?? null };
   const delay = asNumber(event.retry_delay_ms);
-  const of = attempt === null || max_retries === null ? "" : ` (${attempt} of ${max_retries})`;
   out.push(
-    voice.status(`The agent's CLI tries the provider again${of}.`, {
-      retry: attempt,
-      max_retries,
+    voice.retrying(tried, {
       delay_ms: delay === undefined ? null : Math.round(delay),
       http_status: status === 0 ? null : status,
       error: asWord(event.error),

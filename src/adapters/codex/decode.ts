@@ -67,12 +67,7 @@ const onThread = (state: ExecState, id: string | undefined, out: DecodedItem[]):
 const onErrorLine = (state: ExecState, message: string | undefined, out: DecodedItem[]): ExecState => {
   const retry = /^Reconnecting\.\.\. (\d{1,4})\/(\d{1,4})\b/.exec(message ?? "");
   if (retry === null) return steps.onError(state, errorOf(message), out);
-  out.push(
-    voice.status(`The agent's CLI tries the provider again (${retry[1]} of ${retry[2]}).`, {
-      retry: Number(retry[1]),
-      max_retries: Number(retry[2]),
-    }),
-  );
+  out.push(voice.retrying({ retry: Number(retry[1]), max_retries: Number(retry[2]) }));
   return state;
 };
 

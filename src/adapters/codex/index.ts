@@ -24,6 +24,7 @@ export const codex: AgentAdapter<CodexState> = {
   streams: ["stdout"],
   default_restart: "transient",
   state: [{ home: ".codex", variable: "CODEX_HOME" }],
+  litter: [".agents", ".aws", ".codex", ".git"],
   sessions_under: ["CODEX_HOME", "HOME"],
   reading_tools: ["web_search"],
   messages: appServer.messages,

@@ -7,9 +7,9 @@ import { uuidFor } from "../../protocol/uuid.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems, forkProblems } from "../agent-rules.ts";
-import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { ADD_DIRS, agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
 
-export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE] as const;
+export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS] as const;
 
 export const credentials = [
   "COPILOT_GITHUB_TOKEN",
@@ -39,12 +39,13 @@ export const validate = (spec: WorkerSpec): readonly string[] => [
 ];
 
 export const plan = ({ spec, session: known, binary, worker_id }: PlanContext): LaunchPlan => {
-  const { model, session } = agentOptions(spec);
+  const { model, session, addDirs } = agentOptions(spec);
   const argv = [binary, "--output-format", "json", "--no-color", "--no-ask-user"];
   if (model !== undefined) argv.push("--model", model);
   if (known !== undefined) argv.push(`--resume=${known}`);
   else if (session !== undefined) argv.push(session.by === "id" ? `--resume=${session.id}` : "--continue");
   else if (!spec.argv.some((arg) => NAMES_SESSION.test(arg))) argv.push("--session-id", uuidFor(worker_id));
+  for (const dir of addDirs) argv.push("--add-dir", dir);
   // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
   if (spec.permission === "allow") argv.push("--allow-all");
   argv.push(...spec.argv);

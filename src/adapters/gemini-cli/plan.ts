@@ -6,9 +6,9 @@ import { uuidFor } from "../../protocol/uuid.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../adapter.ts";
 import { agentProblems, forkProblems } from "../agent-rules.ts";
-import { agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
+import { ADD_DIRS, agentOptions, HEADLESS, MODEL, NON_INTERACTIVE, RESUME } from "../extensions.ts";
 
-export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE] as const;
+export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS] as const;
 
 export const credentials = [
   "GEMINI_API_KEY",
@@ -39,16 +39,27 @@ const NAMES_SESSION = /^(?:-r|--resume|--session-id|--session-file)(?:=|$)/;
 export const validate = (spec: WorkerSpec): readonly string[] => [
   ...agentProblems(spec, capabilities),
   ...forkProblems(spec),
+  ...commaProblems(spec),
 ];
 
+/** The CLI splits a directory at its commas, and has no way to write one that is meant. */
+const commaProblems = (spec: WorkerSpec): readonly string[] =>
+  agentOptions(spec)
+    .addDirs.filter((dir) => dir.includes(","))
+    .map(
+      (dir) =>
+        `Gemini CLI takes no directory with a comma in its path: link to ${dir} by a path without one.`,
+    );
+
 export const plan = ({ spec, session: known, binary, worker_id, incarnation }: PlanContext): LaunchPlan => {
-  const { model, session } = agentOptions(spec);
+  const { model, session, addDirs } = agentOptions(spec);
   const argv = [binary, "--output-format", "stream-json"];
   if (model !== undefined) argv.push("--model", model);
   if (known !== undefined) argv.push("--resume", known);
   else if (session !== undefined) argv.push("--resume", session.by === "id" ? session.id : "latest");
   else if (!spec.argv.some((arg) => NAMES_SESSION.test(arg)))
     argv.push("--session-id", uuidFor(`${worker_id}/${incarnation}`));
+  for (const dir of addDirs) argv.push("--include-directories", dir);
   // By default what would need a permission is not even offered to the model (agent-clis.md §8).
   argv.push("--approval-mode", spec.permission === "allow" ? "yolo" : "default");
   argv.push(...spec.argv);

@@ -13,6 +13,7 @@ import type { LaunchRequest } from "../spawner.ts";
 import { currentPlace, identityOf, readProc, readStat, signalProcess } from "./identity.ts";
 import { LAUNCHER_CMDLINE, launcherArguments, SHELL } from "./launcher.ts";
 import { lifelineArguments } from "./lifeline.ts";
+import { litterAt } from "./litter.ts";
 import { MARKER, markerOf } from "./marker.ts";
 import { Notices } from "./notices.ts";
 import { execError, preflight } from "./preflight.ts";
@@ -42,13 +43,14 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   const place = currentPlace();
   const limits = request.limits ?? {};
   host.cgroups.check(limits);
+  const litter = request.litter === undefined ? undefined : litterAt(request.litter, host.poller.runs);
   const cgroup = prepare(() => {
     makeRunDirectory(dir);
     const made = host.cgroups.make(request, limits);
     const cgroup_of = made === undefined ? {} : { cgroup: made };
     const monitor = request.isMonitor === true ? { is_monitor: true as const } : {};
     const known = { version: 1, worker_id, incarnation, stdin, stdin_bytes } as const;
-    writeRunFile(dir, { ...known, ...place, ...cgroup_of, ...monitor });
+    writeRunFile(dir, { ...known, ...place, ...cgroup_of, ...monitor, ...(litter && { litter }) });
     return made;
   });
   const notices = new Notices(dir, host.watchFiles);
@@ -68,6 +70,7 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
       notices,
       cgroup,
       isMonitor: request.isMonitor,
+      litter,
     });
   } catch (cause) {
     notices.close();

@@ -30,7 +30,7 @@ export const IN_EXEC = "in exec";
  * The environment block of a process, valid until the next call; an errno where there is nothing for us to read, and IN_EXEC.
  * The kernel shows a process without arguments and variables from the moment its old memory is gone until its new program is laid out.
  */
-const readEnvironment = (pid: number): Buffer | string => {
+export const readEnvironment = (pid: number): Buffer | string => {
   const path = `/proc/${pid}/environ`;
   const block = readProc(path, shared);
   if (typeof block === "string" || block.length > 0 || !hasProgram(pid)) return block;

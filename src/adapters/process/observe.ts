@@ -45,6 +45,7 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
     notices: new Notices(dir, host.watchFiles),
     cgroup: file?.cgroup,
     isMonitor: file?.is_monitor,
+    litter: file?.litter,
   });
   if (hasExit) return { kind: "finished", exit: await run.exited, run };
   if (!lives) return { kind: "lost", run };

@@ -14,6 +14,7 @@ import {
   SNAPSHOT_READS_PER_S,
 } from "../../protocol/limits.ts";
 import { isOfTheSystem } from "../../protocol/system-errors.ts";
+import type { Litter } from "./litter.ts";
 import type { Recorder } from "./snapshots.ts";
 
 export interface Polled extends Recorder {
@@ -25,6 +26,7 @@ export interface Polled extends Recorder {
   isPolled(): boolean;
   look(): void;
   dispose(): void;
+  readonly litter?: Litter | undefined;
 }
 
 const LAUNCHER_LOOK_TICKS = LAUNCHER_LOOK_MS / RUN_POLL_MS;

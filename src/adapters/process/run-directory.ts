@@ -10,6 +10,7 @@ import type { StdinPlan } from "../adapter.ts";
 import type { RunId } from "../spawner.ts";
 import { parseStatus } from "./exit.ts";
 import { identityOf, type Place } from "./identity.ts";
+import type { Litter } from "./litter.ts";
 
 export const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -24,6 +25,7 @@ export interface RunFile extends RunId, Place {
   readonly cgroup?: string;
   /** `pid` is of what watches over the agent in its sandbox. */
   readonly is_monitor?: true;
+  readonly litter?: Litter;
 }
 
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>

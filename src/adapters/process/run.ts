@@ -21,6 +21,7 @@ import {
   signalProcess,
 } from "./identity.ts";
 import type { Lifeline } from "./lifeline.ts";
+import { type Litter, removeLitter } from "./litter.ts";
 import { markerOf } from "./marker.ts";
 import { LAUNCHER_ENDED, type Notice, type Notices, type WatchFiles } from "./notices.ts";
 import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
@@ -42,6 +43,7 @@ import { readTail } from "./spool.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import type { Sweeper } from "./sweep.ts";
+import { variablesOf } from "./variables.ts";
 
 /** What all runs of a spawner share. */
 export interface Host {
@@ -68,6 +70,7 @@ export interface RunFacts {
   readonly notices: Notices;
   readonly cgroup?: string | undefined;
   readonly isMonitor?: boolean | undefined;
+  readonly litter?: Litter | undefined;
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
@@ -90,6 +93,7 @@ export class ProcessRun implements Run, Polled {
   readonly exited: Promise<RunExit>;
   readonly stdin_start: number;
   readonly isMonitor: boolean;
+  readonly litter: Litter | undefined;
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
@@ -116,6 +120,7 @@ export class ProcessRun implements Run, Polled {
     this.launcher = facts.launcher;
     this.stdin_start = facts.stdin_start;
     this.isMonitor = facts.isMonitor === true;
+    this.litter = facts.litter;
     this.#dir = facts.dir;
     this.#cgroup = facts.cgroup;
     this.#stdin = facts.stdin;
@@ -188,6 +193,8 @@ export class ProcessRun implements Run, Polled {
       cgroup: this.#cgroup,
     });
     this.#check();
+    if (this.litter !== undefined && report.survivors.length === 0)
+      await removeLitter(this.#host, this, this.litter);
     return report;
   }
 
@@ -211,6 +218,10 @@ export class ProcessRun implements Run, Polled {
     askEof(this.#dir, this.#stdin);
     const pump = readIdentity(this.#dir, "pump", currentPlace());
     if (pump !== undefined) await endPump(this.#dir, pump, this.agent);
+  }
+
+  variables(names: readonly string[]): Readonly<Record<string, string>> {
+    return variablesOf(this.agent, names);
   }
 
   async tail(stream: SpoolName, bytes: number): Promise<string> {

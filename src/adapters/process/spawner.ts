@@ -5,6 +5,7 @@ import { Cgroups } from "./cgroups.ts";
 import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
 import { heldLifeline, type Lifeline } from "./lifeline.ts";
+import { removeLitter } from "./litter.ts";
 import { livingRuns } from "./living.ts";
 import { markerOf } from "./marker.ts";
 import type { WatchFiles } from "./notices.ts";
@@ -74,13 +75,18 @@ export const makeProcessSpawner = ({
     launch: (request) => launch(host, request),
     observe: (id) => observe(host, id),
     living: () => livingRuns(storeId),
-    end: ({ worker_id, incarnation }) =>
-      host.sweeper.sweep({
-        marker: markerOf(storeId, worker_id, incarnation),
+    end: async (id) => {
+      const file = readRunFile(runDirectory(runsDir, id));
+      const report = await host.sweeper.sweep({
+        marker: markerOf(storeId, id.worker_id, id.incarnation),
         launcher: NOBODY,
         recorded: new Map(),
-        cgroup: readRunFile(runDirectory(runsDir, { worker_id, incarnation }))?.cgroup,
-      }),
+        cgroup: file?.cgroup,
+      });
+      if (file?.litter !== undefined && report.survivors.length === 0)
+        await removeLitter(host, id, file.litter);
+      return report;
+    },
     polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {

@@ -54,9 +54,13 @@ const environmentOf = ({ PATH = PATH_DEFAULT, HOME, XDG_CONFIG_HOME, TMPDIR }: C
 let atWork = 0;
 const waiting: (() => void)[] = [];
 
-/** One place of GIT_AT_ONCE_MAX; who comes later waits in line. */
-const inTurn = async <A>(work: () => Promise<A>): Promise<A> => {
-  if (atWork >= GIT_AT_ONCE_MAX) await new Promise<void>((go) => void waiting.push(go));
+const stopped = (): HoldfastError =>
+  new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+
+/** One place of GIT_AT_ONCE_MAX; who comes later waits in line, until it is called off. */
+const inTurn = async <A>(signal: AbortSignal | undefined, work: () => Promise<A>): Promise<A> => {
+  if (signal?.aborted === true) throw stopped();
+  if (atWork >= GIT_AT_ONCE_MAX) await placeGiven(signal);
   else atWork += 1;
   try {
     return await work();
@@ -66,6 +70,21 @@ const inTurn = async <A>(work: () => Promise<A>): Promise<A> => {
     else next();
   }
 };
+
+/** Who is called off leaves the line, so that no place is given to nobody. */
+const placeGiven = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const go = (): void => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    const leave = (): void => {
+      waiting.splice(waiting.indexOf(go), 1);
+      reject(stopped());
+    };
+    waiting.push(go);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
 
 const complaintOf = (stderr: string): string => {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
@@ -102,7 +121,7 @@ const ended = async <R>(
 
 /** Fails with WORKTREE_UNAVAILABLE where there is no git, or it takes too long; what git itself refuses is an answer. */
 export const git = (args: readonly string[], call: GitCall): Promise<GitAnswer> =>
-  inTurn(async () => {
+  inTurn(call.signal, async () => {
     const { cwd, client_env, env = {}, max_ms = GIT_MAX_MS, max_bytes = GIT_OUTPUT_MAX_BYTES, signal } = call;
     const running = execa("git", [...QUIET, ...args], {
       cwd,
@@ -116,8 +135,7 @@ export const git = (args: readonly string[], call: GitCall): Promise<GitAnswer> 
       detached: true,
     });
     const { result, why } = await ended(running, max_ms, signal);
-    if (why === "unwanted")
-      throw new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
+    if (why === "unwanted") throw stopped();
     if (why === "late")
       throw new HoldfastError(
         "WORKTREE_UNAVAILABLE",

@@ -212,4 +212,10 @@ describe("the suite finds", () => {
     });
     expect(failing({ plan })).toContain("plan puts no prompt into argv and gives stdin an end");
   });
+  test("directories that are taken and never given to the agent", () => {
+    const capabilities = [...command.capabilities, "agent_api.exec.add_dirs.v1"];
+    expect(failing({ capabilities, validate: () => [] })).toContain(
+      "directories that its agent may also work in are in its plan, where it says that it takes some",
+    );
+  });
 });

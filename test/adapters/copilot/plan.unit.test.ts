@@ -47,6 +47,12 @@ test("permission allow allows all; model and extra arguments are passed on", () 
   expect(flags).toEqual(["--model", "gpt-x", "--resume=s", "--allow-all", "--stream", "off"]);
 });
 
+test("each other directory that it may work in is a flag, absolute and once", () => {
+  const ext = { "agent_api.exec.add_dirs.v1": { dirs: ["/a", "b", "/a"] } };
+  expect(flagsOf({ ext, cwd: "/w" }, "s").join(" ")).toContain("--add-dir /a --add-dir /w/b");
+  expect(flagsOf({ ext, cwd: "/w" }, "s").filter((flag) => flag === "/a")).toHaveLength(1);
+});
+
 test("what it cannot do is a mistake with a next step", () => {
   expect(copilot.validate(specOf({ session: "s", fork: true }))).toEqual([
     "Kind copilot cannot fork a session: leave --fork out to go on in the session itself.",

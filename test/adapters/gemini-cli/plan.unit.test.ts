@@ -49,6 +49,21 @@ test("permission allow approves all; model and extra arguments are passed on", (
   expect(flags).toEqual(["--model", "gemini-x", "--resume", "s", "--approval-mode", "yolo", "--debug"]);
 });
 
+test("each other directory that it may work in is a flag, absolute and once", () => {
+  const ext = { "agent_api.exec.add_dirs.v1": { dirs: ["/a", "b", "/a"] } };
+  expect(flagsOf({ ext, cwd: "/w" }, "s").join(" ")).toContain(
+    "--include-directories /a --include-directories /w/b",
+  );
+  expect(flagsOf({ ext, cwd: "/w" }, "s").filter((flag) => flag === "/a")).toHaveLength(1);
+});
+
+test("a directory that the CLI would split at a comma is a mistake with a next step", () => {
+  const ext = { "agent_api.exec.add_dirs.v1": { dirs: ["/a", "/b,c"] } };
+  expect(geminiCli.validate(specOf({ ext }))).toEqual([
+    "Gemini CLI takes no directory with a comma in its path: link to /b,c by a path without one.",
+  ]);
+});
+
 test("what it cannot do is a mistake with a next step", () => {
   expect(geminiCli.validate(specOf({ session: "s", fork: true }))).toEqual([
     "Kind gemini_cli cannot fork a session: leave --fork out to go on in the session itself.",

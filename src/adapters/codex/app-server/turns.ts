@@ -2,8 +2,9 @@
 import type { WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../dialogue.ts";
-import { turnCompleted, turnStarted, voiceOf } from "../../events.ts";
+import { turnCompleted, voiceOf } from "../../events.ts";
 import { asName, asObject, type JsonObject } from "../../json.ts";
+import { turnBegan } from "../../steps.ts";
 import { addUsage, grownBy, NO_USAGE, threadUsage } from "../../usage.ts";
 import { rpcError, turnError } from "./errors.ts";
 import { endItems } from "./items.ts";
@@ -12,11 +13,12 @@ import type { AppServerState } from "./state.ts";
 const voice = voiceOf("codex");
 const dialogue = dialogueOf(voice);
 
-const begun = (state: AppServerState, turn: string | null, out: DecodedItem[]): AppServerState => {
-  const turns_started = state.turns_started + 1;
-  out.push(turnStarted(turns_started));
-  return { ...state, turn, turns_started, text: null, turn_usage: NO_USAGE };
-};
+const begun = (state: AppServerState, turn: string | null, out: DecodedItem[]): AppServerState => ({
+  ...turnBegan(state, out),
+  turn,
+  text: null,
+  turn_usage: NO_USAGE,
+});
 
 /** The answer to `turn/start`. */
 export const onTurnAnswer = (
@@ -108,12 +110,7 @@ export const onError = (
   if (params?.willRetry === true) {
     const [, retry, max] = /(\d{1,4})\/(\d{1,4})/.exec(String(told?.message)) ?? [];
     out.push(
-      retry === undefined
-        ? voice.status("The agent's CLI tries the provider again.")
-        : voice.status(`The agent's CLI tries the provider again (${retry} of ${max}).`, {
-            retry: Number(retry),
-            max_retries: Number(max),
-          }),
+      voice.retrying(retry === undefined ? undefined : { retry: Number(retry), max_retries: Number(max) }),
     );
     return state;
   }
