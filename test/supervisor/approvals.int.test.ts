@@ -211,19 +211,23 @@ describe("what an agent asks permission for", () => {
     }),
   );
 
-  it.effect("is withdrawn when its turn ends without an answer, and counts no more", () =>
-    Effect.gen(function* () {
-      const { runtime, id, run } = yield* begun({ name: "fixer", interactive: true }, yield* world);
-      ask(run, "r1");
-      yield* settled;
-      expect((yield* runtime.info(id)).approvals).toBe(1);
-      expect((yield* runtime.info(id)).reason).toContain("waits for a permission");
-      end(run);
-      yield* settled;
-      expect((yield* openOf(runtime, true)).map(({ state }) => state)).toEqual(["withdrawn"]);
-      expect((yield* runtime.info(id)).approvals).toBeUndefined();
-      expect(answersOf(run)).toEqual([]);
-    }),
+  it.effect(
+    "stays open over the end of the turn: a sub-agent in the background asks it, and is answered",
+    () =>
+      Effect.gen(function* () {
+        const { runtime, id, run } = yield* begun({ name: "fixer", interactive: true }, yield* world);
+        ask(run, "r1");
+        yield* settled;
+        end(run);
+        yield* settled;
+        expect((yield* openOf(runtime)).map(({ state }) => state)).toEqual(["open"]);
+        expect((yield* runtime.info(id)).approvals).toBe(1);
+        expect((yield* runtime.info(id)).reason).toContain("waits for a permission");
+        yield* runtime.approve("fixer", "allow");
+        yield* settled;
+        expect(answersOf(run)).toEqual([["r1", "allow"]]);
+        expect((yield* runtime.info(id)).approvals).toBeUndefined();
+      }),
   );
 
   it.effect("that no host of ours answers is refused, so that nothing waits for it", () =>
