@@ -234,6 +234,11 @@ export const STALL_WARN_MAX_MS = 30_000;
 export const STALL_ASK_MAX_MS = 120_000;
 /** An agent of a kind that may not see the end of its input is ended so long after it, out of a turn. */
 export const EXIT_AFTER_END_MS = 10_000;
+/**
+ * The input of an agent with one prompt is ended so long after its answer at the latest, where something that it began runs on in
+ * the background: as long as Claude Code itself waits for that (CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS).
+ */
+export const BACKGROUND_WAIT_MAX_MS = 10 * 60_000;
 /** An agent with one prompt that has answered it ends within this; it is not paused in its last breath, though its budget is spent. */
 export const LAST_BREATH_MS = 2_000;
 /** Calls of one incarnation that are remembered until their answer comes. */

@@ -11,6 +11,7 @@ import { ulidOf } from "../protocol/ids.ts";
 import { APPROVALS_OPEN_MAX } from "../protocol/limits.ts";
 import { permissionFor } from "../protocol/permission-rules.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../protocol/records.ts";
+import { lineDraft } from "./messages.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -140,18 +141,7 @@ export class Approving {
     const line = this.#frame(reply, { decision, ...why });
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
-      {
-        ...of,
-        type: "worker_message",
-        payload: {
-          message_id: ulidOf(`${approval_id} answer`),
-          state: "accepted",
-          bytes: Buffer.byteLength(line),
-          text: line,
-          bound: true,
-          line: true,
-        },
-      },
+      { ...lineDraft(worker_id, ulidOf(`${approval_id} answer`), { text: line }), incarnation },
     ];
   }
 

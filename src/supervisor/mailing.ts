@@ -2,6 +2,7 @@
  * Hands messages to the agent of one worker, one after the other: what `messages.ts` decides is written and recorded. The
  * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
  */
+import type { Alarm } from "../actors/alarms.ts";
 import type { MessageProtocol } from "../adapters/adapter.ts";
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
@@ -10,19 +11,21 @@ import { CANCEL_BY_PROTOCOL_MAX_MS } from "../protocol/limits.ts";
 import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
-import { endLingering } from "./lingering.ts";
+import { awaitBackground, endLingering } from "./lingering.ts";
 import {
   handOver,
   isBegunBy,
   isUnderWay,
   isWaiting,
   lastWords,
+  lineDraft,
   messageDraft,
   nextMessage,
   outlived,
   owedTo,
   promptId,
 } from "./messages.ts";
+import { isPaused } from "./pause.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -44,6 +47,10 @@ export class Mailing {
   #isHeld = false;
   /** Called when a turn ends that was interrupted. */
   #onTurnEnd: (() => void) | undefined;
+  /** The run whose input has ended, where it is watched for that. */
+  #lingering: Run | undefined;
+  /** Of an agent whose only prompt is answered. */
+  #background: Alarm | undefined;
 
   constructor(shell: Shell, protocol: MessageProtocol) {
     this.#shell = shell;
@@ -52,7 +59,7 @@ export class Mailing {
 
   /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
   isWaiting(): boolean {
-    return this.#isWaiting && this.#run !== undefined;
+    return this.#isWaiting && this.#shell.spec.interactive && this.#run !== undefined;
   }
 
   /** Monotonic milliseconds; undefined while it has something to do. */
@@ -80,6 +87,7 @@ export class Mailing {
       this.#run = run;
       await this.#forgetClosing(open, run);
       if (run.isStdinClosed()) this.#watchEnd(run);
+      else if (turn?.incarnation === run.incarnation && !this.#isInTurn) this.#awaitBackground();
     });
     await this.deliver();
   }
@@ -87,6 +95,7 @@ export class Mailing {
   detach(): void {
     this.#run = undefined;
     this.#isWaiting = false;
+    this.#background?.disarm();
     this.#onTurnEnd?.();
   }
 
@@ -103,17 +112,11 @@ export class Mailing {
     const line = this.#protocol.interrupt?.(state);
     if (line === undefined) return false;
     const { incarnation } = run;
-    const step = {
-      state: "accepted",
-      bytes: Buffer.byteLength(line),
-      text: line,
-      bound: true,
-      line: true,
-    } as const;
     // The same turn is interrupted once: agents take a second one for one of the next turn.
     const message_id = ulidOf(`${id} ${incarnation} interrupt ${line}`);
     const known = await journal.ask((log) => log.message(id, message_id));
-    if (known === undefined) await journal.commit([{ ...messageDraft(id, message_id, step), incarnation }]);
+    if (known === undefined)
+      await journal.commit([{ ...lineDraft(id, message_id, { text: line }), incarnation }]);
     await this.deliver();
     return true;
   }
@@ -165,9 +168,12 @@ export class Mailing {
     let isNews = false;
     let isDue = this.#isHeld;
     for (const { type, payload } of drafts) {
-      if (type === "turn_started") this.#isInTurn = true;
-      else if (type === "turn_completed") {
+      if (type === "turn_started") {
+        this.#isInTurn = true;
+        this.#background?.disarm();
+      } else if (type === "turn_completed") {
         this.#isInTurn = false;
+        this.#awaitBackground();
         this.#onTurnEnd?.();
       } else if (type === "worker_message") {
         if (payload.state === "accepted") isDue = true;
@@ -286,7 +292,28 @@ export class Mailing {
   }
 
   #watchEnd(run: Run): void {
-    if (this.#protocol.may_linger === true) endLingering(this.#shell, run, () => this.#isInTurn);
+    if (this.#protocol.may_linger !== true || this.#lingering === run) return;
+    this.#lingering = run;
+    endLingering(this.#shell, run, () => this.#isInTurn);
+  }
+
+  #awaitBackground(): void {
+    const shell = this.#shell;
+    const run = this.#run;
+    this.#background?.disarm();
+    if (shell.spec.interactive || run === undefined) return;
+    this.#background = awaitBackground(shell, run, () => {
+      if (isPaused(shell.child()) || (shell.approvals?.waiting() ?? 0) > 0) this.#awaitBackground();
+      else shell.fork(this.#endInput(run));
+    });
+  }
+
+  async #endInput({ incarnation }: Run): Promise<void> {
+    const { id, journal } = this.#shell;
+    const message_id = ulidOf(`${id} ${incarnation} end of input`);
+    const draft = lineDraft(id, message_id, { closes: true });
+    await journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
+    await this.deliver();
   }
 
   async #delivered({ incarnation }: Run, { message_id, closes, line }: MessageRow): Promise<void> {

@@ -93,6 +93,20 @@ export const messageDraft = (worker_id: string, message_id: string, step: Messag
   payload: { message_id, ...step },
 });
 
+/** A line of the agent's protocol, for this incarnation alone: `text` with its line end, or the end of the input. */
+export const lineDraft = (
+  worker_id: string,
+  message_id: string,
+  line: { readonly text: string } | { readonly closes: true },
+): MessageDraft =>
+  messageDraft(worker_id, message_id, {
+    state: "accepted",
+    bytes: "text" in line ? Buffer.byteLength(line.text) : 0,
+    ...line,
+    bound: true,
+    line: true,
+  });
+
 /** Of messages that are open when their worker has ended. Told twice, it is one record. */
 export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =>
   open.map((row) => ({

@@ -4,7 +4,7 @@ import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
-import { CANCEL_BY_PROTOCOL_MAX_MS } from "../../src/protocol/limits.ts";
+import { BACKGROUND_WAIT_MAX_MS, CANCEL_BY_PROTOCOL_MAX_MS } from "../../src/protocol/limits.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../src/supervisor/facade.ts";
 import type { Services } from "../../src/supervisor/services.ts";
@@ -237,6 +237,64 @@ describe("what an agent asks permission for", () => {
       yield* settled;
       expect(answersOf(run)).toEqual([["h1", "error"]]);
     }),
+  );
+});
+
+/** What the CLI tells of tasks in the background: those that run. */
+const tasks = (run: MemoryRun, ...running: string[]): void =>
+  say(run, {
+    type: "system",
+    subtype: "background_tasks_changed",
+    tasks: running.map((task_id) => ({ task_id })),
+  });
+
+describe("an agent with one prompt that left a task in the background", () => {
+  it.effect("keeps its input until the task is done and reported on: it may ask until then", () =>
+    Effect.gen(function* () {
+      const { runtime, id, run } = yield* begun({ name: "fixer" }, yield* world);
+      tasks(run, "a");
+      end(run);
+      yield* settled;
+      expect(run.stdinEnded).toBe(false);
+      expect((yield* runtime.info(id)).reason).not.toContain("message");
+      ask(run, "r1");
+      yield* settled;
+      yield* runtime.approve("fixer", "allow");
+      yield* settled;
+      expect(answersOf(run)).toEqual([["r1", "allow"]]);
+      tasks(run);
+      say(run, { type: "system", subtype: "init" });
+      yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000 + 1);
+      expect(run.stdinEnded).toBe(false);
+      end(run);
+      yield* settled;
+      expect(run.stdinEnded).toBe(true);
+      run.exit(0);
+      expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+    }),
+  );
+
+  it.effect(
+    "has its input ended where the task does not end, unless a person is asked; so by the next daemon",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { run, crash } = yield* begun({ approval_within_ms: 0 }, all);
+        tasks(run, "a");
+        end(run);
+        yield* settled;
+        yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000 - 1);
+        yield* crash;
+        const { runtime } = yield* all.boot();
+        yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000 - 1);
+        ask(run, "r1");
+        yield* elapse(2);
+        expect(run.stdinEnded).toBe(false);
+        const [asked] = yield* openOf(runtime);
+        yield* runtime.approve(asked!.approval_id, "deny");
+        yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000);
+        expect(run.stdinEnded).toBe(true);
+      }),
   );
 });
 
