@@ -28,6 +28,8 @@ export const SESSION_ID_MAX_BYTES = 1_024;
 
 /** One line of a child's output; a longer one becomes one truncated-line record. */
 export const LINE_MAX_BYTES = 1024 * 1024;
+/** What is kept of the beginning of a longer one: an agent that asks something names its request there. */
+export const LINE_HEAD_MAX_BYTES = 1_024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
 /** Lines of one read of a spool, however short they are: its records are one transaction, with room for those of others. */

@@ -4,7 +4,11 @@ import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
-import { BACKGROUND_WAIT_MAX_MS, CANCEL_BY_PROTOCOL_MAX_MS } from "../../src/protocol/limits.ts";
+import {
+  BACKGROUND_WAIT_MAX_MS,
+  CANCEL_BY_PROTOCOL_MAX_MS,
+  LINE_MAX_BYTES,
+} from "../../src/protocol/limits.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../src/supervisor/facade.ts";
 import type { Services } from "../../src/supervisor/services.ts";
@@ -227,6 +231,47 @@ describe("what an agent asks permission for", () => {
         yield* settled;
         expect(answersOf(run)).toEqual([["r1", "allow"]]);
         expect((yield* runtime.info(id)).approvals).toBeUndefined();
+      }),
+  );
+
+  it.effect(
+    "in a line over the limit is denied at once, by its id; the log says so, and the agent goes on",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { runtime, id, run } = yield* begun({ name: "fixer" }, all);
+        const input = { command: "x".repeat(LINE_MAX_BYTES) };
+        run.print(
+          "stdout",
+          `${JSON.stringify({ type: "control_request", request_id: "r1", request: { subtype: "can_use_tool", input } })}\n`,
+        );
+        yield* until("it is answered", () => answersOf(run).length > 0);
+        expect(answersOf(run)).toEqual([["r1", "error"]]);
+        expect(yield* openOf(runtime)).toEqual([]);
+        expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain(
+          "over the limit: it was denied",
+        );
+        end(run);
+        yield* settled;
+        run.exit(0);
+        expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+      }),
+  );
+
+  it.effect(
+    "in a line over the limit that names no request ends the agent's input, which is told as an error",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { id, run } = yield* begun({ interactive: true }, all);
+        const input = { command: "x".repeat(LINE_MAX_BYTES) };
+        run.print(
+          "stdout",
+          `${JSON.stringify({ type: "control_request", request: input, request_id: "r1" })}\n`,
+        );
+        yield* until("its input has ended", () => run.stdinEnded);
+        expect(answersOf(run)).toEqual([]);
+        expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain("nobody can answer it");
       }),
   );
 

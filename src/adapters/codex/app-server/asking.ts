@@ -6,9 +6,17 @@ import type { Json } from "../../../protocol/records.ts";
 import type { DecodedItem, PermissionAnswer } from "../../adapter.ts";
 import { approvalRequested } from "../../approval.ts";
 import { appended } from "../../bounded-list.ts";
-import { dialogueOf, keyOf, METHOD_NOT_FOUND, type RequestId, requestId } from "../../dialogue.ts";
+import {
+  dialogueOf,
+  INVALID_REQUEST,
+  keyOf,
+  METHOD_NOT_FOUND,
+  type RequestId,
+  requestId,
+} from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asName, asObject, asString, type JsonObject } from "../../json.ts";
+import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../../long-requests.ts";
 import * as rpc from "./rpc.ts";
 import { scriptOf } from "./shell-words.ts";
 import { type AppServerState, ASKS_MAX, type Ask } from "./state.ts";
@@ -57,6 +65,23 @@ export const onRequest = (
   }
   out.push(...dialogue.notOffered(request.method, rpc.refuse(id, METHOD_NOT_FOUND, "Method not found")));
   return before;
+};
+
+/** A request that was too long to be read. */
+export const onLong = (
+  state: AppServerState,
+  { id: given, method }: JsonObject,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = requestId(given);
+  const permissions = method === "item/permissions/requestApproval" ? { permissions: {} } : {};
+  const isPermission = typeof method === "string" && method.endsWith("/requestApproval");
+  if (id !== undefined && typeof method === "string") {
+    const denied = answerOf({ id, ...permissions } as Json, { decision: "deny" });
+    out.push(...tooLongToRead(voice, isPermission ? denied : rpc.refuse(id, INVALID_REQUEST, TOO_LONG)));
+    return state;
+  }
+  return isPermission ? dialogue.refused(state, UNANSWERABLE, out) : state;
 };
 
 const asks = (

@@ -317,6 +317,26 @@ describe("a question", () => {
     ]);
   });
 
+  test("one in a line over the limit is denied by its id; without one the run ends, and says why", () => {
+    const long = (head: string) =>
+      codex.decode(given(), { kind: "truncated", bytes: 9, limit_bytes: 8, head }, "stdout");
+    const asks = (what: string, id = '"id":3,') =>
+      `{"method":"item/${what}/requestApproval",${id}"params":{"th`;
+    expect(repliesOf(long(asks("commandExecution")).records)).toEqual([
+      { id: 3, result: { decision: "decline" } },
+    ]);
+    expect(repliesOf(long(asks("permissions")).records)).toMatchObject([
+      { id: 3, result: { permissions: {} } },
+    ]);
+    expect(repliesOf(long('{"method":"item/tool/call","id":3,').records)).toMatchObject([
+      { id: 3, error: { code: -32_600 } },
+    ]);
+    expect(long('{"method":"item/completed","params":{').records).toEqual([]);
+    const { state, records } = long(asks("fileChange", ""));
+    expect(records.at(-1)).toEqual({ type: "reply", closes: true });
+    expect(codex.finish(state, exit()).outcome.error?.code).toBe("OUTPUT_TOO_LARGE");
+  });
+
   test("one that codex gives up itself is withdrawn when its turn ends as interrupted", () => {
     const resolved = notice("serverRequest/resolved", { requestId: 0 });
     const asked = fold([asksFor("commandExecution", { command: "ls" }), resolved, resolved], given());
