@@ -141,7 +141,10 @@ export class Approving {
     const line = this.#frame(reply, { decision, ...why });
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
-      { ...lineDraft(worker_id, ulidOf(`${approval_id} answer`), { text: line }), incarnation },
+      {
+        ...lineDraft(worker_id, ulidOf(`${approval_id} answer`), { text: line, purpose: "answer" }),
+        incarnation,
+      },
     ];
   }
 

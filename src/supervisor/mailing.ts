@@ -8,13 +8,15 @@ import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { ulidOf } from "../protocol/ids.ts";
 import { CANCEL_BY_PROTOCOL_MAX_MS } from "../protocol/limits.ts";
-import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
+import { type LinePurpose, RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
 import { awaitBackground, endLingering } from "./lingering.ts";
 import {
+  type Accepted,
   handOver,
   isBegunBy,
+  isLate,
   isUnderWay,
   isWaiting,
   lastWords,
@@ -39,7 +41,10 @@ export class Mailing {
   #prompt: string | undefined;
   #run: Run | undefined;
   #end = 0;
-  #isInTurn = false;
+  /** The one that is open. */
+  #turn: number | undefined;
+  /** Of the log when this daemon began to hand over to the run. */
+  #attachedAt = 0;
   #isWaiting = false;
   #waitsSince = 0;
   #failed = false;
@@ -83,11 +88,13 @@ export class Mailing {
       const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
       const [turn] = await journal.ask((log) => log.turns(id, 1));
       this.#end = Math.max(run.stdin_start, end ?? 0);
-      this.#isInTurn = turn?.incarnation === run.incarnation && turn.ended_at === null;
+      const isOurs = turn?.incarnation === run.incarnation;
+      this.#turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
+      this.#attachedAt = await journal.ask((log) => log.head());
       this.#run = run;
       await this.#forgetClosing(open, run);
       if (run.isStdinClosed()) this.#watchEnd(run);
-      else if (turn?.incarnation === run.incarnation && !this.#isInTurn) this.#awaitBackground();
+      else if (isOurs && this.#turn === undefined) this.#awaitBackground();
     });
     await this.deliver();
   }
@@ -108,29 +115,32 @@ export class Mailing {
     const { journal, id, intake } = this.#shell;
     const run = this.#run;
     const state = await intake?.state();
-    if (run === undefined || state === undefined || !this.#isInTurn) return false;
-    const line = this.#protocol.interrupt?.(state);
-    if (line === undefined) return false;
+    const turn = this.#turn;
+    if (run === undefined || state === undefined || turn === undefined) return false;
+    const text = this.#protocol.interrupt?.(state);
+    if (text === undefined) return false;
     const { incarnation } = run;
-    // The same turn is interrupted once: agents take a second one for one of the next turn.
-    const message_id = ulidOf(`${id} ${incarnation} interrupt ${line}`);
-    const known = await journal.ask((log) => log.message(id, message_id));
-    if (known === undefined)
-      await journal.commit([{ ...lineDraft(id, message_id, { text: line }), incarnation }]);
+    // The same turn is interrupted once: agents take a second one for one of the next turn. What was never written does not count.
+    let key = `${id} ${incarnation} interrupt ${text}`;
+    const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
+    let known = await said();
+    for (; known?.state === "undeliverable"; known = await said()) key += " again";
+    const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
+    if (known === undefined) await journal.commit([{ ...draft, incarnation }]);
     await this.deliver();
     return true;
   }
 
   /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
   async endTurn(): Promise<void> {
-    if (!this.canInterrupt() || !this.#isInTurn || this.#run === undefined) return;
+    if (!this.canInterrupt() || this.#turn === undefined || this.#run === undefined) return;
     await new Promise<void>((resolve) => {
       this.#onTurnEnd = resolve;
       // Also where the store takes nothing just now: nobody waits for it to be stopped.
       void this.#shell.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
       const asked = this.#shell.call("interrupting its turn", () => this.interrupt(), false);
       void asked.then((isAsked) => {
-        if (!isAsked || !this.#isInTurn || this.#run === undefined) resolve();
+        if (!isAsked || this.#turn === undefined || this.#run === undefined) resolve();
       });
     });
     this.#onTurnEnd = undefined;
@@ -169,10 +179,10 @@ export class Mailing {
     let isDue = this.#isHeld;
     for (const { type, payload } of drafts) {
       if (type === "turn_started") {
-        this.#isInTurn = true;
+        this.#turn = payload.turn;
         this.#background?.disarm();
       } else if (type === "turn_completed") {
-        this.#isInTurn = false;
+        this.#turn = undefined;
         this.#awaitBackground();
         this.#onTurnEnd?.();
       } else if (type === "worker_message") {
@@ -217,27 +227,29 @@ export class Mailing {
   /** False when there is nothing to be done now. */
   async #deliverNext(run: Run): Promise<boolean> {
     const open = await this.#look();
-    const row = (await this.#begun(run, open)) ?? nextMessage(open, run.incarnation, this.#prompt);
+    const begun = await this.#begun(run, open);
+    const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
     if (row === undefined) return false;
     const isEarly =
       this.#protocol.one_at_a_time === true &&
-      (isUnderWay(open, run.incarnation) || (row.closes && this.#isInTurn));
+      (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
     // The agent has to say something first.
     this.#isHeld = isEarly && !row.line;
     if (this.#isHeld) return false;
     if (row.closes) return this.#close(run, row);
+    const accepted = row.line ? await this.#accepted(row) : undefined;
+    if (
+      begun === undefined &&
+      accepted !== undefined &&
+      isLate(accepted, row.seq <= this.#attachedAt, this.#turn)
+    )
+      return this.#givesUp(row, "It was an interrupt of a turn that is over.");
     const text = await this.#textOf(row);
     if (text === null) {
       this.#failed = true;
       return false;
     }
-    if (text === undefined) {
-      const reason = "What it said is not kept any more.";
-      await this.#shell.journal.note([
-        messageDraft(this.#shell.id, row.message_id, { state: "undeliverable", reason }),
-      ]);
-      return true;
-    }
+    if (text === undefined) return this.#givesUp(row, "What it said is not kept any more.");
     const framed = row.line ? text : await this.#frame(row.message_id, text);
     this.#isHeld = framed === undefined;
     if (framed === undefined) return false;
@@ -248,7 +260,13 @@ export class Mailing {
     if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
     this.#end += bytes.length;
     crashPoint("message-before-record");
-    await this.#delivered(run, row);
+    await this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+    return true;
+  }
+
+  async #givesUp({ message_id }: MessageRow, reason: string): Promise<true> {
+    const { journal, id } = this.#shell;
+    await journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
     return true;
   }
 
@@ -294,7 +312,7 @@ export class Mailing {
   #watchEnd(run: Run): void {
     if (this.#protocol.may_linger !== true || this.#lingering === run) return;
     this.#lingering = run;
-    endLingering(this.#shell, run, () => this.#isInTurn);
+    endLingering(this.#shell, run, () => this.#turn !== undefined);
   }
 
   #awaitBackground(): void {
@@ -316,28 +334,42 @@ export class Mailing {
     await this.deliver();
   }
 
-  async #delivered({ incarnation }: Run, { message_id, closes, line }: MessageRow): Promise<void> {
+  async #delivered(
+    { incarnation }: Run,
+    { message_id, closes, line }: MessageRow,
+    purpose?: LinePurpose,
+  ): Promise<void> {
     // That the input has ended is told by the worker's end, whatever the kind.
     const acknowledges = (this.#protocol.acknowledges && !line) || closes;
-    const step = { state: "delivered", end: this.#end, acknowledges } as const;
+    const step = {
+      state: "delivered",
+      end: this.#end,
+      acknowledges,
+      ...(purpose === undefined ? {} : { purpose }),
+    } as const;
     await this.#shell.journal.note([{ ...messageDraft(this.#shell.id, message_id, step), incarnation }]);
     if (!acknowledges) this.#dropKept(message_id);
   }
 
   /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
   async #textOf(row: MessageRow): Promise<string | undefined | null> {
-    const { services, journal, id, spec } = this.#shell;
+    const { services, id, spec } = this.#shell;
     if (row.message_id === this.#prompt) return spec.prompt;
     if (row.masked) {
       this.#kept.add(row.message_id);
       const load = () => services.files.loadMessage(id, row.message_id);
       return this.#shell.call("reading a message", load, null);
     }
+    return (await this.#accepted(row))?.text;
+  }
+
+  async #accepted(row: MessageRow): Promise<Accepted | undefined> {
+    const { journal, id } = this.#shell;
     const [record] = (
       await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))
     ).records;
     return record?.type === "worker_message" && record.payload.state === "accepted"
-      ? record.payload.text
+      ? record.payload
       : undefined;
   }
 
@@ -351,7 +383,7 @@ export class Mailing {
   async #look(): Promise<readonly MessageRow[]> {
     const { journal, id, vitals } = this.#shell;
     const open = await journal.ask((log) => log.openMessages(id));
-    const waits = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
     if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
     this.#isWaiting = waits;
     vitals.waits("message", this.#isWaiting, journal.now());

@@ -65,6 +65,16 @@ export const outlived = (open: readonly MessageRow[], incarnation: number): read
       id: `message:${row.message_id}:ended`,
     }));
 
+/** What was accepted as a message. */
+export type Accepted = Extract<MessageStep, { readonly state: "accepted" }>;
+
+/**
+ * An interrupt that would end another turn than it was meant for: that one is over, or `isOld`, an earlier daemon was asked for it,
+ * and nobody has read yet what the agent did since.
+ */
+export const isLate = (accepted: Accepted, isOld: boolean, openTurn: number | undefined): boolean =>
+  accepted.purpose === "interrupt" && (isOld || accepted.turn !== openTurn);
+
 export type HandOver =
   /** The first `written` bytes of it are in the file: the daemon that wrote them died. */
   | { readonly type: "write"; readonly written: number }
@@ -97,7 +107,10 @@ export const messageDraft = (worker_id: string, message_id: string, step: Messag
 export const lineDraft = (
   worker_id: string,
   message_id: string,
-  line: { readonly text: string } | { readonly closes: true },
+  line:
+    | { readonly text: string; readonly purpose: "answer" }
+    | { readonly text: string; readonly purpose: "interrupt"; readonly turn: number }
+    | { readonly closes: true },
 ): MessageDraft =>
   messageDraft(worker_id, message_id, {
     state: "accepted",

@@ -361,6 +361,47 @@ describe("ending a turn", () => {
     }),
   );
 
+  const interrupted = (run: MemoryRun) =>
+    linesOf(run).filter(({ request }) => request?.subtype === "interrupt").length;
+  const lateIn = (log: World["log"], id: string) =>
+    log
+      .stream(id, ["worker_message"])
+      .filter(({ payload }) => "reason" in payload && payload.reason.includes("interrupt"));
+
+  it.effect("that is over by the time the line can be written interrupts no other one", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run } = yield* begun({ interactive: true, permission: "deny" }, all);
+      run.refuseNext = true;
+      yield* runtime.cancel(id);
+      expect(interrupted(run)).toBe(0);
+      end(run);
+      say(run, { type: "system", subtype: "init" });
+      yield* settled;
+      yield* elapse(5);
+      expect(interrupted(run)).toBe(0);
+      expect(lateIn(all.log, id)).toHaveLength(1);
+      yield* runtime.cancel(id);
+      expect(linesOf(run).at(-1)).toMatchObject({ request_id: "interrupt-2" });
+    }),
+  );
+
+  it.effect("that an earlier daemon was asked for is given up, and can be asked for anew", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run, crash } = yield* begun({ interactive: true, permission: "deny" }, all);
+      run.refuseNext = true;
+      yield* runtime.cancel(id);
+      yield* crash;
+      const second = yield* all.boot();
+      yield* elapse(5);
+      expect(interrupted(run)).toBe(0);
+      expect(lateIn(all.log, id)).toHaveLength(1);
+      expect(yield* second.runtime.cancel(id)).toMatchObject({ effect: "updated" });
+      expect(interrupted(run)).toBe(1);
+    }),
+  );
+
   it.effect("is what a stop begins with; the signal comes once the turn has ended, or does not end", () =>
     Effect.gen(function* () {
       const { runtime, id, run } = yield* begun({}, yield* world);
