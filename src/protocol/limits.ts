@@ -234,6 +234,8 @@ export const TOOL_TIMEOUT_DEFAULT_MS = 0;
 /** A stalled worker is warned of for at most so long before somebody is asked, and the question stands at most so long. */
 export const STALL_WARN_MAX_MS = 30_000;
 export const STALL_ASK_MAX_MS = 120_000;
+/** Who waits for an agent is told of a permission that is open for so long: a rule has answered by then. */
+export const APPROVAL_TOLD_AFTER_MS = 1_000;
 /** An agent of a kind that may not see the end of its input is ended so long after it, out of a turn. */
 export const EXIT_AFTER_END_MS = 10_000;
 /**

@@ -9,6 +9,7 @@ import {
   CANCEL_BY_PROTOCOL_MAX_MS,
   LINE_MAX_BYTES,
 } from "../../src/protocol/limits.ts";
+import { workerStream } from "../../src/protocol/records.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../src/supervisor/facade.ts";
 import type { Services } from "../../src/supervisor/services.ts";
@@ -97,6 +98,46 @@ describe("what an agent asks permission for", () => {
       yield* settled;
       run.exit(0);
       expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+    }),
+  );
+
+  it.effect("is named by the beginning of its id, which no other request and no worker may share", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run } = yield* begun({}, all);
+      ask(run, "r1");
+      ask(run, "r2");
+      yield* settled;
+      const [first, second] = yield* openOf(runtime);
+      // Two ids of a kind, which a hash would give once in a long while.
+      const twin = `${first!.approval_id.slice(0, 8)}${second!.approval_id.slice(8)}`;
+      const { approval_id: _, ...asked } = first!;
+      yield* Effect.promise(() =>
+        all.log.commit([
+          {
+            type: "approval_requested",
+            stream: workerStream(id),
+            worker_id: id,
+            incarnation: 1,
+            payload: { ...asked, approval_id: twin, reply: "r2" } as never,
+          },
+        ]),
+      );
+      const shared = first!.approval_id.slice(0, 8);
+      const said = { code: "AMBIGUOUS_ID", message: expect.stringContaining("is the beginning of 2 ids: ") };
+      expect(yield* Effect.flip(runtime.approve(shared, "allow"))).toMatchObject(said);
+      expect(yield* Effect.flip(runtime.approvals({ id: shared, limit: 9 }))).toMatchObject(said);
+      // One that the worker's id begins with is the worker, which asks more than one thing.
+      expect(yield* Effect.flip(runtime.approve(id.slice(0, 9), "allow"))).toMatchObject({
+        code: "INVALID_STATE",
+        message: expect.stringContaining("waits for 3 permissions"),
+      });
+      expect(yield* Effect.flip(runtime.approve(shared.slice(0, 3), "allow"))).toMatchObject({
+        code: "WORKER_NOT_FOUND",
+      });
+      expect(yield* runtime.approve(first!.approval_id.slice(0, 20), "allow")).toMatchObject({
+        approval_id: first!.approval_id,
+      });
     }),
   );
 
