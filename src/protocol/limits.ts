@@ -240,7 +240,7 @@ export const APPROVAL_TOLD_AFTER_MS = 1_000;
 export const EXIT_AFTER_END_MS = 10_000;
 /**
  * The input of an agent with one prompt is ended so long after its answer at the latest, where something that it began runs on in
- * the background: as long as Claude Code itself waits for that (CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS).
+ * the background: as long as Claude Code itself waits for its sub-agents (CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS).
  */
 export const BACKGROUND_WAIT_MAX_MS = 10 * 60_000;
 /** An agent with one prompt that has answered it ends within this; it is not paused in its last breath, though its budget is spent. */
