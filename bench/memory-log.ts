@@ -135,6 +135,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     openApprovals: () => [],
     approval: () => undefined,
     approvals: () => [],
+    approvalsWithPrefix: () => [],
     worker: (id) => rows.get(id),
     workers: () => [...rows.values()],
     living: () => [...rows.values()],

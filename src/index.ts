@@ -259,9 +259,17 @@ export class Runtime {
     });
   }
 
-  /** What agents ask permission for, oldest first: open requests, with `all` also answered ones; with a `cursor`, those after them. */
+  /**
+   * What agents ask permission for, oldest first: open requests, with `all` also answered ones; with a `cursor`, those after them.
+   * `id`: those of one worker, or one request, open or not.
+   */
   approvals(
-    page: { readonly all?: boolean; readonly limit?: number; readonly cursor?: string } = {},
+    page: {
+      readonly id?: string;
+      readonly all?: boolean;
+      readonly limit?: number;
+      readonly cursor?: string;
+    } = {},
   ): Promise<ApprovalsReply> {
     return this.#call(() => {
       const { cursor, ...asked } = checked("agent/approvals", page);
@@ -269,7 +277,7 @@ export class Runtime {
     });
   }
 
-  /** Answers a request, by its id or by the worker that asks nothing else. The same answer again does nothing; another one rejects with INVALID_STATE. */
+  /** Answers a request, by its id, a unique beginning of it, or the worker that asks nothing else. The same answer again does nothing; another one rejects with INVALID_STATE. */
   approve(
     id: string,
     decision: "allow" | "deny",

@@ -77,7 +77,13 @@ export type Line =
       readonly text: string /** "\n", "\r\n" or "" (the last line, without one). */;
       readonly end: string;
     }
-  | { readonly kind: "truncated"; readonly bytes: number; readonly limit_bytes: number };
+  | {
+      readonly kind: "truncated";
+      readonly bytes: number;
+      readonly limit_bytes: number;
+      /** Its first LINE_HEAD_MAX_BYTES, where they are still there: for what has to be answered, never to be told. */
+      readonly head?: string;
+    };
 
 export interface Decoded<S> {
   /** The same object when nothing changed: the caller then skips committing it. */

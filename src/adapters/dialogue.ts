@@ -8,6 +8,7 @@ import { checkSessionId, type Voice } from "./events.ts";
 import { asName } from "./json.ts";
 
 /** JSON-RPC 2.0, Error object. */
+export const INVALID_REQUEST = -32_600;
 export const METHOD_NOT_FOUND = -32_601;
 
 /** An id that an agent gave to a request of its own: a whole number, or a string no longer than a name. */

@@ -246,8 +246,10 @@ const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
   checkpoints.map((c) => JSON.parse(c.decoder_state) as Memory).sort((a, b) => b.batches - a.batches)[0];
 
 /** Before anything is cut or remembered: a decoder's state is in the log, too. */
-const masked = (line: Line, redact: Redactor): Line =>
-  line.kind === "text" ? { ...line, text: redact.line(line.text) } : line;
+const masked = (line: Line, redact: Redactor): Line => {
+  if (line.kind === "text") return { ...line, text: redact.line(line.text) };
+  return line.head === undefined ? line : { ...line, head: redact.line(line.head) };
+};
 
 /** Secrets never reach the log (protocol-v1.txt, Security invariants); the spool is the declared exception. */
 const redactEvent = (event: AgentEvent, redact: Redactor): AgentEvent => {

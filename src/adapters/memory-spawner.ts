@@ -15,6 +15,8 @@ export interface MemoryRun {
   readonly signals: readonly string[];
   /** Its next write stops after so many bytes and is never answered: the daemon died in it. */
   tearNext: number | undefined;
+  /** Its next write fails, and nothing of it is there: the disk is full. */
+  refuseNext: boolean;
   /** All that was written to it. */
   readonly stdin: string;
   /** And nothing more comes. */
@@ -158,6 +160,7 @@ const makeRun = (
     request,
     signals,
     tearNext: undefined,
+    refuseNext: false,
     get stdin() {
       return stdin.toString();
     },
@@ -210,6 +213,9 @@ const makeRun = (
     write: async (bytes) => {
       const { tearNext } = handle;
       handle.tearNext = undefined;
+      const isRefused = handle.refuseNext;
+      handle.refuseNext = false;
+      if (isRefused) throw new Error("ENOSPC: no space left on device");
       if (tearNext !== undefined) {
         stdin = Buffer.concat([stdin, Buffer.from(bytes).subarray(0, tearNext)]);
         return new Promise<never>(() => undefined);

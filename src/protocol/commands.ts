@@ -1174,7 +1174,7 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [
       {
         name: "ID",
-        help: "the request, or the worker that asks nothing else",
+        help: "the request, a unique beginning of its id, or the worker that asks nothing else",
         required: true,
         complete: "living",
       },
@@ -1193,7 +1193,7 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [
       {
         name: "ID",
-        help: "the request, or the worker that asks nothing else",
+        help: "the request, a unique beginning of its id, or the worker that asks nothing else",
         required: true,
         complete: "living",
       },
@@ -1211,11 +1211,17 @@ export const COMMANDS: readonly CommandDef[] = [
     group: "Talk",
     danger: "safe",
     stream: false,
-    exits: [],
+    exits: [5],
     summary: "What agents ask permission for",
     details:
       "Of workers with --permission ask, and of tools that --ask-tool names. Unanswered, a request is denied once --approval-within is over, unless --approval-default says otherwise.",
-    args: [{ name: "list", help: "the same", values: ["list"] }],
+    args: [
+      {
+        name: "ID",
+        help: "one request, answered or not, or a worker: what it asks; `list` is all of them",
+        complete: "living",
+      },
+    ],
     flags: [
       { name: "all", short: "a", type: "bool", help: "also those that are answered" },
       {
@@ -1227,7 +1233,7 @@ export const COMMANDS: readonly CommandDef[] = [
       },
       { name: "cursor", type: "string", value: "C", help: "those after an earlier page" },
     ],
-    examples: ["agent approvals", "agent approvals --all"],
+    examples: ["agent approvals", "agent approvals fixer --all"],
   },
   {
     words: ["cancel"],

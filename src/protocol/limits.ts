@@ -28,6 +28,8 @@ export const SESSION_ID_MAX_BYTES = 1_024;
 
 /** One line of a child's output; a longer one becomes one truncated-line record. */
 export const LINE_MAX_BYTES = 1024 * 1024;
+/** What is kept of the beginning of a longer one: an agent that asks something names its request there. */
+export const LINE_HEAD_MAX_BYTES = 1_024;
 /** One read of a spool; also the slice of work after which the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
 /** Lines of one read of a spool, however short they are: its records are one transaction, with room for those of others. */
@@ -232,8 +234,15 @@ export const TOOL_TIMEOUT_DEFAULT_MS = 0;
 /** A stalled worker is warned of for at most so long before somebody is asked, and the question stands at most so long. */
 export const STALL_WARN_MAX_MS = 30_000;
 export const STALL_ASK_MAX_MS = 120_000;
+/** Who waits for an agent is told of a permission that is open for so long: a rule has answered by then. */
+export const APPROVAL_TOLD_AFTER_MS = 1_000;
 /** An agent of a kind that may not see the end of its input is ended so long after it, out of a turn. */
 export const EXIT_AFTER_END_MS = 10_000;
+/**
+ * The input of an agent with one prompt is ended so long after its answer at the latest, where something that it began runs on in
+ * the background: as long as Claude Code itself waits for its sub-agents (CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS).
+ */
+export const BACKGROUND_WAIT_MAX_MS = 10 * 60_000;
 /** An agent with one prompt that has answered it ends within this; it is not paused in its last breath, though its budget is spent. */
 export const LAST_BREATH_MS = 2_000;
 /** Calls of one incarnation that are remembered until their answer comes. */

@@ -6,7 +6,7 @@
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
 import type { LogGap } from "./log-gap.ts";
-import type { ApprovalAnswered, ApprovalRequested, Json, MessageStep } from "./talk-records.ts";
+import type { ApprovalAnswered, ApprovalRequested, Json, LinePurpose, MessageStep } from "./talk-records.ts";
 import type { SupervisorPhase } from "./tree.ts";
 import type { SupervisorOperation, TreeSupervisorRef } from "./tree-records.ts";
 import type { Budget, Priority, Ready, WorkerSpec, WorkerState } from "./worker.ts";
@@ -28,7 +28,7 @@ export interface ClockStamp {
   readonly mono_ns: string;
 }
 
-export type { Json, MessageStep, WorkerError, WorkerWorkspace };
+export type { Json, LinePurpose, MessageStep, WorkerError, WorkerWorkspace };
 
 /** Tokens as the agent's CLI counts them: its own meaning. In one meaning for all kinds they are in `ModelUsage`. */
 export interface Usage {

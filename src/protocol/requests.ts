@@ -100,8 +100,12 @@ export const Requests = {
     timeout_ms: ms.optional(),
     idempotency_key: idempotencyKey.optional(),
   }),
-  /** Open requests for permission, or all that ever were; with the cursor of an answer, those after them. */
+  /**
+   * Open requests for permission, or all that ever were; with the cursor of an answer, those after them. `id` is a worker, or one
+   * request, open or not.
+   */
   "agent/approvals": z.strictObject({
+    id: ref.optional(),
     all: z.boolean().default(false),
     limit: z.int().min(1).max(APPROVALS_PAGE_MAX).default(APPROVALS_PAGE_MAX),
     cursor: z
@@ -109,7 +113,7 @@ export const Requests = {
       .regex(/^\d{1,15}$/, "it is no cursor of agent approvals")
       .optional(),
   }),
-  /** `id` is the request's, or the worker's that asks nothing else. */
+  /** `id` is the request's, a unique prefix of it, or the worker's that asks nothing else. */
   "agent/approve": z.strictObject({
     id: ref,
     decision: z.enum(["allow", "deny"]),

@@ -1,6 +1,9 @@
 /** What passes between us and an agent, as records tell it: messages and how far each has come, requests for permission and their answers. */
 import type { ClockStamp } from "./records.ts";
 
+/** What a line of the agent's protocol is: an answer to a permission, the end of a turn, or what its adapter says to it. */
+export type LinePurpose = "answer" | "interrupt" | "protocol";
+
 export type MessageStep =
   /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
   | {
@@ -13,6 +16,9 @@ export type MessageStep =
       readonly bound?: true;
       /** `text` is no message but what the agent's protocol wants said: it is written as it is. */
       readonly line?: true;
+      readonly purpose?: LinePurpose;
+      /** Of an interrupt: the turn that it is to end. It is never written in another one. */
+      readonly turn?: number;
       /** The end of the agent's input, after all that was sent before. */
       readonly closes?: true;
     }
@@ -22,6 +28,7 @@ export type MessageStep =
       readonly end: number;
       /** Whether the agent's protocol will tell that it has it; if not, no more is ever known. */
       readonly acknowledges: boolean;
+      readonly purpose?: LinePurpose;
     }
   /** The agent's own protocol has shown it; `turn` is the one that was open then. */
   | { readonly state: "acknowledged"; readonly turn: number | null }

@@ -134,6 +134,7 @@ const open = (options: OpenOptions): EventLog => {
     openMessages: guarded((workerId?: string) => at().messages.open(workerId)),
     openApprovals: guarded((workerId: string) => at().approvals.open(workerId)),
     approval: guarded((id: string) => at().approvals.one(id)),
+    approvalsWithPrefix: guarded((prefix: string, limit: number) => at().approvals.withPrefix(prefix, limit)),
     approvals: guarded((...asked: Parameters<EventLog["approvals"]>) => at().approvals.after(...asked)),
     daemonStream: guarded((types: readonly RecordType[]) => at().cursor.stream(DAEMON_STREAM, types)),
     stream: guarded((workerId: string, types?: readonly RecordType[]) =>

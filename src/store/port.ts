@@ -237,8 +237,10 @@ export interface EventLog {
   /** Requests for permission of one worker that wait for an answer, oldest first. */
   openApprovals(workerId: string): readonly ApprovalRow[];
   approval(approvalId: string): ApprovalRow | undefined;
-  /** Of all workers, those asked after the record `after`, oldest first; open ones only, or all. */
-  approvals(after: number, limit: number, isOpen: boolean): readonly ApprovalRow[];
+  /** Those whose ids begin so, newest first. */
+  approvalsWithPrefix(prefix: string, limit: number): readonly ApprovalRow[];
+  /** Of all workers or one, those asked after the record `after`, oldest first; open ones only, or all. */
+  approvals(after: number, limit: number, isOpen: boolean, workerId?: string): readonly ApprovalRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
   /** The daemon's own records of the given types, in order. */

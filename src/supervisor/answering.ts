@@ -33,7 +33,7 @@ export const makeAnswering = (core: Core, forest: Forest): RuntimeApi["answer"] 
           ...(yield* core.accounts.answer(row.id, said, by, question_id)),
         };
       if (worker === undefined || ladder?.stage !== "asked" || said === "fresh")
-        return yield* Effect.fail(asksNothing(row, interrupted !== null));
+        return yield* Effect.fail(asksNothing(row, interrupted !== null, worker?.approvals?.waiting() ?? 0));
       if (question_id !== undefined && question_id !== ladder.question_id)
         return yield* Effect.fail(
           new HoldfastError("INVALID_STATE", `Worker ${row.id} does not ask ${question_id} any more.`),
@@ -50,11 +50,16 @@ export const makeAnswering = (core: Core, forest: Forest): RuntimeApi["answer"] 
     });
 };
 
-const asksNothing = ({ id }: WorkerRow, isInterrupted: boolean): HoldfastError =>
-  isInterrupted
-    ? new HoldfastError("INVALID_STATE", `Worker ${id} asks something else: whether to go on.`, {
-        suggestion: `Answer it with: agent answer ${id} continue|fresh|stop`,
-      })
-    : new HoldfastError("INVALID_STATE", `Worker ${id} asks nothing.`, {
-        suggestion: "See what it does with `agent logs`.",
-      });
+const asksNothing = ({ id, name }: WorkerRow, isInterrupted: boolean, permissions: number): HoldfastError => {
+  if (isInterrupted)
+    return new HoldfastError("INVALID_STATE", `Worker ${id} asks something else: whether to go on.`, {
+      suggestion: `Answer it with: agent answer ${id} continue|fresh|stop`,
+    });
+  if (permissions > 0)
+    return new HoldfastError("INVALID_STATE", `Worker ${id} asks something else: for a permission.`, {
+      suggestion: `See what it asks with: agent approvals ${name ?? id}. Answer it with: agent approvals approve|deny ${permissions === 1 ? (name ?? id) : "ID"}`,
+    });
+  return new HoldfastError("INVALID_STATE", `Worker ${id} asks nothing.`, {
+    suggestion: "See what it does with `agent logs`.",
+  });
+};

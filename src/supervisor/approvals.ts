@@ -7,6 +7,7 @@ import { attempt, attemptAsync } from "./attempt.ts";
 import type { Core } from "./core.ts";
 import type { RuntimeApi } from "./facade.ts";
 import type { ApprovalView } from "./replies.ts";
+import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, resolveRef } from "./resolve.ts";
 
 export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "approve" | "cancel"> => {
   const { services, roster, find } = core;
@@ -25,24 +26,50 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
     };
   };
 
-  /** By its own id, or by the worker that asks nothing else. */
+  /** A request by its id, a worker by its id or name, and either by a prefix that nothing else begins with. */
+  const meant = (ref: string): Effect.Effect<ApprovalRow | WorkerRow, HoldfastError> =>
+    Effect.gen(function* () {
+      const id = ref.toUpperCase();
+      const row = yield* attempt(() => log.approval(id));
+      if (row !== undefined) return row;
+      const worker = yield* attempt(() => resolveRef(log, ref));
+      const rows =
+        ref.length < PREFIX_MIN_CHARS
+          ? []
+          : yield* attempt(() => log.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
+      const isNamed = !(worker instanceof HoldfastError) && (worker.id === id || worker.name === ref);
+      const [first] = rows;
+      if (first === undefined || isNamed)
+        return worker instanceof HoldfastError ? yield* Effect.fail(worker) : worker;
+      const isUnknown = worker instanceof HoldfastError && worker.code === "WORKER_NOT_FOUND";
+      if (rows.length === 1 && isUnknown) return first;
+      if (worker instanceof HoldfastError && !isUnknown) return yield* Effect.fail(worker);
+      const found = [
+        ...rows.map(({ approval_id }) => approval_id),
+        ...(isUnknown ? [] : [(worker as WorkerRow).id]),
+      ];
+      return yield* Effect.fail(ambiguous(ref, found));
+    });
+
+  /** One request: of a worker, the only one that is open. */
   const asked = (ref: string): Effect.Effect<ApprovalRow, HoldfastError> =>
     Effect.gen(function* () {
-      const row = yield* attempt(() => log.approval(ref));
-      if (row !== undefined) return row;
-      const worker = yield* find(ref);
-      const [first, ...more] = yield* attempt(() => log.openApprovals(worker.id));
-      if (first === undefined) return yield* Effect.fail(asksNothing(worker));
-      if (more.length > 0) return yield* Effect.fail(asksMore(worker, [first, ...more]));
+      const found = yield* meant(ref);
+      if ("approval_id" in found) return found;
+      const [first, ...more] = yield* attempt(() => log.openApprovals(found.id));
+      if (first === undefined) return yield* Effect.fail(asksNothing(found));
+      if (more.length > 0) return yield* Effect.fail(asksMore(found, [first, ...more]));
       return first;
     });
 
   return {
-    approvals: ({ all = false, limit, after = 0 }) =>
-      attempt(() => {
-        const rows = log.approvals(after, limit + 1, !all);
+    approvals: ({ id, all = false, limit, after = 0 }) =>
+      Effect.gen(function* () {
+        const of = id === undefined ? undefined : yield* meant(id);
+        if (of !== undefined && "approval_id" in of) return { approvals: [viewOf(of)] };
+        const rows = yield* attempt(() => log.approvals(after, limit + 1, !all, of?.id));
         const page = rows.slice(0, limit);
-        const approvals = page.map(viewOf);
+        const approvals = yield* attempt(() => page.map(viewOf));
         return rows.length > limit ? { approvals, cursor: String(page.at(-1)!.seq) } : { approvals };
       }),
 

@@ -11,6 +11,7 @@ import { ulidOf } from "../protocol/ids.ts";
 import { APPROVALS_OPEN_MAX } from "../protocol/limits.ts";
 import { permissionFor } from "../protocol/permission-rules.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../protocol/records.ts";
+import { lineDraft } from "./messages.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -60,12 +61,14 @@ export class Approving {
     this.#look();
   }
 
-  /** Durable records of the agent's output. */
+  /**
+   * Durable records of the agent's output. The end of a turn withdraws nothing here: a sub-agent in the background asks over the
+   * end of the main agent's turn. Where a turn takes its requests with it, the kind's decoder says so.
+   */
   onRecords(drafts: readonly RecordDraft[]): void {
     for (const { type, payload } of drafts) {
       if (type === "approval_requested") this.#asks(payload, patience(this.#shell.spec));
       else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
-      else if (type === "turn_completed") this.#withdraw();
     }
   }
 
@@ -99,19 +102,6 @@ export class Approving {
     else if (this.#open.size > APPROVALS_OPEN_MAX)
       this.#settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
     else if (within_ms === 0) this.tick(journal.now());
-  }
-
-  /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
-  #withdraw(): void {
-    const { id: worker_id } = this.#shell;
-    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#shell.child().incarnation };
-    const drafts = [...this.#open.keys()].map(
-      (approval_id): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
-    );
-    if (drafts.length === 0) return;
-    this.#open.clear();
-    this.#look();
-    this.#shell.fork(this.#shell.journal.note(drafts).then(() => undefined));
   }
 
   #settle(asked: Asked, verdict: Verdict): void {
@@ -152,16 +142,8 @@ export class Approving {
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
       {
-        ...of,
-        type: "worker_message",
-        payload: {
-          message_id: ulidOf(`${approval_id} answer`),
-          state: "accepted",
-          bytes: Buffer.byteLength(line),
-          text: line,
-          bound: true,
-          line: true,
-        },
+        ...lineDraft(worker_id, ulidOf(`${approval_id} answer`), { text: line, purpose: "answer" }),
+        incarnation,
       },
     ];
   }

@@ -180,13 +180,14 @@ export interface RuntimeApi {
     id: string,
     page: { readonly limit: number; readonly cursor?: string | undefined },
   ): Effect.Effect<MessagesReply, HoldfastError>;
-  /** What agents ask permission for, oldest first: open requests, or all that ever were; with the cursor of an answer, those after them. */
+  /** What agents ask permission for, oldest first: open requests, or all that ever were; with the cursor of an answer, those after them. `id`: of one worker, or one request. */
   approvals(page: {
+    readonly id?: string | undefined;
     readonly all?: boolean | undefined;
     readonly limit: number;
     readonly after?: number | undefined;
   }): Effect.Effect<ApprovalsReply, HoldfastError>;
-  /** Answers one, by its id or by the worker that asks nothing else. The same answer again is a noop; another one fails with INVALID_STATE. */
+  /** Answers one, by its id, a unique prefix of it, or the worker that asks nothing else. The same answer again is a noop; another one fails with INVALID_STATE. */
   approve(
     ref: string,
     decision: "allow" | "deny",

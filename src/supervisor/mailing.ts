@@ -2,27 +2,32 @@
  * Hands messages to the agent of one worker, one after the other: what `messages.ts` decides is written and recorded. The
  * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
  */
+import type { Alarm } from "../actors/alarms.ts";
 import type { MessageProtocol } from "../adapters/adapter.ts";
 import type { Run } from "../adapters/spawner.ts";
 import { crashPoint } from "../protocol/crash-point.ts";
 import { ulidOf } from "../protocol/ids.ts";
 import { CANCEL_BY_PROTOCOL_MAX_MS } from "../protocol/limits.ts";
-import { RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
+import { type LinePurpose, RESTART_BY_USER, type RecordDraft } from "../protocol/records.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { MessageRow } from "../store/port.ts";
-import { endLingering } from "./lingering.ts";
+import { awaitBackground, endLingering } from "./lingering.ts";
 import {
+  type Accepted,
   handOver,
   isBegunBy,
+  isLate,
   isUnderWay,
   isWaiting,
   lastWords,
+  lineDraft,
   messageDraft,
   nextMessage,
   outlived,
   owedTo,
   promptId,
 } from "./messages.ts";
+import { isPaused } from "./pause.ts";
 import { Turns } from "./turns.ts";
 import type { Shell } from "./worker.ts";
 
@@ -36,7 +41,10 @@ export class Mailing {
   #prompt: string | undefined;
   #run: Run | undefined;
   #end = 0;
-  #isInTurn = false;
+  /** The one that is open. */
+  #turn: number | undefined;
+  /** Of the log when this daemon began to hand over to the run. */
+  #attachedAt = 0;
   #isWaiting = false;
   #waitsSince = 0;
   #failed = false;
@@ -44,6 +52,10 @@ export class Mailing {
   #isHeld = false;
   /** Called when a turn ends that was interrupted. */
   #onTurnEnd: (() => void) | undefined;
+  /** The run whose input has ended, where it is watched for that. */
+  #lingering: Run | undefined;
+  /** Of an agent whose only prompt is answered. */
+  #background: Alarm | undefined;
 
   constructor(shell: Shell, protocol: MessageProtocol) {
     this.#shell = shell;
@@ -52,7 +64,7 @@ export class Mailing {
 
   /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
   isWaiting(): boolean {
-    return this.#isWaiting && this.#run !== undefined;
+    return this.#isWaiting && this.#shell.spec.interactive && this.#run !== undefined;
   }
 
   /** Monotonic milliseconds; undefined while it has something to do. */
@@ -76,10 +88,13 @@ export class Mailing {
       const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
       const [turn] = await journal.ask((log) => log.turns(id, 1));
       this.#end = Math.max(run.stdin_start, end ?? 0);
-      this.#isInTurn = turn?.incarnation === run.incarnation && turn.ended_at === null;
+      const isOurs = turn?.incarnation === run.incarnation;
+      this.#turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
+      this.#attachedAt = await journal.ask((log) => log.head());
       this.#run = run;
       await this.#forgetClosing(open, run);
       if (run.isStdinClosed()) this.#watchEnd(run);
+      else if (isOurs && this.#turn === undefined) this.#awaitBackground();
     });
     await this.deliver();
   }
@@ -87,6 +102,7 @@ export class Mailing {
   detach(): void {
     this.#run = undefined;
     this.#isWaiting = false;
+    this.#background?.disarm();
     this.#onTurnEnd?.();
   }
 
@@ -99,35 +115,32 @@ export class Mailing {
     const { journal, id, intake } = this.#shell;
     const run = this.#run;
     const state = await intake?.state();
-    if (run === undefined || state === undefined || !this.#isInTurn) return false;
-    const line = this.#protocol.interrupt?.(state);
-    if (line === undefined) return false;
+    const turn = this.#turn;
+    if (run === undefined || state === undefined || turn === undefined) return false;
+    const text = this.#protocol.interrupt?.(state);
+    if (text === undefined) return false;
     const { incarnation } = run;
-    const step = {
-      state: "accepted",
-      bytes: Buffer.byteLength(line),
-      text: line,
-      bound: true,
-      line: true,
-    } as const;
-    // The same turn is interrupted once: agents take a second one for one of the next turn.
-    const message_id = ulidOf(`${id} ${incarnation} interrupt ${line}`);
-    const known = await journal.ask((log) => log.message(id, message_id));
-    if (known === undefined) await journal.commit([{ ...messageDraft(id, message_id, step), incarnation }]);
+    // The same turn is interrupted once: agents take a second one for one of the next turn. What was never written does not count.
+    let key = `${id} ${incarnation} interrupt ${text}`;
+    const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
+    let known = await said();
+    for (; known?.state === "undeliverable"; known = await said()) key += " again";
+    const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
+    if (known === undefined) await journal.commit([{ ...draft, incarnation }]);
     await this.deliver();
     return true;
   }
 
   /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
   async endTurn(): Promise<void> {
-    if (!this.canInterrupt() || !this.#isInTurn || this.#run === undefined) return;
+    if (!this.canInterrupt() || this.#turn === undefined || this.#run === undefined) return;
     await new Promise<void>((resolve) => {
       this.#onTurnEnd = resolve;
       // Also where the store takes nothing just now: nobody waits for it to be stopped.
       void this.#shell.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
       const asked = this.#shell.call("interrupting its turn", () => this.interrupt(), false);
       void asked.then((isAsked) => {
-        if (!isAsked || !this.#isInTurn || this.#run === undefined) resolve();
+        if (!isAsked || this.#turn === undefined || this.#run === undefined) resolve();
       });
     });
     this.#onTurnEnd = undefined;
@@ -165,9 +178,12 @@ export class Mailing {
     let isNews = false;
     let isDue = this.#isHeld;
     for (const { type, payload } of drafts) {
-      if (type === "turn_started") this.#isInTurn = true;
-      else if (type === "turn_completed") {
-        this.#isInTurn = false;
+      if (type === "turn_started") {
+        this.#turn = payload.turn;
+        this.#background?.disarm();
+      } else if (type === "turn_completed") {
+        this.#turn = undefined;
+        this.#awaitBackground();
         this.#onTurnEnd?.();
       } else if (type === "worker_message") {
         if (payload.state === "accepted") isDue = true;
@@ -211,27 +227,29 @@ export class Mailing {
   /** False when there is nothing to be done now. */
   async #deliverNext(run: Run): Promise<boolean> {
     const open = await this.#look();
-    const row = (await this.#begun(run, open)) ?? nextMessage(open, run.incarnation, this.#prompt);
+    const begun = await this.#begun(run, open);
+    const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
     if (row === undefined) return false;
     const isEarly =
       this.#protocol.one_at_a_time === true &&
-      (isUnderWay(open, run.incarnation) || (row.closes && this.#isInTurn));
+      (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
     // The agent has to say something first.
     this.#isHeld = isEarly && !row.line;
     if (this.#isHeld) return false;
     if (row.closes) return this.#close(run, row);
+    const accepted = row.line ? await this.#accepted(row) : undefined;
+    if (
+      begun === undefined &&
+      accepted !== undefined &&
+      isLate(accepted, row.seq <= this.#attachedAt, this.#turn)
+    )
+      return this.#givesUp(row, "It was an interrupt of a turn that is over.");
     const text = await this.#textOf(row);
     if (text === null) {
       this.#failed = true;
       return false;
     }
-    if (text === undefined) {
-      const reason = "What it said is not kept any more.";
-      await this.#shell.journal.note([
-        messageDraft(this.#shell.id, row.message_id, { state: "undeliverable", reason }),
-      ]);
-      return true;
-    }
+    if (text === undefined) return this.#givesUp(row, "What it said is not kept any more.");
     const framed = row.line ? text : await this.#frame(row.message_id, text);
     this.#isHeld = framed === undefined;
     if (framed === undefined) return false;
@@ -242,7 +260,13 @@ export class Mailing {
     if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
     this.#end += bytes.length;
     crashPoint("message-before-record");
-    await this.#delivered(run, row);
+    await this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+    return true;
+  }
+
+  async #givesUp({ message_id }: MessageRow, reason: string): Promise<true> {
+    const { journal, id } = this.#shell;
+    await journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
     return true;
   }
 
@@ -291,31 +315,66 @@ export class Mailing {
   }
 
   #watchEnd(run: Run): void {
-    if (this.#protocol.may_linger === true) endLingering(this.#shell, run, () => this.#isInTurn);
+    if (this.#protocol.may_linger !== true || this.#lingering === run) return;
+    this.#lingering = run;
+    endLingering(this.#shell, run, () => this.#turn !== undefined);
   }
 
-  async #delivered({ incarnation }: Run, { message_id, closes, line }: MessageRow): Promise<void> {
+  #awaitBackground(): void {
+    const shell = this.#shell;
+    const run = this.#run;
+    this.#background?.disarm();
+    if (shell.spec.interactive || run === undefined) return;
+    this.#background = awaitBackground(shell, run, () => {
+      if (isPaused(shell.child()) || (shell.approvals?.waiting() ?? 0) > 0) this.#awaitBackground();
+      else shell.fork(this.#endInput(run));
+    });
+  }
+
+  async #endInput({ incarnation }: Run): Promise<void> {
+    const { id, journal } = this.#shell;
+    const message_id = ulidOf(`${id} ${incarnation} end of input`);
+    const draft = lineDraft(id, message_id, { closes: true });
+    await journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
+    await this.deliver();
+  }
+
+  async #delivered(
+    { incarnation }: Run,
+    { message_id, closes, line }: MessageRow,
+    purpose?: LinePurpose,
+  ): Promise<void> {
     // That the input has ended is told by the worker's end, whatever the kind.
     const acknowledges = (this.#protocol.acknowledges && !line) || closes;
-    const step = { state: "delivered", end: this.#end, acknowledges } as const;
+    const step = {
+      state: "delivered",
+      end: this.#end,
+      acknowledges,
+      ...(purpose === undefined ? {} : { purpose }),
+    } as const;
     await this.#shell.journal.note([{ ...messageDraft(this.#shell.id, message_id, step), incarnation }]);
     if (!acknowledges) this.#dropKept(message_id);
   }
 
   /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
   async #textOf(row: MessageRow): Promise<string | undefined | null> {
-    const { services, journal, id, spec } = this.#shell;
+    const { services, id, spec } = this.#shell;
     if (row.message_id === this.#prompt) return spec.prompt;
     if (row.masked) {
       this.#kept.add(row.message_id);
       const load = () => services.files.loadMessage(id, row.message_id);
       return this.#shell.call("reading a message", load, null);
     }
+    return (await this.#accepted(row))?.text;
+  }
+
+  async #accepted(row: MessageRow): Promise<Accepted | undefined> {
+    const { journal, id } = this.#shell;
     const [record] = (
       await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))
     ).records;
     return record?.type === "worker_message" && record.payload.state === "accepted"
-      ? record.payload.text
+      ? record.payload
       : undefined;
   }
 
@@ -329,7 +388,7 @@ export class Mailing {
   async #look(): Promise<readonly MessageRow[]> {
     const { journal, id, vitals } = this.#shell;
     const open = await journal.ask((log) => log.openMessages(id));
-    const waits = this.#protocol.acknowledges && isWaiting(open, this.#isInTurn);
+    const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
     if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
     this.#isWaiting = waits;
     vitals.waits("message", this.#isWaiting, journal.now());

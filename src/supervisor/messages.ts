@@ -65,6 +65,16 @@ export const outlived = (open: readonly MessageRow[], incarnation: number): read
       id: `message:${row.message_id}:ended`,
     }));
 
+/** What was accepted as a message. */
+export type Accepted = Extract<MessageStep, { readonly state: "accepted" }>;
+
+/**
+ * An interrupt that would end another turn than it was meant for: that one is over, or `isOld`, an earlier daemon was asked for it,
+ * and nobody has read yet what the agent did since.
+ */
+export const isLate = (accepted: Accepted, isOld: boolean, openTurn: number | undefined): boolean =>
+  accepted.purpose === "interrupt" && (isOld || accepted.turn !== openTurn);
+
 export type HandOver =
   /** The first `written` bytes of it are in the file: the daemon that wrote them died. */
   | { readonly type: "write"; readonly written: number }
@@ -92,6 +102,23 @@ export const messageDraft = (worker_id: string, message_id: string, step: Messag
   worker_id,
   payload: { message_id, ...step },
 });
+
+/** A line of the agent's protocol, for this incarnation alone: `text` with its line end, or the end of the input. */
+export const lineDraft = (
+  worker_id: string,
+  message_id: string,
+  line:
+    | { readonly text: string; readonly purpose: "answer" }
+    | { readonly text: string; readonly purpose: "interrupt"; readonly turn: number }
+    | { readonly closes: true },
+): MessageDraft =>
+  messageDraft(worker_id, message_id, {
+    state: "accepted",
+    bytes: "text" in line ? Buffer.byteLength(line.text) : 0,
+    ...line,
+    bound: true,
+    line: true,
+  });
 
 /** Of messages that are open when their worker has ended. Told twice, it is one record. */
 export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =>

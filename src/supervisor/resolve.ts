@@ -4,9 +4,9 @@ import { isEnded } from "../protocol/worker.ts";
 import type { EventLog, WorkerRow } from "../store/port.ts";
 
 /** Shorter prefixes would be guesses: a ULID's first characters are its time. */
-const PREFIX_MIN_CHARS = 4;
+export const PREFIX_MIN_CHARS = 4;
 /** One more than are counted. */
-const PREFIX_FOUND_MAX = 101;
+export const PREFIX_FOUND_MAX = 101;
 const SHOWN_MAX = 5;
 
 /** Each by an index of its own: thousands of workers that have ended cost nothing. */
@@ -26,15 +26,18 @@ export const resolveRef = (log: Workers, ref: string): WorkerRow | HoldfastError
       `No worker has the id or name "${ref}".`,
       hintOf(log.living(), ref),
     );
-  const count = matching.length === PREFIX_FOUND_MAX ? `more than ${PREFIX_FOUND_MAX - 1}` : matching.length;
-  const shown = matching
-    .slice(0, SHOWN_MAX)
-    .reverse()
-    .map((row) => (row.name === null ? row.id : `${row.id} (${row.name})`));
-  return new HoldfastError(
-    "AMBIGUOUS_ID",
-    `"${ref}" is the beginning of ${count} ids: ${shown.join(", ")}${matching.length > SHOWN_MAX ? ", …" : ""}.`,
+  return ambiguous(
+    ref,
+    matching.map((row) => (row.name === null ? row.id : `${row.id} (${row.name})`)),
   );
+};
+
+/** `found`: what has an id that begins so, newest first, at most PREFIX_FOUND_MAX of them. */
+export const ambiguous = (ref: string, found: readonly string[]): HoldfastError => {
+  const count = found.length === PREFIX_FOUND_MAX ? `more than ${PREFIX_FOUND_MAX - 1}` : found.length;
+  const shown = found.slice(0, SHOWN_MAX).reverse().join(", ");
+  const more = found.length > SHOWN_MAX ? ", …" : "";
+  return new HoldfastError("AMBIGUOUS_ID", `"${ref}" is the beginning of ${count} ids: ${shown}${more}.`);
 };
 
 /** A worker of a file is named by its whole path; who gives the last part of it is told the rest. */

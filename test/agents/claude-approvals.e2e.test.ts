@@ -85,6 +85,20 @@ describeWorld(claude, "claude asks for permission", (world) => {
   });
 });
 
+describeWorld(claude, "claude's sub-agent in the background asks for permission", (world) => {
+  it("over the end of the turn, and is answered; the input is ended when it has reported back", async () => {
+    const cwd = makeCwd();
+    const id = await world().spawnWith("subagent", cwd, ...ASK);
+    await until(async () => (await world().soFar(id)).of("turn_completed").length === 1, "its turn is over");
+    await until(async () => (await approvalsOf(world(), id)).length === 1, "its sub-agent asks");
+    await world().agent("approvals", "approve", id);
+    const story = await world().story(id);
+    expect(made(cwd)).toBe("made-by-tool\n");
+    expect(story.of("turn_completed")).toHaveLength(2);
+    expect(story.of("worker_completed")).toHaveLength(1);
+  });
+});
+
 describeWorld(claude, "claude's turn is ended", (world) => {
   it.each(["hangstream", "shellsleep"] as const)(
     "cancelled in %s, it goes on with the next question in the same session",

@@ -54,6 +54,71 @@ it("denied, it goes on without, and says so", async () => {
   expect(await commands.agent("approvals", "approve", "guest")).toMatchObject({ exit: 6 });
 });
 
+const openIdOf = async (name: string): Promise<string> => {
+  await untilAsked(name);
+  return ((await asked(name)) as unknown as { readonly approval_id: string }).approval_id;
+};
+
+it("whoever waits for the worker is told once on stderr that a permission is open, and how it is answered", async () => {
+  await spawnAsking("slow", "--permission", "ask");
+  const id = await openIdOf("slow");
+  const waiting = commands.start(["wait", "slow"]);
+  const told = `slow waits for a permission to use Door: agent approvals approve ${id} (or deny)`;
+  await until(async () => waiting.err().includes(told));
+  const spawned = commands.start(
+    ["spawn", "claude", "permit", "--name", "next", "--permission", "ask", "--wait"].concat(
+      ...[`CLAUDE_BINARY=${AGENT}`, `LEDGER=${join(commands.home, "next")}`].map((set) => ["--env", set]),
+    ),
+  );
+  await until(async () => spawned.err().includes("next waits for a permission"));
+  await commands.agent("approvals", "approve", "next");
+  expect((await spawned.ended).exit).toBe(0);
+  await commands.agent("approvals", "approve", id);
+  const { exit, stderr } = await waiting.ended;
+  expect(exit).toBe(0);
+  expect(stderr.split(told)).toHaveLength(2);
+  expect(stderr).not.toContain("next");
+});
+
+it("a question is told of its permission, too", async () => {
+  const env = ["--env", `CLAUDE_BINARY=${AGENT}`, "--env", `LEDGER=${join(commands.home, "asked")}`];
+  await commands.agent("spawn", "claude", "-i", "--name", "asked", "--permission", "ask", ...env);
+  const asking = commands.start(["ask", "asked", "permit", "-o", "text"]);
+  await until(async () => asking.err().includes("asked waits for a permission to use Door"));
+  await commands.agent("approvals", "approve", "asked");
+  expect(await asking.ended).toMatchObject({ exit: 0, stdout: "the door: allow\n" });
+  await commands.agent("kill", "asked");
+});
+
+it("one request is shown and answered by the beginning of its id; why and answer know of it", async () => {
+  const ledger = await spawnAsking("named", "--permission", "ask");
+  await spawnAsking("other", "--permission", "ask");
+  const [id, other] = [await openIdOf("named"), await openIdOf("other")];
+  expect((await commands.agent("approvals", "named")).data).toMatchObject([{ approval_id: id }]);
+  expect((await commands.agent("approvals", id.slice(0, 12))).data).toMatchObject([{ approval_id: id }]);
+  expect(await commands.agent("approvals", "nobody")).toMatchObject({
+    exit: 5,
+    error: { code: "WORKER_NOT_FOUND" },
+  });
+  const said = await commands.agent("answer", "named", "wait");
+  expect(said).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
+  expect(JSON.stringify(said.error)).toContain("agent approvals approve|deny named");
+  const shown = await commands.text("why", "named");
+  expect(shown.stdout).toContain(`asks to use Door (open it): agent approvals approve|deny ${id}`);
+  expect(await commands.agent("approvals", "approve", id.slice(0, 12).toLowerCase())).toMatchObject({
+    exit: 0,
+  });
+  expect((await commands.agent("wait", "named")).exit).toBe(0);
+  expect(ledger()).toContain("door 1 allow");
+  expect((await commands.agent("approvals", "named")).data).toEqual([]);
+  expect((await commands.agent("approvals", "named", "--all")).data).toMatchObject([{ state: "allowed" }]);
+  expect((await commands.agent("approvals", id)).data).toMatchObject([{ state: "allowed" }]);
+  expect((await commands.text("logs", "named")).stdout).toContain(
+    "answer to its request for permission delivered",
+  );
+  await commands.agent("approvals", "deny", other);
+});
+
 it("a rule answers at once, and a deadline where nobody does", async () => {
   const byRule = await spawnAsking("ruled", "--allow-tool", "door(open *)");
   const late = await spawnAsking("late", "--permission", "ask", "--approval-within", "100ms");

@@ -28,6 +28,10 @@ const said = (running: Running): number[] =>
     .filter((record) => record.type === "agent.event")
     .map((record) => Number(/\d+/.exec(record.payload.text)![0]));
 
+/** The wait, its watch for requests for permission, and the status itself. */
+const untilItWaits = () =>
+  until(async () => (await commands.agent("daemon", "status")).data.requests_in_flight === 3);
+
 describe("a daemon that is killed", () => {
   it.each(["json", "ndjson"])("is survived by watch -o %s without a gap or a repeat", async (mode) => {
     await commands.agent("spawn", "--name", "counter", "--", "sh", "-c", COUNTING);
@@ -76,7 +80,7 @@ describe("a daemon that is killed", () => {
   it("is waited for no longer than wait --timeout, and the way on is told", async () => {
     await commands.agent("spawn", "--name", "sleeper", "--", "sleep", "300");
     const waiting = commands.start(["wait", "sleeper", "--timeout", "12s", "-o", "json"]);
-    await until(async () => (await commands.agent("daemon", "status")).data.requests_in_flight === 2);
+    await untilItWaits();
     await crash();
     const { exit, stdout } = await waiting.ended;
     expect(exit).toBe(12);
@@ -93,7 +97,7 @@ describe("a daemon that is killed", () => {
 it("a daemon that is stopped and started again is outlasted by wait", async () => {
   await commands.agent("spawn", "--name", "sleeper", "--", "sleep", "300");
   const waiting = commands.start(["wait", "sleeper", "-o", "text"]);
-  await until(async () => (await commands.agent("daemon", "status")).data.requests_in_flight === 2);
+  await untilItWaits();
   expect((await commands.agent("daemon", "stop", "--keep-agents")).exit).toBe(0);
   await until(() => waiting.err().includes(GONE));
   await commands.agent("daemon", "start");

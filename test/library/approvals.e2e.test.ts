@@ -21,6 +21,7 @@ test("a request is answered where its record is seen, and the run goes to its en
     const { approval_id, tool, input } = record.payload;
     expect({ tool, input }).toEqual({ tool: "Door", input: { command: "open it" } });
     expect((await runtime.approvals()).approvals).toMatchObject([{ approval_id, state: "open" }]);
+    expect((await runtime.approvals({ id: approval_id })).approvals).toMatchObject([{ approval_id }]);
     await runtime.approve(approval_id, "deny", { message: "not now", by: "the test" });
   }
   expect(said()).toContain("door 1 deny");

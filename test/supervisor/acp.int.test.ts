@@ -54,7 +54,7 @@ const answered = (run: MemoryRun): void => {
 
 const world = Effect.map(memoryMachine, (machine) => ({
   ...machine,
-  boot: () => machine.boot({ adapterFor }),
+  boot: (over: Partial<Services> = {}) => machine.boot({ adapterFor, ...over }),
 }));
 
 const open = (run: MemoryRun) =>
@@ -153,6 +153,28 @@ describe("an ACP agent", () => {
       expect(yield* runtime.info(id)).toMatchObject({ state: "completed", turns: 1 });
       expect(count(id, "worker_cancel_requested")).toBe(0);
     }),
+  );
+
+  it.effect(
+    "whose daemon died between the end of its input and its record is asked to end once, and has its grace",
+    () =>
+      Effect.gen(function* () {
+        const { memory, boot, log } = yield* world;
+        const isOver = () => memory.runs.at(0)?.stdinEnded === true;
+        const commit: typeof log.commit = (...given) =>
+          isOver() ? new Promise<never>(() => undefined) : log.commit(...given);
+        const first = yield* boot({ log: { ...log, commit } });
+        yield* first.runtime.spawn(agent({ prompt: "begin" }));
+        const run = yield* nth(memory, 1);
+        yield* open(run);
+        marked(run);
+        answered(run);
+        yield* until("its input has ended", isOver);
+        yield* first.crash;
+        yield* boot();
+        yield* elapse(EXIT_AFTER_END_MS / 1_000 + 1);
+        expect(run.signals).toEqual(["SIGTERM"]);
+      }),
   );
 
   it.effect("that is still in a turn is not taken for one that lingers", () =>

@@ -4,7 +4,12 @@ import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import { claudeCode } from "../../src/adapters/claude-code/index.ts";
 import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
-import { CANCEL_BY_PROTOCOL_MAX_MS } from "../../src/protocol/limits.ts";
+import {
+  BACKGROUND_WAIT_MAX_MS,
+  CANCEL_BY_PROTOCOL_MAX_MS,
+  LINE_MAX_BYTES,
+} from "../../src/protocol/limits.ts";
+import { workerStream } from "../../src/protocol/records.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../src/supervisor/facade.ts";
 import type { Services } from "../../src/supervisor/services.ts";
@@ -93,6 +98,46 @@ describe("what an agent asks permission for", () => {
       yield* settled;
       run.exit(0);
       expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+    }),
+  );
+
+  it.effect("is named by the beginning of its id, which no other request and no worker may share", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run } = yield* begun({}, all);
+      ask(run, "r1");
+      ask(run, "r2");
+      yield* settled;
+      const [first, second] = yield* openOf(runtime);
+      // Two ids of a kind, which a hash would give once in a long while.
+      const twin = `${first!.approval_id.slice(0, 8)}${second!.approval_id.slice(8)}`;
+      const { approval_id: _, ...asked } = first!;
+      yield* Effect.promise(() =>
+        all.log.commit([
+          {
+            type: "approval_requested",
+            stream: workerStream(id),
+            worker_id: id,
+            incarnation: 1,
+            payload: { ...asked, approval_id: twin, reply: "r2" } as never,
+          },
+        ]),
+      );
+      const shared = first!.approval_id.slice(0, 8);
+      const said = { code: "AMBIGUOUS_ID", message: expect.stringContaining("is the beginning of 2 ids: ") };
+      expect(yield* Effect.flip(runtime.approve(shared, "allow"))).toMatchObject(said);
+      expect(yield* Effect.flip(runtime.approvals({ id: shared, limit: 9 }))).toMatchObject(said);
+      // One that the worker's id begins with is the worker, which asks more than one thing.
+      expect(yield* Effect.flip(runtime.approve(id.slice(0, 9), "allow"))).toMatchObject({
+        code: "INVALID_STATE",
+        message: expect.stringContaining("waits for 3 permissions"),
+      });
+      expect(yield* Effect.flip(runtime.approve(shared.slice(0, 3), "allow"))).toMatchObject({
+        code: "WORKER_NOT_FOUND",
+      });
+      expect(yield* runtime.approve(first!.approval_id.slice(0, 20), "allow")).toMatchObject({
+        approval_id: first!.approval_id,
+      });
     }),
   );
 
@@ -211,19 +256,64 @@ describe("what an agent asks permission for", () => {
     }),
   );
 
-  it.effect("is withdrawn when its turn ends without an answer, and counts no more", () =>
-    Effect.gen(function* () {
-      const { runtime, id, run } = yield* begun({ name: "fixer", interactive: true }, yield* world);
-      ask(run, "r1");
-      yield* settled;
-      expect((yield* runtime.info(id)).approvals).toBe(1);
-      expect((yield* runtime.info(id)).reason).toContain("waits for a permission");
-      end(run);
-      yield* settled;
-      expect((yield* openOf(runtime, true)).map(({ state }) => state)).toEqual(["withdrawn"]);
-      expect((yield* runtime.info(id)).approvals).toBeUndefined();
-      expect(answersOf(run)).toEqual([]);
-    }),
+  it.effect(
+    "stays open over the end of the turn: a sub-agent in the background asks it, and is answered",
+    () =>
+      Effect.gen(function* () {
+        const { runtime, id, run } = yield* begun({ name: "fixer", interactive: true }, yield* world);
+        ask(run, "r1");
+        yield* settled;
+        end(run);
+        yield* settled;
+        expect((yield* openOf(runtime)).map(({ state }) => state)).toEqual(["open"]);
+        expect((yield* runtime.info(id)).approvals).toBe(1);
+        expect((yield* runtime.info(id)).reason).toContain("waits for a permission");
+        yield* runtime.approve("fixer", "allow");
+        yield* settled;
+        expect(answersOf(run)).toEqual([["r1", "allow"]]);
+        expect((yield* runtime.info(id)).approvals).toBeUndefined();
+      }),
+  );
+
+  it.effect(
+    "in a line over the limit is denied at once, by its id; the log says so, and the agent goes on",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { runtime, id, run } = yield* begun({ name: "fixer" }, all);
+        const input = { command: "x".repeat(LINE_MAX_BYTES) };
+        run.print(
+          "stdout",
+          `${JSON.stringify({ type: "control_request", request_id: "r1", request: { subtype: "can_use_tool", input } })}\n`,
+        );
+        yield* until("it is answered", () => answersOf(run).length > 0);
+        expect(answersOf(run)).toEqual([["r1", "error"]]);
+        expect(yield* openOf(runtime)).toEqual([]);
+        expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain(
+          "over the limit: it was denied",
+        );
+        end(run);
+        yield* settled;
+        run.exit(0);
+        expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+      }),
+  );
+
+  it.effect(
+    "in a line over the limit that names no request ends the agent's input, which is told as an error",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { id, run } = yield* begun({ interactive: true }, all);
+        const input = { command: "x".repeat(LINE_MAX_BYTES) };
+        run.print(
+          "stdout",
+          `${JSON.stringify({ type: "control_request", request: input, request_id: "r1" })}\n`,
+        );
+        yield* until("its input has ended", () => run.stdinEnded);
+        expect(answersOf(run)).toEqual([]);
+        expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain("nobody can answer it");
+      }),
   );
 
   it.effect("that no host of ours answers is refused, so that nothing waits for it", () =>
@@ -233,6 +323,64 @@ describe("what an agent asks permission for", () => {
       yield* settled;
       expect(answersOf(run)).toEqual([["h1", "error"]]);
     }),
+  );
+});
+
+/** What the CLI tells of tasks in the background: those that run. */
+const tasks = (run: MemoryRun, ...running: string[]): void =>
+  say(run, {
+    type: "system",
+    subtype: "background_tasks_changed",
+    tasks: running.map((task_id) => ({ task_id })),
+  });
+
+describe("an agent with one prompt that left a task in the background", () => {
+  it.effect("keeps its input until the task is done and reported on: it may ask until then", () =>
+    Effect.gen(function* () {
+      const { runtime, id, run } = yield* begun({ name: "fixer" }, yield* world);
+      tasks(run, "a");
+      end(run);
+      yield* settled;
+      expect(run.stdinEnded).toBe(false);
+      expect((yield* runtime.info(id)).reason).not.toContain("message");
+      ask(run, "r1");
+      yield* settled;
+      yield* runtime.approve("fixer", "allow");
+      yield* settled;
+      expect(answersOf(run)).toEqual([["r1", "allow"]]);
+      tasks(run);
+      say(run, { type: "system", subtype: "init" });
+      yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000 + 1);
+      expect(run.stdinEnded).toBe(false);
+      end(run);
+      yield* settled;
+      expect(run.stdinEnded).toBe(true);
+      run.exit(0);
+      expect(yield* runtime.wait([id])).toMatchObject([{ status: "completed" }]);
+    }),
+  );
+
+  it.effect(
+    "has its input ended where the task does not end, unless a person is asked; so by the next daemon",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { run, crash } = yield* begun({ approval_within_ms: 0 }, all);
+        tasks(run, "a");
+        end(run);
+        yield* settled;
+        yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000 - 1);
+        yield* crash;
+        const { runtime } = yield* all.boot();
+        yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000 - 1);
+        ask(run, "r1");
+        yield* elapse(2);
+        expect(run.stdinEnded).toBe(false);
+        const [asked] = yield* openOf(runtime);
+        yield* runtime.approve(asked!.approval_id, "deny");
+        yield* elapse(BACKGROUND_WAIT_MAX_MS / 1_000);
+        expect(run.stdinEnded).toBe(true);
+      }),
   );
 });
 
@@ -251,6 +399,47 @@ describe("ending a turn", () => {
       yield* settled;
       expect(yield* runtime.cancel(id)).toEqual({ id, effect: "noop" });
       expect(run.signals).toEqual([]);
+    }),
+  );
+
+  const interrupted = (run: MemoryRun) =>
+    linesOf(run).filter(({ request }) => request?.subtype === "interrupt").length;
+  const lateIn = (log: World["log"], id: string) =>
+    log
+      .stream(id, ["worker_message"])
+      .filter(({ payload }) => "reason" in payload && payload.reason.includes("interrupt"));
+
+  it.effect("that is over by the time the line can be written interrupts no other one", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run } = yield* begun({ interactive: true, permission: "deny" }, all);
+      run.refuseNext = true;
+      yield* runtime.cancel(id);
+      expect(interrupted(run)).toBe(0);
+      end(run);
+      say(run, { type: "system", subtype: "init" });
+      yield* settled;
+      yield* elapse(5);
+      expect(interrupted(run)).toBe(0);
+      expect(lateIn(all.log, id)).toHaveLength(1);
+      yield* runtime.cancel(id);
+      expect(linesOf(run).at(-1)).toMatchObject({ request_id: "interrupt-2" });
+    }),
+  );
+
+  it.effect("that an earlier daemon was asked for is given up, and can be asked for anew", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run, crash } = yield* begun({ interactive: true, permission: "deny" }, all);
+      run.refuseNext = true;
+      yield* runtime.cancel(id);
+      yield* crash;
+      const second = yield* all.boot();
+      yield* elapse(5);
+      expect(interrupted(run)).toBe(0);
+      expect(lateIn(all.log, id)).toHaveLength(1);
+      expect(yield* second.runtime.cancel(id)).toMatchObject({ effect: "updated" });
+      expect(interrupted(run)).toBe(1);
     }),
   );
 

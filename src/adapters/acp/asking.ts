@@ -6,9 +6,18 @@ import type { Json } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
 import { approvalRequested } from "../approval.ts";
 import { appended } from "../bounded-list.ts";
-import { dialogueOf, keyOf, METHOD_NOT_FOUND, type RequestId, requestId, withdrawn } from "../dialogue.ts";
+import {
+  dialogueOf,
+  INVALID_REQUEST,
+  keyOf,
+  METHOD_NOT_FOUND,
+  type RequestId,
+  requestId,
+  withdrawn,
+} from "../dialogue.ts";
 import { voiceOf } from "../events.ts";
 import { asList, asName, asObject, type JsonObject } from "../json.ts";
+import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../long-requests.ts";
 import * as rpc from "./rpc.ts";
 import { type AcpState, ASKS_MAX, type Ask } from "./state.ts";
 import { onTool } from "./tools.ts";
@@ -62,6 +71,18 @@ const onPermission = (before: AcpState, id: RequestId, request: JsonObject, out:
   );
   const ask: Ask = { id, tool: tool_use_id };
   return { ...state, asks: appended(state.asks, ask, ASKS_MAX) };
+};
+
+/** A request that was too long to be read. */
+export const onLong = (state: AcpState, { id: given, method }: JsonObject, out: DecodedItem[]): AcpState => {
+  const id = requestId(given);
+  const isPermission = method === "session/request_permission";
+  if (id !== undefined && typeof method === "string") {
+    const line = isPermission ? rpc.permission(id, null) : rpc.refuse(id, INVALID_REQUEST, TOO_LONG);
+    out.push(...tooLongToRead(voice, line));
+    return state;
+  }
+  return isPermission ? dialogue.refused(state, UNANSWERABLE, out) : state;
 };
 
 const optionOf = (params: JsonObject | undefined, kind: string): string | null =>

@@ -6,7 +6,7 @@ import type { DecodedItem } from "../adapter.ts";
 import { decoderOf } from "../decoder.ts";
 import { voiceOf } from "../events.ts";
 import { asName, asObject, type JsonObject } from "../json.ts";
-import { onRequest, onTakenBack } from "./asking.ts";
+import { onLong, onRequest, onTakenBack } from "./asking.ts";
 import { onInitialized, onModel, onSession } from "./opening.ts";
 import { answeredBy } from "./rpc.ts";
 import type { AcpState } from "./state.ts";
@@ -59,4 +59,4 @@ const onAnswer = (state: AcpState, answer: JsonObject, out: DecodedItem[]): AcpS
   return state;
 };
 
-export const decode = decoderOf(voice, onMessage);
+export const decode = decoderOf(voice, onMessage, onLong);

@@ -9,6 +9,7 @@ import { classifyName, classifyStatus } from "../classify.ts";
 import { decoderOf } from "../decoder.ts";
 import { type ToolFacts, voiceOf } from "../events.ts";
 import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject } from "../json.ts";
+import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../long-requests.ts";
 import { resetAt } from "../reset-time.ts";
 import { stepsOf } from "../steps.ts";
 import { messageIdOf, refusal } from "./messages.ts";
@@ -65,6 +66,18 @@ const onControlRequest = (state: ClaudeState, event: JsonObject, out: DecodedIte
     out.push(approvalRequested({ key, tool, tool_use_id, title, input, reply: key }));
   } else out.push({ type: "reply", line: refusal(key) });
   return state;
+};
+
+/** A request that was too long to be read. What nobody can name nobody can answer: then the agent's input is ended. */
+const onLong = (state: ClaudeState, { type, request_id }: JsonObject, out: DecodedItem[]): ClaudeState => {
+  if (type !== "control_request" || state.spoken === undefined) return state;
+  const key = asName(request_id);
+  if (key !== null) {
+    out.push(...tooLongToRead(voice, refusal(key, TOO_LONG)));
+    return state;
+  }
+  out.push(voice.error(UNANSWERABLE), { type: "reply", closes: true });
+  return { ...state, reported: UNANSWERABLE };
 };
 
 /** Types that say something to a reader and nothing to the outcome. */
@@ -259,6 +272,8 @@ const resultBytes = (content: unknown): number =>
     ? content.reduce<number>((sum, part) => sum + bytes(asObject(part)?.text), 0)
     : bytes(content);
 
-export const decode = decoderOf<ClaudeState>(voice, (state, event, out) =>
-  onEvent(onSession(state, event, out), event, out),
+export const decode = decoderOf<ClaudeState>(
+  voice,
+  (state, event, out) => onEvent(onSession(state, event, out), event, out),
+  onLong,
 );

@@ -40,11 +40,8 @@ const response = (request_id: string, answer: object): string =>
   lineOf({ type: "control_response", response: { subtype: "success", request_id, response: answer } });
 
 /** To a request that no host of ours answers. */
-export const refusal = (request_id: string): string =>
-  lineOf({
-    type: "control_response",
-    response: { subtype: "error", request_id, error: "This host does not answer such requests." },
-  });
+export const refusal = (request_id: string, error = "This host does not answer such requests."): string =>
+  lineOf({ type: "control_response", response: { subtype: "error", request_id, error } });
 
 const UUID_HEX = 32;
 

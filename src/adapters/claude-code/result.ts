@@ -37,8 +37,8 @@ export const onResult = (state: ClaudeState, event: JsonObject, out: DecodedItem
       terminal_reason: asWord(event.terminal_reason),
     },
   };
-  // All is said: it ends with its input.
-  if (state.spoken === "once") out.push({ type: "reply", closes: true });
+  // All is said: it ends with its input. What runs in the background may ask for permission, and its end begins another turn.
+  if (state.spoken === "once" && (state.background ?? 0) === 0) out.push({ type: "reply", closes: true });
   if (error !== null && error.code !== state.reported?.code) out.push(voice.error(error));
   const began = state.turns_started > state.turns_ended;
   // The session was not there: no turn was tried.

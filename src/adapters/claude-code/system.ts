@@ -1,7 +1,7 @@
 /** `system` lines: the start of a turn, retries, refusals, background tasks. All of them are Status. */
 import type { DecodedItem } from "../adapter.ts";
 import { type Facts, voiceOf } from "../events.ts";
-import { asName, asNumber, asWord, type JsonObject } from "../json.ts";
+import { asList, asName, asNumber, asWord, type JsonObject } from "../json.ts";
 import { turnBegan } from "../steps.ts";
 import type { ClaudeState } from "./state.ts";
 
@@ -26,6 +26,9 @@ export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem
       );
       return state;
     }
+    case "background_tasks_changed":
+      out.push(voice.status(BACKGROUND_CHANGED, noticeFacts(event)));
+      return { ...state, background: asList(event.tasks).length };
     // Sent while the model thinks, several times a second: the thinking itself is told as reasoning.
     case "thinking_tokens":
       return state;
@@ -35,6 +38,8 @@ export const onSystem = (state: ClaudeState, event: JsonObject, out: DecodedItem
   else out.push(voice.status(notice, noticeFacts(event)));
   return state;
 };
+
+const BACKGROUND_CHANGED = "The list of background tasks changed.";
 
 /** A retry is not an error yet. The delay is the CLI's own, not a promise of the provider. */
 const onRetry = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
@@ -73,7 +78,6 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ["task_progress", "A background task went on."],
   ["task_updated", "A background task changed."],
   ["task_notification", "A background task reported back."],
-  ["background_tasks_changed", "The list of background tasks changed."],
   ["hook_started", "A hook started."],
   ["hook_progress", "A hook went on."],
   ["hook_response", "A hook ended."],

@@ -4,7 +4,12 @@
  * checkpoint gives the same lines again (architecture §5, Exactly once).
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { BATCH_MAX_LINES, LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../protocol/limits.ts";
+import {
+  BATCH_MAX_LINES,
+  LINE_HEAD_MAX_BYTES,
+  LINE_MAX_BYTES,
+  SPOOL_READ_BYTES,
+} from "../../protocol/limits.ts";
 import type { Line } from "../adapter.ts";
 import { frame, lastLine, truncated } from "./framer.ts";
 
@@ -60,6 +65,13 @@ const readSpool = (fd: number, from: number, into: Buffer): Buffer => {
   return length === into.length ? into : into.subarray(0, length);
 };
 
+/** With the beginning of an over-limit line, which is at `start`: it was counted when it was read first, and not kept. */
+const withHead = (fd: number, line: Line, start: number): Line => {
+  if (line.kind !== "truncated") return line;
+  const head = readSpool(fd, start, Buffer.allocUnsafe(Math.min(LINE_HEAD_MAX_BYTES, line.bytes)));
+  return { ...line, head: head.toString("utf8") };
+};
+
 /** Undefined when there is no such file. */
 const openSpool = (path: string): number | undefined => {
   try {
@@ -95,8 +107,21 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
     }
     const start = offset;
     offset += length + 1;
-    if (length > limit) return [truncated(length, limit)];
+    if (length > limit) return [withHead(fd, truncated(length, limit), start)];
     return frame(readSpool(fd, start, Buffer.allocUnsafe(length + 1)), 0, length, limit).lines;
+  };
+
+  /** The lines of a window that begins at `offset`. */
+  const withHeads = (fd: number, lines: Line[], window: Buffer): Line[] => {
+    if (lines.every(({ kind }) => kind === "text")) return lines;
+    let start = offset - skipped_bytes;
+    let next = 0;
+    return lines.map((line) => {
+      const whole = withHead(fd, line, start);
+      next = window.indexOf(0x0a, next) + 1;
+      start = offset + next;
+      return whole;
+    });
   };
 
   const take = (fd: number, size: number, maxBytes: number, maxLines: number): Line[] => {
@@ -106,10 +131,11 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
     const window = readSpool(fd, from, shared.subarray(0, room));
     if (isLong) return searchOn(fd, window);
     const framed = frame(window, skipped_bytes, seen, limit, maxLines);
+    const lines = withHeads(fd, framed.lines, window);
     offset += framed.consumed;
     skipped_bytes = framed.skipped_bytes;
     seen = framed.seen;
-    return framed.lines;
+    return lines;
   };
 
   /** At the first line that begins after `from`; where none does soon, after what was looked at. Answers how many bytes are left out. */

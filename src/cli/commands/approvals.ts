@@ -4,7 +4,9 @@ import type { Context, Handler } from "../context.ts";
 
 export const approvals: Handler = async (context) => {
   const { all, limit, cursor } = context.flags as { all?: boolean; limit?: number; cursor?: string };
+  const [id] = context.call.args;
   const page = await (await context.connect()).request("agent/approvals", {
+    id: id === "list" ? undefined : id,
     all: all === true,
     limit,
     cursor,

@@ -7,6 +7,7 @@ import type { Context, Handler } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { duration } from "../render/units.ts";
+import { approvalsAside } from "./approvals-aside.ts";
 import { readStdin } from "./spawn.ts";
 
 /** Who reads an open stdin reads lines. */
@@ -47,10 +48,13 @@ export const ask: Handler = async (context) => {
     deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
   const done = context.progress(`waiting for the answer of ${id}`);
   const resume = () => `agent messages ${id}`;
+  const aside = approvalsAside(context, [id!]);
   context.onInterrupt = { sentence: `The agent has the question. See: ${resume()}` };
   try {
     const answer = await outlasting(context, { deadline, resume }, (client) =>
-      client.request("agent/ask", { id: id!, text: message, timeout_ms: left(), idempotency_key }),
+      aside.beside(client, () =>
+        client.request("agent/ask", { id: id!, text: message, timeout_ms: left(), idempotency_key }),
+      ),
     );
     const told = success({ ...answer, effect: "created" });
     if (!answer.truncated) return told;

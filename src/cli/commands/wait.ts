@@ -6,6 +6,7 @@ import type { WaitReply } from "../../supervisor/facade.ts";
 import type { Context, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { duration } from "../render/units.ts";
+import { approvalsAside } from "./approvals-aside.ts";
 import { leavesRunning } from "./follow.ts";
 
 const handle = (reply: WaitReply): string => reply.name ?? reply.id;
@@ -62,11 +63,13 @@ export const waitFor = async (
   const left = () =>
     deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
   const done = context.progress(`waiting for ${ids.join(", ")}`);
+  const aside = approvalsAside(context, ids);
   try {
     const { results } = await outlasting(
       context,
       { start, deadline, resume: () => `agent wait ${ids.join(" ")}` },
-      (client) => client.request("agent/wait", { ids: [...ids], timeout_ms: left() }),
+      (client) =>
+        aside.beside(client, () => client.request("agent/wait", { ids: [...ids], timeout_ms: left() })),
     );
     const error = failureOf(results);
     const outcome: Result =

@@ -6,6 +6,7 @@ import { argumentOf } from "../../protocol/permission-rules.ts";
 import {
   type ExitCause,
   isUncountedRestart,
+  type LinePurpose,
   type LogRecord,
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
@@ -117,6 +118,16 @@ const turnDone = (turn: Payload<"turn_completed">): Sentence => {
     : dim(`turn ${turn.turn} done${took}${tokens}${cost}`);
 };
 
+const NOUNS = {
+  answer: "answer to its request for permission",
+  interrupt: "interrupt of its turn",
+  protocol: "line of its protocol",
+} as const;
+
+/** What its adapter, or the answer to a permission, says to an agent is nobody's message. */
+const messageNoun = ({ purpose, line }: { readonly purpose?: LinePurpose; readonly line?: true }): string =>
+  purpose === undefined && line === undefined ? "message of" : `${NOUNS[purpose ?? "protocol"]},`;
+
 const messageSentence = (message: Payload<"worker_message">): Sentence => {
   switch (message.state) {
     case "accepted":
@@ -124,10 +135,12 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
         dim(
           message.closes
             ? "the end of its input is asked for"
-            : `message of ${bytes(message.bytes)} accepted`,
+            : `${messageNoun(message)} ${bytes(message.bytes)} accepted`,
         ),
       );
     case "delivered":
+      if (message.purpose === "protocol") return quiet(dim("line of its protocol delivered"));
+      if (message.purpose !== undefined) return dim(`${NOUNS[message.purpose]} delivered`);
       return dim(
         message.acknowledges ? "message delivered" : "message delivered; it will tell no more of it",
       );

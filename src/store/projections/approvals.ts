@@ -71,6 +71,15 @@ export const approvalRows = (db: Database) => {
     "SELECT * FROM p_approvals WHERE worker_id = ? AND state = 'open' ORDER BY seq",
   );
   const byId = db.prepare<[string], Stored>("SELECT * FROM p_approvals WHERE approval_id = ?");
+  const withPrefix = db.prepare<[string, string, number], Stored>(
+    "SELECT * FROM p_approvals WHERE approval_id >= ? AND approval_id < ? || '~' ORDER BY seq DESC LIMIT ?",
+  );
+  const ofOne = (isOpen: boolean) =>
+    db.prepare<[string, number, number], Stored>(
+      `SELECT * FROM p_approvals WHERE worker_id = ? AND seq > ? ${isOpen ? "AND state = 'open'" : ""} ORDER BY seq LIMIT ?`,
+    );
+  const openOfOne = ofOne(true);
+  const everOfOne = ofOne(false);
   const everywhere = db.prepare<[number, number], Stored>(
     "SELECT * FROM p_approvals WHERE state = 'open' AND seq > ? ORDER BY seq LIMIT ?",
   );
@@ -83,7 +92,12 @@ export const approvalRows = (db: Database) => {
       const row = byId.get(id);
       return row && show(row);
     },
-    after: (seq: number, limit: number, isOpen: boolean): readonly ApprovalRow[] =>
-      (isOpen ? everywhere : ever).all(seq, limit).map(show),
+    withPrefix: (prefix: string, limit: number): readonly ApprovalRow[] =>
+      withPrefix.all(prefix, prefix, limit).map(show),
+    after: (seq: number, limit: number, isOpen: boolean, workerId?: string): readonly ApprovalRow[] =>
+      (workerId === undefined
+        ? (isOpen ? everywhere : ever).all(seq, limit)
+        : (isOpen ? openOfOne : everOfOne).all(workerId, seq, limit)
+      ).map(show),
   };
 };

@@ -552,6 +552,23 @@ describe("other lines", () => {
     ]);
   });
 
+  test("a request in a line over the limit is denied by its id; without one the run ends, and says why", () => {
+    const long = (head: string) =>
+      acp.decode(an.prompted(), { kind: "truncated", bytes: 9, limit_bytes: 8, head }, "stdout");
+    const asked = '"method":"session/request_permission","params":{"sess';
+    expect(repliesOf(long(`{"jsonrpc":"2.0","id":4,${asked}`).records)).toMatchObject([
+      { id: 4, result: { outcome: { outcome: "cancelled" } } },
+    ]);
+    expect(repliesOf(long('{"id":"a","method":"fs/write_text_file","params":').records)).toMatchObject([
+      { id: "a", error: { code: -32_600 } },
+    ]);
+    for (const quiet of ['{"method":"session/update","params":', '{"id":"holdfast:session","result":{', "\0"])
+      expect(long(quiet).records).toEqual([]);
+    const { state, records } = long(`{${asked}`);
+    expect(records.at(-1)).toEqual({ type: "reply", closes: true });
+    expect(acp.finish(state, exit()).outcome.error?.code).toBe("OUTPUT_TOO_LARGE");
+  });
+
   test("a line over the limit may have been the end of the turn", () => {
     const { state } = acp.decode(an.prompted(), { kind: "truncated", bytes: 9, limit_bytes: 8 }, "stdout");
     expect(acp.finish(state, exit()).outcome.error?.code).toBe("OUTPUT_TOO_LARGE");

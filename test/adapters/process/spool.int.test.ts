@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Line } from "../../../src/adapters/adapter.ts";
 import { makeLineReader, readTail, type SpoolPlace } from "../../../src/adapters/process/spool.ts";
-import { LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../../src/protocol/limits.ts";
+import { LINE_HEAD_MAX_BYTES, LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../../src/protocol/limits.ts";
 import { temporaryDirectory } from "./support.ts";
 
 const START: SpoolPlace = { offset: 0, skipped_bytes: 0 };
@@ -99,11 +99,34 @@ describe("a line reader", () => {
     closeSync(fd);
     const before = process.memoryUsage().rss;
     expect(wholeOf(path)).toEqual([
-      { kind: "truncated", bytes: 64 * 1024 * 1024, limit_bytes: LINE_MAX_BYTES },
+      {
+        kind: "truncated",
+        bytes: 64 * 1024 * 1024,
+        limit_bytes: LINE_MAX_BYTES,
+        head: "x".repeat(LINE_HEAD_MAX_BYTES),
+      },
       { kind: "text", text: "after", end: "\n" },
     ]);
     expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024);
   });
+
+  test.each([1_000, SPOOL_READ_BYTES])(
+    "a line over the limit comes with its beginning, also where it was begun by an earlier reader (%i bytes a read)",
+    (step) => {
+      const path = join(temporaryDirectory(), "spool");
+      const long = `{"id":7}${"x".repeat(LINE_MAX_BYTES + 5)}`;
+      writeFileSync(path, `first\n${long}`);
+      const first = makeLineReader({ path, ...START });
+      while (first.read(step).more);
+      appendFileSync(path, "\nlast\n");
+      const second = makeLineReader({ path, ...first.place() });
+      const lines = [...second.read(step).lines, ...second.read(step).lines];
+      expect(lines.map((line) => (line.kind === "text" ? line.text : line.head))).toEqual([
+        long.slice(0, LINE_HEAD_MAX_BYTES),
+        "last",
+      ]);
+    },
+  );
 
   test("says that a spool is shorter than its offset, and reads on from its end", () => {
     const path = join(temporaryDirectory(), "spool");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { makeLineWriter } from "../../../src/cli/render/line.ts";
 import { sentenceOf } from "../../../src/cli/render/sentences.ts";
 import { plainPaint } from "../../../src/cli/render/terminal.ts";
-import type { LogRecord, RecordPayloads } from "../../../src/protocol/records.ts";
+import type { LogRecord, MessageStep, RecordPayloads } from "../../../src/protocol/records.ts";
 import { clock, ID, lifecycle, record, said } from "../support/samples.ts";
 
 const exit = (changes: Partial<RecordPayloads["worker_exited"]>): LogRecord =>
@@ -17,9 +17,26 @@ const exit = (changes: Partial<RecordPayloads["worker_exited"]>): LogRecord =>
     ...changes,
   });
 
+const messageStep = (step: MessageStep): LogRecord => record("worker_message", { message_id: ID, ...step });
+
 describe("a record as a sentence", () => {
   it.each<[LogRecord, string]>([
     [exit({}), "exited with code 0 after 1.2s"],
+    [messageStep({ state: "delivered", end: 9, acknowledges: true }), "message delivered"],
+    [
+      messageStep({ state: "delivered", end: 9, acknowledges: false, purpose: "answer" }),
+      "answer to its request for permission delivered",
+    ],
+    [
+      messageStep({ state: "delivered", end: 9, acknowledges: false, purpose: "interrupt" }),
+      "interrupt of its turn delivered",
+    ],
+    [
+      messageStep({ state: "accepted", bytes: 9, line: true, purpose: "interrupt", turn: 2 }),
+      "interrupt of its turn, 9 bytes accepted",
+    ],
+    [messageStep({ state: "accepted", bytes: 9 }), "message of 9 bytes accepted"],
+    [messageStep({ state: "accepted", bytes: 9, line: true }), "line of its protocol, 9 bytes accepted"],
     [exit({ exit_code: 3 }), "exited with code 3 after 1.2s"],
     [exit({ exit_code: null, signal: "SIGKILL", reason: "signalled" }), "ended by SIGKILL after 1.2s"],
     [

@@ -4,7 +4,12 @@
  */
 import type { Ask, Block, End, Reply, Tool } from "./dialect.ts";
 
-type Part = { readonly text: string } | { readonly thinking: string } | { readonly shell: string };
+type Part =
+  | { readonly text: string }
+  | { readonly thinking: string }
+  | { readonly shell: string }
+  /** A prompt for a sub-agent. */
+  | { readonly errand: string };
 /** An HTTP error, or parts and how they end. Silence without parts means that not even headers are sent. */
 export type Turn = { readonly status: number } | { readonly parts: readonly Part[]; readonly end?: End };
 /** `asked` is how often the prompt stands in the conversation: more than once means that a session goes on. */
@@ -44,6 +49,11 @@ const scenarios = {
   ],
   shellfail: () => [shell("echo about-to-fail; exit 3"), say("The command failed with status 3.")],
   shellwrite: () => [shell("echo made-by-tool > made.txt"), say("Tried to write.")],
+  /** A sub-agent in the background, which asks before it writes. What it reports back is no prompt: the last turn answers it. */
+  subagent: () => [
+    { parts: [{ errand: "Do a small errand. [[scenario:shellwrite]]" }] },
+    say("The helper is at work, or done."),
+  ],
   /** Sleeps only when it is asked for the first time, so that a resumed session can end. */
   shellsleep: (asked) => (asked > 1 ? [say("Resumed, and done.")] : [shell(SLEEPING), say("Slept.")]),
   /** The same without a tool: silent in the middle of its answer, only when it is asked for the first time. */
@@ -84,13 +94,18 @@ export const turnOf = (name: ScenarioName, ask: Ask, asked: number): Turn => {
   return ask.tools.length > 0 || !("parts" in turn) || turn.end === "silence" ? turn : say("A title");
 };
 
+const ERRANDS = ["Agent", "Task"];
 const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
 
-/** A call of the request's own shell tool, with those arguments that the tool's schema names. */
-const shellCall = (command: string, tools: readonly Tool[]): Block => {
-  const tool = tools.find(({ name }) => SHELLS.includes(name));
-  if (tool === undefined) return { kind: "text", text: "No shell tool was offered." };
-  const known = Object.entries({ command, cmd: command, description: "Run a command" });
+/** A call of the request's own tool of one of these names, with those arguments that the tool's schema names. */
+const callOf = (
+  names: readonly string[],
+  given: Readonly<Record<string, string>>,
+  tools: readonly Tool[],
+): Block => {
+  const tool = tools.find(({ name }) => names.includes(name));
+  if (tool === undefined) return { kind: "text", text: `No tool of ${names.join(", ")} was offered.` };
+  const known = Object.entries(given);
   const properties = tool.schema?.properties ?? {};
   return {
     kind: "call",
@@ -105,7 +120,9 @@ export const replyOf = (
 ): Reply => ({
   end,
   blocks: parts.map((part): Block => {
-    if ("shell" in part) return shellCall(part.shell, tools);
+    if ("shell" in part)
+      return callOf(SHELLS, { command: part.shell, cmd: part.shell, description: "Run a command" }, tools);
+    if ("errand" in part) return callOf(ERRANDS, { prompt: part.errand, description: "Do an errand" }, tools);
     return "thinking" in part ? { kind: "thinking", text: part.thinking } : { kind: "text", text: part.text };
   }),
 });

@@ -6,12 +6,20 @@ import type { Json } from "../../../protocol/records.ts";
 import type { DecodedItem, PermissionAnswer } from "../../adapter.ts";
 import { approvalRequested } from "../../approval.ts";
 import { appended } from "../../bounded-list.ts";
-import { dialogueOf, keyOf, METHOD_NOT_FOUND, type RequestId, requestId } from "../../dialogue.ts";
+import {
+  dialogueOf,
+  INVALID_REQUEST,
+  keyOf,
+  METHOD_NOT_FOUND,
+  type RequestId,
+  requestId,
+} from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asName, asObject, asString, type JsonObject } from "../../json.ts";
+import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../../long-requests.ts";
 import * as rpc from "./rpc.ts";
 import { scriptOf } from "./shell-words.ts";
-import { type AppServerState, ASKS_MAX } from "./state.ts";
+import { type AppServerState, ASKS_MAX, type Ask } from "./state.ts";
 
 const voice = voiceOf("codex");
 const dialogue = dialogueOf(voice);
@@ -59,6 +67,23 @@ export const onRequest = (
   return before;
 };
 
+/** A request that was too long to be read. */
+export const onLong = (
+  state: AppServerState,
+  { id: given, method }: JsonObject,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = requestId(given);
+  const permissions = method === "item/permissions/requestApproval" ? { permissions: {} } : {};
+  const isPermission = typeof method === "string" && method.endsWith("/requestApproval");
+  if (id !== undefined && typeof method === "string") {
+    const denied = answerOf({ id, ...permissions } as Json, { decision: "deny" });
+    out.push(...tooLongToRead(voice, isPermission ? denied : rpc.refuse(id, INVALID_REQUEST, TOO_LONG)));
+    return state;
+  }
+  return isPermission ? dialogue.refused(state, UNANSWERABLE, out) : state;
+};
+
 const asks = (
   state: AppServerState,
   id: RequestId,
@@ -80,7 +105,14 @@ const asks = (
       reply: reply as Json,
     }),
   );
-  return { ...state, asks: appended(state.asks, { id, item }, ASKS_MAX) };
+  return { ...state, asks: appended(withRoom(state.asks), { id, item }, ASKS_MAX) };
+};
+
+/** One that is resolved is the first to be forgotten. */
+const withRoom = (asks: readonly Ask[]): readonly Ask[] => {
+  if (asks.length < ASKS_MAX) return asks;
+  const oldest = asks.findIndex(({ resolved }) => resolved === true);
+  return asks.filter((_, index) => index !== oldest);
 };
 
 const denied = (state: AppServerState, line: string, out: DecodedItem[]): AppServerState => {
@@ -145,10 +177,14 @@ export const answerOf = (reply: Json, { decision }: PermissionAnswer): string =>
   return rpc.answer(id, { decision: isAllowed ? "accept" : "decline" });
 };
 
-/** `serverRequest/resolved`: it was answered, by us or because its turn is over. */
+/** `serverRequest/resolved`: it was answered by us, or its turn is being interrupted, and the end of the turn tells which. */
 export const onResolved = (state: AppServerState, params: JsonObject | undefined): AppServerState => {
   const id = requestId(params?.requestId);
-  return state.asks.some((ask) => ask.id === id)
-    ? { ...state, asks: state.asks.filter((ask) => ask.id !== id) }
+  return state.asks.some((ask) => ask.id === id && ask.resolved !== true)
+    ? { ...state, asks: state.asks.map((ask) => (ask.id === id ? { ...ask, resolved: true } : ask)) }
     : state;
 };
+
+/** At the end of a turn: those that nobody has answered. Where some are named that were, their answers stand. */
+export const unanswered = ({ asks }: AppServerState, isInterrupted: boolean): readonly Ask[] =>
+  asks.filter(({ resolved }) => isInterrupted || resolved !== true);

@@ -8,7 +8,7 @@ import { decoderOf } from "../../decoder.ts";
 import { dialogueOf } from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asList, asName, asObject, asString, type JsonObject } from "../../json.ts";
-import { onRequest, onResolved } from "./asking.ts";
+import { onLong, onRequest, onResolved } from "./asking.ts";
 import { onDelta, onItem, onThoughtPart } from "./items.ts";
 import { onInitialized, onList, onThread } from "./opening.ts";
 import { answeredBy } from "./rpc.ts";
@@ -120,4 +120,4 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 const IS_QUIET =
   /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/textDelta|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;
 
-export const decode = decoderOf(voice, onMessage);
+export const decode = decoderOf(voice, onMessage, onLong);

@@ -26,10 +26,12 @@ export interface OpenItem {
   readonly paths: readonly string[] | null;
 }
 
-/** A request for permission that is not answered, as far as codex says. */
+/** A request for permission of the turn that is open. */
 export interface Ask {
   readonly id: RequestId;
   readonly item: string | null;
+  /** codex waits for no answer to it any more: it has one, or its turn is being interrupted. The end of the turn tells which. */
+  readonly resolved?: true;
 }
 
 export interface AppServerState {

@@ -6,6 +6,7 @@ import { turnCompleted, voiceOf } from "../../events.ts";
 import { asName, asObject, type JsonObject } from "../../json.ts";
 import { turnBegan } from "../../steps.ts";
 import { addUsage, grownBy, NO_USAGE, threadUsage } from "../../usage.ts";
+import { unanswered } from "./asking.ts";
 import { rpcError, turnError } from "./errors.ts";
 import { endItems } from "./items.ts";
 import type { AppServerState } from "./state.ts";
@@ -79,7 +80,7 @@ const endOf = ({ status, error }: JsonObject): WorkerError | null => {
 
 const turnEnded = (before: AppServerState, error: WorkerError | null, out: DecodedItem[]): AppServerState => {
   const state = endItems(dialogue.working(before, out), out);
-  out.push(...withdrawn(state.asks));
+  out.push(...withdrawn(unanswered(state, error === CANCELLED)));
   if (error !== null && state.reported?.code !== error.code) out.push(voice.error(error));
   out.push(turnCompleted(state.turns_started, state.turn_usage, null, error));
   // A prompt is all that it was started for.

@@ -1,6 +1,7 @@
 /** What `codex app-server` says, and what is said to it. */
 import { describe, expect, test } from "vitest";
 import { scriptOf } from "../../../../src/adapters/codex/app-server/shell-words.ts";
+import { ASKS_MAX } from "../../../../src/adapters/codex/app-server/state.ts";
 import { codex } from "../../../../src/adapters/codex/index.ts";
 import { exit } from "../../conformance/support.ts";
 import {
@@ -335,6 +336,46 @@ describe("a question", () => {
       { id: "q", error: { code: -32_601 } },
       { id: 9, result: { action: "decline" } },
     ]);
+  });
+
+  test("one in a line over the limit is denied by its id; without one the run ends, and says why", () => {
+    const long = (head: string) =>
+      codex.decode(given(), { kind: "truncated", bytes: 9, limit_bytes: 8, head }, "stdout");
+    const asks = (what: string, id = '"id":3,') =>
+      `{"method":"item/${what}/requestApproval",${id}"params":{"th`;
+    expect(repliesOf(long(asks("commandExecution")).records)).toEqual([
+      { id: 3, result: { decision: "decline" } },
+    ]);
+    expect(repliesOf(long(asks("permissions")).records)).toMatchObject([
+      { id: 3, result: { permissions: {} } },
+    ]);
+    expect(repliesOf(long('{"method":"item/tool/call","id":3,').records)).toMatchObject([
+      { id: 3, error: { code: -32_600 } },
+    ]);
+    expect(long('{"method":"item/completed","params":{').records).toEqual([]);
+    const { state, records } = long(asks("fileChange", ""));
+    expect(records.at(-1)).toEqual({ type: "reply", closes: true });
+    expect(codex.finish(state, exit()).outcome.error?.code).toBe("OUTPUT_TOO_LARGE");
+  });
+
+  test("one that codex gives up itself is withdrawn when its turn ends as interrupted", () => {
+    const resolved = notice("serverRequest/resolved", { requestId: 0 });
+    const asked = fold([asksFor("commandExecution", { command: "ls" }), resolved, resolved], given());
+    expect(ofType(asked.records, "approval_withdrawn")).toEqual([]);
+    const { records } = fold([turnOver("interrupted"), turnOver("interrupted")], asked.state);
+    expect(ofType(records, "approval_withdrawn")).toEqual([
+      { type: "approval_withdrawn", payload: { approval_id: "0" } },
+    ]);
+  });
+
+  test("of many, the one that nobody has answered is remembered and withdrawn at the end of its turn", () => {
+    const asks = (id: number) => ({ ...asksFor("commandExecution", { command: "ls" }), id });
+    const answered = Array.from({ length: ASKS_MAX + 1 }, (_, index) => index + 1).flatMap((id) => [
+      asks(id),
+      notice("serverRequest/resolved", { requestId: id }),
+    ]);
+    const { records } = fold([asks(0), ...answered, turnOver("completed")], given());
+    expect(ofType(records, "approval_withdrawn").map(({ payload }) => payload.approval_id)).toEqual(["0"]);
   });
 
   test("one that was answered is not withdrawn at the end of its turn", () => {
