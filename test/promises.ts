@@ -78,7 +78,7 @@ export const PROMISES: readonly Kept[] = [
     proofs: [
       ...DAEMONS_KILLED,
       ...CRASH_POINTS,
-      ...by("supervisor/boot.int.test.ts", "keeps its restart window over restarts of the runtime"),
+      ...by("supervisor/boot/boot.int.test.ts", "keeps its restart window over restarts of the runtime"),
       ...by("sim/simulator.unit.test.ts", "fresh seeds find nothing"),
     ],
   },
@@ -160,7 +160,7 @@ export const PROMISES: readonly Kept[] = [
         "a next daemon in time, after a kill or a stop, keeps it; killed by name it is dead like any other",
       ),
       ...by(
-        "supervisor/boot.int.test.ts",
+        "supervisor/boot/boot.int.test.ts",
         "is adopted and read on at the checkpoint: no line is lost, none is told twice",
       ),
     ],
@@ -175,7 +175,7 @@ export const PROMISES: readonly Kept[] = [
         "of ${LIVING + DYING} agents ${DYING} die while no daemon is there: each is adopted or settled once, and a boot more writes nothing of them",
       ),
       ...by(
-        "supervisor/boot.int.test.ts",
+        "supervisor/boot/boot.int.test.ts",
         "writes nothing of what is settled, and of each agent that runs only who supervises it now",
       ),
       bench("boot-adopt", "daemon's start → ${SETTLED} recorded runs settled whose agents died meanwhile"),
@@ -291,7 +291,7 @@ export const PROMISES: readonly Kept[] = [
       "Stuck is not slow: without progress and without a tool in flight it is warned of, asked about, restarted.",
     tier: "D",
     proofs: by(
-      "supervisor/clocks.int.test.ts",
+      "supervisor/clocks/clocks.int.test.ts",
       "is warned of, asked about, then restarted by its policy, counted",
       "may be silent for ever; once it has ended the stall time counts again",
     ),
@@ -302,7 +302,7 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/clocks.int.test.ts",
+        "supervisor/clocks/clocks.int.test.ts",
         "sees a %s process within two, and says so once",
         "of a stopped agent is no stall, and after CONT its patience begins anew",
       ),
@@ -312,7 +312,7 @@ export const PROMISES: readonly Kept[] = [
     id: "R22",
     sentence: "A wall clock that jumps by a year changes no timer, window or order.",
     tier: "D",
-    proofs: by("supervisor/clocks.int.test.ts", "the wall clock set by %d ms changes nothing"),
+    proofs: by("supervisor/clocks/clocks.int.test.ts", "the wall clock set by %d ms changes nothing"),
   },
   {
     id: "R23",
@@ -320,7 +320,7 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/clocks.int.test.ts",
+        "supervisor/clocks/clocks.int.test.ts",
         "while the machine slept is one record, and ends, warns and stalls nobody",
         "while the daemon was stopped is one record, and ends, warns and stalls nobody",
       ),
@@ -386,11 +386,11 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/budgets.unit.test.ts",
+        "supervisor/budgets/budgets.unit.test.ts",
         "is passed by one increment at most, whoever of ${AGENTS} agents reports, in whatever order (R27, I8)",
       ),
       ...by(
-        "supervisor/budgets.int.test.ts",
+        "supervisor/budgets/budgets.int.test.ts",
         "that report at the same time pass the cap by one increment of each, and by one where they take turns (R27)",
       ),
       ...by(
@@ -404,7 +404,7 @@ export const PROMISES: readonly Kept[] = [
     sentence: "No more slots are held than there are.",
     tier: "D",
     proofs: by(
-      "supervisor/admission.int.test.ts",
+      "supervisor/admission/admission.int.test.ts",
       "of 200 spawns at once with 7 slots never more than 7 are held, and all 200 run",
     ),
   },
@@ -413,7 +413,7 @@ export const PROMISES: readonly Kept[] = [
     sentence: "Below the memory floor nothing starts, and it is seen to wait.",
     tier: "D",
     proofs: by(
-      "supervisor/admission.int.test.ts",
+      "supervisor/admission/admission.int.test.ts",
       "nothing starts; it waits, visibly, and starts when memory is back, one a tick",
     ),
   },
@@ -437,10 +437,13 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/rate-limit.int.test.ts",
+        "supervisor/clocks/rate-limit.int.test.ts",
         "waits until the reset, also under the next daemon, is woken once, and no window counts it (R31)",
       ),
-      ...by("supervisor/rate-limit.int.test.ts", "gives up after so many waits in a row, and says why"),
+      ...by(
+        "supervisor/clocks/rate-limit.int.test.ts",
+        "gives up after so many waits in a row, and says why",
+      ),
       ...by(
         "chaos/rate-limits.chaos.test.ts",
         "an agent that waits for a reset is woken once after it by the next daemon, and no window counts it (R31)",
@@ -471,7 +474,7 @@ export const PROMISES: readonly Kept[] = [
         "agent and daemon are both killed with a message between them: it goes on in the session, and is told unknown where nobody is left",
       ),
       ...by(
-        "supervisor/messages.int.test.ts",
+        "supervisor/messages/messages.int.test.ts",
         "in the middle of a write: the next one writes the rest, and nothing twice",
         "between a write and its record: the next one only records it",
       ),

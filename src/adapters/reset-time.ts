@@ -1,6 +1,6 @@
 /**
  * When a provider's limit resets, as a CLI says it. Only forms that are known are read, each by the words around it; whoever reads
- * has no clock, so a time of day stays one. `supervisor/rate-limit` makes a wait of it. Pure.
+ * has no clock, so a time of day stays one. `supervisor/clocks/rate-limit` makes a wait of it. Pure.
  *
  *   claude   Claude AI usage limit reached|1749924000
  *            You've hit your limit · resets 3pm (Europe/Berlin)      5-hour limit reached ∙ resets 12:30am

@@ -10,7 +10,7 @@ import {
   RETENTION_SIZE_MIN_BYTES,
   WORKERS_LIVE_MAX,
 } from "../protocol/limits.ts";
-import type { Limits } from "../supervisor/seats.ts";
+import type { Limits } from "../supervisor/admission/seats.ts";
 import type { Environment } from "./paths.ts";
 
 /** HOLDFAST_MAX_CONNECTIONS, and never so many that no descriptor is left for anything else. */

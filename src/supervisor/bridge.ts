@@ -4,11 +4,11 @@ import { type Alarms, makeAlarms } from "../actors/alarms.ts";
 import { Pace } from "../actors/pace.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { EXITS_PER_TURN_MAX } from "../protocol/limits.ts";
-import type { Accounts } from "./accounts.ts";
-import { Company } from "./company.ts";
+import type { Accounts } from "./budgets/accounts.ts";
+import type { Gaps } from "./clocks/gaps.ts";
 import type { Defects } from "./defects.ts";
-import type { Gaps } from "./gaps.ts";
-import type { Sessions } from "./sessions.ts";
+import { Company } from "./output/company.ts";
+import type { Sessions } from "./sessions/sessions.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;

@@ -6,18 +6,18 @@ import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AppendOptions, WorkerRow } from "../store/port.ts";
-import { type Accounts, makeAccounts } from "./accounts.ts";
-import { type Admission, makeAdmission } from "./admission.ts";
+import { type Admission, makeAdmission } from "./admission/admission.ts";
+import { type Disk, diskSentence, makeDisk } from "./admission/disk.ts";
+import { type Ancestor, ancestorsOf, type Limits } from "./admission/seats.ts";
 import { attempt, attemptAsync } from "./attempt.ts";
-import { type Disk, diskSentence, makeDisk } from "./disk.ts";
-import { evolve, LIFECYCLE, monotonicOf, newChild } from "./evolve.ts";
-import { type Gap, type Gaps, makeGaps } from "./gaps.ts";
-import type { ChildState, Now } from "./inputs.ts";
+import { type Accounts, makeAccounts } from "./budgets/accounts.ts";
+import { type Gap, type Gaps, makeGaps } from "./clocks/gaps.ts";
 import { resolveRef } from "./resolve.ts";
 import { makeRoster, type Roster } from "./roster.ts";
-import { type Ancestor, ancestorsOf, type Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
-import { Sessions } from "./sessions.ts";
+import { Sessions } from "./sessions/sessions.ts";
+import { evolve, LIFECYCLE, monotonicOf, newChild } from "./worker/evolve.ts";
+import type { ChildState, Now } from "./worker/inputs.ts";
 
 export interface Kinds {
   readonly all: readonly AgentAdapter[];

@@ -12,10 +12,9 @@ import type { TreeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy, WorkerSpecInput } from "../protocol/worker.ts";
 import type { CheckReport, RecordFilter } from "../store/port.ts";
 import type { GcReport } from "../store/retention/gc.ts";
-import type { BudgetAnswer } from "./accounts.ts";
-import type { Take } from "./follower.ts";
-import type { InterruptedAnswer } from "./interruption.ts";
-import type { Answer as StallAnswer } from "./ladder.ts";
+import type { BudgetAnswer } from "./budgets/accounts.ts";
+import type { Answer as StallAnswer } from "./clocks/ladder.ts";
+import type { Take } from "./reading/follower.ts";
 import type {
   AnswerReply,
   AppliedReply,
@@ -34,6 +33,7 @@ import type {
   WorkerInfo,
   WorkerView,
 } from "./replies.ts";
+import type { InterruptedAnswer } from "./sessions/interruption.ts";
 
 export type {
   AnswerReply,

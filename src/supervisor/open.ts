@@ -41,14 +41,14 @@ import { openArtifacts } from "../store/cas/store.ts";
 import { openLog } from "../store/log.ts";
 import { makeOffload } from "../store/offload.ts";
 import type { EventLog } from "../store/port.ts";
+import type { Limits } from "./admission/seats.ts";
 import { attempt } from "./attempt.ts";
 import { type Defects, makeDefects } from "./defects.ts";
 import type { RuntimeApi } from "./facade.ts";
 import { makeRuntime } from "./runtime.ts";
-import type { Limits } from "./seats.ts";
 import type { Services } from "./services.ts";
-import { specFiles } from "./spec-files.ts";
 import { tracing } from "./trace.ts";
+import { specFiles } from "./worker/spec-files.ts";
 
 export interface OpenRuntimeOptions {
   /** Absolute; made with mode 0700 where it is missing. */

@@ -9,10 +9,10 @@ import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { ApprovalRow, MessageRow, MessageState, TurnRow, WorkerRow } from "../store/port.ts";
 import type { SubtreeSum, UsageReport, UsageRow, UsageSum } from "../store/usage.ts";
-import type { Spent } from "./budgets.ts";
-import type { DiskView } from "./disk.ts";
-import type { MovedOutput } from "./moved.ts";
-import type { QueuePlace } from "./seats.ts";
+import type { DiskView } from "./admission/disk.ts";
+import type { QueuePlace } from "./admission/seats.ts";
+import type { Spent } from "./budgets/budgets.ts";
+import type { MovedOutput } from "./output/moved.ts";
 
 /** Why a worker stands still; lifted by `agent unpause`. */
 export interface PauseView {

@@ -1,11 +1,11 @@
 /** The workers that live: what is done for one ends with the runtime, its agent does not. */
 import { Effect, type Scope } from "effect";
-import type { Accounts } from "./accounts.ts";
 import { makeBridge } from "./bridge.ts";
-import type { Gaps } from "./gaps.ts";
+import type { Accounts } from "./budgets/accounts.ts";
+import type { Gaps } from "./clocks/gaps.ts";
 import type { Services } from "./services.ts";
-import type { Sessions } from "./sessions.ts";
-import { type Enlisted, Shell, type Worker } from "./worker.ts";
+import type { Sessions } from "./sessions/sessions.ts";
+import { type Enlisted, Shell, type Worker } from "./worker/worker.ts";
 
 export interface Roster {
   readonly live: ReadonlyMap<string, Worker>;

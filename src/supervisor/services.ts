@@ -10,7 +10,7 @@ import type { Artifacts } from "../store/cas/store.ts";
 import type { EventLog } from "../store/port.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
-import type { Confine, Workspaces } from "./workspaces.ts";
+import type { Confine, Workspaces } from "./worker/workspaces.ts";
 
 /** Where a spec, or a message, is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
 export interface SpecFiles {

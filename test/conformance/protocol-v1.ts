@@ -461,7 +461,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "in artifacts",
-      done: ["keptAnswer", "supervisor/answer-artifact"],
+      done: ["keptAnswer", "supervisor/output/answer-artifact"],
       held: ["over 32 KB it is an artifact, which its record names and holds", "library/answers.e2e"],
     },
     {
@@ -486,7 +486,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "the same, of an agent's final answer",
-      done: ["keptAnswer", "supervisor/answer-artifact"],
+      done: ["keptAnswer", "supervisor/output/answer-artifact"],
       held: [
         "over the capture limit the record says so, and the log still has it whole",
         "library/answers.e2e",

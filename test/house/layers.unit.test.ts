@@ -46,7 +46,7 @@ describe("layers", () => {
 
 describe("pure rooms", () => {
   const shell =
-    /^supervisor\/(runtime|worker|open|watch|services|output|boot|intake|journal|queries|roster|spec-files)\.ts$/;
+    /^supervisor\/([a-z]+\/)?(runtime|worker|open|watch|services|output|boot|intake|journal|queries|roster|spec-files)\.ts$/;
   const pure = files.filter(
     (file) =>
       /^(protocol|tree-file)\//.test(file) ||

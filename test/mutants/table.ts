@@ -17,11 +17,11 @@ const FUZZ = "test/protocol/validate/fuzz.unit.test.ts";
 const SIM = "test/sim/simulator.unit.test.ts";
 
 const OPERATIONS = "src/supervisor/tree/operations.ts";
-const PAUSE = "src/supervisor/pause.ts";
-const WINDOW = "src/supervisor/window.ts";
-const DECIDE = "src/supervisor/decide.ts";
-const EVOLVE = "src/supervisor/evolve.ts";
-const RECONCILE = "src/supervisor/reconcile.ts";
+const PAUSE = "src/supervisor/pauses/pause.ts";
+const WINDOW = "src/supervisor/worker/window.ts";
+const DECIDE = "src/supervisor/worker/decide.ts";
+const EVOLVE = "src/supervisor/worker/evolve.ts";
+const RECONCILE = "src/supervisor/boot/reconcile.ts";
 const TREE = "src/supervisor/tree/decide.ts";
 const PLAN = "src/supervisor/tree/plan.ts";
 const FOLD = "src/supervisor/tree/evolve.ts";
@@ -34,14 +34,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: "now - at <= periodMs",
     replace: "now - at < periodMs",
     why: "a restart exactly a period ago is out of the window",
-    by: sup("window"),
+    by: sup("worker/window"),
   },
   {
     file: WINDOW,
     find: "exceeded: kept.length > max",
     replace: "exceeded: kept.length >= max",
     why: "one restart less than allowed is too many",
-    by: sup("window"),
+    by: sup("worker/window"),
   },
   {
     file: WINDOW,
@@ -65,39 +65,39 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("suture/services"),
   },
   {
-    file: "src/supervisor/backoff.ts",
+    file: "src/supervisor/worker/backoff.ts",
     find: "Math.min(attempt - 1, 52)",
     replace: "Math.min(attempt, 52)",
     why: "the first delay is twice the shortest",
-    by: sup("backoff"),
+    by: sup("worker/backoff"),
   },
   {
     file: RECONCILE,
     find: 'observed === "running"',
     replace: 'observed !== "lost"',
     why: "a boot adopts what has ended",
-    by: sup("reconcile"),
+    by: sup("boot/reconcile"),
   },
   {
     file: RECONCILE,
     find: "Math.max(0, child.due_ms - nowMs)",
     replace: "child.due_ms - nowMs",
     why: "a boot waits a negative time",
-    by: sup("reconcile"),
+    by: sup("boot/reconcile"),
   },
   {
     file: RECONCILE,
     find: 'if (isEnded(child.state)) return { type: "leave" };',
     replace: "",
     why: "a boot starts what has ended",
-    by: sup("reconcile"),
+    by: sup("boot/reconcile"),
   },
   {
     file: EVOLVE,
     find: "Math.min(Math.max(ago, 0), Math.max(periodMs, longest))",
     replace: "Math.max(ago, 0)",
     why: "a wall clock that jumped empties the windows",
-    by: sup("reconcile"),
+    by: sup("boot/reconcile"),
   },
   {
     file: EVOLVE,
@@ -128,7 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
     by: "test/actors/worker-machine.unit.test.ts",
   },
   {
-    file: "src/supervisor/private-supervisor.ts",
+    file: "src/supervisor/worker/private-supervisor.ts",
     find: '(policy === "transient" && !completed)',
     replace: '(policy === "transient" && completed)',
     why: "a transient child is restarted after a good end, not after a bad one",
@@ -272,14 +272,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return record.payload.to === "stopping" ? lifted(pause, at) : pause;',
     replace: "return pause;",
     why: "what is being stopped is still paused",
-    by: sup("pause"),
+    by: sup("pauses/pause"),
   },
   {
     file: PAUSE,
     find: "events.length > 0 && left === 0",
     replace: "events.length > 0",
     why: "one reason less lets go on what another one holds",
-    by: sup("pause"),
+    by: sup("pauses/pause"),
   },
   {
     file: "src/protocol/validate/forms.ts",

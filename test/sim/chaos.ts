@@ -1,10 +1,10 @@
 /** What happens to a fleet: faults, people who ask for things, edits of the file. */
 import { DURATION_MAX_MS } from "../../src/protocol/limits.ts";
 import { isEnded } from "../../src/protocol/worker.ts";
-import { NOT_STARTED } from "../../src/supervisor/exits.ts";
-import type { ChildState, Input } from "../../src/supervisor/inputs.ts";
-import { isPaused } from "../../src/supervisor/pause.ts";
+import { isPaused } from "../../src/supervisor/pauses/pause.ts";
 import type { Member, SupervisorState } from "../../src/supervisor/tree/state.ts";
+import { NOT_STARTED } from "../../src/supervisor/worker/exits.ts";
+import type { ChildState, Input } from "../../src/supervisor/worker/inputs.ts";
 import type { Daemon } from "./daemon.ts";
 import { randomEdit, randomSpec } from "./generate.ts";
 import { exitOf } from "./processes.ts";

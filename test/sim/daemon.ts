@@ -6,12 +6,12 @@ import { STORE_RETRY_MS } from "../../src/protocol/limits.ts";
 import type { RecordDraft } from "../../src/protocol/records.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../src/protocol/tree-records.ts";
 import type { WorkerSpec } from "../../src/protocol/worker.ts";
-import type { ChildState, Input, Now } from "../../src/supervisor/inputs.ts";
-import { reconcile } from "../../src/supervisor/reconcile.ts";
+import { reconcile } from "../../src/supervisor/boot/reconcile.ts";
 import { decideTree } from "../../src/supervisor/tree/decide.ts";
 import { emptyTree } from "../../src/supervisor/tree/evolve.ts";
 import type { TreeCommand, TreeInput } from "../../src/supervisor/tree/inputs.ts";
 import { memberOf, type TreeState } from "../../src/supervisor/tree/state.ts";
+import type { ChildState, Input, Now } from "../../src/supervisor/worker/inputs.ts";
 import { Timeline } from "./clock.ts";
 import type { Coverage } from "./coverage.ts";
 import { Disk, type Stored } from "./disk.ts";
@@ -350,7 +350,7 @@ export class Daemon {
     this.#tick();
   }
 
-  /** As src/supervisor/boot.ts does it; what waits for its supervisor is left to the plan. */
+  /** As src/supervisor/boot/boot.ts does it; what waits for its supervisor is left to the plan. */
   #takeOver(id: string): void {
     const child = this.tree.members.get(id)?.child;
     // Forgotten or begun anew meanwhile.

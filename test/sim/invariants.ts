@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
 import { isEnded, type WorkerSpec } from "../../src/protocol/worker.ts";
-import { isPaused } from "../../src/supervisor/pause.ts";
+import { isPaused } from "../../src/supervisor/pauses/pause.ts";
 import { evolveTree } from "../../src/supervisor/tree/evolve.ts";
 import { plan } from "../../src/supervisor/tree/plan.ts";
 import { isRunning, type SupervisorState, type TreeState } from "../../src/supervisor/tree/state.ts";
-import { decayed } from "../../src/supervisor/window.ts";
+import { decayed } from "../../src/supervisor/worker/window.ts";
 import type { Stored } from "./disk.ts";
 import type { History } from "./history.ts";
 import type { ProcessTable } from "./processes.ts";

@@ -1,6 +1,6 @@
 /** The process table: it lives on when the daemon dies, and forgets everything when the machine does. */
 import type { RunExit } from "../../src/adapters/spawner.ts";
-import { UNKNOWN_EXIT } from "../../src/supervisor/exits.ts";
+import { UNKNOWN_EXIT } from "../../src/supervisor/worker/exits.ts";
 import type { Timeline } from "./clock.ts";
 import type { Random } from "./random.ts";
 

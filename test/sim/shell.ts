@@ -1,5 +1,5 @@
 /**
- * What surrounds one worker in a daemon (src/supervisor/worker.ts), with the real machine inside: it launches, signals and
+ * What surrounds one worker in a daemon (src/supervisor/worker/worker.ts), with the real machine inside: it launches, signals and
  * settles with delays, and dies with its daemon.
  */
 import { makeStepper, type Position, type Step } from "../../src/actors/stepper.ts";
@@ -7,10 +7,10 @@ import { type WorkerAction, type WorkerEvent, workerMachine } from "../../src/ac
 import type { RunExit } from "../../src/adapters/spawner.ts";
 import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
 import type { WorkerError } from "../../src/protocol/records.ts";
-import { failedToStart, NOT_STARTED } from "../../src/supervisor/exits.ts";
-import type { Command, Input } from "../../src/supervisor/inputs.ts";
-import { isPaused, wasPaused } from "../../src/supervisor/pause.ts";
-import type { BootAction } from "../../src/supervisor/reconcile.ts";
+import type { BootAction } from "../../src/supervisor/boot/reconcile.ts";
+import { isPaused, wasPaused } from "../../src/supervisor/pauses/pause.ts";
+import { failedToStart, NOT_STARTED } from "../../src/supervisor/worker/exits.ts";
+import type { Command, Input } from "../../src/supervisor/worker/inputs.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Process } from "./processes.ts";
 

@@ -12,9 +12,9 @@ import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
 import { openLog } from "../../src/store/log.ts";
+import type { Limits } from "../../src/supervisor/admission/seats.ts";
 import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeRuntime } from "../../src/supervisor/runtime.ts";
-import type { Limits } from "../../src/supervisor/seats.ts";
 import type { Services } from "../../src/supervisor/services.ts";
 
 export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput => ({

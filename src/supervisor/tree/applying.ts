@@ -15,7 +15,7 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import { attemptAsync } from "../attempt.ts";
 import type { Core } from "../core.ts";
 import type { TreeChange } from "../replies.ts";
-import { makeSpecs, type Startable } from "../specs.ts";
+import { makeSpecs, type Startable } from "../worker/specs.ts";
 import { changedFields, diffTree } from "./diff.ts";
 import type { TreeInput } from "./inputs.ts";
 import type { Tree } from "./shell.ts";

@@ -3,8 +3,8 @@ import { RESTART_BY_USER, type RecordDraft, treeStream } from "../../protocol/re
 import type { SupervisorPhase } from "../../protocol/tree.ts";
 import type { SupervisorOperation } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { Command, Now } from "../inputs.ts";
-import { recorder } from "../recorder.ts";
+import type { Command, Now } from "../worker/inputs.ts";
+import { recorder } from "../worker/recorder.ts";
 import { evolveTree, type SpecOf } from "./evolve.ts";
 import type { TreeCommand, TreeDecision } from "./inputs.ts";
 import {

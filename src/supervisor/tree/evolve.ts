@@ -3,8 +3,8 @@ import type { RecordDraft, RecordPayloads, RecordType } from "../../protocol/rec
 import { childPath } from "../../protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
-import { evolve, newChild } from "../evolve.ts";
-import { decayedWindow } from "../window.ts";
+import { evolve, newChild } from "../worker/evolve.ts";
+import { decayedWindow } from "../worker/window.ts";
 import type { ChildRef, Member, SupervisorState, TreeState } from "./state.ts";
 
 /** The records of a tree's own stream that are folded. */

@@ -4,7 +4,7 @@ import { childPath } from "../../protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog, WorkerRow } from "../../store/port.ts";
-import { type Instant, LIFECYCLE, monotonicOf } from "../evolve.ts";
+import { type Instant, LIFECYCLE, monotonicOf } from "../worker/evolve.ts";
 import { emptyTree, evolveTree, TREE_RECORDS } from "./evolve.ts";
 import type { TreeState } from "./state.ts";
 

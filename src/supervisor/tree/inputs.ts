@@ -1,7 +1,7 @@
 /** All that goes into the decision about a file's tree, and all that it may command. */
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { StopHow, TreeSupervisorRef } from "../../protocol/tree-records.ts";
-import type { Command, Input } from "../inputs.ts";
+import type { Command, Input } from "../worker/inputs.ts";
 import type { TreeState } from "./state.ts";
 
 export type TreeInput =

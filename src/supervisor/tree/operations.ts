@@ -1,8 +1,8 @@
 /** What a supervisor can be set to do with its children. The plan carries it out (plan.ts). */
 import type { UncountedRestart } from "../../protocol/records.ts";
 import type { StopHow, SupervisorEnd } from "../../protocol/tree-records.ts";
-import { uncounted } from "../private-supervisor.ts";
-import { recorder } from "../recorder.ts";
+import { uncounted } from "../worker/private-supervisor.ts";
+import { recorder } from "../worker/recorder.ts";
 import type { Draft } from "./draft.ts";
 import { type ChildRef, isRunning, memberOf, type SupervisorState, workersBelow } from "./state.ts";
 

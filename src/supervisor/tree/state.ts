@@ -5,7 +5,7 @@
 
 import type { SupervisorConfig, SupervisorPhase } from "../../protocol/tree.ts";
 import type { SupervisorOperation } from "../../protocol/tree-records.ts";
-import type { ChildState } from "../inputs.ts";
+import type { ChildState } from "../worker/inputs.ts";
 
 /** A child as its supervisor lists it, in start order. */
 export interface ChildRef {

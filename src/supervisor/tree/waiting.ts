@@ -1,9 +1,9 @@
 /** A worker of a file that waits alone, whatever the strategy: its siblings could not help it. Each answers false where it has ended instead. */
 import { RESTART_RATE_LIMITED, type WorkerError } from "../../protocol/records.ts";
-import { askInterrupted, ENDED_INTERRUPTED } from "../interruption.ts";
-import { uncounted, type Verdict } from "../private-supervisor.ts";
-import { GAVE_UP_ON_RATE_LIMIT, rateLimitWait } from "../rate-limit.ts";
-import { recorder } from "../recorder.ts";
+import { GAVE_UP_ON_RATE_LIMIT, rateLimitWait } from "../clocks/rate-limit.ts";
+import { askInterrupted, ENDED_INTERRUPTED } from "../sessions/interruption.ts";
+import { uncounted, type Verdict } from "../worker/private-supervisor.ts";
+import { recorder } from "../worker/recorder.ts";
 import type { Draft } from "./draft.ts";
 import type { Member } from "./state.ts";
 

@@ -1,7 +1,7 @@
 /** The cases of suture (v4/suture_test.go). A title begins with the name of its case. */
 import { describe, expect, it } from "vitest";
 import { SupervisorConfig } from "../../../src/protocol/tree.ts";
-import { countRestart, decayed } from "../../../src/supervisor/window.ts";
+import { countRestart, decayed } from "../../../src/supervisor/worker/window.ts";
 import { supervisor, World, worker } from "../tree/world.ts";
 
 const top = (...names: readonly string[]) =>

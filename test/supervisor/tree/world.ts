@@ -6,11 +6,11 @@ import type { ExitCause, RecordDraft } from "../../../src/protocol/records.ts";
 import { SupervisorConfig, type SupervisorPhase } from "../../../src/protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../../src/protocol/tree-records.ts";
 import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
-import type { Input, Now } from "../../../src/supervisor/inputs.ts";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { emptyTree, evolveTree } from "../../../src/supervisor/tree/evolve.ts";
 import type { TreeCommand, TreeInput } from "../../../src/supervisor/tree/inputs.ts";
 import type { TreeState } from "../../../src/supervisor/tree/state.ts";
+import type { Input, Now } from "../../../src/supervisor/worker/inputs.ts";
 
 /** How a worker takes what happens to it. */
 export interface Temper {

@@ -1,0 +1,160 @@
+/**
+ * Answers what the agent of one worker asks permission for: by the rules of its spec at once, by whoever is faster of a
+ * person and the deadline otherwise. The answer and the line that tells it to the agent are one transaction, so that
+ * neither is ever there without the other; `mailing.ts` writes the line.
+ */
+import type { MessageProtocol } from "../../adapters/adapter.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { crashPoint } from "../../protocol/crash-point.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { ulidOf } from "../../protocol/ids.ts";
+import { APPROVALS_OPEN_MAX } from "../../protocol/limits.ts";
+import { permissionFor } from "../../protocol/permission-rules.ts";
+import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
+import { lineDraft } from "../messages/messages.ts";
+import { Turns } from "../turns.ts";
+import type { Shell } from "../worker/worker.ts";
+
+type Asked = RecordPayloads["approval_requested"];
+type Answered = RecordPayloads["approval_answered"];
+export type Verdict = Pick<Answered, "decision" | "by" | "message">;
+
+const TOO_MANY = "Too many requests wait for an answer already.";
+const TOO_LATE = "Nobody has answered in time.";
+
+/** How long a request waits for a person; 0 is for ever. */
+const patience = ({ approval_within_ms }: Shell["spec"]): number =>
+  approval_within_ms === 0 ? Number.POSITIVE_INFINITY : approval_within_ms;
+
+export class Approving {
+  readonly #shell: Shell;
+  readonly #frame: NonNullable<MessageProtocol["answer"]>;
+  readonly #turns = new Turns();
+  /** Requests that wait, and the monotonic milliseconds of their deadlines. */
+  readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
+
+  /** Decided by a rule or the deadline, and not on record yet. */
+  readonly #settling = new Set<string>();
+
+  constructor(shell: Shell, frame: NonNullable<MessageProtocol["answer"]>) {
+    this.#shell = shell;
+    this.#frame = frame;
+  }
+
+  /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
+  async takeOver({ incarnation }: Run): Promise<void> {
+    const { journal, id, spec, bridge } = this.#shell;
+    const rows = await journal.ask((log) => log.openApprovals(id));
+    for (const row of rows.filter((one) => one.incarnation === incarnation)) {
+      const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at));
+      this.#asks(row, Math.max(0, patience(spec) - waited));
+    }
+  }
+
+  /** How many requests wait for a person. */
+  waiting(): number {
+    return this.#open.size;
+  }
+
+  detach(): void {
+    this.#open.clear();
+    this.#look();
+  }
+
+  /**
+   * Durable records of the agent's output. The end of a turn withdraws nothing here: a sub-agent in the background asks over the
+   * end of the main agent's turn. Where a turn takes its requests with it, the kind's decoder says so.
+   */
+  onRecords(drafts: readonly RecordDraft[]): void {
+    for (const { type, payload } of drafts) {
+      if (type === "approval_requested") this.#asks(payload, patience(this.#shell.spec));
+      else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
+    }
+  }
+
+  tick(now: number): void {
+    for (const { asked, due_ms } of this.#open.values())
+      if (due_ms <= now)
+        this.#settle(asked, {
+          decision: this.#shell.spec.approval_default,
+          by: "deadline",
+          message: TOO_LATE,
+        });
+  }
+
+  /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
+  answer(approval_id: string, verdict: Verdict): Promise<void> {
+    const asked = this.#open.get(approval_id)?.asked;
+    if (asked === undefined)
+      return Promise.reject(
+        new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more."),
+      );
+    return this.#decide(asked, verdict, false);
+  }
+
+  #asks(asked: Asked, within_ms: number): void {
+    const { spec, journal } = this.#shell;
+    const { permission, permission_rules } = spec;
+    this.#open.set(asked.approval_id, { asked, due_ms: journal.now() + within_ms });
+    this.#look();
+    const action = permissionFor(asked, permission_rules, permission);
+    if (action !== "ask") this.#settle(asked, { decision: action, by: "policy" });
+    else if (this.#open.size > APPROVALS_OPEN_MAX)
+      this.#settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
+    else if (within_ms === 0) this.tick(journal.now());
+  }
+
+  #settle(asked: Asked, verdict: Verdict): void {
+    // The store may refuse it for an hour, and the tick comes back each second.
+    if (this.#settling.has(asked.approval_id)) return;
+    this.#settling.add(asked.approval_id);
+    const settled = (): void => void this.#settling.delete(asked.approval_id);
+    this.#shell.fork(this.#decide(asked, verdict, true).finally(settled));
+  }
+
+  async #decide(asked: Asked, verdict: Verdict, insists: boolean): Promise<void> {
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
+    try {
+      const { journal, mail } = this.#shell;
+      if (!this.#open.has(asked.approval_id)) {
+        if (insists) return;
+        throw new HoldfastError("INVALID_STATE", "It was answered just now by somebody else.");
+      }
+      const drafts = this.#drafts(asked, verdict);
+      crashPoint("approval-before-record");
+      await (insists ? journal.note(drafts) : journal.commit(drafts));
+      crashPoint("approval-after-record");
+      this.#closed(asked.approval_id);
+      this.#shell.fork(mail?.deliver() ?? Promise.resolve());
+    } finally {
+      this.#turns.give();
+    }
+  }
+
+  #drafts({ approval_id, reply }: Asked, { decision, by, message }: Verdict): readonly RecordDraft[] {
+    const { id: worker_id, services, bridge, redact } = this.#shell;
+    const { incarnation } = this.#shell.child();
+    const of = { stream: workerStream(worker_id), worker_id, incarnation };
+    const why = message === undefined ? {} : { message: redact.text(message) };
+    const clock = { boot_id: services.boot_id, mono_ns: String(bridge.alarms.now()) };
+    const line = this.#frame(reply, { decision, ...why });
+    return [
+      { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
+      {
+        ...lineDraft(worker_id, ulidOf(`${approval_id} answer`), { text: line, purpose: "answer" }),
+        incarnation,
+      },
+    ];
+  }
+
+  #closed(approval_id: string): void {
+    if (this.#open.delete(approval_id)) this.#look();
+  }
+
+  /** Who waits for a person owes nobody any progress. */
+  #look(): void {
+    const { vitals, journal } = this.#shell;
+    vitals.waits("approval", this.#open.size > 0, journal.now());
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Boot: every recorded worker that has not ended is looked up in the process table and put under supervision again. One
+ * that cannot be looked up is told to the operator, left as it is, and looked up again on the period; the others do not
+ * wait for it.
+ */
+import { Effect, Schedule } from "effect";
+import type { Observed } from "../../adapters/spawner.ts";
+import { crashPoint } from "../../protocol/crash-point.ts";
+import { afterTries, type HoldfastError } from "../../protocol/errors.ts";
+import {
+  BOOT_LOOKS_MAX,
+  BOOT_TRIES_MAX,
+  RECONCILE_PERIOD_MS,
+  STORE_RETRY_MS,
+} from "../../protocol/limits.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import { attempt, attemptAsync, typed } from "../attempt.ts";
+import type { Core } from "../core.ts";
+import type { Services } from "../services.ts";
+import type { ChildState } from "../worker/inputs.ts";
+import type { Beginning } from "../worker/worker.ts";
+import { reconcile } from "./reconcile.ts";
+
+/** They keep the order of their requests as their start order. Answers those that could not be taken over. */
+export const recoverAll = (
+  core: Core,
+  isOfTree: (id: string) => boolean,
+): Effect.Effect<readonly Found[], HoldfastError> =>
+  Effect.flatMap(
+    attempt(() => core.services.log.living()),
+    (rows) =>
+      lookUp(
+        core,
+        rows.filter((row) => !isOfTree(row.id)).map((row) => ({ row, order: core.place() })),
+        (row, error) =>
+          core.services.report(`worker ${row.id} could not be taken over: ${error.message}`, error),
+      ),
+  );
+
+/** A recorded worker and its place in the start order. */
+export interface Found {
+  readonly row: WorkerRow;
+  readonly order: number;
+}
+
+/** Again on the period, until there is none left. The operator has been told. */
+export const retryRecovery = (core: Core, missing: readonly Found[]): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (let left = missing; left.length > 0; ) {
+      yield* Effect.sleep(RECONCILE_PERIOD_MS);
+      left = yield* lookUp(core, left, () => undefined);
+    }
+  });
+
+const lookUp = (
+  core: Core,
+  found: readonly Found[],
+  onFailure: (row: WorkerRow, error: HoldfastError) => void,
+): Effect.Effect<readonly Found[]> =>
+  Effect.map(
+    Effect.forEach(
+      found,
+      (one) =>
+        Effect.matchEager(typed(recover(core, one.row, one.order)), {
+          onSuccess: () => [],
+          onFailure: (error) => {
+            onFailure(one.row, error);
+            return [one];
+          },
+        }),
+      { concurrency: BOOT_LOOKS_MAX },
+    ),
+    (failed) => failed.flat(),
+  );
+
+const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    const { services, roster } = core;
+    crashPoint("boot-worker");
+    const adapter = yield* core.adapterOf(row.kind);
+    const { spec, unlaunchable } = yield* specOf(services, row);
+    const child = yield* core.fold(row, spec);
+    const observed = child.open ? yield* observe(services, child) : undefined;
+    const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
+    if (action.type === "leave") return;
+    const beginning: Beginning = {
+      action,
+      ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
+      ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
+      ...(unlaunchable === undefined ? {} : { unlaunchable }),
+    };
+    const ancestors = yield* core.ancestors(spec.parent);
+    const { turn } = core.admission.resume({ id: row.id, spec, ancestors }, action.type !== "start", order);
+    yield* roster.supervise({ spec, adapter, child, order, beginning, turn });
+  });
+
+export const observe = (
+  services: Services,
+  { worker_id, incarnation }: ChildState,
+): Effect.Effect<Observed, HoldfastError> =>
+  Effect.mapError(
+    Effect.retry(
+      attemptAsync(() => services.spawner.observe({ worker_id, incarnation })),
+      { schedule: Schedule.spaced(STORE_RETRY_MS), times: BOOT_TRIES_MAX - 1 },
+    ),
+    (error) => afterTries(error, BOOT_TRIES_MAX, STORE_RETRY_MS),
+  );
+
+/** Without its launch spec a worker is supervised to its end by what the log has of it, and not started again. */
+export const specOf = (
+  services: Services,
+  row: WorkerRow,
+): Effect.Effect<{ readonly spec: WorkerSpec; readonly unlaunchable?: HoldfastError }> =>
+  Effect.catch(
+    Effect.map(
+      attemptAsync(() => services.files.load(row.id)),
+      (spec) => ({ spec }),
+    ),
+    (unlaunchable) => Effect.succeed({ spec: { ...row.spec, restart: "temporary" as const }, unlaunchable }),
+  );

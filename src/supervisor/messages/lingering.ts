@@ -1,0 +1,39 @@
+/**
+ * An agent whose work is done and that runs on: one that has answered its only prompt while something of it works in the
+ * background, and one that does not see that its input was ended.
+ */
+import type { Alarm } from "../../actors/alarms.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { BACKGROUND_WAIT_MAX_MS, EXIT_AFTER_END_MS } from "../../protocol/limits.ts";
+import { isPaused } from "../pauses/pause.ts";
+import type { Shell } from "../worker/worker.ts";
+
+/** What an alarm was armed for is there and nobody has stopped it. */
+const isWanted = (shell: Shell, run: Run): boolean =>
+  shell.run === run &&
+  shell.exit === undefined &&
+  !shell.journal.isClosed() &&
+  // Somebody ends it already, and has said how long it may take.
+  shell.child().stop === null;
+
+/**
+ * An agent whose input was ended has nothing more to do, and some do not see it: those with a server of their own beside
+ * them, and bridges that never look (agent-clis.md §9). Such a one is ended, and comes to what its last turn came to.
+ * `isBusy`: it is still in a turn. No stop is recorded, since nobody wanted one: a daemon that takes over begins anew.
+ */
+export const endLingering = (shell: Shell, run: Run, isBusy: () => boolean): void => {
+  shell.bridge.alarms.after(EXIT_AFTER_END_MS, () => {
+    if (!isWanted(shell, run)) return;
+    if (isBusy() || isPaused(shell.child())) endLingering(shell, run, isBusy);
+    else shell.tell({ type: "STOP", grace_ms: shell.spec.grace_ms, signal: "SIGTERM" });
+  });
+};
+
+/**
+ * Its only prompt is answered, and its decoder has not ended its input: something that it began runs on, may ask for
+ * permission, and begins another turn when it is done. Where that never comes, `end` is called; not while a person is asked.
+ */
+export const awaitBackground = (shell: Shell, run: Run, end: () => void): Alarm =>
+  shell.bridge.alarms.after(BACKGROUND_WAIT_MAX_MS, () => {
+    if (isWanted(shell, run) && !run.isStdinClosed()) end();
+  });

@@ -1,0 +1,407 @@
+/**
+ * Hands messages to the agent of one worker, one after the other: what `messages.ts` decides is written and recorded. The
+ * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
+ */
+import type { Alarm } from "../../actors/alarms.ts";
+import type { MessageProtocol } from "../../adapters/adapter.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { crashPoint } from "../../protocol/crash-point.ts";
+import { ulidOf } from "../../protocol/ids.ts";
+import { CANCEL_BY_PROTOCOL_MAX_MS } from "../../protocol/limits.ts";
+import { type LinePurpose, RESTART_BY_USER, type RecordDraft } from "../../protocol/records.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { MessageRow } from "../../store/port.ts";
+import { isPaused } from "../pauses/pause.ts";
+import { Turns } from "../turns.ts";
+import type { Shell } from "../worker/worker.ts";
+import { awaitBackground, endLingering } from "./lingering.ts";
+import {
+  type Accepted,
+  handOver,
+  isBegunBy,
+  isLate,
+  isUnderWay,
+  isWaiting,
+  lastWords,
+  lineDraft,
+  messageDraft,
+  nextMessage,
+  outlived,
+  owedTo,
+  promptId,
+} from "./messages.ts";
+
+export class Mailing {
+  readonly #shell: Shell;
+  readonly #protocol: MessageProtocol;
+  readonly #turns = new Turns();
+  /** Masked messages of this incarnation: what they say is kept in a file until the agent has them. */
+  readonly #kept = new Set<string>();
+  /** Id of the prompt, which is a message too. */
+  #prompt: string | undefined;
+  #run: Run | undefined;
+  #end = 0;
+  /** The one that is open. */
+  #turn: number | undefined;
+  /** Of the log when this daemon began to hand over to the run. */
+  #attachedAt = 0;
+  #isWaiting = false;
+  #waitsSince = 0;
+  #failed = false;
+  /** A message waits until the agent can take it. */
+  #isHeld = false;
+  /** Called when a turn ends that was interrupted. */
+  #onTurnEnd: (() => void) | undefined;
+  /** The run whose input has ended, where it is watched for that. */
+  #lingering: Run | undefined;
+  /** Of an agent whose only prompt is answered. */
+  #background: Alarm | undefined;
+
+  constructor(shell: Shell, protocol: MessageProtocol) {
+    this.#shell = shell;
+    this.#protocol = protocol;
+  }
+
+  /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
+  isWaiting(): boolean {
+    return this.#isWaiting && this.#shell.spec.interactive && this.#run !== undefined;
+  }
+
+  /** Monotonic milliseconds; undefined while it has something to do. */
+  waitsSince(): number | undefined {
+    return this.isWaiting() ? this.#waitsSince : undefined;
+  }
+
+  /**
+   * An agent runs, or a boot has found one. Resolves when all that can be handed over is: what the agent says is read after
+   * that, so that no acknowledgement is on record before its delivery.
+   */
+  async attach(run: Run): Promise<void> {
+    const { journal, id, spec } = this.#shell;
+    await this.#inTurn(async () => {
+      if (this.#protocol.acknowledges && spec.prompt !== undefined)
+        await this.#acceptPrompt(spec.prompt, run.incarnation);
+      const known = await journal.ask((log) => log.openMessages(id));
+      const gone = outlived(known, run.incarnation);
+      if (gone.length > 0) await journal.note(gone);
+      const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
+      const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
+      const [turn] = await journal.ask((log) => log.turns(id, 1));
+      this.#end = Math.max(run.stdin_start, end ?? 0);
+      const isOurs = turn?.incarnation === run.incarnation;
+      this.#turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
+      this.#attachedAt = await journal.ask((log) => log.head());
+      this.#run = run;
+      await this.#forgetClosing(open, run);
+      if (run.isStdinClosed()) this.#watchEnd(run);
+      else if (isOurs && this.#turn === undefined) this.#awaitBackground();
+    });
+    await this.deliver();
+  }
+
+  detach(): void {
+    this.#run = undefined;
+    this.#isWaiting = false;
+    this.#background?.disarm();
+    this.#onTurnEnd?.();
+  }
+
+  canInterrupt(): boolean {
+    return this.#protocol.interrupt !== undefined;
+  }
+
+  /** Asks the agent by its own protocol to end its turn. False where none is open. */
+  async interrupt(): Promise<boolean> {
+    const { journal, id, intake } = this.#shell;
+    const run = this.#run;
+    const state = await intake?.state();
+    const turn = this.#turn;
+    if (run === undefined || state === undefined || turn === undefined) return false;
+    const text = this.#protocol.interrupt?.(state);
+    if (text === undefined) return false;
+    const { incarnation } = run;
+    // The same turn is interrupted once: agents take a second one for one of the next turn. What was never written does not count.
+    let key = `${id} ${incarnation} interrupt ${text}`;
+    const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
+    let known = await said();
+    for (; known?.state === "undeliverable"; known = await said()) key += " again";
+    const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
+    if (known === undefined) await journal.commit([{ ...draft, incarnation }]);
+    await this.deliver();
+    return true;
+  }
+
+  /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
+  async endTurn(): Promise<void> {
+    if (!this.canInterrupt() || this.#turn === undefined || this.#run === undefined) return;
+    await new Promise<void>((resolve) => {
+      this.#onTurnEnd = resolve;
+      // Also where the store takes nothing just now: nobody waits for it to be stopped.
+      void this.#shell.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
+      const asked = this.#shell.call("interrupting its turn", () => this.interrupt(), false);
+      void asked.then((isAsked) => {
+        if (!isAsked || this.#turn === undefined || this.#run === undefined) resolve();
+      });
+    });
+    this.#onTurnEnd = undefined;
+  }
+
+  /** What could not be written is tried again. */
+  tick(): void {
+    if (!this.#failed) return;
+    this.#failed = false; // one at a time, however long that one waits for the store
+    this.#shell.fork(this.deliver());
+  }
+
+  /** Hands over what waits. */
+  deliver(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#failed = false;
+      for (let run = this.#run; run !== undefined && run === this.#run; )
+        if (!(await this.#deliverNext(run))) return;
+    });
+  }
+
+  /** Its worker has ended: whatever is open will not be answered. Where the store refuses this, it is told on the period. */
+  ended(): void {
+    const { services, journal, id } = this.#shell;
+    if (!isEnded(journal.child().state)) return;
+    const work = async () => {
+      const open = services.log.openMessages(id);
+      if (open.length > 0) await services.log.commit(lastWords(open));
+    };
+    void this.#shell.call("telling the end of its messages", work, undefined);
+  }
+
+  /** Durable records of the agent's output. */
+  onRecords(drafts: readonly RecordDraft[]): void {
+    let isNews = false;
+    let isDue = this.#isHeld;
+    for (const { type, payload } of drafts) {
+      if (type === "turn_started") {
+        this.#turn = payload.turn;
+        this.#background?.disarm();
+      } else if (type === "turn_completed") {
+        this.#turn = undefined;
+        this.#awaitBackground();
+        this.#onTurnEnd?.();
+      } else if (type === "worker_message") {
+        if (payload.state === "accepted") isDue = true;
+        else this.#dropKept(payload.message_id);
+      } else continue;
+      isNews = true;
+    }
+    if (isDue) this.#shell.fork(this.deliver());
+    if (isNews) this.#shell.fork(this.#inTurn(() => this.#look()).then(() => undefined));
+  }
+
+  /** The prompt is on record with the spec; this is its place among the messages. */
+  async #acceptPrompt(prompt: string, incarnation: number): Promise<void> {
+    const { journal, id, spec } = this.#shell;
+    const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
+    this.#prompt = message_id;
+    const key = `message:${message_id}:prompt`;
+    if ((await journal.ask((log) => log.byId(key))) !== undefined) return;
+    const accepted = messageDraft(id, message_id, {
+      state: "accepted",
+      bytes: Buffer.byteLength(prompt),
+      ...(spec.interactive ? {} : { bound: true }),
+    });
+    await journal.note([{ ...accepted, incarnation, id: key }]);
+  }
+
+  /** Who restarts a worker by name wants it to run: the end of its input was for the agent before. */
+  async #forgetClosing(open: readonly MessageRow[], run: Run): Promise<void> {
+    const { journal, id } = this.#shell;
+    const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
+    if (closing === undefined || closing.state === "accepted") return;
+    const scheduled = (await journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
+    if (scheduled?.type !== "worker_restart_scheduled" || scheduled.payload.reason !== RESTART_BY_USER)
+      return;
+    const reason = "The worker was restarted by name, with an open input.";
+    await journal.note([
+      messageDraft(this.#shell.id, closing.message_id, { state: "undeliverable", reason }),
+    ]);
+  }
+
+  /** False when there is nothing to be done now. */
+  async #deliverNext(run: Run): Promise<boolean> {
+    const open = await this.#look();
+    const begun = await this.#begun(run, open);
+    const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
+    if (row === undefined) return false;
+    const isEarly =
+      this.#protocol.one_at_a_time === true &&
+      (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
+    // The agent has to say something first.
+    this.#isHeld = isEarly && !row.line;
+    if (this.#isHeld) return false;
+    if (row.closes) return this.#close(run, row);
+    const accepted = row.line ? await this.#accepted(row) : undefined;
+    if (
+      begun === undefined &&
+      accepted !== undefined &&
+      isLate(accepted, row.seq <= this.#attachedAt, this.#turn)
+    )
+      return this.#givesUp(row, "It was an interrupt of a turn that is over.");
+    const text = await this.#textOf(row);
+    if (text === null) {
+      this.#failed = true;
+      return false;
+    }
+    if (text === undefined) return this.#givesUp(row, "What it said is not kept any more.");
+    const framed = row.line ? text : await this.#frame(row.message_id, text);
+    this.#isHeld = framed === undefined;
+    if (framed === undefined) return false;
+    const bytes = Buffer.from(framed);
+    const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
+    if (next.type === "keep") return false;
+    crashPoint("message-before-write");
+    if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
+    this.#end += bytes.length;
+    crashPoint("message-before-record");
+    await this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+    return true;
+  }
+
+  async #givesUp({ message_id }: MessageRow, reason: string): Promise<true> {
+    const { journal, id } = this.#shell;
+    await journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
+    return true;
+  }
+
+  /**
+   * What was begun is gone on with, whatever has come meanwhile: its bytes are in the file, and no record tells yet. Bytes that
+   * are of nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
+   */
+  async #begun(run: Run, open: readonly MessageRow[]): Promise<MessageRow | undefined> {
+    if (run.stdinBytes() <= this.#end) return undefined;
+    const there = run.stdinFrom(this.#end);
+    let isKnown = true;
+    for (const row of owedTo(open, run.incarnation, this.#prompt)) {
+      const text = row.closes ? undefined : await this.#textOf(row);
+      const framed = typeof text !== "string" || row.line ? text : await this.#frame(row.message_id, text);
+      if (typeof framed !== "string") isKnown &&= row.closes;
+      else if (isBegunBy(there, Buffer.from(framed))) return row;
+    }
+    if (isKnown) this.#end += there.length;
+    return undefined;
+  }
+
+  async #frame(message_id: string, text: string): Promise<string | undefined> {
+    const state = await this.#shell.intake?.state();
+    return state === undefined ? undefined : this.#protocol.frame(message_id, text, state);
+  }
+
+  async #write(run: Run, bytes: Uint8Array): Promise<boolean> {
+    const isWritten = await this.#shell.call(
+      "writing a message",
+      () => run.write(bytes).then(() => true),
+      false,
+    );
+    this.#failed = !isWritten;
+    return isWritten;
+  }
+
+  async #close(run: Run, row: MessageRow): Promise<boolean> {
+    // It stands at once; that the agent has read everything takes as long as the agent does.
+    if (!run.isStdinClosed()) void this.#shell.call("ending its input", () => run.closeStdin(), undefined);
+    this.#failed = !run.isStdinClosed();
+    if (this.#failed) return false;
+    this.#watchEnd(run);
+    crashPoint("input-ended");
+    await this.#delivered(run, row);
+    return true;
+  }
+
+  #watchEnd(run: Run): void {
+    if (this.#protocol.may_linger !== true || this.#lingering === run) return;
+    this.#lingering = run;
+    endLingering(this.#shell, run, () => this.#turn !== undefined);
+  }
+
+  #awaitBackground(): void {
+    const shell = this.#shell;
+    const run = this.#run;
+    this.#background?.disarm();
+    if (shell.spec.interactive || run === undefined) return;
+    this.#background = awaitBackground(shell, run, () => {
+      if (isPaused(shell.child()) || (shell.approvals?.waiting() ?? 0) > 0) this.#awaitBackground();
+      else shell.fork(this.#endInput(run));
+    });
+  }
+
+  async #endInput({ incarnation }: Run): Promise<void> {
+    const { id, journal } = this.#shell;
+    const message_id = ulidOf(`${id} ${incarnation} end of input`);
+    const draft = lineDraft(id, message_id, { closes: true });
+    await journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
+    await this.deliver();
+  }
+
+  async #delivered(
+    { incarnation }: Run,
+    { message_id, closes, line }: MessageRow,
+    purpose?: LinePurpose,
+  ): Promise<void> {
+    // That the input has ended is told by the worker's end, whatever the kind.
+    const acknowledges = (this.#protocol.acknowledges && !line) || closes;
+    const step = {
+      state: "delivered",
+      end: this.#end,
+      acknowledges,
+      ...(purpose === undefined ? {} : { purpose }),
+    } as const;
+    await this.#shell.journal.note([{ ...messageDraft(this.#shell.id, message_id, step), incarnation }]);
+    if (!acknowledges) this.#dropKept(message_id);
+  }
+
+  /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
+  async #textOf(row: MessageRow): Promise<string | undefined | null> {
+    const { services, id, spec } = this.#shell;
+    if (row.message_id === this.#prompt) return spec.prompt;
+    if (row.masked) {
+      this.#kept.add(row.message_id);
+      const load = () => services.files.loadMessage(id, row.message_id);
+      return this.#shell.call("reading a message", load, null);
+    }
+    return (await this.#accepted(row))?.text;
+  }
+
+  async #accepted(row: MessageRow): Promise<Accepted | undefined> {
+    const { journal, id } = this.#shell;
+    const [record] = (
+      await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))
+    ).records;
+    return record?.type === "worker_message" && record.payload.state === "accepted"
+      ? record.payload
+      : undefined;
+  }
+
+  #dropKept(message_id: string): void {
+    if (!this.#kept.delete(message_id)) return;
+    const { services, id } = this.#shell;
+    void this.#shell.call("removing a message", () => services.files.dropMessage(id, message_id), undefined);
+  }
+
+  /** What is open; and whether the agent is idle, which stops the clock that finds the stuck. */
+  async #look(): Promise<readonly MessageRow[]> {
+    const { journal, id, vitals } = this.#shell;
+    const open = await journal.ask((log) => log.openMessages(id));
+    const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
+    if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
+    this.#isWaiting = waits;
+    vitals.waits("message", this.#isWaiting, journal.now());
+    return open;
+  }
+
+  async #inTurn<A>(work: () => Promise<A>): Promise<A> {
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      this.#turns.give();
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** A conversation that nobody talks to rests: its agent is ended in order, its session is kept, and the next message wakes it. */
+import { crashPoint } from "../../protocol/crash-point.ts";
+import { isPaused } from "../pauses/pause.ts";
+import { isPassivated } from "../sessions/session-decisions.ts";
+import type { Shell } from "./worker.ts";
+
+/** It has waited for a message for as long as its spec says. */
+export const isRestDue = ({ spec, mail, journal }: Shell, now: number): boolean => {
+  const since = spec.passivate_ms === 0 ? undefined : mail?.waitsSince();
+  if (since === undefined || now - since < spec.passivate_ms) return false;
+  const child = journal.child();
+  return child.stop === null && !isPaused(child);
+};
+
+/** What the store refuses, the next tick finds again. */
+export const passivate = async ({ journal, spec }: Shell): Promise<void> => {
+  await journal.input({ type: "passivate", grace_ms: spec.grace_ms }).catch(() => undefined);
+};
+
+/** In place of the first signal: it ends by itself once it has read the end of its input. KILL follows after its grace. */
+export const endInput = async (shell: Shell): Promise<void> => {
+  const { run } = shell;
+  if (run === undefined || run.isStdinClosed()) return;
+  crashPoint("passivate-before-end");
+  void shell.call("ending its input", () => run.closeStdin(), undefined);
+};
+
+/** It waits without a process, and so without a slot; a message may have come while it was being stopped, or no daemon ran. */
+export const restOrWake = async ({ journal, bridge, id }: Shell): Promise<void> => {
+  bridge.rested(id);
+  if (!isPassivated(journal.child())) return;
+  const open = await journal.ask((log) => log.openMessages(id));
+  if (open.length > 0) await journal.fact({ type: "wake" });
+};
