@@ -23,6 +23,7 @@ export const SHELL = "/bin/sh";
  * - Its own stderr is /dev/null: a shell reports signalled children there, and the agent's stderr holds only the agent's.
  * - The EXIT trap of the subshell runs only when exec failed (bash needs execfail for it).
  * - A lifeline that is at work goes on after the agent's end: what else the run has is its to end.
+ * - Its helpers are dead before the exit is there, so that no sweep finds one dying. The status is written before they are waited for.
  * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
@@ -68,6 +69,8 @@ _hf_status=$?
 [ -z "$_hf_pump" ] || kill -9 "$_hf_pump"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || kill -9 "$_hf_helper"
 printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"
+[ -z "$_hf_pump" ] || wait "$_hf_pump"
+[ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || wait "$_hf_helper"
 PATH=/usr/bin:/bin LC_ALL=C
 export LC_ALL
 exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
