@@ -1,0 +1,68 @@
+/** What a program that uses the runtime names beside it: types of what it gives and gets, errors, and how the log becomes events. */
+export type {
+  AgentAdapter,
+  Decoded,
+  DecodedRecord,
+  ExitFacts,
+  IncarnationOutcome,
+  KindOptions,
+  LaunchPlan,
+  Line,
+  MessageProtocol,
+  PlanContext,
+  SpoolName,
+  StdinPlan,
+} from "./adapters/adapter.ts";
+export type { McpReply } from "./daemon/mcp.ts";
+export type {
+  Json,
+  KillOptions,
+  McpOptions,
+  OpenOptions,
+  ResumeOptions,
+  SpawnOptions,
+  WatchOptions,
+} from "./options.ts";
+export type { AgentEvent } from "./protocol/agent-event.ts";
+export type { AgentCompletion } from "./protocol/completion.ts";
+export { type ErrorCode, HoldfastError } from "./protocol/errors.ts";
+export type {
+  LogRecord,
+  ModelUsage,
+  RecordPayloads,
+  RecordType,
+  Usage,
+  WorkerError,
+} from "./protocol/records.ts";
+export { EventStreams } from "./protocol/run-events/append.ts";
+export { dedupeKey, type StreamEvent, type WorkerEvent } from "./protocol/run-events/events.ts";
+export {
+  projectRun,
+  type RunState,
+  type WorkerProjection,
+  WorkerProjections,
+} from "./protocol/run-events/project.ts";
+export { mayFollow, type RunStatus } from "./protocol/run-events/statuses.ts";
+export type { TreeSpecInput } from "./protocol/tree.ts";
+export type { WorkerSpec, WorkerState, WorkerStatus } from "./protocol/worker.ts";
+export type {
+  AnswerReply,
+  AppliedReply,
+  ApprovalsReply,
+  ApprovedReply,
+  ChangesReply,
+  MessageReply,
+  MessageRow,
+  MessagesReply,
+  PerWorker,
+  SpawnReply,
+  TreeChange,
+  TreeNode,
+  UsageReply,
+  UsageRow,
+  UsageSum,
+  WaitReply,
+  WhyReply,
+  WorkerInfo,
+  WorkerView,
+} from "./supervisor/replies.ts";
