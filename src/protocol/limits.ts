@@ -40,7 +40,7 @@ export const BATCH_BESIDE_OTHERS_MAX_BYTES = 64 * 1024;
 /** An agent counts as one that has output for so long after its last. */
 export const OTHERS_WRITE_MS = 1_000;
 /** Beside others a flood rests after each batch for so many times what the batch took, but no longer than this. */
-export const FLOOD_REST_TIMES = 3;
+export const FLOOD_REST_TIMES = 7;
 export const FLOOD_REST_MAX_MS = 50;
 /** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
 export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
