@@ -127,6 +127,11 @@ export interface MessageProtocol<S = unknown> {
   readonly one_at_a_time?: boolean;
   /** An agent of this kind may run on after the end of its input: it is ended EXIT_AFTER_END_MS after it. */
   readonly may_linger?: boolean;
+  /**
+   * What is asked in a turn may stay open over its end, as a sub-agent's request does; the decoder says what is withdrawn. Where this is
+   * not said, the end of a turn withdraws what is open in it.
+   */
+  readonly asks_beyond_turn?: boolean;
   /** The answer to a request for permission, whole lines. `reply` is what the decoder has put into the request's record. */
   answer?(reply: Json, answer: PermissionAnswer): string;
   /** What ends the turn that is open and keeps the agent, whole lines; undefined where none is open. */

@@ -8,6 +8,7 @@ import type { WorkerError } from "../protocol/records.ts";
 /** By the flags of the CLIs that we give them by; `unconfined` is what external_sandbox and --permission allow ask for. */
 const BY_FLAG: Readonly<Record<string, "add_dirs" | "model" | "unconfined">> = {
   "--add-dir": "add_dirs",
+  "--include-directories": "add_dirs",
   "--model": "model",
   "-m": "model",
   "--permission-mode": "unconfined",

@@ -44,6 +44,8 @@ export const FLOOD_REST_TIMES = 7;
 export const FLOOD_REST_MAX_MS = 50;
 /** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
 export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
+/** The beginning of a line over the limit is kept until the line is so long: what an agent asks for in it is denied by its id. */
+export const LONG_LINE_KEPT_BYTES = 16 * 1024 * 1024;
 /** Holes begin and end at multiples of this, which is one of every file system's block. */
 export const RELEASE_BLOCK_BYTES = 65_536;
 /** The newest ingested output of a stream stays: for `agent logs --raw`, and for the classifiers that look at a tail. */

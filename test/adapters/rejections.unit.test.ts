@@ -36,6 +36,12 @@ describe("a flag that the CLI does not take", () => {
       "codex backend error: model rejected by runtime (details redacted)",
     ],
     [
+      "gemini",
+      geminiCli,
+      "Unknown arguments: include-directories, includeDirectories\nUsage: gemini [options] [command]\n",
+      "add_dirs rejected by runtime",
+    ],
+    [
       "gemini's model",
       geminiCli,
       "Unknown arguments: model, m\nUsage: gemini [options] [command]\n",

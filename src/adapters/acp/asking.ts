@@ -15,9 +15,10 @@ import {
   requestId,
   withdrawn,
 } from "../dialogue.ts";
-import { voiceOf } from "../events.ts";
+import { turnCompleted, voiceOf } from "../events.ts";
 import { asList, asName, asObject, type JsonObject } from "../json.ts";
 import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../long-requests.ts";
+import { NO_USAGE } from "../usage.ts";
 import * as rpc from "./rpc.ts";
 import { type AcpState, ASKS_MAX, type Ask } from "./state.ts";
 import { onTool } from "./tools.ts";
@@ -82,7 +83,15 @@ export const onLong = (state: AcpState, { id: given, method }: JsonObject, out: 
     out.push(...tooLongToRead(voice, line));
     return state;
   }
-  return isPermission ? dialogue.refused(state, UNANSWERABLE, out) : state;
+  return isPermission ? unanswerable(state, out) : state;
+};
+
+/** The turn that is open ends with it: who does not see the end of its input is then ended. */
+const unanswerable = (before: AcpState, out: DecodedItem[]): AcpState => {
+  const state = dialogue.refused(before, UNANSWERABLE, out);
+  if (state.turns_ended === state.turns_started) return state;
+  out.push(...withdrawn(state.asks), turnCompleted(state.turns_started, NO_USAGE, null, UNANSWERABLE));
+  return { ...state, given: null, asks: [], turns_ended: state.turns_started, failed: UNANSWERABLE };
 };
 
 const optionOf = (params: JsonObject | undefined, kind: string): string | null =>

@@ -23,7 +23,7 @@ export const acp: AgentAdapter<AcpState> = {
   converses: () => true,
   validate,
   plan,
-  decoder_version: 2,
+  decoder_version: 1,
   initial,
   decode,
   finish,

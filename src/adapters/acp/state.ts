@@ -68,8 +68,8 @@ export interface AcpState {
   readonly failed: WorkerError | null;
   readonly stop_reason: string | null;
   readonly usage: Usage;
-  /** What copilot's last answer said that its session has used so far (`turns.ts`). */
-  readonly session_usage: Usage;
+  /** What copilot's last answer said that its session has used so far (`turns.ts`). A state of an older version has none. */
+  readonly session_usage?: Usage;
   /** Dollars of the session so far, and of those what was counted before the turn. */
   readonly cost: { readonly total: number | null; readonly counted: number };
   /** What the last usage notice said, so that it is not told twice. */
@@ -106,7 +106,6 @@ export const begin = (interactive: boolean, handshake: Handshake): AcpState => (
   failed: null,
   stop_reason: null,
   usage: NO_USAGE,
-  session_usage: NO_USAGE,
   cost: { total: null, counted: 0 },
   context_used: -1,
   skipped: false,

@@ -7,7 +7,7 @@ import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../dialogue.ts";
 import { turnCompleted, voiceOf } from "../events.ts";
 import { asObject, asWord, type JsonObject } from "../json.ts";
 import { turnBegan } from "../steps.ts";
-import { type AcpUsage, acpUsage, addUsage, grownBy } from "../usage.ts";
+import { type AcpUsage, acpUsage, addUsage, grownBy, NO_USAGE } from "../usage.ts";
 import type { AcpState } from "./state.ts";
 import { COPILOT, rpcError, toldError } from "./told-errors.ts";
 import { endTools } from "./tools.ts";
@@ -36,10 +36,11 @@ const begun = (state: AcpState, message_id: string, out: DecodedItem[]): AcpStat
 const usageOf = (
   { agent, session_usage }: AcpState,
   result: JsonObject | undefined,
-): AcpUsage & { readonly session_usage: Usage } => {
+): AcpUsage & Pick<AcpState, "session_usage"> => {
   const told = acpUsage(result);
-  if (agent !== COPILOT || !hasTokens(told.usage)) return { ...told, session_usage };
-  return { usage: grownBy(told.usage, session_usage), models: [], session_usage: told.usage };
+  if (agent !== COPILOT || !hasTokens(told.usage))
+    return session_usage === undefined ? told : { ...told, session_usage };
+  return { usage: grownBy(told.usage, session_usage ?? NO_USAGE), models: [], session_usage: told.usage };
 };
 
 const hasTokens = ({ input_tokens, output_tokens }: Usage): boolean => input_tokens + output_tokens > 0;
@@ -64,7 +65,7 @@ export const onPromptAnswer = (
   const state = endTools(open, out);
   out.push(...withdrawn(state.asks));
   const result = asObject(answer.result);
-  const { usage: tokens, models, session_usage } = usageOf(state, result);
+  const { usage: tokens, models, ...session } = usageOf(state, result);
   const error =
     result === undefined ? rpcError(asObject(answer.error)) : stopError(state, result, hasTokens(tokens));
   if (error !== null) out.push(voice.error(error));
@@ -82,7 +83,7 @@ export const onPromptAnswer = (
     failed: error,
     stop_reason: asWord(result?.stopReason),
     usage: addUsage(state.usage, usage),
-    session_usage,
+    ...session,
     said: given === null ? ended(state).said : state.said,
     cost: { total, counted: total ?? before_usd },
     trouble: null,

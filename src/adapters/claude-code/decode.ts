@@ -77,7 +77,7 @@ const onLong = (state: ClaudeState, { type, request_id }: JsonObject, out: Decod
     return state;
   }
   out.push(voice.error(UNANSWERABLE), { type: "reply", closes: true });
-  return { ...state, reported: UNANSWERABLE };
+  return { ...state, unanswerable: true };
 };
 
 /** Types that say something to a reader and nothing to the outcome. */

@@ -11,6 +11,7 @@ import type { ClaudeState } from "./state.ts";
 
 export const messages = {
   acknowledges: true,
+  asks_beyond_turn: true,
   frame: (message_id: string, text: string): string => {
     const content = [{ type: "text", text: withoutLineEnd(text) }];
     const line = { type: "user", uuid: uuidOf(message_id), message: { role: "user", content } };

@@ -2,6 +2,7 @@
 import type { AgentCompletion } from "../../protocol/completion.ts";
 import type { ExitFacts } from "../adapter.ts";
 import { sessionFacet, voiceOf } from "../events.ts";
+import { UNANSWERABLE } from "../long-requests.ts";
 import { byTurnEnd, type Verdict } from "../verdict.ts";
 import type { ClaudeState } from "./state.ts";
 
@@ -12,9 +13,15 @@ export const finish = (state: ClaudeState, exit: ExitFacts): Verdict => {
   // A conversation that was ended between two turns needs none at all.
   const wasEnded = exit.input_ended === true && exit.status.code === 0;
   const settled = (result !== null || wasEnded) && state.turns_ended >= state.turns_started;
+  const unanswerable = state.unanswerable === true ? UNANSWERABLE : null;
   return byTurnEnd(
     voice,
-    { settled, failed: result?.error ?? null, reported, skipped },
+    {
+      settled,
+      failed: unanswerable ?? result?.error ?? null,
+      reported: unanswerable ?? reported,
+      skipped,
+    },
     completion(state, exit),
     exit,
   );

@@ -52,6 +52,8 @@ export interface ClaudeState {
   readonly spent_tokens?: Usage;
   /** A line over the limit was skipped: perhaps the result. */
   readonly skipped: boolean;
+  /** It asked for something that nobody can answer: however its turn ends, the run has failed. */
+  readonly unanswerable?: true;
   /** How many tasks run in the background, as it was told last; a CLI that tells none, and a state of an older version, has none. */
   readonly background?: number;
   /** It is spoken with, and what for: one prompt, or a conversation. A state of an older version has none. */

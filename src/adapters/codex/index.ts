@@ -37,7 +37,7 @@ export const codex: AgentAdapter<CodexState> = {
   validate: validateWith(capabilities),
   plan: (context) => (converses(context.spec) ? appServer.plan(context) : plan(context)),
   model: modelInArguments,
-  decoder_version: 2,
+  decoder_version: 1,
   initial: (opening) => (converses(opening.spec) ? appServer.initial(opening) : initial()),
   decode: (state, line) =>
     state.mode === "app_server" ? appServer.decode(state, line) : exec.decode(state, line),

@@ -29,6 +29,7 @@ const patience = ({ approval_within_ms }: Shell["spec"]): number =>
 export class Approving {
   readonly #shell: Shell;
   readonly #frame: NonNullable<MessageProtocol["answer"]>;
+  readonly #asksBeyondTurn: boolean;
   readonly #turns = new Turns();
   /** Requests that wait, and the monotonic milliseconds of their deadlines. */
   readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
@@ -36,9 +37,10 @@ export class Approving {
   /** Decided by a rule or the deadline, and not on record yet. */
   readonly #settling = new Set<string>();
 
-  constructor(shell: Shell, frame: NonNullable<MessageProtocol["answer"]>) {
+  constructor(shell: Shell, frame: NonNullable<MessageProtocol["answer"]>, asksBeyondTurn: boolean) {
     this.#shell = shell;
     this.#frame = frame;
+    this.#asksBeyondTurn = asksBeyondTurn;
   }
 
   /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
@@ -61,14 +63,12 @@ export class Approving {
     this.#look();
   }
 
-  /**
-   * Durable records of the agent's output. The end of a turn withdraws nothing here: a sub-agent in the background asks over the
-   * end of the main agent's turn. Where a turn takes its requests with it, the kind's decoder says so.
-   */
+  /** Durable records of the agent's output. */
   onRecords(drafts: readonly RecordDraft[]): void {
     for (const { type, payload } of drafts) {
       if (type === "approval_requested") this.#asks(payload, patience(this.#shell.spec));
       else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
+      else if (type === "turn_completed" && !this.#asksBeyondTurn) this.#withdraw();
     }
   }
 
@@ -104,6 +104,19 @@ export class Approving {
     else if (within_ms === 0) this.tick(journal.now());
   }
 
+  /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
+  #withdraw(): void {
+    const { id: worker_id, journal } = this.#shell;
+    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#shell.child().incarnation };
+    const drafts = [...this.#open.keys()].map(
+      (approval_id): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
+    );
+    if (drafts.length === 0) return;
+    this.#open.clear();
+    this.#look();
+    this.#shell.fork(journal.note(drafts).then(() => undefined));
+  }
+
   #settle(asked: Asked, verdict: Verdict): void {
     // The store may refuse it for an hour, and the tick comes back each second.
     if (this.#settling.has(asked.approval_id)) return;
@@ -121,6 +134,8 @@ export class Approving {
         if (insists) return;
         throw new HoldfastError("INVALID_STATE", "It was answered just now by somebody else.");
       }
+      if (!insists && this.#shell.run?.isStdinClosed() === true)
+        throw new HoldfastError("INVALID_STATE", "The agent's input has ended: no answer reaches it.");
       const drafts = this.#drafts(asked, verdict);
       crashPoint("approval-before-record");
       await (insists ? journal.note(drafts) : journal.commit(drafts));

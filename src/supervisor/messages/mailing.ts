@@ -244,6 +244,9 @@ export class Mailing {
       isLate(accepted, row.seq <= this.#attachedAt, this.#turn)
     )
       return this.#givesUp(row, "It was an interrupt of a turn that is over.");
+    // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
+    if (begun === undefined && row.line && run.isStdinClosed())
+      return this.#givesUp(row, "The agent's input has ended.");
     const text = await this.#textOf(row);
     if (text === null) {
       this.#failed = true;
@@ -271,21 +274,22 @@ export class Mailing {
   }
 
   /**
-   * What was begun is gone on with, whatever has come meanwhile: its bytes are in the file, and no record tells yet. Bytes that
-   * are of nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
+   * What was begun is gone on with, whatever has come meanwhile: its bytes are in the file, and no record tells yet. They may be
+   * those of a message that cannot be read or framed just now: nothing else is written before that is known. Bytes that are of
+   * nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
    */
   async #begun(run: Run, open: readonly MessageRow[]): Promise<MessageRow | undefined> {
     if (run.stdinBytes() <= this.#end) return undefined;
     const there = run.stdinFrom(this.#end);
-    let isKnown = true;
+    let unknown: MessageRow | undefined;
     for (const row of owedTo(open, run.incarnation, this.#prompt)) {
       const text = row.closes ? undefined : await this.#textOf(row);
       const framed = typeof text !== "string" || row.line ? text : await this.#frame(row.message_id, text);
-      if (typeof framed !== "string") isKnown &&= row.closes;
-      else if (isBegunBy(there, Buffer.from(framed))) return row;
+      if (typeof framed === "string" && isBegunBy(there, Buffer.from(framed))) return row;
+      if (typeof framed !== "string" && !row.closes) unknown ??= row;
     }
-    if (isKnown) this.#end += there.length;
-    return undefined;
+    if (unknown === undefined) this.#end += there.length;
+    return unknown;
   }
 
   async #frame(message_id: string, text: string): Promise<string | undefined> {

@@ -12,6 +12,7 @@ import type {
 import { type Ingest, type IngestOptions, openIngest } from "../../adapters/ingest.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../protocol/crash-point.ts";
+import { LONG_LINE_KEPT_BYTES } from "../../protocol/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { Checkpoint } from "../../store/port.ts";
@@ -104,7 +105,7 @@ export class Intake {
       for (let batch = next(); batch !== undefined; batch = next()) {
         const { checkpoint } = batch;
         if (!batch.more) this.company.heard(worker_id, this.journal.now());
-        const below = this.releasing.due(checkpoint.stream, checkpoint.offset);
+        const below = this.releasing.due(checkpoint.stream, keptFrom(checkpoint));
         await this.journal.note(batch.drafts, {
           checkpoint,
           durable: below !== undefined,
@@ -207,6 +208,10 @@ export class Intake {
     return opened;
   }
 }
+
+/** What is before this will not be read again: of a line that is over the limit and not over yet, its beginning may be. */
+const keptFrom = ({ offset, skipped_bytes }: Checkpoint): number =>
+  skipped_bytes <= LONG_LINE_KEPT_BYTES ? offset - skipped_bytes : offset;
 
 const SPOOLS: readonly SpoolName[] = ["stdout", "stderr"];
 

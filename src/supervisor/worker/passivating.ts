@@ -5,9 +5,11 @@ import { isPassivated } from "../sessions/session-decisions.ts";
 import type { Shell } from "./worker.ts";
 
 /** It has waited for a message for as long as its spec says. */
-export const isRestDue = ({ spec, mail, journal }: Shell, now: number): boolean => {
+export const isRestDue = ({ spec, mail, approvals, journal }: Shell, now: number): boolean => {
   const since = spec.passivate_ms === 0 ? undefined : mail?.waitsSince();
   if (since === undefined || now - since < spec.passivate_ms) return false;
+  // Something of it in the background waits for a person.
+  if ((approvals?.waiting() ?? 0) > 0) return false;
   const child = journal.child();
   return child.stop === null && !isPaused(child);
 };

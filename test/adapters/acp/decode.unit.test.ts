@@ -565,7 +565,11 @@ describe("other lines", () => {
     for (const quiet of ['{"method":"session/update","params":', '{"id":"holdfast:session","result":{', "\0"])
       expect(long(quiet).records).toEqual([]);
     const { state, records } = long(`{${asked}`);
-    expect(records.at(-1)).toEqual({ type: "reply", closes: true });
+    expect(repliesOf(records)).toEqual(["end"]);
+    expect(records.at(-1)).toMatchObject({
+      type: "turn_completed",
+      payload: { error: { code: "OUTPUT_TOO_LARGE" } },
+    });
     expect(acp.finish(state, exit()).outcome.error?.code).toBe("OUTPUT_TOO_LARGE");
   });
 

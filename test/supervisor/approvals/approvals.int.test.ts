@@ -5,6 +5,7 @@ import { describe, expect } from "vitest";
 import { claudeCode } from "../../../src/adapters/claude-code/index.ts";
 import type { MemoryRun } from "../../../src/adapters/memory-spawner.ts";
 import {
+  APPROVAL_WITHIN_DEFAULT_MS,
   BACKGROUND_WAIT_MAX_MS,
   CANCEL_BY_PROTOCOL_MAX_MS,
   LINE_MAX_BYTES,
@@ -55,6 +56,7 @@ const end = (run: MemoryRun): void =>
 
 const world = Effect.map(memoryMachine, (machine) => ({
   ...machine,
+  machine,
   boot: () => machine.boot({ adapterFor }),
 }));
 
@@ -275,6 +277,56 @@ describe("what an agent asks permission for", () => {
       }),
   );
 
+  it.effect("keeps a conversation awake that would rest by now", () =>
+    Effect.gen(function* () {
+      const { run } = yield* begun({ interactive: true, passivate_ms: 2_000 }, yield* world);
+      ask(run, "r1");
+      end(run);
+      yield* settled;
+      yield* elapse(5);
+      expect(run.stdinEnded).toBe(false);
+      say(run, { type: "control_cancel_request", request_id: "r1" });
+      yield* elapse(5);
+      expect(run.stdinEnded).toBe(true);
+    }),
+  );
+
+  it.effect("of a kind that asks in its turns alone is withdrawn with the turn", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const messages = { ...claudeCode.messages, asks_beyond_turn: false };
+      const boot = () => all.machine.boot({ adapterFor: () => ({ ...claudeCode, messages }) as never });
+      const { runtime, run } = yield* begun({ name: "fixer", interactive: true }, { ...all, boot });
+      ask(run, "r1");
+      yield* settled;
+      end(run);
+      yield* settled;
+      expect((yield* openOf(runtime, true)).map(({ state }) => state)).toEqual(["withdrawn"]);
+      expect(yield* Effect.flip(runtime.approve("fixer", "allow"))).toMatchObject({ code: "INVALID_STATE" });
+      expect(answersOf(run)).toEqual([]);
+    }),
+  );
+
+  it.effect("that comes after the end of the agent's input is no person's to answer, and no rule's", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const { runtime, id, run } = yield* begun({ name: "fixer", interactive: true }, all);
+      yield* runtime.send(id, undefined, { close: true });
+      yield* until("its input has ended", () => run.stdinEnded);
+      ask(run, "r1");
+      yield* settled;
+      expect(yield* Effect.flip(runtime.approve("fixer", "allow"))).toMatchObject({
+        code: "INVALID_STATE",
+        message: expect.stringContaining("input has ended"),
+      });
+      yield* elapse(APPROVAL_WITHIN_DEFAULT_MS / 1_000 + 1);
+      expect(JSON.stringify(all.log.stream(id, ["worker_message"]))).toContain(
+        "The agent's input has ended.",
+      );
+      expect(all.services.defects.counted().count).toBe(0);
+    }),
+  );
+
   it.effect(
     "in a line over the limit is denied at once, by its id; the log says so, and the agent goes on",
     () =>
@@ -304,7 +356,7 @@ describe("what an agent asks permission for", () => {
     () =>
       Effect.gen(function* () {
         const all = yield* world;
-        const { id, run } = yield* begun({ interactive: true }, all);
+        const { runtime, id, run } = yield* begun({ interactive: true }, all);
         const input = { command: "x".repeat(LINE_MAX_BYTES) };
         run.print(
           "stdout",
@@ -313,6 +365,11 @@ describe("what an agent asks permission for", () => {
         yield* until("its input has ended", () => run.stdinEnded);
         expect(answersOf(run)).toEqual([]);
         expect(JSON.stringify(all.log.stream(id, ["agent.event"]))).toContain("nobody can answer it");
+        end(run);
+        run.exit(0);
+        expect(yield* runtime.wait([id])).toMatchObject([
+          { status: "failed", error: { code: "OUTPUT_TOO_LARGE" } },
+        ]);
       }),
   );
 

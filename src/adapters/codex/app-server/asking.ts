@@ -16,7 +16,7 @@ import {
 } from "../../dialogue.ts";
 import { voiceOf } from "../../events.ts";
 import { asName, asObject, asString, type JsonObject } from "../../json.ts";
-import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../../long-requests.ts";
+import { TOO_LONG, tooLongToRead } from "../../long-requests.ts";
 import * as rpc from "./rpc.ts";
 import { scriptOf } from "./shell-words.ts";
 import { type AppServerState, ASKS_MAX, type Ask } from "./state.ts";
@@ -67,11 +67,12 @@ export const onRequest = (
   return before;
 };
 
-/** A request that was too long to be read. */
+/** A request that was too long to be read. `unanswerable` is what it means that nobody can answer one. */
 export const onLong = (
   state: AppServerState,
   { id: given, method }: JsonObject,
   out: DecodedItem[],
+  unanswerable: () => AppServerState,
 ): AppServerState => {
   const id = requestId(given);
   const permissions = method === "item/permissions/requestApproval" ? { permissions: {} } : {};
@@ -81,7 +82,7 @@ export const onLong = (
     out.push(...tooLongToRead(voice, isPermission ? denied : rpc.refuse(id, INVALID_REQUEST, TOO_LONG)));
     return state;
   }
-  return isPermission ? dialogue.refused(state, UNANSWERABLE, out) : state;
+  return isPermission ? unanswerable() : state;
 };
 
 const asks = (

@@ -13,7 +13,7 @@ import { onDelta, onItem, onThoughtPart } from "./items.ts";
 import { onInitialized, onList, onThread } from "./opening.ts";
 import { answeredBy } from "./rpc.ts";
 import type { AppServerState } from "./state.ts";
-import { onError, onTurnAnswer, onTurnCompleted, onTurnStarted, onUsage } from "./turns.ts";
+import { onError, onTurnAnswer, onTurnCompleted, onTurnStarted, onUsage, unanswerable } from "./turns.ts";
 
 const voice = voiceOf("codex");
 const dialogue = dialogueOf(voice);
@@ -120,4 +120,6 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
 const IS_QUIET =
   /^(?:thread\/(?:started|status|settings|name|goal|queue|project|section|attachment|prediction|readState|archived|unarchived|environment)(?:\/|$)|turn\/(?:diff|moderationMetadata)|item\/(?:commandExecution|fileChange|mcpToolCall|plan|autoApprovalReview)\/|item\/reasoning\/textDelta|rawResponse|account\/|remoteControl\/|hook\/|skills\/|app\/|project\/|fs\/|process\/|command\/exec|model\/(?:verification|safetyBuffering))/;
 
-export const decode = decoderOf(voice, onMessage, onLong);
+export const decode = decoderOf(voice, onMessage, (state: AppServerState, fields, out) =>
+  onLong(state, fields, out, () => unanswerable(state, out)),
+);

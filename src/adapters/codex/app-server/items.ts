@@ -51,9 +51,11 @@ export const onItem = (
   out: DecodedItem[],
 ): AppServerState => {
   const id = asName(item?.id);
-  if (id !== null && before.done.includes(id)) return before;
+  if (id !== null && before.done?.includes(id) === true) return before;
   const state = toldItem(before, phase, item, out);
-  return phase === "started" || id === null ? state : { ...state, done: appended(state.done, id, DONE_MAX) };
+  return phase === "started" || id === null
+    ? state
+    : { ...state, done: appended(state.done ?? [], id, DONE_MAX) };
 };
 
 const toldItem = (

@@ -53,8 +53,8 @@ export interface AppServerState {
   readonly turns_started: number;
   readonly turns_ended: number;
   readonly items: readonly OpenItem[];
-  /** Ids of the turn's items that are complete: what is said of one again is nothing new. */
-  readonly done: readonly string[];
+  /** Ids of the turn's items that are complete: what is said of one again is nothing new. A state of an older version has none. */
+  readonly done?: readonly string[];
   readonly asks: readonly Ask[];
   /** Items whose text was told in pieces: it is not told again when they are complete. */
   readonly in_pieces: readonly string[];
@@ -97,7 +97,6 @@ export const begin = (interactive: boolean, wanted: ThreadWanted): AppServerStat
   turns_started: 0,
   turns_ended: 0,
   items: [],
-  done: [],
   asks: [],
   in_pieces: [],
   text: null,

@@ -4,6 +4,7 @@ import type { DecodedItem } from "../../adapter.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../dialogue.ts";
 import { turnCompleted, voiceOf } from "../../events.ts";
 import { asName, asObject, type JsonObject } from "../../json.ts";
+import { UNANSWERABLE } from "../../long-requests.ts";
 import { turnBegan } from "../../steps.ts";
 import { addUsage, grownBy, NO_USAGE, threadUsage } from "../../usage.ts";
 import { unanswered } from "./asking.ts";
@@ -99,6 +100,12 @@ const turnEnded = (before: AppServerState, error: WorkerError | null, out: Decod
     usage: addUsage(state.usage, state.turn_usage),
     turn_usage: NO_USAGE,
   };
+};
+
+/** It asked for something that nobody can answer: the turn that is open ends with it, and so does its input. */
+export const unanswerable = (before: AppServerState, out: DecodedItem[]): AppServerState => {
+  const state = dialogue.refused(before, UNANSWERABLE, out);
+  return isOpen(state) ? turnEnded({ ...state, reported: UNANSWERABLE }, UNANSWERABLE, out) : state;
 };
 
 /** An `error` before the end of its turn. One that codex tries again after is none. */

@@ -354,7 +354,10 @@ describe("a question", () => {
     ]);
     expect(long('{"method":"item/completed","params":{').records).toEqual([]);
     const { state, records } = long(asks("fileChange", ""));
-    expect(records.at(-1)).toEqual({ type: "reply", closes: true });
+    expect(repliesOf(records)).toContain("end");
+    expect(ofType(records, "turn_completed")).toMatchObject([
+      { payload: { error: { code: "OUTPUT_TOO_LARGE" } } },
+    ]);
     expect(codex.finish(state, exit()).outcome.error?.code).toBe("OUTPUT_TOO_LARGE");
   });
 
