@@ -12,7 +12,7 @@ import { projections } from "./projections/projection.ts";
 import { treeRows } from "./projections/trees.ts";
 import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
-import { projectionsAreCurrent, rebuild } from "./rebuild.ts";
+import { projectionsAreSound, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
 import { subtreeSums } from "./usage.ts";
 
@@ -43,7 +43,7 @@ export const attach = (
   try {
     const history = continuity.settle(db);
     const presence = presenceOf(options.file);
-    if (!projectionsAreCurrent(db)) rebuild(db);
+    if (!projectionsAreSound(db)) rebuild(db);
     const rows = keepRows();
     const writer = makeWriter(db, projections(db, rows.forget), recent, now, newId, continuity.durable);
     const cursor = makeCursor(db, writer.head, recent);

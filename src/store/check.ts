@@ -5,10 +5,13 @@ import type { LogRecord } from "../protocol/records.ts";
 import { intactLine } from "./checksum.ts";
 import { headInMeta } from "./connection.ts";
 import { storeError } from "./failure.ts";
+import { isNewestSchema } from "./migrations/migrate.ts";
 import { allRows } from "./pages.ts";
 import type { CheckReport } from "./port.ts";
 import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
+import { projectionsAreCurrent } from "./rebuild.ts";
 import { hasRetention, makeRemoved, type Removed } from "./retention/removed.ts";
+import { spoiltLogTables, spoiltProjectionTables } from "./schema.ts";
 
 /** `notes`: of where the log lies, which a look at its records cannot know. */
 export const check = (db: Database, notes: readonly string[] = []): CheckReport => {
@@ -27,6 +30,7 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
     }[])
       if (said.integrity_check !== "ok") find(`SQLite finds: ${said.integrity_check}.`);
 
+    for (const name of spoiltTables(db)) find(`The table or index ${name} is not as it was made.`);
     resetProjections(folded);
     const projection = projections(folded);
     const versions = new Map<string, number>();
@@ -72,6 +76,12 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
   if (left > 0) findings.push(`${left} more findings are not listed.`);
   return { ok: findings.length === 0, records, head, findings, notes };
 };
+
+/** Of an older version's file this says nothing. */
+const spoiltTables = (db: Database): readonly string[] => [
+  ...(isNewestSchema(db) ? spoiltLogTables(db) : []),
+  ...(projectionsAreCurrent(db) ? spoiltProjectionTables(db) : []),
+];
 
 const NOTHING_REMOVED: Pick<Removed, "firstNotRemoved"> = { firstNotRemoved: (from) => from };
 

@@ -4,6 +4,7 @@ import { crashPoint } from "../protocol/crash-point.ts";
 import { verifiedLine } from "./checksum.ts";
 import { allRows } from "./pages.ts";
 import { PROJECTION_VERSION, projections, resetProjections } from "./projections/projection.ts";
+import { spoiltProjectionTables } from "./schema.ts";
 
 /** Returns the number of records folded. Throws STORE_CORRUPT at the first damaged record and changes nothing then. */
 export const rebuild = (db: Database): number =>
@@ -29,6 +30,10 @@ const setVersion = (db: Database): void => {
   );
 };
 
-/** True when the projections were made by this version's folds. */
+/** The projections were made by this version's folds. */
 export const projectionsAreCurrent = (db: Database): boolean =>
   db.prepare("SELECT value FROM meta WHERE key = 'projection_version'").pluck().get() === PROJECTION_VERSION;
+
+/** And their tables are as it makes them. */
+export const projectionsAreSound = (db: Database): boolean =>
+  projectionsAreCurrent(db) && spoiltProjectionTables(db).length === 0;

@@ -1,5 +1,6 @@
 /** Random damage of the file (promise R25): it is refused, told, or does not matter; nobody is given wrong data. */
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import SQLite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { openLog } from "../../src/store/log.ts";
@@ -115,4 +116,44 @@ it("a projection that is damaged is made anew from the log, and is then as it wa
   damaged.rebuild();
   expect(answersOf(damaged)).toEqual(right);
   damaged.close();
+});
+
+describe("a name that is spoilt in the schema, where every row is as it was", () => {
+  const spoil = (original: string, table: string, from: string, to: string) => {
+    const file = newFile();
+    copyFileSync(original, file);
+    const db = new SQLite(file);
+    db.unsafeMode(true);
+    db.pragma("writable_schema = ON");
+    db.prepare("UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = ?").run(from, to, table);
+    db.close();
+    return file;
+  };
+
+  it("of a projection is told by a check, and mended when the log is opened", () => {
+    const original = sound();
+    const file = spoil(original, "p_workers", "spec_seq", "spec_qeq");
+    expect(checkFile(file).findings[0]).toBe("The table or index p_workers is not as it was made.");
+    const [log, right] = [openLog({ file }), openLog({ file: original })];
+    expect(log.workers()).toEqual(right.workers());
+    expect(log.check()).toMatchObject({ ok: true });
+    for (const one of [log, right]) one.close();
+  });
+
+  it("so is an index that is not there any more", () => {
+    const file = sound();
+    const db = new SQLite(file);
+    db.exec("DROP INDEX p_workers_name");
+    db.close();
+    expect(checkFile(file).findings[0]).toBe("The table or index p_workers_name is not as it was made.");
+    const log = openLog({ file });
+    expect(log.check()).toMatchObject({ ok: true });
+    log.close();
+  });
+
+  it("of the log is refused, and told by a check", () => {
+    const file = spoil(sound(), "records", "causation_id", "causation_ie");
+    expect(() => openLog({ file })).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
+    expect(checkFile(file).findings[0]).toBe("The table or index records is not as it was made.");
+  });
 });

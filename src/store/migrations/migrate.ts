@@ -25,6 +25,9 @@ export const refuseNewer = (found: number): void => {
     );
 };
 
+export const isNewestSchema = (db: Database): boolean =>
+  db.pragma("user_version", { simple: true }) === STEPS.length;
+
 /** Returns the number of the schema. Throws STORE_FAILED for a newer schema and STORE_CORRUPT for another program's file. */
 export const migrate = (db: Database): number => {
   const found = db.pragma("user_version", { simple: true }) as number;

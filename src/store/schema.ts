@@ -1,0 +1,45 @@
+/**
+ * The tables and indexes as SQLite has them written down, against those that this version makes: a bit that is flipped there
+ * leaves every row as it was and no query that works.
+ */
+import SQLite, { type Database } from "better-sqlite3";
+import { migrate } from "./migrations/migrate.ts";
+import { resetProjections } from "./projections/projection.ts";
+
+const schemaOf = (db: Database): ReadonlyMap<string, string | null> =>
+  new Map(
+    db.prepare<[], [string, string | null]>("SELECT name, sql FROM sqlite_schema").raw().all() as [
+      string,
+      string | null,
+    ][],
+  );
+
+/** Made once: the steps of a version do not change. */
+const madeBy = (make: (db: Database) => unknown): (() => ReadonlyMap<string, string | null>) => {
+  let made: ReadonlyMap<string, string | null> | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    const db = new SQLite(":memory:");
+    try {
+      make(db);
+      made = schemaOf(db);
+      return made;
+    } finally {
+      db.close();
+    }
+  };
+};
+
+const logSchema = madeBy(migrate);
+const projectionSchema = madeBy(resetProjections);
+
+const otherThan = (expected: ReadonlyMap<string, string | null>, db: Database): readonly string[] => {
+  const found = schemaOf(db);
+  return [...expected].flatMap(([name, sql]) => (found.get(name) === sql ? [] : [name]));
+};
+
+/** Tables and indexes of the log, of this version's schema, that are missing or another. */
+export const spoiltLogTables = (db: Database): readonly string[] => otherThan(logSchema(), db);
+
+/** The same of the projections. */
+export const spoiltProjectionTables = (db: Database): readonly string[] => otherThan(projectionSchema(), db);
