@@ -7,12 +7,14 @@ export const SANDBOX_MODE = "backend.codex.exec.sandbox_mode";
 
 /**
  * No update check, no analytics (5 s at exit), and a refused connection is not retried for ever (agent-clis.md §3).
- * The user's plugins and apps are left as they are.
+ * The user's plugins and apps are left as they are. Its sandbox leaves empty directories where it could write, if it is stopped in
+ * a command: not in /tmp (§6).
  */
 export const QUIET = [
   "check_for_update_on_startup=false",
   "analytics.enabled=false",
   "features.unbounded_connection_retries=false",
+  "sandbox_workspace_write.exclude_slash_tmp=true",
 ] as const;
 
 /** Of the user's own arguments for codex, which win over --model: `-m M`, `--model M`, `-c model=M`. */

@@ -105,7 +105,7 @@ const start = async (shell: Shell, incarnation: number, session: string | undefi
     isMonitor: confined !== undefined,
     stdin,
     limits: spec.limits,
-    ...litterOf(adapter, placed),
+    ...litterOf(adapter, placed, env),
     ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
   };
   shell.starting = patiently(shell, request);
@@ -201,13 +201,16 @@ export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): 
   argv: argv.map((word) => redact.text(word)),
 });
 
-/** In its working directory, and in the others that it may work in. */
-const litterOf = ({ litter }: AgentAdapter, spec: WorkerSpec): Pick<LaunchRequest, "litter"> =>
-  litter === undefined
-    ? {}
-    : {
-        litter: [spec.cwd, ...addedDirectories(spec)].flatMap((dir) => litter.map((name) => join(dir, name))),
-      };
+/** In its working directory, in the others that it may work in, and in that of temporary files. */
+const litterOf = (
+  { litter }: AgentAdapter,
+  spec: WorkerSpec,
+  { TMPDIR: temporary }: LaunchRequest["env"],
+): Pick<LaunchRequest, "litter"> => {
+  if (litter === undefined) return {};
+  const dirs = [spec.cwd, ...addedDirectories(spec), ...(temporary === undefined ? [] : [temporary])];
+  return { litter: dirs.flatMap((dir) => litter.map((name) => join(dir, name))) };
+};
 
 /** The agent's program as sentences name it. */
 export const programOf = (argv: readonly string[]): string | undefined =>

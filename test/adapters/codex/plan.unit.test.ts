@@ -16,6 +16,8 @@ const QUIET = [
   "analytics.enabled=false",
   "-c",
   "features.unbounded_connection_retries=false",
+  "-c",
+  "sandbox_workspace_write.exclude_slash_tmp=true",
 ];
 const DENY = ["-c", 'approval_policy="never"', "-c", 'sandbox_mode="read-only"'];
 
@@ -61,7 +63,7 @@ test("permission allow bypasses the sandbox; a model is a quoted setting; extra 
   ]);
 });
 
-const SPOKEN_WITH = ["codex", "app-server", ...QUIET, "-c", "sandbox_workspace_write.exclude_slash_tmp=true"];
+const SPOKEN_WITH = ["codex", "app-server", ...QUIET];
 const INITIALIZE = `${JSON.stringify({
   id: "holdfast:initialize",
   method: "initialize",

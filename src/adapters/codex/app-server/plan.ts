@@ -10,14 +10,10 @@ import { APPROVAL_POLICY, modelInArguments, QUIET, SANDBOX_MODE } from "../setti
 import * as rpc from "./rpc.ts";
 import { type AppServerState, begin, type ThreadWanted } from "./state.ts";
 
-/** Its sandbox leaves empty directories where it could write, if it is stopped in a command: not in /tmp (agent-clis.md §6). */
-const SANDBOX = "sandbox_workspace_write.exclude_slash_tmp=true";
-
 export const plan = ({ spec, binary }: PlanContext): LaunchPlan => {
   const { addDirs, externalSandbox } = agentOptions(spec);
   const settings = [
     ...QUIET,
-    SANDBOX,
     // A JSON list of strings is one of TOML.
     ...(addDirs.length === 0 ? [] : [`sandbox_workspace_write.writable_roots=${JSON.stringify(addDirs)}`]),
   ];
