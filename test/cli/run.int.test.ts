@@ -68,6 +68,17 @@ describe("json", () => {
     expect((await against(answers, ["messages", "x", "--limit", "0"])).exit).toBe(3);
   });
 
+  it("keeps of a page of approvals whose they are, and how many", async () => {
+    const answers = { "agent/approvals": () => ({ approvals: [], cursor: "29" }) };
+    const argv = ["approvals", "h 2", "--all", "--limit", "5"];
+    expect(envelopeOf((await against(answers, argv)).stdout).warnings).toEqual([
+      "There are more: agent approvals 'h 2' --all --limit 5 --cursor 29",
+    ]);
+    expect(envelopeOf((await against(answers, ["approvals", "list"])).stdout).warnings).toEqual([
+      "There are more: agent approvals --cursor 29",
+    ]);
+  });
+
   it("is one record a line in a stream, then one ResponseEnvelope", async () => {
     const { stdout } = await against({ "agent/watch": watching }, ["watch", "fixer", "-o", "json"]);
     const lines = stdout
@@ -142,6 +153,17 @@ describe("text", () => {
     ).not.toContain("\x1b");
     expect((await against(answers, ["list", "--no-color"], { terminal: true })).stdout).not.toContain("\x1b");
     expect((await against(answers, ["list"], { terminal: true })).stdout).toContain("\x1b[32mrunning\x1b[0m");
+  });
+
+  it.each([
+    [[], "Nobody waits for a permission. See answered ones with: agent approvals --all\n"],
+    [["list", "--all"], "Nobody has asked for a permission yet.\n"],
+    [["w3"], "Worker w3 waits for no permission. See answered ones with: agent approvals w3 --all\n"],
+    [["w3", "--all"], "Worker w3 has asked for no permission yet.\n"],
+  ])("says of no approvals of %j whose are none", async (more, told) => {
+    const answers = { "agent/approvals": () => ({ approvals: [] }) };
+    const options = { terminal: true, env: { NO_COLOR: "1" } };
+    expect((await against(answers, ["approvals", ...more], options)).stderr).toBe(told);
   });
 
   it("passes an answer as it is to a file, and harmless to a terminal", async () => {
