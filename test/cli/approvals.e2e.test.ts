@@ -151,7 +151,17 @@ it("a turn of a conversation is ended, and the conversation goes on", async () =
   const { data } = await commands.agent("ask", "talker", "hello", "--timeout", "20s");
   expect(data).toMatchObject({ text: "heard hello" });
   expect(await commands.agent("cancel", "talker")).toMatchObject({ data: { effect: "noop" } });
+  expect((await commands.text("info", "talker")).stdout).toContain("open: agent send talker TEXT");
   await commands.agent("kill", "talker");
+  await commands.agent("wait", "talker");
+  expect((await commands.text("info", "talker")).stdout).not.toContain("agent send");
+  expect(await commands.agent("cancel", "talker")).toMatchObject({
+    exit: 6,
+    error: {
+      message: expect.stringContaining("has ended: it has no turn to cancel."),
+      suggestion: "See what it did: agent logs talker",
+    },
+  });
 });
 
 it("mistakes are told before anything starts", async () => {

@@ -172,6 +172,19 @@ describe("text", () => {
     expect((await against(answers, ["output", "x"], { terminal: true })).stdout).toBe("ab\n\n");
   });
 
+  it("tells of no records that follow where nobody knows the worker", async () => {
+    const refuse = () => {
+      throw new HoldfastError("WORKER_NOT_FOUND", 'No worker has the id or name "nope".');
+    };
+    const told = async (answers: Record<string, Answerer>) =>
+      (await against(answers, ["watch", "nope"], { terminal: true, env: { NO_COLOR: "1" } })).stderr;
+    expect(await told({ "agent/info": refuse, "agent/watch": refuse })).toMatch(/^error: No worker has/);
+    await daemon?.close();
+    daemon = undefined;
+    const list = { "agent/list": () => ({ workers: [worker()] }) };
+    expect(await told({ ...list, "agent/watch": watching })).toContain("New records follow here");
+  });
+
   it("never passes an escape of an agent on in watch", async () => {
     const emit: Answerer = (_data, send) => {
       send(said("\x1b]0;owned\x07\x1b[2Jhello"));

@@ -2,6 +2,7 @@
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { argumentOf } from "../../protocol/permission-rules.ts";
+import { isEnded } from "../../protocol/worker.ts";
 import type { ApprovalRow, WorkerRow } from "../../store/port.ts";
 import { attempt, attemptAsync } from "../attempt.ts";
 import type { Core } from "../core.ts";
@@ -131,6 +132,10 @@ const isOver = ({ approval_id, state, by }: ApprovalRow): HoldfastError =>
   );
 
 const noTurnToCancel = (row: WorkerRow, isLive: boolean): HoldfastError => {
+  if (isEnded(row.state))
+    return new HoldfastError("INVALID_STATE", `Worker ${row.id} has ended: it has no turn to cancel.`, {
+      suggestion: `See what it did: agent logs ${row.name ?? row.id}`,
+    });
   const suggestion = `End it instead: agent kill ${row.name ?? row.id}`;
   if (!isLive)
     return new HoldfastError("INVALID_STATE", `Worker ${row.id} has no agent that takes messages.`, {
