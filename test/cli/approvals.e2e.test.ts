@@ -80,6 +80,22 @@ it("whoever waits for the worker is told once on stderr that a permission is ope
   expect(stderr).not.toContain("next");
 });
 
+it("whoever waits for the end of a conversation is told once that it waits for a message, and how it ends", async () => {
+  const env = ["--env", `CLAUDE_BINARY=${AGENT}`, "--env", `LEDGER=${join(commands.home, "chat")}`];
+  const waiting = commands.start(["spawn", "claude", "hi", "-i", "--name", "chat", "--wait", ...env]);
+  const told =
+    "chat waits for a message, and does not end by itself: agent send chat TEXT, or agent send chat --close";
+  await until(async () => waiting.err().includes(told));
+  expect((await commands.agent("ask", "chat", "hello", "--timeout", "20s")).exit).toBe(0);
+  const other = commands.start(["wait", "chat"]);
+  await until(async () => other.err().includes(told));
+  await commands.agent("send", "chat", "--close");
+  expect((await other.ended).exit).toBe(0);
+  const { exit, stderr } = await waiting.ended;
+  expect(exit).toBe(0);
+  expect(stderr.split(told)).toHaveLength(2);
+});
+
 it("a question is told of its permission, too", async () => {
   const env = ["--env", `CLAUDE_BINARY=${AGENT}`, "--env", `LEDGER=${join(commands.home, "asked")}`];
   await commands.agent("spawn", "claude", "-i", "--name", "asked", "--permission", "ask", ...env);
