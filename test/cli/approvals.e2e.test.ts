@@ -147,7 +147,22 @@ it("an answer reaches the agent over a daemon that was killed with -9 in between
   const ledger = await spawnAsking("steady", "--permission", "ask");
   await untilAsked("steady");
   const { data } = await commands.agent("daemon", "status");
-  process.kill((data as { pid: number }).pid, "SIGKILL");
+  const { pid } = data as { readonly pid: number };
+  process.kill(pid, "SIGKILL");
+  const suggestion =
+    "The last one was killed; agents that it ran go on. Take them over with: agent daemon start";
+  expect(await commands.agent("approvals", "approve", "steady")).toMatchObject({
+    exit: 4,
+    error: { code: "SUPERVISOR_DOWN", suggestion },
+  });
+  const { checks } = (await commands.agent("doctor")).data as unknown as {
+    readonly checks: readonly { readonly name: string; readonly result: string; readonly finding: string }[];
+  };
+  expect(checks.find(({ name }) => name === "daemon")).toMatchObject({
+    result: "warn",
+    finding: expect.stringContaining(`pid ${pid} is gone`),
+    fix: "agent daemon start takes them over.",
+  });
   await commands.agent("daemon", "start");
   expect((await commands.agent("approvals", "approve", "steady")).exit).toBe(0);
   expect((await commands.agent("wait", "steady")).exit).toBe(0);
