@@ -74,7 +74,7 @@ export const cliPage = (): string => `# The \`agent\` command
 Generated from \`src/protocol/commands.ts\` by \`npm run docs\`; \`agent manifest\` says the same to programs, with the JSON Schemas. Errors:
 [errors.md](errors.md).
 
-A worker is named by its id, a unique prefix of it, or its name; a supervisor by its path (\`crew/fixer\`). Durations are \`500ms\`, \`10s\`, \`5m\`, \`2h\`, sizes
+A worker is named by its id, a unique prefix of it (4 characters or more), or its name; a supervisor by its path (\`crew/fixer\`). Durations are \`500ms\`, \`10s\`, \`5m\`, \`2h\`, sizes
 \`64KB\`, \`1MB\`.
 
 ## Everywhere

@@ -16,6 +16,13 @@ const FIRST_WORDS = [
 export const childrenOf = (word: string): readonly CommandDef[] =>
   COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === word);
 
+/** Of a command that is a group too: its second word is near a command of the group. */
+export const isMistyped = ({ words: [group = "", word = ""] }: Typed): boolean =>
+  nearest(
+    word,
+    childrenOf(group).map((child) => child.words[1]!),
+  ) !== undefined;
+
 export interface Typed {
   readonly argv: readonly string[];
   /** Its first words that are no flags, and where they stand. */
@@ -33,9 +40,10 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
   const name = isGroup ? words.join(" ") : words[0]!;
   const renamed = RENAMED.find(({ from }) => from === name);
   if (renamed !== undefined) {
-    const line = lineOf(replaced(typed, isGroup ? 2 : 1, renamed.to));
-    if (!isTellable(line)) return unknown(name, renamed.to, line);
-    return new HoldfastError("COMMAND_RENAMED", `"${name}" is called ${renamed.to.join(" ")} here.`, {
+    const to = (words.length > 1 && renamed.of) || renamed.to;
+    const line = lineOf(replaced(typed, isGroup ? 2 : 1, to));
+    if (!isTellable(line)) return unknown(name, to, line);
+    return new HoldfastError("COMMAND_RENAMED", `"${name}" is called ${to.join(" ")} here.`, {
       redirect: { command: line, permanent: true, reason: "renamed" },
       suggestion: `Run: ${line}`,
     });

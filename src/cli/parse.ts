@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { type ArgDef, COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { didYouMean, nearest } from "../protocol/suggest.ts";
-import { childrenOf, noSuchCommand, type Reader, type Typed } from "./misnamed.ts";
+import { childrenOf, isMistyped, noSuchCommand, type Reader, type Typed } from "./misnamed.ts";
 import { readValue } from "./values.ts";
 
 export interface Call {
@@ -266,6 +266,10 @@ export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
     command.args.some((arg) => arg.variadic) ? Number.POSITIVE_INFINITY : command.args.length,
   );
   if (read.values.help) return { kind: "help", words: command.words, flags: read.values };
+  // `approvals approv fixer`: one word more than `approvals ID` takes.
+  const isOver = command.words.length === 1 && read.positionals.length > command.args.length;
+  if (isOver && isMistyped({ argv, at, words }))
+    return failed(read.values, { unknown: noSuchCommand({ argv, words, at }, reader) });
   const args = command.argv ? read.positionals : [...read.positionals, ...(read.argv ?? [])];
   const problems = read.values.schema ? read.problems : [...read.problems, ...checkArgs(command, args)];
   return {

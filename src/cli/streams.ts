@@ -1,4 +1,5 @@
-/** The process's own streams. A reader that went away (EPIPE) ends the command quietly with 0 (requirements F-014). */
+/** The process's own streams. A reader that went away (EPIPE) ends the command quietly with 0 (requirements F-014), a full disk with a sentence. */
+import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { asHoldfastError } from "../protocol/errors.ts";
 import { redactText } from "../protocol/redact.ts";
@@ -6,7 +7,10 @@ import type { Streams } from "./context.ts";
 
 export const processStreams = (): Streams => {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (cause: NodeJS.ErrnoException) => process.exit(cause.code === "EPIPE" ? 0 : 1));
+    stream.on("error", (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== "EPIPE" && stream === process.stdout) tellWriteError(cause);
+      process.exit(cause.code === "EPIPE" ? 0 : 1);
+    });
   }
   return {
     stdout: (text) => {
@@ -21,6 +25,15 @@ export const processStreams = (): Streams => {
     columns: isatty(1) ? process.stdout.columns : undefined,
     rows: isatty(1) ? process.stdout.rows : undefined,
   };
+};
+
+/** At once: the process ends with the next call. */
+const tellWriteError = ({ message }: Error): void => {
+  try {
+    writeSync(2, `write error: ${message}\n`);
+  } catch {
+    // stderr cannot be written to either.
+  }
 };
 
 /** Ends the process once everything written has been taken. */

@@ -29,11 +29,19 @@ export const connectDaemon = async (options: ConnectOptions): Promise<Socket> =>
   if (socket !== undefined) return socket;
   if (bundle === undefined)
     throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, {
-      suggestion: "Start it with: agent daemon start (agent spawn does so by itself).",
+      suggestion: wasKilled(stateDir)
+        ? "The last one was killed; agents that it ran go on. Take them over with: agent daemon start"
+        : "Start it with: agent daemon start (agent spawn does so by itself).",
     });
   // Loaded here: `node:child_process` costs every client a tenth of its start, and few start a daemon.
   const { startDaemon } = await import("./start.ts");
   return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
+};
+
+/** One that stops takes its file away. */
+const wasKilled = (stateDir: string): boolean => {
+  const holder = readDaemonFile(stateDir);
+  return holder !== undefined && !isHolderAlive(holder);
 };
 
 /** Where a daemon lives whose socket is gone, it is about to stop, or to make the socket again; or the next one takes over. */

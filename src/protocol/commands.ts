@@ -305,12 +305,24 @@ const digest: ArgDef = { name: "DIGEST", help: "sha256:… as `agent cas put` pr
 /** Of "hello". */
 const EXAMPLE_DIGEST = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 /** What other tools call a command of ours: told as a redirect, once and for all (decision 0025). */
-export const RENAMED: readonly { readonly from: string; readonly to: readonly string[] }[] = [
+export const RENAMED: readonly {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** Where a word follows it, which names a worker. */
+  readonly of?: readonly string[];
+}[] = [
   { from: "apply", to: ["up"] },
+  { from: "approve", to: ["approvals", "approve"] },
+  { from: "attach", to: ["watch"] },
   { from: "delete", to: ["kill"] },
+  { from: "deny", to: ["approvals", "deny"] },
   { from: "describe", to: ["info"] },
+  { from: "exec", to: ["spawn"] },
   { from: "inspect", to: ["info"] },
   { from: "ls", to: ["list"] },
+  { from: "rm", to: ["kill"] },
+  { from: "run", to: ["spawn"] },
+  { from: "status", to: ["daemon", "status"], of: ["info"] },
   { from: "stop", to: ["kill"] },
   { from: "db vacuum", to: ["db", "gc"] },
   { from: "db verify", to: ["db", "check"] },

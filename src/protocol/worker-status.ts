@@ -15,3 +15,6 @@ export const statusOf = (state: WorkerState): WorkerStatus => {
       return state;
   }
 };
+
+/** The reason that is shown of a conversation between two turns. */
+export const WAITS_FOR_MESSAGE = "waits for a message";

@@ -24,7 +24,7 @@ export const resolveRef = (log: Workers, ref: string): WorkerRow | HoldfastError
     return new HoldfastError(
       "WORKER_NOT_FOUND",
       `No worker has the id or name "${ref}".`,
-      hintOf(log.living(), ref),
+      hintOf(log.living(), ref, log.withPrefix(ref.toUpperCase(), 1).length > 0),
     );
   return ambiguous(
     ref,
@@ -40,10 +40,16 @@ export const ambiguous = (ref: string, found: readonly string[]): HoldfastError 
   return new HoldfastError("AMBIGUOUS_ID", `"${ref}" is the beginning of ${count} ids: ${shown}${more}.`);
 };
 
-/** A worker of a file is named by its whole path; who gives the last part of it is told the rest. */
-const hintOf = (living: readonly WorkerRow[], ref: string): { readonly suggestion?: string } => {
+export const TOO_SHORT = `The beginning of an id needs ${PREFIX_MIN_CHARS} characters or more.`;
+
+/** A worker of a file is named by its whole path; who gives the last part of it is told the rest. `begins`: an id does so with it. */
+const hintOf = (
+  living: readonly WorkerRow[],
+  ref: string,
+  begins: boolean,
+): { readonly suggestion?: string } => {
   const paths = new Set(living.flatMap(({ name }) => (name?.endsWith(`/${ref}`) ? [name] : [])));
-  if (paths.size === 0) return {};
+  if (paths.size === 0) return begins ? { suggestion: TOO_SHORT } : {};
   const shown = [...paths].slice(0, SHOWN_MAX).join(", ");
   return {
     suggestion: `A worker of a file is named by its path: ${shown}${paths.size > SHOWN_MAX ? ", …" : ""}.`,

@@ -80,6 +80,22 @@ it("whoever waits for the worker is told once on stderr that a permission is ope
   expect(stderr).not.toContain("next");
 });
 
+it("whoever waits for the end of a conversation is told once that it waits for a message, and how it ends", async () => {
+  const env = ["--env", `CLAUDE_BINARY=${AGENT}`, "--env", `LEDGER=${join(commands.home, "chat")}`];
+  const waiting = commands.start(["spawn", "claude", "hi", "-i", "--name", "chat", "--wait", ...env]);
+  const told =
+    "chat waits for a message, and does not end by itself: agent send chat TEXT, or agent send chat --close";
+  await until(async () => waiting.err().includes(told));
+  expect((await commands.agent("ask", "chat", "hello", "--timeout", "20s")).exit).toBe(0);
+  const other = commands.start(["wait", "chat"]);
+  await until(async () => other.err().includes(told));
+  await commands.agent("send", "chat", "--close");
+  expect((await other.ended).exit).toBe(0);
+  const { exit, stderr } = await waiting.ended;
+  expect(exit).toBe(0);
+  expect(stderr.split(told)).toHaveLength(2);
+});
+
 it("a question is told of its permission, too", async () => {
   const env = ["--env", `CLAUDE_BINARY=${AGENT}`, "--env", `LEDGER=${join(commands.home, "asked")}`];
   await commands.agent("spawn", "claude", "-i", "--name", "asked", "--permission", "ask", ...env);
@@ -131,7 +147,22 @@ it("an answer reaches the agent over a daemon that was killed with -9 in between
   const ledger = await spawnAsking("steady", "--permission", "ask");
   await untilAsked("steady");
   const { data } = await commands.agent("daemon", "status");
-  process.kill((data as { pid: number }).pid, "SIGKILL");
+  const { pid } = data as { readonly pid: number };
+  process.kill(pid, "SIGKILL");
+  const suggestion =
+    "The last one was killed; agents that it ran go on. Take them over with: agent daemon start";
+  expect(await commands.agent("approvals", "approve", "steady")).toMatchObject({
+    exit: 4,
+    error: { code: "SUPERVISOR_DOWN", suggestion },
+  });
+  const { checks } = (await commands.agent("doctor")).data as unknown as {
+    readonly checks: readonly { readonly name: string; readonly result: string; readonly finding: string }[];
+  };
+  expect(checks.find(({ name }) => name === "daemon")).toMatchObject({
+    result: "warn",
+    finding: expect.stringContaining(`pid ${pid} is gone`),
+    fix: "agent daemon start takes them over.",
+  });
   await commands.agent("daemon", "start");
   expect((await commands.agent("approvals", "approve", "steady")).exit).toBe(0);
   expect((await commands.agent("wait", "steady")).exit).toBe(0);
@@ -151,7 +182,17 @@ it("a turn of a conversation is ended, and the conversation goes on", async () =
   const { data } = await commands.agent("ask", "talker", "hello", "--timeout", "20s");
   expect(data).toMatchObject({ text: "heard hello" });
   expect(await commands.agent("cancel", "talker")).toMatchObject({ data: { effect: "noop" } });
+  expect((await commands.text("info", "talker")).stdout).toContain("open: agent send talker TEXT");
   await commands.agent("kill", "talker");
+  await commands.agent("wait", "talker");
+  expect((await commands.text("info", "talker")).stdout).not.toContain("agent send");
+  expect(await commands.agent("cancel", "talker")).toMatchObject({
+    exit: 6,
+    error: {
+      message: expect.stringContaining("has ended: it has no turn to cancel."),
+      suggestion: "See what it did: agent logs talker",
+    },
+  });
 });
 
 it("mistakes are told before anything starts", async () => {

@@ -284,6 +284,8 @@ it.each<[string[], string]>([
 it.each([
   [["spwan"], 'There is no command "spwan"; did you mean agent spawn?'],
   [["daemon", "stp"], 'There is no command "daemon stp"; did you mean agent daemon stop?'],
+  [["approvals", "dny", "k2"], 'There is no command "approvals dny"; did you mean agent approvals deny?'],
+  [["approvals", "k1", "k2"], 'agent approvals does not take "k2".'],
   [["capabilities", "cluade"], 'There is no kind "cluade"; did you mean claude?'],
   [["kill"], "agent kill needs an ID, or --all."],
   [["kill", "a", "--all"], "agent kill takes IDs or --all, not both."],

@@ -92,8 +92,17 @@ describe("a command of another name", () => {
     [["ls", "-q"], "agent list -q", true, "renamed"],
     [["-o", "json", "stop", "fixer"], "agent -o json kill fixer", true, "renamed"],
     [["db", "verify"], "agent db check", true, "renamed"],
+    [["approve", "k2"], "agent approvals approve k2", true, "renamed"],
+    [["deny", "k2", "--reason", "no"], "agent approvals deny k2 --reason no", true, "renamed"],
+    [["run", "--", "true"], "agent spawn -- true", true, "renamed"],
+    [["exec", "claude", "hi"], "agent spawn claude hi", true, "renamed"],
+    [["rm", "k2"], "agent kill k2", true, "renamed"],
+    [["status"], "agent daemon status", true, "renamed"],
+    [["status", "k2"], "agent info k2", true, "renamed"],
+    [["attach", "k2"], "agent watch k2", true, "renamed"],
     [["spwan", "-l", "k=a b", "--", "true"], "agent spawn -l 'k=a b' -- true", false, "typo_corrected"],
     [["daemon", "strat"], "agent daemon start", false, "typo_corrected"],
+    [["approvals", "approv", "k2"], "agent approvals approve k2", false, "typo_corrected"],
   ] as const)("%j is redirected to %s", async (argv, command, permanent, reason) => {
     const { exit, stdout } = await agent(argv);
     expect(exit).toBe(13);

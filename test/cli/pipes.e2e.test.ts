@@ -1,10 +1,10 @@
 /** Files that are pipes: nobody may ever write to them, or much more than can be taken. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, readdirSync, readlinkSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makeCommands, until } from "./support/commands.ts";
+import { MAIN, makeCommands, until } from "./support/commands.ts";
 
 const setUp = () => {
   const commands = makeCommands();
@@ -45,6 +45,19 @@ test.each([
   await until(() => hasOpened(child.pid!, pipe));
   child.kill(signal);
   expect((await ended).exit).toBe(exit);
+});
+
+test("what cannot be written to stdout ends the command with a sentence", () => {
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, "--help"], {
+    stdio: ["ignore", full, "pipe"],
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^write error: .*ENOSPC.*\n$/),
+  });
 });
 
 test("what a pipe holds is read to its end", async () => {

@@ -68,6 +68,17 @@ describe("json", () => {
     expect((await against(answers, ["messages", "x", "--limit", "0"])).exit).toBe(3);
   });
 
+  it("keeps of a page of approvals whose they are, and how many", async () => {
+    const answers = { "agent/approvals": () => ({ approvals: [], cursor: "29" }) };
+    const argv = ["approvals", "h 2", "--all", "--limit", "5"];
+    expect(envelopeOf((await against(answers, argv)).stdout).warnings).toEqual([
+      "There are more: agent approvals 'h 2' --all --limit 5 --cursor 29",
+    ]);
+    expect(envelopeOf((await against(answers, ["approvals", "list"])).stdout).warnings).toEqual([
+      "There are more: agent approvals --cursor 29",
+    ]);
+  });
+
   it("is one record a line in a stream, then one ResponseEnvelope", async () => {
     const { stdout } = await against({ "agent/watch": watching }, ["watch", "fixer", "-o", "json"]);
     const lines = stdout
@@ -144,10 +155,34 @@ describe("text", () => {
     expect((await against(answers, ["list"], { terminal: true })).stdout).toContain("\x1b[32mrunning\x1b[0m");
   });
 
+  it.each([
+    [[], "Nobody waits for a permission. See answered ones with: agent approvals --all\n"],
+    [["list", "--all"], "Nobody has asked for a permission yet.\n"],
+    [["w3"], "Worker w3 waits for no permission. See answered ones with: agent approvals w3 --all\n"],
+    [["w3", "--all"], "Worker w3 has asked for no permission yet.\n"],
+  ])("says of no approvals of %j whose are none", async (more, told) => {
+    const answers = { "agent/approvals": () => ({ approvals: [] }) };
+    const options = { terminal: true, env: { NO_COLOR: "1" } };
+    expect((await against(answers, ["approvals", ...more], options)).stderr).toBe(told);
+  });
+
   it("passes an answer as it is to a file, and harmless to a terminal", async () => {
     const answers = { "agent/output": () => ({ id: ID, text: "a\x1b[31mb\n\n", truncated: false }) };
     expect((await against(answers, ["output", "x", "-o", "text"])).stdout).toBe("a\x1b[31mb\n\n");
     expect((await against(answers, ["output", "x"], { terminal: true })).stdout).toBe("ab\n\n");
+  });
+
+  it("tells of no records that follow where nobody knows the worker", async () => {
+    const refuse = () => {
+      throw new HoldfastError("WORKER_NOT_FOUND", 'No worker has the id or name "nope".');
+    };
+    const told = async (answers: Record<string, Answerer>) =>
+      (await against(answers, ["watch", "nope"], { terminal: true, env: { NO_COLOR: "1" } })).stderr;
+    expect(await told({ "agent/info": refuse, "agent/watch": refuse })).toMatch(/^error: No worker has/);
+    await daemon?.close();
+    daemon = undefined;
+    const list = { "agent/list": () => ({ workers: [worker()] }) };
+    expect(await told({ ...list, "agent/watch": watching })).toContain("New records follow here");
   });
 
   it("never passes an escape of an agent on in watch", async () => {

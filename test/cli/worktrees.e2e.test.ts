@@ -225,4 +225,7 @@ it("a worker without one cannot tell what it changed, and says what to do", asyn
   expect({ exit, code: error?.code }).toEqual({ exit: 3, code: "UNSUPPORTED_CAPABILITY" });
   expect(error!.message).toContain("has no worktree of its own");
   expect(error!.suggestion).toContain("--worktree");
+  const removed = await commands.agent("worktree", "remove", "plain");
+  expect(JSON.stringify(removed)).toContain("has no worktree of its own.");
+  expect(JSON.stringify(removed)).toContain("There is nothing to remove");
 });

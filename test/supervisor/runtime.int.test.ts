@@ -248,6 +248,18 @@ describe("kill", () => {
     }),
   );
 
+  it.effect("takes no beginning of an id that is too short, and says how long it must be", () =>
+    Effect.gen(function* () {
+      const { runtime } = yield* memoryRuntime;
+      const { id } = yield* runtime.spawn(spec());
+      const suggestion = (ref: string) =>
+        Effect.map(Effect.flip(runtime.info(ref)), (error) => error.suggestion);
+      expect(yield* suggestion(id.slice(0, 3))).toBe("The beginning of an id needs 4 characters or more.");
+      expect(yield* suggestion("n")).toBe("List the workers with `agent list --all`.");
+      expect((yield* runtime.info(id.slice(0, 4))).id).toBe(id);
+    }),
+  );
+
   it.effect("of a subtree ends all that its agents spawned", () =>
     Effect.gen(function* () {
       const { runtime, memory } = yield* memoryRuntime;

@@ -1,6 +1,10 @@
-/** Beside a command that waits for agents: that one of them waits for a person, and how to answer it. Each request is told once. */
+/**
+ * Beside a command that waits for agents: that one of them waits for a person, and how to answer it. Each request for a
+ * permission is told once, and once of each conversation that it waits for a message.
+ */
 import { APPROVAL_TOLD_AFTER_MS } from "../../protocol/limits.ts";
-import type { ApprovalView } from "../../supervisor/replies.ts";
+import { WAITS_FOR_MESSAGE } from "../../protocol/worker-status.ts";
+import type { ApprovalView, WorkerView } from "../../supervisor/replies.ts";
 import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 import { oneLine } from "../render/terminal.ts";
@@ -10,9 +14,10 @@ export interface ApprovalsAside {
   beside<T>(client: Client, work: () => Promise<T>): Promise<T>;
 }
 
-/** `refs`: ids of workers, beginnings of ids, or names. */
-export const approvalsAside = (context: Context, refs: readonly string[]): ApprovalsAside => {
+/** `refs`: ids of workers, beginnings of ids, or names. `ends`: their ends are waited for, which no conversation comes to by itself. */
+export const approvalsAside = (context: Context, refs: readonly string[], ends = false): ApprovalsAside => {
   const told = new Set<string>();
+  const types = ["approval_requested", ...(ends ? MAY_WAIT_AFTER : [])];
 
   const isMeant = ({ worker, worker_id }: ApprovalView): boolean =>
     refs.some((ref) => worker === ref || worker_id.startsWith(ref.toUpperCase()));
@@ -28,6 +33,14 @@ export const approvalsAside = (context: Context, refs: readonly string[]): Appro
       const look = (): void => {
         timer = undefined;
         client.request("agent/approvals", {}).then(tell, () => undefined);
+        if (ends) conversations(client, refs).then(tellWaiting, () => undefined);
+      };
+      const tellWaiting = (found: readonly WorkerView[]): void => {
+        for (const { id, name } of found) {
+          if (isOver || told.has(id)) continue;
+          told.add(id);
+          context.notice(sentenceOfWaiting(oneLine(name ?? id)));
+        }
       };
       const tell = ({ approvals }: { readonly approvals: readonly ApprovalView[] }): void => {
         if (isOver) return;
@@ -38,9 +51,7 @@ export const approvalsAside = (context: Context, refs: readonly string[]): Appro
         }
       };
       lookSoon();
-      client
-        .watch({ ids: [...refs], types: ["approval_requested"], follow: true }, lookSoon)
-        .catch(() => undefined);
+      client.watch({ ids: [...refs], types, follow: true }, lookSoon).catch(() => undefined);
       try {
         return await work();
       } finally {
@@ -53,3 +64,23 @@ export const approvalsAside = (context: Context, refs: readonly string[]): Appro
 
 const sentenceOf = ({ worker, worker_id, tool, approval_id }: ApprovalView): string =>
   `${oneLine(worker ?? worker_id)} waits for a permission to use ${oneLine(tool ?? "a tool")}: agent approvals approve ${approval_id} (or deny)`;
+
+/** Of more workers it is not looked what they wait for. */
+const LOOKED_AT_MAX = 32;
+/** After these a conversation may have nothing to do. */
+const MAY_WAIT_AFTER = ["worker_spawned", "turn_completed"];
+
+/** Those of the workers that wait for a message, and are not about to end because no other one comes. */
+const conversations = async (client: Client, refs: readonly string[]): Promise<readonly WorkerView[]> => {
+  const infos = await Promise.all(
+    refs.slice(0, LOOKED_AT_MAX).map((id) => client.request("agent/info", { id })),
+  );
+  const waiting = infos.filter(({ reason }) => reason === WAITS_FOR_MESSAGE);
+  const isClosing = async ({ id }: WorkerView): Promise<boolean> =>
+    (await client.request("agent/messages", { id })).messages.some(({ closes }) => closes);
+  const closing = await Promise.all(waiting.map(isClosing));
+  return waiting.filter((_, index) => !closing[index]);
+};
+
+const sentenceOfWaiting = (worker: string): string =>
+  `${worker} waits for a message, and does not end by itself: agent send ${worker} TEXT, or agent send ${worker} --close`;

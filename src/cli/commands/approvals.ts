@@ -1,25 +1,31 @@
 /** agent approvals, approvals approve, approvals deny, and cancel: what agents ask before they act, and how a turn is ended. */
 import { success } from "../../protocol/outcome.ts";
+import { commandLine } from "../../protocol/shell.ts";
 import type { Context, Handler } from "../context.ts";
 
 export const approvals: Handler = async (context) => {
   const { all, limit, cursor } = context.flags as { all?: boolean; limit?: number; cursor?: string };
-  const [id] = context.call.args;
+  const [typed] = context.call.args;
+  const id = typed === "list" ? undefined : typed;
   const page = await (await context.connect()).request("agent/approvals", {
-    id: id === "list" ? undefined : id,
+    id,
     all: all === true,
     limit,
     cursor,
   });
-  if (page.approvals.length === 0)
-    context.hint(
-      all
-        ? "Nobody has asked for a permission yet."
-        : "Nobody waits for a permission. See answered ones with: agent approvals --all",
-    );
+  const again = ["agent", "approvals", ...(id === undefined ? [] : [id])];
+  if (page.approvals.length === 0) context.hint(nothingOf(id, all === true, [...again, "--all"]));
   if (page.cursor === undefined) return success(page);
-  context.warn(`There are more: agent approvals${all ? " --all" : ""} --cursor ${page.cursor}`);
+  const flags = [...(all ? ["--all"] : []), ...(limit === undefined ? [] : ["--limit", String(limit)])];
+  context.warn(`There are more: ${commandLine([...again, ...flags, "--cursor", page.cursor])}`);
   return { ...success(page), meta: { truncated: true, cursor: page.cursor } };
+};
+
+const nothingOf = (id: string | undefined, all: boolean, withAnswered: readonly string[]): string => {
+  const who = id === undefined ? "Nobody" : `Worker ${id}`;
+  if (all) return `${who} has asked for ${id === undefined ? "a" : "no"} permission yet.`;
+  const waits = `${who} waits for ${id === undefined ? "a" : "no"} permission.`;
+  return `${waits} See answered ones with: ${commandLine(withAnswered)}`;
 };
 
 const decided =

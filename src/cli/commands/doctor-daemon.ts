@@ -24,13 +24,14 @@ export const daemon = async (context: Context): Promise<Check> => {
     if (error.code !== "SUPERVISOR_DOWN")
       return { name, result: "fail", finding: error.message, fix: error.suggestion };
     const stale = readDaemonFile(context.stateDir);
-    return {
-      name,
-      result: "ok",
-      finding: stale
-        ? `does not run: pid ${stale.pid} is gone; agent daemon start takes over what it left`
-        : "does not run; agent spawn starts it",
-    };
+    return stale === undefined
+      ? { name, result: "ok", finding: "does not run; agent spawn starts it" }
+      : {
+          name,
+          result: "warn",
+          finding: `does not run: pid ${stale.pid} is gone, and was not stopped; agents that it ran go on`,
+          fix: "agent daemon start takes them over.",
+        };
   }
 };
 

@@ -63,7 +63,7 @@ export const waitFor = async (
   const left = () =>
     deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
   const done = context.progress(`waiting for ${ids.join(", ")}`);
-  const aside = approvalsAside(context, ids);
+  const aside = approvalsAside(context, ids, true);
   try {
     const { results } = await outlasting(
       context,

@@ -24,11 +24,15 @@ export const watch = async (context: Context): Promise<Result> => {
   const ids = [...call.args];
   leavesRunning(context, ids);
   const isNewOnly = flags.from === undefined && flags.since === undefined;
-  await context.connect();
-  if (isNewOnly)
+  const client = await context.connect();
+  if (isNewOnly) {
+    // Of one that nobody knows nothing follows.
+    if (context.mode === "text" && context.isStderrTerminal)
+      for (const id of ids) await client.request("agent/info", { id });
     context.hint(
       "New records follow here; earlier ones: --from 0 or --since 1h. Ctrl-C ends this, not the workers.",
     );
+  }
   const query = {
     ids,
     all: ids.length === 0,

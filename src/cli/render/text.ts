@@ -249,7 +249,12 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
       budget.owner === worker.id ? "budget" : `budget of ${oneLine(budget.owner)}`,
       paint(budget.state === "open" ? "plain" : "warn", spentWords(budget)),
     ]),
-    ["stdin", spec.interactive ? `open: agent send ${worker.name ?? worker.id} TEXT` : null],
+    [
+      "stdin",
+      spec.interactive && worker.ended_at === null
+        ? `open: agent send ${worker.name ?? worker.id} TEXT`
+        : null,
+    ],
     ["supervisor", worker.supervisor],
     ["parent", worker.parent],
     ["session", worker.session_id && oneLine(worker.session_id)],

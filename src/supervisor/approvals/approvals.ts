@@ -2,12 +2,13 @@
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { argumentOf } from "../../protocol/permission-rules.ts";
+import { isEnded } from "../../protocol/worker.ts";
 import type { ApprovalRow, WorkerRow } from "../../store/port.ts";
 import { attempt, attemptAsync } from "../attempt.ts";
 import type { Core } from "../core.ts";
 import type { RuntimeApi } from "../facade.ts";
 import type { ApprovalView } from "../replies.ts";
-import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, resolveRef } from "../resolve.ts";
+import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, resolveRef, TOO_SHORT } from "../resolve.ts";
 
 export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "approve" | "cancel"> => {
   const { services, roster, find } = core;
@@ -33,15 +34,15 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
       const row = yield* attempt(() => log.approval(id));
       if (row !== undefined) return row;
       const worker = yield* attempt(() => resolveRef(log, ref));
-      const rows =
-        ref.length < PREFIX_MIN_CHARS
-          ? []
-          : yield* attempt(() => log.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
+      const begun = yield* attempt(() => log.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
+      const rows = ref.length < PREFIX_MIN_CHARS ? [] : begun;
       const isNamed = !(worker instanceof HoldfastError) && (worker.id === id || worker.name === ref);
+      const isUnknown = worker instanceof HoldfastError && worker.code === "WORKER_NOT_FOUND";
       const [first] = rows;
+      if (first === undefined && isUnknown)
+        return yield* Effect.fail(isNeither(ref, worker, begun.length > 0));
       if (first === undefined || isNamed)
         return worker instanceof HoldfastError ? yield* Effect.fail(worker) : worker;
-      const isUnknown = worker instanceof HoldfastError && worker.code === "WORKER_NOT_FOUND";
       if (rows.length === 1 && isUnknown) return first;
       if (worker instanceof HoldfastError && !isUnknown) return yield* Effect.fail(worker);
       const found = [
@@ -103,6 +104,14 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
   };
 };
 
+/** `begins`: the id of a request does so with it. */
+const isNeither = (ref: string, { code, info }: HoldfastError, begins: boolean): HoldfastError => {
+  const hint = info.suggestion ?? (begins ? TOO_SHORT : undefined);
+  return new HoldfastError(code, `No request has the id "${ref}", and no worker that id or name.`, {
+    suggestion: [...(hint === undefined ? [] : [hint]), "See what waits: agent approvals"].join(" "),
+  });
+};
+
 const asksNothing = (worker: WorkerRow): HoldfastError =>
   new HoldfastError("INVALID_STATE", `Worker ${worker.name ?? worker.id} waits for no permission.`, {
     suggestion: "See what waits: agent approvals",
@@ -123,6 +132,10 @@ const isOver = ({ approval_id, state, by }: ApprovalRow): HoldfastError =>
   );
 
 const noTurnToCancel = (row: WorkerRow, isLive: boolean): HoldfastError => {
+  if (isEnded(row.state))
+    return new HoldfastError("INVALID_STATE", `Worker ${row.id} has ended: it has no turn to cancel.`, {
+      suggestion: `See what it did: agent logs ${row.name ?? row.id}`,
+    });
   const suggestion = `End it instead: agent kill ${row.name ?? row.id}`;
   if (!isLive)
     return new HoldfastError("INVALID_STATE", `Worker ${row.id} has no agent that takes messages.`, {

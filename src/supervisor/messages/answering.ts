@@ -26,14 +26,20 @@ export const makeAnswering = (core: Core, forest: Forest): RuntimeApi["answer"] 
         yield* worker.input({ ...input, grace_ms: worker.spec.grace_ms });
         return { id: row.id, question_id: asked, answer: said };
       }
-      if (said === "continue" || said === "stop")
+      const isSpent = core.accounts.views(row.id).some((budget) => budget.question_id !== undefined);
+      if (isSpent && (said === "continue" || said === "stop"))
         return {
           id: row.id,
           answer: said,
           ...(yield* core.accounts.answer(row.id, said, by, question_id)),
         };
-      if (worker === undefined || ladder?.stage !== "asked" || said === "fresh")
-        return yield* Effect.fail(asksNothing(row, interrupted !== null, worker?.approvals?.waiting() ?? 0));
+      const isStuck = ladder?.stage === "asked";
+      const isForOther = said === "fresh" || said === "continue" || said === "stop";
+      if (worker === undefined || !isStuck || isForOther) {
+        const permissions = worker?.approvals?.waiting() ?? 0;
+        const asked = { isInterrupted: interrupted !== null, isStuck, isSpent, permissions };
+        return yield* Effect.fail(asksNothing(row, asked));
+      }
       if (question_id !== undefined && question_id !== ladder.question_id)
         return yield* Effect.fail(
           new HoldfastError("INVALID_STATE", `Worker ${row.id} does not ask ${question_id} any more.`),
@@ -50,15 +56,26 @@ export const makeAnswering = (core: Core, forest: Forest): RuntimeApi["answer"] 
     });
 };
 
-const asksNothing = ({ id, name }: WorkerRow, isInterrupted: boolean, permissions: number): HoldfastError => {
-  if (isInterrupted)
-    return new HoldfastError("INVALID_STATE", `Worker ${id} asks something else: whether to go on.`, {
-      suggestion: `Answer it with: agent answer ${id} continue|fresh|stop`,
-    });
+interface Asked {
+  readonly isInterrupted: boolean;
+  readonly isStuck: boolean;
+  readonly isSpent: boolean;
+  readonly permissions: number;
+}
+
+const asksNothing = ({ id, name }: WorkerRow, asked: Asked): HoldfastError => {
+  const somethingElse = (what: string, suggestion: string): HoldfastError =>
+    new HoldfastError("INVALID_STATE", `Worker ${id} asks something else: ${what}.`, { suggestion });
+  const by = (answers: string): string => `Answer it with: agent answer ${name ?? id} ${answers}`;
+  const { permissions } = asked;
+  if (asked.isInterrupted) return somethingElse("whether to go on", by("continue|fresh|stop"));
+  if (asked.isStuck) return somethingElse("whether it is stuck", by("wait|restart|kill"));
+  if (asked.isSpent) return somethingElse("whether it may spend more", by("continue|stop"));
   if (permissions > 0)
-    return new HoldfastError("INVALID_STATE", `Worker ${id} asks something else: for a permission.`, {
-      suggestion: `See what it asks with: agent approvals ${name ?? id}. Answer it with: agent approvals approve|deny ${permissions === 1 ? (name ?? id) : "ID"}`,
-    });
+    return somethingElse(
+      "for a permission",
+      `See what it asks with: agent approvals ${name ?? id}. Answer it with: agent approvals approve|deny ${permissions === 1 ? (name ?? id) : "ID"}`,
+    );
   return new HoldfastError("INVALID_STATE", `Worker ${id} asks nothing.`, {
     suggestion: "See what it does with `agent logs`.",
   });

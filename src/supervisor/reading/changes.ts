@@ -25,16 +25,24 @@ const notKept = (id: string): HoldfastError =>
     { suggestion: "Spawn it with --worktree; for this one, see `git status` in its cwd." },
   );
 
+const nothingToRemove = (id: string): HoldfastError =>
+  new HoldfastError("UNSUPPORTED_CAPABILITY", `Worker ${id} has no worktree of its own.`, {
+    suggestion: "There is nothing to remove: it works in its cwd.",
+  });
+
 export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" | "removeWorktrees"> => {
   const { services, find, adapterOf } = core;
   const { log, files, workspaces, artifacts } = services;
 
-  const workspaceOf = (row: WorkerRow): Effect.Effect<WorkerWorkspace, HoldfastError> =>
+  const workspaceOf = (
+    row: WorkerRow,
+    without: (id: string) => HoldfastError,
+  ): Effect.Effect<WorkerWorkspace, HoldfastError> =>
     Effect.flatMap(
       attempt(() => workspaceIn(log, row.id)),
       (workspace) => {
         if (workspace !== undefined) return Effect.succeed(workspace);
-        if (row.spec.worktree === undefined) return Effect.fail(notKept(row.id));
+        if (row.spec.worktree === undefined) return Effect.fail(without(row.id));
         return Effect.fail(
           new HoldfastError(
             "INVALID_STATE",
@@ -56,7 +64,7 @@ export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" 
   const changes: RuntimeApi["changes"] = (ref) =>
     Effect.gen(function* () {
       const row = yield* find(ref);
-      const workspace = yield* workspaceOf(row);
+      const workspace = yield* workspaceOf(row, notKept);
       if (workspaces === undefined || artifacts === undefined) return yield* Effect.fail(notKept(row.id));
       const spec = yield* attemptAsync(() => files.load(row.id));
       const redact = yield* redactorFor(row, spec);
@@ -81,7 +89,7 @@ export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" 
 
   const removeOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
     Effect.gen(function* () {
-      const workspace = yield* workspaceOf(row);
+      const workspace = yield* workspaceOf(row, nothingToRemove);
       if (!isEnded(row.state))
         return yield* Effect.fail(
           new HoldfastError(

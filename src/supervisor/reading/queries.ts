@@ -8,6 +8,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { TURNS_SHOWN_MAX } from "../../protocol/limits.ts";
 import { type LogRecord, RESTART_RATE_LIMITED } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
+import { WAITS_FOR_MESSAGE } from "../../protocol/worker-status.ts";
 import type { FormerEpoch } from "../../store/epoch.ts";
 import type { WorkerRow } from "../../store/port.ts";
 import { queueReason } from "../admission/seats.ts";
@@ -119,7 +120,7 @@ export const makeQueries = (
       return `rate limited until ${new Date(wallMs() + due - monoMs()).toISOString()}`;
     const pause = worker?.child().pause;
     if (pause !== undefined && pause.causes.length > 0) return pauseSentence(pause);
-    return worker?.mail?.isWaiting() === true ? "waits for a message" : reason;
+    return worker?.mail?.isWaiting() === true ? WAITS_FOR_MESSAGE : reason;
   };
   const standing = (id: string): readonly Standing[] => {
     const child = live.get(id)?.child();

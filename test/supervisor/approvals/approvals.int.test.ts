@@ -134,8 +134,15 @@ describe("what an agent asks permission for", () => {
         code: "INVALID_STATE",
         message: expect.stringContaining("waits for 3 permissions"),
       });
-      expect(yield* Effect.flip(runtime.approve(shared.slice(0, 3), "allow"))).toMatchObject({
+      const short = shared.slice(0, 3);
+      expect(yield* Effect.flip(runtime.approve(short, "allow"))).toMatchObject({
         code: "WORKER_NOT_FOUND",
+        suggestion: "The beginning of an id needs 4 characters or more. See what waits: agent approvals",
+      });
+      expect(yield* Effect.flip(runtime.approve("nope", "allow"))).toMatchObject({
+        code: "WORKER_NOT_FOUND",
+        message: 'No request has the id "nope", and no worker that id or name.',
+        suggestion: "See what waits: agent approvals",
       });
       expect(yield* runtime.approve(first!.approval_id.slice(0, 20), "allow")).toMatchObject({
         approval_id: first!.approval_id,

@@ -138,7 +138,15 @@ describe("the budget of a worker", () => {
         expect(log.stream(top, ["worker_question"]).length).toBe(2);
         const late = yield* Effect.flip(runtime.answer(top, "continue", { question_id }));
         expect(late.code).toBe("INVALID_STATE");
-        expect((yield* Effect.flip(runtime.answer(other, "continue"))).code).toBe("INVALID_STATE");
+        expect(yield* Effect.flip(runtime.answer(other, "continue"))).toMatchObject({
+          code: "INVALID_STATE",
+          message: `Worker ${other} asks nothing.`,
+        });
+        expect(yield* Effect.flip(runtime.answer(top, "wait"))).toMatchObject({
+          code: "INVALID_STATE",
+          message: `Worker ${top} asks something else: whether it may spend more.`,
+          suggestion: expect.stringMatching(/^Answer it with: agent answer \S+ continue\|stop$/),
+        });
       }),
   );
 

@@ -97,6 +97,12 @@ describe("a worker that falls silent", () => {
     Effect.gen(function* () {
       const { memory, rungs, runtime, id } = yield* silent();
       yield* elapse(22);
+      for (const other of ["continue", "stop", "fresh"] as const)
+        expect(yield* Effect.flip(runtime.answer(id, other))).toMatchObject({
+          code: "INVALID_STATE",
+          message: `Worker ${id} asks something else: whether it is stuck.`,
+          suggestion: `Answer it with: agent answer ${id} wait|restart|kill`,
+        });
       expect(yield* runtime.answer(id, "wait", { by: "a program" })).toMatchObject({ id, answer: "wait" });
       yield* elapse(9);
       expect(rungs()).toEqual(["worker_stalled", "worker_question", "worker_answered"]);
