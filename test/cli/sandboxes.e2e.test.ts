@@ -1,5 +1,5 @@
 /** Agents in a sandbox of this machine, from outside. Where it has none, these are counted as skipped, and what is refused is tried all the same. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -188,9 +188,23 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     rmSync(repo.root, { recursive: true, force: true });
   });
 
-  it("is refused where the workspace would open everything", async () => {
-    const { error } = await commands.agent("spawn", "--cwd", "/", "--sandbox", "workspace", "--", "true");
-    expect(error).toMatchObject({ code: "INVALID_REQUEST" });
+  it("is refused before anything starts where it would be none, also behind a link", async () => {
+    const refusal = async (...flags: readonly string[]) =>
+      (await commands.agent("spawn", "--name", "open", "--sandbox", "workspace", ...flags, "--", "true"))
+        .error;
+    const refused = (path: string) => ({
+      code: "INVALID_REQUEST",
+      message: `${path} cannot be writable in a sandbox.`,
+    });
+    const link = join(place("links"), "link");
+    const runs = join(realpathSync(commands.home), "runs");
+    symlinkSync(runs, link);
+    for (const cwd of ["/", "/proc", "/dev"]) expect(await refusal("--cwd", cwd)).toMatchObject(refused(cwd));
+    for (const dir of ["/sys", "/proc/self/fd", runs, link])
+      expect(await refusal("--cwd", work, "--sandbox-writable", dir)).toMatchObject(
+        dir === link ? refused(runs) : { code: "INVALID_REQUEST" },
+      );
+    expect((await commands.agent("info", "open")).error?.code).toBe("WORKER_NOT_FOUND");
   });
 
   it("a program that the sandbox hides is told before anything starts", async () => {

@@ -81,6 +81,18 @@ const writableOf = ({ path, git_dir, adminDir }: { path: string; git_dir: string
   adminDir,
 ];
 
+export const isIn = (path: string, dir: string): boolean => path === dir || path.startsWith(`${dir}/`);
+
+/** The kernel's, and where the services of the machine and of the user's session listen, which start what is in no sandbox. */
+const OF_THE_MACHINE = ["/proc", "/sys", "/dev", "/run/dbus", "/run/systemd", "/run/user"];
+
+/** Whether this, without links, cannot be writable in a sandbox. In the daemon's directory only worktrees can: its specs have secrets. */
+export const isNoSandbox = (path: string, hidden: readonly string[]): boolean =>
+  path === "/" ||
+  path === "/run" ||
+  OF_THE_MACHINE.some((dir) => isIn(path, dir)) ||
+  hidden.some((dir) => isIn(path, dir) && !path.startsWith(`${join(dir, "worktrees")}/`));
+
 /** Stands for the id of a worker that has none yet: its worktree, and git's directory for it, are called by it. */
 const TO_BE = "WORKER-ID";
 
