@@ -1,6 +1,6 @@
 /**
  * What a sandboxed agent may write, and what it does not see. Pure: paths in, paths out. Everything else of the system it may read and
- * not write. The workspace is its worktree or its cwd; git's configuration and hooks in it stay as they are, because git runs
+ * not write. The workspace is its worktree or its cwd, and the directories added to it; git's configuration and hooks in it stay as they are, because git runs
  * programs that they name, and would run them outside.
  */
 import { isAbsolute, join } from "node:path";
@@ -26,6 +26,8 @@ export interface Confined {
   /** Of kind `command` the network is off unless it is asked for; an agent has its provider to talk to. */
   readonly isAgent: boolean;
   readonly cwd: string;
+  /** Directories that it may work in beside its cwd (`--add-dir`). */
+  readonly added: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Directories of the agent's own, as its adapter declares them. */
   readonly state: readonly WritableState[];
@@ -44,16 +46,16 @@ export const stateDirectories = ({ env, state }: Pick<Confined, "env" | "state">
   });
 
 export const planSandbox = (asked: Confined): SandboxPlan => {
-  const { sandbox, isAgent, cwd, workspace, adminDir, stateDir } = asked;
-  const own = stateDirectories(asked);
+  const { sandbox, isAgent, cwd, added, workspace, adminDir, stateDir } = asked;
+  const more = [...stateDirectories(asked), ...added, ...sandbox.writable];
   const net = sandbox.net ?? (isAgent ? "host" : "none");
   if (workspace === undefined || adminDir === undefined)
     return {
       net,
       cwd,
       readable: [],
-      writable: [cwd, ...own, ...sandbox.writable],
-      protected: [join(cwd, ".git")],
+      writable: [cwd, ...more],
+      protected: [cwd, ...added].map((dir) => join(dir, ".git")),
       hidden: [stateDir],
     };
   const { path, git_dir } = workspace;
@@ -61,12 +63,13 @@ export const planSandbox = (asked: Confined): SandboxPlan => {
     net,
     cwd,
     readable: [git_dir],
-    writable: [...writableOf({ path, git_dir, adminDir }), ...own, ...sandbox.writable],
+    writable: [...writableOf({ path, git_dir, adminDir }), ...more],
     protected: [
       join(path, ".git"),
       join(adminDir, "commondir"),
       join(adminDir, "gitdir"),
       join(adminDir, "config.worktree"),
+      ...added.map((dir) => join(dir, ".git")),
     ],
     hidden: [stateDir],
   };

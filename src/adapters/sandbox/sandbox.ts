@@ -86,7 +86,7 @@ export const sandboxed = async (
     );
   const cwd = real(confined.cwd);
   const program = real(findProgram({ argv, cwd, env: confined.env }));
-  const named = planSandbox({ ...confined, cwd });
+  const named = planSandbox({ ...confined, cwd, added: confined.added.map(real) });
   const plan: SandboxPlan = {
     ...named,
     writable: [...new Set(named.writable.map(real))],

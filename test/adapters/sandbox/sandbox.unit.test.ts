@@ -9,6 +9,7 @@ const asked = (over: Partial<Confined> = {}): Confined => ({
   sandbox: { writable: [] },
   isAgent: false,
   cwd: "/home/me/work",
+  added: [],
   env: { HOME: "/home/me", PATH: "/usr/bin:/bin" },
   state: [],
   stateDir: "/home/me/.local/state/holdfast",
@@ -46,6 +47,12 @@ describe("the plan", () => {
       writable: ["/home/me/work", "/x"],
     });
     expect(planSandbox(asked({ state, env: {} })).writable).toEqual(["/home/me/work"]);
+  });
+
+  it("of directories that are added has them writable too, but for their .git", () => {
+    const plan = planSandbox(asked({ added: ["/lib"], sandbox: { writable: ["/x"] } }));
+    expect(plan.writable).toEqual(["/home/me/work", "/lib", "/x"]);
+    expect(plan.protected).toEqual(["/home/me/work/.git", "/lib/.git"]);
   });
 
   it("of a worktree is what a commit writes, and nothing that git runs", () => {
