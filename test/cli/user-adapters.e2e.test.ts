@@ -97,6 +97,25 @@ describe("an adapter of a user's", () => {
     expect(failed).toMatchObject({ exit: 1, error: { code: "WORKER_FAILED" } });
   });
 
+  it("is asked for nothing that it would leave out in silence, neither by flags nor in a tree file", async () => {
+    const flags = ["--session", "s-1", "--model", "m", "--interactive"];
+    const { exit, error } = await commands.agent("spawn", "lines", "hi", "--name", "silent", ...flags);
+    expect({ exit, code: error?.code }).toEqual({ exit: 3, code: "INVALID_REQUEST" });
+    for (const flag of ["session", "model", "interactive"])
+      expect(error?.message).toContain(`--${flag} means nothing to kind lines: its adapter `);
+    expect((await commands.agent("info", "silent")).error?.code).toBe("WORKER_NOT_FOUND");
+    const file = join(commands.home, "silent.yaml");
+    writeFileSync(
+      file,
+      "version: 1\nname: quiet\ntree:\n  children:\n    - { name: silent, kind: lines, prompt: hi, cwd: /, model: m, session: s, fork: true, interactive: true }\n",
+    );
+    const up = await commands.agent("up", "-f", file);
+    expect(up.exit).toBe(3);
+    for (const key of ["model", "fork", "interactive"])
+      expect(up.error?.message).toContain(`${key} means nothing to kind lines`);
+    expect((await commands.agent("info", "silent")).error?.code).toBe("WORKER_NOT_FOUND");
+  });
+
   it("that throws while its agent runs fails its worker, and nobody else", async () => {
     const failed = await commands.agent("spawn", "throwing", "boom", "--restart", "temporary", "--wait");
     expect(JSON.parse(failed.error!.detail!)).toMatchObject({
