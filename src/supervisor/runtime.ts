@@ -221,6 +221,8 @@ export const makeRuntime = (
     const restartOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
       Effect.gen(function* () {
         if (admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
+        // Before it is stopped, or started by its supervisor, which could only fail then.
+        yield* core.adapterOf(row.kind);
         const spent = yield* attempt(() => core.accounts.spentFor(row.id));
         if (spent !== undefined) return yield* Effect.fail(spentRefusal(row, spent));
         const taken = yield* sessionRefusal(row);

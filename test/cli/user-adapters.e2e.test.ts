@@ -7,6 +7,7 @@ import { type Commands, makeCommands, until } from "./support/commands.ts";
 const examples = resolve(import.meta.dirname, "../../examples/adapters");
 let commands: Commands;
 let bad: string;
+let configuration: string;
 
 const configure = (text: string): void => writeFileSync(join(commands.home, "config.yaml"), text);
 
@@ -31,7 +32,7 @@ export default {
 };
 `,
   );
-  configure(`adapters:
+  configuration = `adapters:
   - module: ${bad}
   - { module: ${join(examples, "lines.mjs")}, kind: lines }
   - module: ${throwing}
@@ -40,7 +41,8 @@ binaries:
   throwing: ${join(examples, "lines-agent.sh")}
 kinds:
   codex: { allow_external_sandbox_exec: true }
-`);
+`;
+  configure(configuration);
   // However busy the machine is.
   await commands.agent("daemon", "start");
   await until(async () => (await commands.agent("daemon", "status")).exit === 0);
@@ -188,6 +190,27 @@ describe("an adapter of a user's", () => {
     expect(await checkOf()).toMatchObject({
       result: "warn",
       finding: expect.stringContaining("counts as none: adapters: "),
+    });
+    configure(configuration);
+  });
+
+  it("whose module is gone, it is not started again, and stays as it ended", async () => {
+    const file = join(commands.home, "gone.yaml");
+    writeFileSync(
+      file,
+      "version: 1\nname: left\ntree:\n  children:\n    - { name: ended, kind: lines, prompt: hi, cwd: / }\n",
+    );
+    expect((await commands.agent("up", "-f", file)).exit).toBe(0);
+    expect((await commands.agent("wait", "ended")).exit).toBe(0);
+    configure("adapters: []\n");
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    expect(await commands.agent("restart", "ended")).toMatchObject({
+      exit: 3,
+      error: { code: "INVALID_AGENT_KIND", message: 'There is no agent kind "lines".' },
+    });
+    expect((await commands.agent("info", "ended")).data).toMatchObject({
+      state: "completed",
+      incarnation: 1,
     });
   });
 });
