@@ -377,7 +377,7 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     name: "sandbox",
     type: "enum",
     values: ["off", "workspace"],
-    value: "WHAT",
+    value: "off|workspace",
     help: "workspace: its agent may write there alone, and sees no process but its own (bubblewrap)",
     default: "off",
   },
