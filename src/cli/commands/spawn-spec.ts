@@ -88,10 +88,6 @@ const lostTheProgram = ({ argv, problems }: Call): boolean =>
 const isIncomplete = ({ command, args, argv }: Call): boolean =>
   command.command !== "agent/spawn" && args[0] === undefined && argv === undefined;
 
-/** `--add-dir` is another spelling of a key, which only some kinds have. */
-const refusesDirectories = ({ kind }: KindDef, { flags }: Call): boolean =>
-  flags["add-dir"] !== undefined && foreignKeys(kind, { [ADD_DIRS]: {} }).length > 0;
-
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
 const kindProblems = (call: Call, place: Place | undefined): readonly string[] => {
   const { args, argv, flags } = call;
@@ -105,7 +101,6 @@ const kindProblems = (call: Call, place: Place | undefined): readonly string[] =
     problems.push(`kind ${kind.short} needs a PROMPT: an argument, --prompt-file F, or - to read stdin`);
   for (const flag of kind.refuses)
     if (flags[flag] !== undefined) problems.push(`--${flag} means nothing to kind ${kind.short}`);
-  if (refusesDirectories(kind, call)) problems.push(`--add-dir means nothing to kind ${kind.short}`);
   return problems;
 };
 
@@ -187,16 +182,13 @@ export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
 const adapterProblems = (call: Call): readonly string[] => {
   const kind = kindOf(call.args[0] ?? "command");
   if (kind === undefined || isIncomplete(call)) return [];
-  const given = refusesDirectories(kind, call)
-    ? { ...call, flags: { ...call.flags, "add-dir": undefined } }
-    : call;
-  const spec = specOf(given, { env: {}, cwd: "/", stateDir: "/" });
+  const taken = Object.entries(call.flags).filter(([flag]) => !kind.refuses.includes(flag));
+  const spec = specOf({ ...call, flags: Object.fromEntries(taken) }, { env: {}, cwd: "/", stateDir: "/" });
   const isProgram = kind.binary === null && (spec.argv ?? []).length === 0;
   const said: WorkerSpecInput = {
     ...spec,
     prompt: (spec.prompt ?? "").trim() === "" ? "said" : spec.prompt,
     ...(isProgram && { argv: ["said"] }),
-    ...Object.fromEntries(kind.refuses.map((flag) => [flag, undefined])),
     ...(spec.budget === undefined && { budget: {} }),
     ...(spec.permission_rules === undefined && { permission_rules: [] }),
   };
