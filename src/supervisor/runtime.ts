@@ -64,8 +64,8 @@ export const makeRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const services = { ...given, trace: containedTrace(given.trace, given.defects) };
-    const { all, suggestKind: suggest } = options.registry;
-    const kinds = { all, suggest };
+    const { all, suggestKind: suggest, isOutdated } = options.registry;
+    const kinds = { all, suggest, isOutdated };
     const core = yield* makeCore(services, kinds, allLimits(services, options.limits));
     const { roster, admission, commit, find, rowOf } = core;
     const { live } = roster;

@@ -213,4 +213,15 @@ describe("an adapter of a user's", () => {
       incarnation: 1,
     });
   });
+
+  it("of a configuration that was changed meanwhile is there after a restart of the daemon, as its refusal says", async () => {
+    configure(configuration);
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    const suggestion = async () => (await commands.agent("spawn", "liness", "hi")).error?.suggestion;
+    expect(await suggestion()).toBe('Did you mean "lines"?');
+    configure(`${configuration}# more\n`);
+    expect(await suggestion()).toMatch(
+      /^config\.yaml was changed since .* `agent daemon upgrade --force` .* Did you mean "lines"\?$/,
+    );
+  });
 });
