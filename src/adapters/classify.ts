@@ -132,7 +132,7 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     /\bcannot be used with root\b/i,
     fault(
       "PERMISSION_DENIED",
-      "The agent's CLI refuses to run without permission checks as root; in a sandbox, allow it with --env IS_SANDBOX=1.",
+      "The agent's CLI refuses to run without permission checks as root: use --sandbox workspace, or --env IS_SANDBOX=1 in a container.",
     ),
   ],
   [

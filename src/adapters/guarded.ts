@@ -7,8 +7,10 @@ import { AgentEvent } from "../protocol/agent-event.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import { DATA_MAX_BYTES, MESSAGE_MAX_BYTES, SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter, Decoded, LaunchPlan } from "./adapter.ts";
 import { asksPermission } from "./agent-rules.ts";
+import { FORK, MODEL, RESUME } from "./extensions.ts";
 import type { Verdict } from "./verdict.ts";
 
 const called = z.custom<(...given: never[]) => unknown>(
@@ -157,6 +159,21 @@ const checked = <T>(schema: z.ZodType<unknown>, value: T, what: string): T => {
   );
 };
 
+/** What was asked for and would be left out in silence. */
+const ignored = ({ kind, capabilities, messages }: AgentAdapter, spec: WorkerSpec): readonly string[] => {
+  const without = (flag: string, capability: string) =>
+    capabilities.includes(capability)
+      ? []
+      : [`--${flag} means nothing to kind ${kind}: its adapter does not declare ${capability}.`];
+  return [
+    ...(spec.interactive && messages === undefined
+      ? [`--interactive means nothing to kind ${kind}: its adapter has no messages.`]
+      : []),
+    ...(spec.model === undefined ? [] : without("model", MODEL)),
+    ...(spec.fork ? without("fork", FORK) : spec.session === undefined ? [] : without("session", RESUME)),
+  ];
+};
+
 /** The same adapter, whose mistakes are thrown. */
 export const guarded = (adapter: AgentAdapter): AgentAdapter => {
   const { kind } = adapter;
@@ -194,6 +211,7 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
       ...(asksPermission(spec) && adapter.messages?.answer === undefined
         ? [`Kind ${kind} cannot ask for permission: leave --permission ask and rules of tools out.`]
         : []),
+      ...ignored(adapter, spec),
     ],
     plan: (context): LaunchPlan => checked(Plan, adapter.plan(context), `plan of ${kind}`),
     initial: (opening) => adapter.initial(opening),

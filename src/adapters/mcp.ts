@@ -52,19 +52,26 @@ const serverProblems = ({ command, env = {}, url, bearer_env_var }: McpAsked): r
   return problems;
 };
 
+const isAble = ({ mcp, binary, capabilities }: AgentAdapter, capability: string): boolean =>
+  mcp !== undefined && binary !== null && capabilities.includes(capability);
+
 /** The arguments of its program, or the error: what the kind cannot do first, then what is wrong with the request. */
-export const mcpArguments = (adapter: AgentAdapter, asked: McpAsked): readonly string[] => {
+export const mcpArguments = (
+  adapter: AgentAdapter,
+  asked: McpAsked,
+  all: readonly AgentAdapter[] = [adapter],
+): readonly string[] => {
   const capability = mcpCapability(asked.do);
-  if (adapter.mcp === undefined || adapter.binary === null || !adapter.capabilities.includes(capability)) {
+  if (adapter.mcp === undefined || !isAble(adapter, capability)) {
     const isOff = adapter.mcp !== undefined && (MCP_WRITE as readonly string[]).includes(capability);
-    const why = isOff ? ": it must be allowed by allow_mcp_write in config.yaml" : "";
-    throw new HoldfastError(
-      "UNSUPPORTED_CAPABILITY",
-      `Kind ${adapter.kind} has no ${capability} here${why}.`,
-      {
-        phase: "validation",
-      },
-    );
+    const able = all.filter((one) => isAble(one, capability)).map(({ aliases, kind }) => aliases[0] ?? kind);
+    const message = isOff
+      ? `Kind ${adapter.kind} has no ${capability} here: it must be allowed by allow_mcp_write in config.yaml.`
+      : `agent mcp ${asked.do} means nothing to kind ${adapter.kind}: it has no ${capability}.`;
+    throw new HoldfastError("UNSUPPORTED_CAPABILITY", message, {
+      phase: "validation",
+      ...(isOff || able.length === 0 ? {} : { suggestion: `Use a kind that has it: ${able.join(", ")}.` }),
+    });
   }
   const name = (asked.name ?? "").trim();
   const problems = [

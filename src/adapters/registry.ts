@@ -46,6 +46,8 @@ export interface Registry {
   isBuiltIn(kind: string): boolean;
   /** The program of a kind, where nobody names another one by its variable; null where argv is the program. */
   binaryOf(adapter: AgentAdapter): string | null;
+  /** Whether its configuration was changed since it was read; absent where it has none. */
+  isOutdated?(): boolean;
 }
 
 export interface RegistryOptions {

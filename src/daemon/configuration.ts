@@ -1,10 +1,12 @@
 /** Reads the configuration of a daemon. One that cannot be read is told of and counts as none: what it allows is off, and agents go on. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { parseDocument } from "yaml";
+import type { z } from "zod";
 import { makeRegistry, type RefusedAdapter, type Registry } from "../adapters/registry.ts";
 import { loadAdapters } from "../adapters/user-adapters.ts";
-import { Configuration, NO_CONFIGURATION } from "../protocol/configuration.ts";
+import { Configuration, configurationKeys, NO_CONFIGURATION } from "../protocol/configuration.ts";
 import { CONFIGURATION_MAX_BYTES } from "../protocol/limits.ts";
+import { didYouMean } from "../protocol/suggest.ts";
 import { configurationPath } from "./paths.ts";
 
 export interface Read {
@@ -21,11 +23,14 @@ export const parseConfiguration = (text: string): Read => {
     return bad(document.errors.map(({ message }) => message.split("\n")[0]!.replace(/:$/, "")));
   const parsed = Configuration.safeParse(plainOf(document) ?? {});
   if (parsed.success) return { configuration: parsed.data, problems: [] };
-  return bad(
-    parsed.error.issues.map(({ path, message }) =>
-      path.length > 0 ? `${path.join(".")}: ${message}` : message,
-    ),
-  );
+  return bad(parsed.error.issues.map(problemOf));
+};
+
+const problemOf = (issue: z.core.$ZodIssue): string => {
+  const { path, message } = issue;
+  const isOne = issue.code === "unrecognized_keys" && issue.keys.length === 1;
+  const meant = isOne ? didYouMean(issue.keys[0]!, configurationKeys(path)) : "";
+  return `${path.length > 0 ? `${path.join(".")}: ` : ""}${message}${meant}`;
 };
 
 /** An alias that refers to more and more is refused by the parser, with an error. */
@@ -49,8 +54,23 @@ export const readConfiguration = (stateDir: string): Read | undefined => {
   }
 };
 
+/** When it was written; undefined where there is none, or none that can be looked at. */
+const writtenAt = (stateDir: string): number | undefined => {
+  try {
+    return statSync(configurationPath(stateDir)).mtimeMs;
+  } catch {
+    return undefined;
+  }
+};
+
 /** The kinds of a daemon, with those of its users; what is left out is in `refused`. */
 export const configuredRegistry = async (stateDir: string): Promise<Registry> => {
+  const written = writtenAt(stateDir);
+  const registry = await asConfigured(stateDir);
+  return { ...registry, isOutdated: () => writtenAt(stateDir) !== written };
+};
+
+const asConfigured = async (stateDir: string): Promise<Registry> => {
   const read = readConfiguration(stateDir);
   if (read === undefined) return makeRegistry();
   const path = configurationPath(stateDir);

@@ -37,11 +37,14 @@ export const manageMcp = async ({ stateDir, ...call }: McpCall): Promise<McpRepl
 export const askMcp = async (registry: Registry, call: Omit<McpCall, "stateDir">): Promise<McpReply> => {
   const { kind: typed, asked, cwd, client_env, env, timeout_ms } = call;
   const adapter = registry.adapterFor(typed);
-  if (adapter === undefined)
+  if (adapter === undefined) {
+    const near = registry.suggestKind(typed);
     throw new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${typed}".`, {
       phase: "validation",
+      ...(near === undefined ? {} : { suggestion: `Did you mean "${near}"?` }),
     });
-  const args = mcpArguments(adapter, asked);
+  }
+  const args = mcpArguments(adapter, asked, registry.all);
   const variable = adapter.binary!.variable;
   const binary = env[variable] ?? client_env[variable] ?? registry.binaryOf(adapter)!;
   const built = await buildEnvironment({

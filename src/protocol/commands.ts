@@ -125,6 +125,9 @@ export interface KindDef {
   readonly ext?: Readonly<Record<string, string>>;
 }
 
+/** Of a kind that cannot ask for permission. */
+const OF_APPROVALS = ["approval-within", "approval-default"] as const;
+
 /** Kinds that may stand on the command line. What they need and refuse is here too, so that a mistake is told before a daemon is started. */
 export const KINDS: readonly KindDef[] = [
   {
@@ -152,7 +155,7 @@ export const KINDS: readonly KindDef[] = [
     variable: "GEMINI_BINARY",
     needsPrompt: true,
     converses: false,
-    refuses: ["interactive", "fork"],
+    refuses: ["interactive", "fork", ...OF_APPROVALS],
   },
   {
     kind: "opencode",
@@ -161,7 +164,7 @@ export const KINDS: readonly KindDef[] = [
     variable: "OPENCODE_BINARY",
     needsPrompt: true,
     converses: false,
-    refuses: ["interactive"],
+    refuses: ["interactive", "add-dir", ...OF_APPROVALS],
   },
   {
     kind: "copilot",
@@ -170,7 +173,7 @@ export const KINDS: readonly KindDef[] = [
     variable: "COPILOT_BINARY",
     needsPrompt: true,
     converses: false,
-    refuses: ["interactive", "fork"],
+    refuses: ["interactive", "fork", ...OF_APPROVALS],
   },
   {
     kind: "command",
@@ -179,7 +182,7 @@ export const KINDS: readonly KindDef[] = [
     variable: null,
     needsPrompt: false,
     converses: false,
-    refuses: ["model", "session", "fork"],
+    refuses: ["model", "session", "fork", "add-dir", ...OF_APPROVALS],
   },
   {
     kind: "acp",
@@ -188,7 +191,7 @@ export const KINDS: readonly KindDef[] = [
     variable: null,
     needsPrompt: true,
     converses: true,
-    refuses: ["fork"],
+    refuses: ["fork", "add-dir"],
   },
 ];
 
@@ -389,7 +392,7 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
     name: "sandbox",
     type: "enum",
     values: ["off", "workspace"],
-    value: "WHAT",
+    value: "off|workspace",
     help: "workspace: its agent may write there alone, and sees no process but its own (bubblewrap)",
     default: "off",
   },

@@ -23,6 +23,8 @@ export interface Kinds {
   readonly all: readonly AgentAdapter[];
   /** The name of the nearest kind, for a mistyped one. */
   readonly suggest: (kind: string) => string | undefined;
+  /** Whether they were configured anew since they were loaded. */
+  readonly isOutdated?: (() => boolean) | undefined;
 }
 
 export interface Core {
@@ -52,6 +54,9 @@ export interface Core {
   /** What its records say of a worker. */
   fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
 }
+
+const RELOAD =
+  "config.yaml was changed since the daemon read it: `agent daemon upgrade --force` reads it anew, and agents go on.";
 
 export const makeCore = (
   services: Services,
@@ -141,7 +146,8 @@ export const makeCore = (
         if (adapter !== undefined) return Effect.succeed(adapter);
         const near = kinds.suggest(kind);
         const names = kinds.all.map((one) => one.kind).join(", ");
-        const suggestion = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
+        const known = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
+        const suggestion = kinds.isOutdated?.() === true ? `${RELOAD} ${known}` : known;
         return Effect.fail(
           new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
             phase: "validation",

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { Effect, Schedule, type Scope } from "effect";
 import { variablesOf } from "../adapters/adapter.ts";
+import { addedDirectories } from "../adapters/extensions.ts";
 import { estimated, type PriceList } from "../adapters/prices/estimate.ts";
 import { openPrices } from "../adapters/prices/lists.ts";
 import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
@@ -161,10 +162,12 @@ export const openRuntime = (
         changes: changesOf,
       },
       confine: async ({ spec, adapter, env, workspace, isStart, repository }, argv) => {
+        const cwd = workspace?.cwd ?? spec.cwd;
         const confined = {
           sandbox: spec.sandbox ?? { writable: [] },
           isAgent: adapter.binary !== null,
-          cwd: workspace?.cwd ?? spec.cwd,
+          cwd,
+          added: addedDirectories({ ...spec, cwd }),
           env,
           state: adapter.state ?? [],
           stateDir: options.stateDir,

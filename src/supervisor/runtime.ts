@@ -64,8 +64,8 @@ export const makeRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const services = { ...given, trace: containedTrace(given.trace, given.defects) };
-    const { all, suggestKind: suggest } = options.registry;
-    const kinds = { all, suggest };
+    const { all, suggestKind: suggest, isOutdated } = options.registry;
+    const kinds = { all, suggest, isOutdated };
     const core = yield* makeCore(services, kinds, allLimits(services, options.limits));
     const { roster, admission, commit, find, rowOf } = core;
     const { live } = roster;
@@ -221,6 +221,8 @@ export const makeRuntime = (
     const restartOne = (row: WorkerRow): Effect.Effect<PerWorker, HoldfastError> =>
       Effect.gen(function* () {
         if (admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
+        // Before it is stopped, or started by its supervisor, which could only fail then.
+        yield* core.adapterOf(row.kind);
         const spent = yield* attempt(() => core.accounts.spentFor(row.id));
         if (spent !== undefined) return yield* Effect.fail(spentRefusal(row, spent));
         const taken = yield* sessionRefusal(row);

@@ -204,6 +204,11 @@ export const WorkerKeys = z.strictObject({
       "true, or what it may: its agent writes to its workspace alone, and sees no process but its own",
     )
     .optional(),
+  add_dirs: texts
+    .describe(
+      "more directories that its agent may work in, relative to this file (claude, codex, copilot, gemini)",
+    )
+    .optional(),
   labels: z
     .record(z.string(), word, { error: "needs names and values, as in { team: core }" })
     .refine((labels) => Object.keys(labels).length <= LABELS_MAX, `may be at most ${LABELS_MAX}`)

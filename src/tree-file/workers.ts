@@ -24,6 +24,8 @@ export const workerSpec = (
   const kind = kindNamedBy(keys, node, path, sources);
   addArgumentProblems(keys, report);
   addShutdownProblems(keys, report);
+  if (keys.add_dirs !== undefined && keys.ext?.[ADD_DIRS] !== undefined)
+    report("add_dirs", `the directories are given twice: as add_dirs and by the extension key ${ADD_DIRS}`);
   const cwd = pathOf("cwd", keys.cwd, node, report);
   const prompt = promptOf(keys, node, report, sources);
   if (kind === undefined || problems.found.length > before) return undefined;
@@ -31,7 +33,7 @@ export const workerSpec = (
     ...kindDefaults(kind.kind, keys.interactive === true),
     ...(kind.restart === undefined ? {} : { restart: kind.restart }),
     ...given(keys, node.place.file),
-    ...(kind.ext === undefined ? {} : { ext: { ...kind.ext, ...keys.ext } }),
+    ...extOf(kind, keys, dirname(node.place.file)),
     kind: kind.kind,
     cwd: cwd ?? dirname(node.place.file),
     ...(prompt === undefined ? {} : { prompt }),
@@ -66,7 +68,6 @@ const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput
     permission_rules: rulesOf(keys),
     approval_within_ms: keys.approval_within,
     approval_default: keys.approval_default,
-    ext: keys.ext,
     restart: keys.restart,
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
@@ -100,6 +101,19 @@ const sandboxOf = (asked: WorkerKeys["sandbox"], dir: string): WorkerSpecInput["
   if (asked === undefined || asked === false) return undefined;
   const { net, writable = [] } = asked === true ? {} : asked;
   return { ...(net && { net }), writable: writable.map((path) => resolve(dir, path)) };
+};
+
+/** AgentEvent notes, A.5: the key of which `add_dirs` is another spelling. */
+const ADD_DIRS = "agent_api.exec.add_dirs.v1";
+
+const extOf = (
+  kind: Named,
+  { ext, add_dirs }: Partial<WorkerKeys>,
+  dir: string,
+): Partial<WorkerSpecInput> => {
+  const added = add_dirs && { [ADD_DIRS]: { dirs: add_dirs.map((path) => resolve(dir, path)) } };
+  const all = { ...kind.ext, ...added, ...ext };
+  return Object.keys(all).length === 0 ? {} : { ext: all };
 };
 
 const readyOf = ({ healthy_for, within, ...ready }: NonNullable<WorkerKeys["ready"]>): Ready =>
@@ -161,11 +175,14 @@ const kindNamedBy = (
   const needsPrompt = kind.needsPrompt && !(kind.converses && keys.interactive === true);
   if (needsPrompt && !isKey("prompt") && !isKey("prompt_file"))
     problems.add(node.place, `${path} is of kind ${kind.short} and needs a prompt or a prompt_file`, path);
-  for (const key of kind.refuses)
+  for (const key of kind.refuses.map(keyOf))
     if (isSet(keys, key))
       problems.add(placeOfKey(node, key, node.place), `${key} means nothing to kind ${kind.short}`, path);
   return kind;
 };
+
+/** Of a flag of spawn. */
+const keyOf = (flag: string): string => (flag === "add-dir" ? "add_dirs" : flag.replaceAll("-", "_"));
 
 const isSet = (keys: object, key: string): boolean => {
   const value = (keys as Record<string, unknown>)[key];

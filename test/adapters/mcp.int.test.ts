@@ -177,6 +177,17 @@ describe("the CLI of a kind", () => {
     });
   });
 
+  test("of a kind without one is refused, with those that have one; a mistyped kind with the one that was meant", async () => {
+    await expect(manageMcp({ ...call, kind: "gemini" })).rejects.toMatchObject({
+      code: "UNSUPPORTED_CAPABILITY",
+      message: "agent mcp list means nothing to kind gemini_cli: it has no agent_api.tools.mcp.list.v1.",
+      info: { suggestion: "Use a kind that has it: claude, codex." },
+    });
+    await expect(manageMcp({ ...call, kind: "codec" })).rejects.toMatchObject({
+      info: { suggestion: 'Did you mean "codex"?' },
+    });
+  });
+
   test("of no kind at all is refused first", async () => {
     await expect(manageMcp({ ...call, kind: "nobody", timeout_ms: 0 })).rejects.toMatchObject({
       code: "INVALID_AGENT_KIND",

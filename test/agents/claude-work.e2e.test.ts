@@ -11,6 +11,8 @@ import { makeCwd, type Story, until, type World } from "./world.ts";
 
 /** The checkout of this project may be below /tmp, which is empty in a sandbox. */
 const CONFINED = ["--sandbox", "workspace", "--sandbox-writable", dirname(BINARIES.claude)] as const;
+/** As it is recommended; the container that these run in is often root's. */
+const ALLOWED = ["--permission", "allow", ...CONFINED] as const;
 const sandbox = await lookForSandbox();
 
 const sessionsOf = (story: Story) => story.of("session_started").map(({ payload }) => payload.session_id);
@@ -56,7 +58,7 @@ describeWorld(claude, "claude's sessions and work", (world) => {
   describe.skipIf(!("program" in sandbox))("with bubblewrap", () => {
     it("confined to its workspace, it writes there, and its session outlives its sandbox", async () => {
       const cwd = makeCwd();
-      const id = await world().spawn("shellwrite", cwd, ...CONFINED);
+      const id = await world().spawn("shellwrite", cwd, ...ALLOWED);
       const story = await world().story(id);
       expect(story.of("worker_completed")).toHaveLength(1);
       expect(existsSync(join(cwd, "made.txt"))).toBe(true);

@@ -186,6 +186,14 @@ describe("agent spawn refuses", () => {
       ],
       ["--sandbox-writable /nonexistent/dir is no directory that is there"],
     ],
+    [["--add-dir", "/", "--", "true"], ["--add-dir means nothing to kind command."]],
+    [["--approval-within", "5s", "--", "true"], ["--approval-within means nothing to kind command."]],
+    [["opencode", "hi", "--add-dir", "/"], ["--add-dir means nothing to kind opencode."]],
+    [
+      ["--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}', "--", "true"],
+      ["Extension key agent_api.exec.add_dirs.v1 is not supported by kind command"],
+    ],
+    [["--sandbox", "--", "true"], ["--sandbox needs a value: --sandbox off|workspace."]],
     [
       ["codex", "hi", "--add-dir", "/", "--ext", 'agent_api.exec.add_dirs.v1={"dirs":["/"]}'],
       ["The directories are given twice"],

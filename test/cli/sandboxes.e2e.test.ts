@@ -1,5 +1,14 @@
 /** Agents in a sandbox of this machine, from outside. Where it has none, these are counted as skipped, and what is refused is tried all the same. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -92,6 +101,26 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     const more = place("more");
     await spawn("two", `echo yes >${more}/there`, "--wait", "--sandbox-writable", more);
     expect(readFileSync(join(more, "there"), "utf8")).toBe("yes\n");
+  });
+
+  it("directories that are added to an agent's can be written, and are refused like others", async () => {
+    const [cwd, added] = [place("adding"), place("added")];
+    const program = join(cwd, "claude");
+    writeFileSync(program, `#!/bin/sh\necho yes >${added}/there\n`, { mode: 0o755 });
+    const spawnClaude = (dir: string, ...flags: readonly string[]) =>
+      commands.start(
+        [
+          ...["-o", "json", "spawn", "claude", "hi", "--cwd", cwd, "--add-dir", dir],
+          ...["--sandbox", "workspace", "--restart", "temporary", ...flags],
+        ],
+        { CLAUDE_BINARY: program },
+      ).ended;
+    const shown = JSON.parse((await spawnClaude("../added", "--dry-run")).stdout);
+    expect(shown.data.plan.sandbox.writable).toEqual([cwd, added]);
+    await spawnClaude(added, "--wait");
+    expect(readFileSync(join(added, "there"), "utf8")).toBe("yes\n");
+    const refused = JSON.parse((await spawnClaude("/proc", "--wait")).stdout);
+    expect(refused.error.message).toBe("/proc cannot be writable in a sandbox.");
   });
 
   it("the exit code is the agent's own", async () => {
@@ -188,9 +217,23 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     rmSync(repo.root, { recursive: true, force: true });
   });
 
-  it("is refused where the workspace would open everything", async () => {
-    const { error } = await commands.agent("spawn", "--cwd", "/", "--sandbox", "workspace", "--", "true");
-    expect(error).toMatchObject({ code: "INVALID_REQUEST" });
+  it("is refused before anything starts where it would be none, also behind a link", async () => {
+    const refusal = async (...flags: readonly string[]) =>
+      (await commands.agent("spawn", "--name", "open", "--sandbox", "workspace", ...flags, "--", "true"))
+        .error;
+    const refused = (path: string) => ({
+      code: "INVALID_REQUEST",
+      message: `${path} cannot be writable in a sandbox.`,
+    });
+    const link = join(place("links"), "link");
+    const runs = join(realpathSync(commands.home), "runs");
+    symlinkSync(runs, link);
+    for (const cwd of ["/", "/proc", "/dev"]) expect(await refusal("--cwd", cwd)).toMatchObject(refused(cwd));
+    for (const dir of ["/sys", "/proc/self/fd", runs, link])
+      expect(await refusal("--cwd", work, "--sandbox-writable", dir)).toMatchObject(
+        dir === link ? refused(runs) : { code: "INVALID_REQUEST" },
+      );
+    expect((await commands.agent("info", "open")).error?.code).toBe("WORKER_NOT_FOUND");
   });
 
   it("a program that the sandbox hides is told before anything starts", async () => {

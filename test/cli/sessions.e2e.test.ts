@@ -84,6 +84,14 @@ it("refuses what holds a session, what has none, and what cannot be told togethe
   const mistaken = await commands.agent("resume", "holder", "x", "--model", "m", "--cwd", "/");
   expect(mistaken.exit).toBe(3);
   expect((await commands.agent("resume", "claude", "x", "--session", "s", "--last")).exit).toBe(3);
+  expect((await commands.agent("resume", "--last")).error?.message).toMatch(
+    /^agent resume needs ID: [^.]*\.$/,
+  );
+  expect((await commands.agent("resume", "claude", "x")).error).toMatchObject({
+    code: "WORKER_NOT_FOUND",
+    message: 'No worker has the id or name "claude": it is a kind.',
+    suggestion: expect.stringMatching(/^Add --last or --session/),
+  });
 });
 
 it("starts fresh once where its own session is gone", async () => {

@@ -7,6 +7,7 @@ import { type Commands, makeCommands, until } from "./support/commands.ts";
 const examples = resolve(import.meta.dirname, "../../examples/adapters");
 let commands: Commands;
 let bad: string;
+let configuration: string;
 
 const configure = (text: string): void => writeFileSync(join(commands.home, "config.yaml"), text);
 
@@ -31,7 +32,7 @@ export default {
 };
 `,
   );
-  configure(`adapters:
+  configuration = `adapters:
   - module: ${bad}
   - { module: ${join(examples, "lines.mjs")}, kind: lines }
   - module: ${throwing}
@@ -40,7 +41,8 @@ binaries:
   throwing: ${join(examples, "lines-agent.sh")}
 kinds:
   codex: { allow_external_sandbox_exec: true }
-`);
+`;
+  configure(configuration);
   // However busy the machine is.
   await commands.agent("daemon", "start");
   await until(async () => (await commands.agent("daemon", "status")).exit === 0);
@@ -95,6 +97,25 @@ describe("an adapter of a user's", () => {
     expect((await commands.agent("info", "liner")).data).toMatchObject({ session_id: "s-1" });
     const failed = await commands.agent("spawn", "lines", "fail", "--restart", "temporary", "--wait");
     expect(failed).toMatchObject({ exit: 1, error: { code: "WORKER_FAILED" } });
+  });
+
+  it("is asked for nothing that it would leave out in silence, neither by flags nor in a tree file", async () => {
+    const flags = ["--session", "s-1", "--model", "m", "--interactive"];
+    const { exit, error } = await commands.agent("spawn", "lines", "hi", "--name", "silent", ...flags);
+    expect({ exit, code: error?.code }).toEqual({ exit: 3, code: "INVALID_REQUEST" });
+    for (const flag of ["session", "model", "interactive"])
+      expect(error?.message).toContain(`--${flag} means nothing to kind lines: its adapter `);
+    expect((await commands.agent("info", "silent")).error?.code).toBe("WORKER_NOT_FOUND");
+    const file = join(commands.home, "silent.yaml");
+    writeFileSync(
+      file,
+      "version: 1\nname: quiet\ntree:\n  children:\n    - { name: silent, kind: lines, prompt: hi, cwd: /, model: m, session: s, fork: true, interactive: true }\n",
+    );
+    const up = await commands.agent("up", "-f", file);
+    expect(up.exit).toBe(3);
+    for (const key of ["model", "fork", "interactive"])
+      expect(up.error?.message).toContain(`${key} means nothing to kind lines`);
+    expect((await commands.agent("info", "silent")).error?.code).toBe("WORKER_NOT_FOUND");
   });
 
   it("that throws while its agent runs fails its worker, and nobody else", async () => {
@@ -170,5 +191,37 @@ describe("an adapter of a user's", () => {
       result: "warn",
       finding: expect.stringContaining("counts as none: adapters: "),
     });
+    configure(configuration);
+  });
+
+  it("whose module is gone, it is not started again, and stays as it ended", async () => {
+    const file = join(commands.home, "gone.yaml");
+    writeFileSync(
+      file,
+      "version: 1\nname: left\ntree:\n  children:\n    - { name: ended, kind: lines, prompt: hi, cwd: / }\n",
+    );
+    expect((await commands.agent("up", "-f", file)).exit).toBe(0);
+    expect((await commands.agent("wait", "ended")).exit).toBe(0);
+    configure("adapters: []\n");
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    expect(await commands.agent("restart", "ended")).toMatchObject({
+      exit: 3,
+      error: { code: "INVALID_AGENT_KIND", message: 'There is no agent kind "lines".' },
+    });
+    expect((await commands.agent("info", "ended")).data).toMatchObject({
+      state: "completed",
+      incarnation: 1,
+    });
+  });
+
+  it("of a configuration that was changed meanwhile is there after a restart of the daemon, as its refusal says", async () => {
+    configure(configuration);
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    const suggestion = async () => (await commands.agent("spawn", "liness", "hi")).error?.suggestion;
+    expect(await suggestion()).toBe('Did you mean "lines"?');
+    configure(`${configuration}# more\n`);
+    expect(await suggestion()).toMatch(
+      /^config\.yaml was changed since .* `agent daemon upgrade --force` .* Did you mean "lines"\?$/,
+    );
   });
 });

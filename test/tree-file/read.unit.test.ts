@@ -123,6 +123,11 @@ describe("keys of a worker", () => {
     ],
     ["references to secrets", "env: { K: '@env:KEY' }", { env: { K: "@env:KEY" } }],
     ["labels", "labels: { team: 7 }", { labels: { team: "7" } }],
+    [
+      "directories beside its own",
+      "kind: claude, prompt: hi, add_dirs: [lib, /abs]",
+      { ext: { "agent_api.exec.add_dirs.v1": { dirs: [expect.stringMatching(/^\/.*\/lib$/), "/abs"] } } },
+    ],
     ["extensions", "ext: { a: { b: [1] } }", { ext: { a: { b: [1] } } }],
   ])("take %s", (_what, keys, spec) => {
     expect(specAt(read(worker(keys)), "a")).toMatchObject(spec);
@@ -236,6 +241,12 @@ describe("a mistake is told with its place and what was meant", () => {
     ["- { name: a, kind: ▸cluade, prompt: hi }", 'there is no kind "cluade"; did you mean claude?'],
     ["- ▸{ name: a, kind: claude }", "a is of kind claude and needs a prompt or a prompt_file."],
     ["- { name: a, kind: gemini, prompt: hi, ▸fork: true }", "fork means nothing to kind gemini."],
+    ["- { name: a, argv: [x], ▸add_dirs: [lib] }", "add_dirs means nothing to kind command."],
+    ["- { name: a, argv: [x], ▸approval_within: 5s }", "approval_within means nothing to kind command."],
+    [
+      "- { name: a, kind: claude, prompt: hi, ▸add_dirs: [lib], ext: { agent_api.exec.add_dirs.v1: { dirs: [x] } } }",
+      "the directories are given twice: as add_dirs and by the extension key agent_api.exec.add_dirs.v1.",
+    ],
     ["- ▸{ name: a, kind: command }", "a is a command and needs a program, as in argv: [sleep, 60]."],
     ["- { name: a, ▸argv: [] }", "a is a command and needs a program, as in argv: [sleep, 60]."],
     ["- ▸{ name: a }", "a needs a kind (claude, codex …), or the argv of a program."],

@@ -7,10 +7,22 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { TreeSpec } from "../../src/protocol/tree.ts";
 import { readTreeFile } from "../../src/tree-file/read.ts";
-import { treeFileSchema } from "../../src/tree-file/schema.ts";
+import { treeFileSchema, WorkerKeys } from "../../src/tree-file/schema.ts";
 import { read, startOrder } from "./support.ts";
 
 const EXAMPLE = resolve(import.meta.dirname, "../../examples/tree/holdfast.yaml");
+
+it("every key of a worker stands in the documentation", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../../docs/tree.md"), "utf8");
+  const table = page.slice(page.indexOf("## A worker"), page.indexOf("## Order"));
+  const named = new Set(
+    table
+      .split("\n")
+      .filter((line) => line.startsWith("| `"))
+      .flatMap((line) => line.split("|")[1]!.match(/[a-z_]+/g) ?? []),
+  );
+  expect(Object.keys(WorkerKeys.shape).filter((key) => !named.has(key))).toEqual([]);
+});
 
 describe("the example of the repository", () => {
   const file = readTreeFile({

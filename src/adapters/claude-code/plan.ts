@@ -57,6 +57,9 @@ const ENVIRONMENT = {
   CLAUDE_CODE_MAX_RETRIES: "10",
 } as const;
 
+/** As root it refuses to run without permission checks, unless it is told that something else confines it. */
+const CONFINED = { IS_SANDBOX: "1" } as const;
+
 /** `able`: the capabilities of this instance. */
 export const validateWith =
   (able: readonly string[]) =>
@@ -95,7 +98,7 @@ export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan 
     : ({ kind: "text", text: spec.prompt ?? "" } as const);
   return {
     argv,
-    env: ENVIRONMENT,
+    env: spec.sandbox === undefined ? ENVIRONMENT : { ...ENVIRONMENT, ...CONFINED },
     stdin,
     ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
   };

@@ -1,6 +1,6 @@
 /**
  * What a sandboxed agent may write, and what it does not see. Pure: paths in, paths out. Everything else of the system it may read and
- * not write. The workspace is its worktree or its cwd; git's configuration and hooks in it stay as they are, because git runs
+ * not write. The workspace is its worktree or its cwd, and the directories added to it; git's configuration and hooks in it stay as they are, because git runs
  * programs that they name, and would run them outside.
  */
 import { isAbsolute, join } from "node:path";
@@ -26,6 +26,8 @@ export interface Confined {
   /** Of kind `command` the network is off unless it is asked for; an agent has its provider to talk to. */
   readonly isAgent: boolean;
   readonly cwd: string;
+  /** Directories that it may work in beside its cwd (`--add-dir`). */
+  readonly added: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Directories of the agent's own, as its adapter declares them. */
   readonly state: readonly WritableState[];
@@ -44,16 +46,16 @@ export const stateDirectories = ({ env, state }: Pick<Confined, "env" | "state">
   });
 
 export const planSandbox = (asked: Confined): SandboxPlan => {
-  const { sandbox, isAgent, cwd, workspace, adminDir, stateDir } = asked;
-  const own = stateDirectories(asked);
+  const { sandbox, isAgent, cwd, added, workspace, adminDir, stateDir } = asked;
+  const more = [...stateDirectories(asked), ...added, ...sandbox.writable];
   const net = sandbox.net ?? (isAgent ? "host" : "none");
   if (workspace === undefined || adminDir === undefined)
     return {
       net,
       cwd,
       readable: [],
-      writable: [cwd, ...own, ...sandbox.writable],
-      protected: [join(cwd, ".git")],
+      writable: [cwd, ...more],
+      protected: [cwd, ...added].map((dir) => join(dir, ".git")),
       hidden: [stateDir],
     };
   const { path, git_dir } = workspace;
@@ -61,12 +63,13 @@ export const planSandbox = (asked: Confined): SandboxPlan => {
     net,
     cwd,
     readable: [git_dir],
-    writable: [...writableOf({ path, git_dir, adminDir }), ...own, ...sandbox.writable],
+    writable: [...writableOf({ path, git_dir, adminDir }), ...more],
     protected: [
       join(path, ".git"),
       join(adminDir, "commondir"),
       join(adminDir, "gitdir"),
       join(adminDir, "config.worktree"),
+      ...added.map((dir) => join(dir, ".git")),
     ],
     hidden: [stateDir],
   };
@@ -80,6 +83,18 @@ const writableOf = ({ path, git_dir, adminDir }: { path: string; git_dir: string
   join(git_dir, "logs"),
   adminDir,
 ];
+
+export const isIn = (path: string, dir: string): boolean => path === dir || path.startsWith(`${dir}/`);
+
+/** The kernel's, and where the services of the machine and of the user's session listen, which start what is in no sandbox. */
+const OF_THE_MACHINE = ["/proc", "/sys", "/dev", "/run/dbus", "/run/systemd", "/run/user"];
+
+/** Whether this, without links, cannot be writable in a sandbox. In the daemon's directory only worktrees can: its specs have secrets. */
+export const isNoSandbox = (path: string, hidden: readonly string[]): boolean =>
+  path === "/" ||
+  path === "/run" ||
+  OF_THE_MACHINE.some((dir) => isIn(path, dir)) ||
+  hidden.some((dir) => isIn(path, dir) && !path.startsWith(`${join(dir, "worktrees")}/`));
 
 /** Stands for the id of a worker that has none yet: its worktree, and git's directory for it, are called by it. */
 const TO_BE = "WORKER-ID";

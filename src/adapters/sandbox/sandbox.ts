@@ -4,12 +4,12 @@
  */
 import { execFile } from "node:child_process";
 import { closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { SANDBOX_PROBE_MAX_MS } from "../../protocol/limits.ts";
 import { findProgram, look } from "../process/programs.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
-import { type Confined, planSandbox, type SandboxPlan, stateDirectories } from "./plan.ts";
+import { type Confined, isIn, isNoSandbox, planSandbox, type SandboxPlan, stateDirectories } from "./plan.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 
 /** Not the PATH of anybody: an agent may be able to write to a directory of it. */
@@ -44,20 +44,19 @@ export interface Sandboxed {
   readonly program: string;
 }
 
-/** Without links, so that a mount lies where its name says; what is not there yet stays as it is named. */
+/** Without links, so that a mount lies where its name says; of what is not there yet, as far as it is there. */
 const real = (path: string): string => {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    const above = dirname(path);
+    return above === path ? path : join(real(above), basename(path));
   }
 };
 
-const isIn = (path: string, dir: string): boolean => path === dir || path.startsWith(`${dir}/`);
-
 /** What would make it no sandbox at all, or hide what the agent needs. */
 const refuse = (plan: SandboxPlan, program: string, name: Tool["name"]): void => {
-  const open = plan.writable.find((path) => path === "/" || plan.hidden.some((dir) => path === dir));
+  const open = plan.writable.find((path) => isNoSandbox(path, plan.hidden));
   if (open !== undefined)
     throw new HoldfastError("INVALID_REQUEST", `${open} cannot be writable in a sandbox.`, {
       suggestion: "Give a --cwd, or a --sandbox-writable, of the work alone.",
@@ -87,7 +86,7 @@ export const sandboxed = async (
     );
   const cwd = real(confined.cwd);
   const program = real(findProgram({ argv, cwd, env: confined.env }));
-  const named = planSandbox({ ...confined, cwd });
+  const named = planSandbox({ ...confined, cwd, added: confined.added.map(real) });
   const plan: SandboxPlan = {
     ...named,
     writable: [...new Set(named.writable.map(real))],

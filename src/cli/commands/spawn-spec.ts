@@ -65,7 +65,8 @@ const needsPrompt = (kind: KindDef, { args, flags }: Call): boolean =>
 export const spawnGate = (call: Call): ErrorCode | undefined => {
   const kind = kindOf(call.args[0] ?? "command");
   if (kind === undefined || needsPrompt(kind, call) || call.args[1]?.trim() === "") return undefined;
-  return foreignKeys(kind.kind, extOf(call)).length > 0 ? "UNSUPPORTED_CAPABILITY" : undefined;
+  const keys = Object.fromEntries(pairs(call.flags.ext)) as Record<string, Json>;
+  return foreignKeys(kind.kind, keys).length > 0 ? "UNSUPPORTED_CAPABILITY" : undefined;
 };
 
 /** Others take the next word for the branch: one that could be it, and is no KIND, is not taken for a PROMPT without a word. */
@@ -79,12 +80,21 @@ const behindProblems = (call: Call, place: Place | undefined): readonly string[]
   return [`the name of a branch comes after =, as in --${flag}=${word}${before}`];
 };
 
+/** A flag without its value takes the `--` behind it for one: what follows then is no KIND. */
+const lostTheProgram = ({ argv, problems }: Call): boolean =>
+  argv === undefined && problems.some((problem) => /^--[a-z-]+ needs a value\b/.test(problem));
+
+/** The registry tells that it needs its first word. */
+const isIncomplete = ({ command, args, argv }: Call): boolean =>
+  command.command !== "agent/spawn" && args[0] === undefined && argv === undefined;
+
 /** The adapters check again; told here, these stand beside the other mistakes, and no daemon is started for them. */
 const kindProblems = (call: Call, place: Place | undefined): readonly string[] => {
   const { args, argv, flags } = call;
   const [typed] = args;
   const kind = kindOf(typed ?? "command");
-  if (kind === undefined) return kindProblem(call, place);
+  if (kind === undefined) return lostTheProgram(call) ? [] : kindProblem(call, place);
+  if (isIncomplete(call)) return [];
   const isNamed = pairs(flags.ext).some(([key]) => key === ACP_AGENT);
   const problems = kind.binary === null && !isNamed ? [...programProblems(typed, argv)] : [];
   if (needsPrompt(kind, call))
@@ -171,14 +181,14 @@ export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
 /** What the kind's adapter would find, but for what has been said above in the words of the command line. */
 const adapterProblems = (call: Call): readonly string[] => {
   const kind = kindOf(call.args[0] ?? "command");
-  if (kind === undefined) return [];
-  const spec = specOf(call, { env: {}, cwd: "/", stateDir: "/" });
+  if (kind === undefined || isIncomplete(call)) return [];
+  const taken = Object.entries(call.flags).filter(([flag]) => !kind.refuses.includes(flag));
+  const spec = specOf({ ...call, flags: Object.fromEntries(taken) }, { env: {}, cwd: "/", stateDir: "/" });
   const isProgram = kind.binary === null && (spec.argv ?? []).length === 0;
   const said: WorkerSpecInput = {
     ...spec,
     prompt: (spec.prompt ?? "").trim() === "" ? "said" : spec.prompt,
     ...(isProgram && { argv: ["said"] }),
-    ...Object.fromEntries(kind.refuses.map((flag) => [flag, undefined])),
     ...(spec.budget === undefined && { budget: {} }),
     ...(spec.permission_rules === undefined && { permission_rules: [] }),
   };

@@ -17,7 +17,9 @@ export const makeResuming =
   ({ find, adapterOf, services }: Core, spawn: RuntimeApi["spawn"]): RuntimeApi["resume"] =>
   (ref, { idempotency_key, dry_run = false, ...asked }) =>
     Effect.gen(function* () {
-      const row = yield* find(ref);
+      const row = yield* Effect.mapError(find(ref), (error) =>
+        error.code === "WORKER_NOT_FOUND" && services.adapterFor(ref) !== undefined ? namesKind(ref) : error,
+      );
       const { capabilities } = yield* adapterOf(row.kind);
       const session = sessionOf(row, capabilities, asked.fork === true);
       if (session instanceof HoldfastError) return yield* Effect.fail(session);
@@ -30,6 +32,11 @@ export const makeResuming =
         ...(idempotency_key === undefined ? {} : { idempotency_key }),
       });
     });
+
+const namesKind = (kind: string): HoldfastError =>
+  new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${kind}": it is a kind.`, {
+    suggestion: "Add --last or --session, and it goes on in a session of that kind; or name a worker.",
+  });
 
 /** The session to go on in; or why there is none, with the next step. */
 const sessionOf = (

@@ -39,6 +39,10 @@ test.each<[Partial<WorkerSpecInput>, string]>([
   expect(flagsOf(fields)).toBe(flags);
 });
 
+test("it is told that it is in a sandbox where it is in ours: as root it runs without permission checks only so", () => {
+  expect(planOf({ sandbox: { writable: [] } }).env).toEqual({ ...planOf().env, IS_SANDBOX: "1" });
+});
+
 test("a conversation has an open stdin, to which its prompt comes as a message, if it has one", () => {
   expect(planOf({ interactive: true }).stdin).toEqual({ kind: "open", text: "" });
   expect(claudeCode.validate(specOf({ interactive: true, prompt: undefined }))).toEqual([]);

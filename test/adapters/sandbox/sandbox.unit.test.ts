@@ -1,7 +1,7 @@
 /** What a sandbox lets an agent do, as arguments and as a profile; nothing is started. */
 import { describe, expect, it } from "vitest";
 import { bubblewrapArguments } from "../../../src/adapters/sandbox/bubblewrap.ts";
-import { type Confined, planSandbox } from "../../../src/adapters/sandbox/plan.ts";
+import { type Confined, isNoSandbox, planSandbox } from "../../../src/adapters/sandbox/plan.ts";
 import { sandboxed } from "../../../src/adapters/sandbox/sandbox.ts";
 import { seatbeltArguments, seatbeltProfile } from "../../../src/adapters/sandbox/seatbelt.ts";
 
@@ -9,6 +9,7 @@ const asked = (over: Partial<Confined> = {}): Confined => ({
   sandbox: { writable: [] },
   isAgent: false,
   cwd: "/home/me/work",
+  added: [],
   env: { HOME: "/home/me", PATH: "/usr/bin:/bin" },
   state: [],
   stateDir: "/home/me/.local/state/holdfast",
@@ -48,6 +49,12 @@ describe("the plan", () => {
     expect(planSandbox(asked({ state, env: {} })).writable).toEqual(["/home/me/work"]);
   });
 
+  it("of directories that are added has them writable too, but for their .git", () => {
+    const plan = planSandbox(asked({ added: ["/lib"], sandbox: { writable: ["/x"] } }));
+    expect(plan.writable).toEqual(["/home/me/work", "/lib", "/x"]);
+    expect(plan.protected).toEqual(["/home/me/work/.git", "/lib/.git"]);
+  });
+
   it("of a worktree is what a commit writes, and nothing that git runs", () => {
     const workspace = {
       path: "/s/worktrees/1",
@@ -67,6 +74,31 @@ describe("the plan", () => {
     ]);
     expect(plan.readable).toEqual(["/repo/.git"]);
     expect(plan.protected).toContain("/s/worktrees/1/.git");
+  });
+});
+
+describe("what cannot be writable", () => {
+  const isRefused = (path: string) => isNoSandbox(path, ["/s"]);
+
+  it("is the machine's own, and what is in the daemon's directory", () => {
+    const machine = ["/", "/proc", "/proc/1", "/sys", "/sys/fs/cgroup", "/dev", "/dev/shm", "/run"];
+    const services = ["/run/dbus", "/run/systemd/private", "/run/user", "/run/user/1000/systemd"];
+    const daemon = ["/s", "/s/runs", "/s/runs/1/spec", "/s/worktrees"];
+    for (const path of [...machine, ...services, ...daemon])
+      expect([path, isRefused(path)]).toEqual([path, true]);
+  });
+
+  it("is no worktree, nothing that is only called so, and nothing above it, where the daemon's directory stays empty", () => {
+    const paths = [
+      "/s/worktrees/1",
+      "/s/worktrees/1/sub",
+      "/sys2",
+      "/device",
+      "/runs",
+      "/run/lock",
+      "/home/me",
+    ];
+    for (const path of paths) expect([path, isRefused(path)]).toEqual([path, false]);
   });
 });
 

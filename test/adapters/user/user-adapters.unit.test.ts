@@ -163,7 +163,13 @@ describe("the configuration", () => {
   test.each<[string, readonly string[]]>([
     ["adapters:\n  - module: a.mjs\n", ["adapters.0.module: a module is an absolute path"]],
     ["binaries:\n  codex: codex\n", ["binaries.codex: a program is an absolute path"]],
-    ["adapter: []\n", ['Unrecognized key: "adapter"']],
+    ["adapter: []\n", ['Unrecognized key: "adapter"; did you mean adapters?']],
+    ["adapters: [{ module: /a, knd: x }]\n", ['adapters.0: Unrecognized key: "knd"; did you mean kind?']],
+    [
+      "kinds: { codex: { allow_mcp_writes: true } }\n",
+      ['kinds.codex: Unrecognized key: "allow_mcp_writes"; did you mean allow_mcp_write?'],
+    ],
+    ["xyzzy: 1\n", ['Unrecognized key: "xyzzy"']],
     [
       "kinds:\n  codex:\n    allow_external_sandbox_exec: maybe\n",
       ["kinds.codex.allow_external_sandbox_exec: Invalid input: expected boolean, received string"],
