@@ -61,7 +61,7 @@ describe("json", () => {
     };
     const first = envelopeOf((await against(answers, ["messages", "x", "--limit", "5"])).stdout);
     expect(first).toMatchObject({ ok: true, data: [], meta: { truncated: true, cursor: "17" } });
-    expect(first.warnings).toEqual([expect.stringContaining("agent messages x --cursor 17")]);
+    expect(first.warnings).toEqual([expect.stringContaining("agent messages x --limit 5 --cursor 17")]);
     const last = envelopeOf((await against(answers, ["messages", "x", "--cursor", "17"])).stdout);
     expect(last).toMatchObject({ ok: true, warnings: [] });
     expect(last.meta).not.toHaveProperty("truncated");

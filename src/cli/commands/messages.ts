@@ -83,6 +83,7 @@ export const messages: Handler = async (context) => {
   const { limit, cursor } = context.flags as { limit?: number; cursor?: string };
   const page = await (await context.connect()).request("agent/messages", { id, limit, cursor });
   if (page.cursor === undefined) return success(page);
-  context.warn(`There are older messages: agent messages ${id} --cursor ${page.cursor}`);
+  const again = limit === undefined ? "" : ` --limit ${limit}`;
+  context.warn(`There are older messages: agent messages ${id}${again} --cursor ${page.cursor}`);
   return { ...success(page), meta: { truncated: true, cursor: page.cursor } };
 };
