@@ -78,6 +78,17 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
 
 /** undefined when somebody else holds it. */
 const take = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
+  const taken = open(path, stateDir, timeout);
+  return taken === SPOILT ? repaired(path, stateDir, timeout) : taken;
+};
+
+const SPOILT = "spoilt";
+
+const open = (
+  path: string,
+  stateDir: string,
+  timeout: number,
+): Database.Database | undefined | typeof SPOILT => {
   makePrivate(path);
   const db = new Database(path, { timeout });
   try {
@@ -87,16 +98,32 @@ const take = (path: string, stateDir: string, timeout: number): Database.Databas
     db.close();
     const code = String((cause as { code?: unknown }).code);
     if (code.startsWith("SQLITE_BUSY")) return undefined;
-    if (code === "SQLITE_NOTADB" && otherHolder(stateDir) === undefined) {
-      // Somebody wrote over it. Nothing is ever kept in it.
-      rmSync(path);
-      return take(path, stateDir, timeout);
-    }
+    // Where a daemon lives that has its name there, it makes its lock anew itself.
+    if (code === "SQLITE_NOTADB") return otherHolder(stateDir) === undefined ? SPOILT : undefined;
     throw new HoldfastError(
       "STORE_FAILED",
       `The lock of ${stateDir} cannot be taken: ${(cause as Error).message}.`,
       { cause },
     );
+  }
+};
+
+/**
+ * Somebody wrote over it. Nothing is ever kept in it, so it is made anew: by one at a time, who looks once more, because the
+ * file that is there by now may be the lock of who made it anew before, and has not written its name yet.
+ */
+const repaired = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
+  const turn = open(`${path}-repair`, stateDir, LOCK_WAIT_MS);
+  if (turn === SPOILT)
+    throw new HoldfastError("STORE_FAILED", `${path} and ${path}-repair are spoilt: remove them.`);
+  try {
+    const taken = turn && open(path, stateDir, timeout);
+    if (taken !== SPOILT) return taken;
+    rmSync(path);
+    const made = open(path, stateDir, timeout);
+    return made === SPOILT ? undefined : made;
+  } finally {
+    turn?.close();
   }
 };
 
