@@ -91,9 +91,7 @@ describe("check", () => {
 
 describe("rebuild", () => {
   it("mends a damaged projection from the log, and the log goes on", () => {
-    const log = damaged(
-      "UPDATE p_workers SET restarts = 7, state = 'failed'; DELETE FROM p_turns",
-    );
+    const log = damaged("UPDATE p_workers SET restarts = 7, state = 'failed'; DELETE FROM p_turns");
     expect(log.check().ok).toBe(false);
     expect(log.rebuild()).toEqual({ records: 6 });
     log.append([draft("worker_started", { clock }), text("four")]);
