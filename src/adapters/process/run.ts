@@ -4,7 +4,8 @@
  */
 import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { LAUNCHER_END_MS } from "../../protocol/limits.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LAUNCHER_END_MS, SWEEP_KILL_WAIT_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
 import type { Run, RunExit } from "../spawner.ts";
@@ -193,6 +194,7 @@ export class ProcessRun implements Run, Polled {
       cgroup: this.#cgroup,
     });
     this.#check();
+    if (this.#hasExited) await this.#launcherEnds();
     if (this.litter !== undefined && report.survivors.length === 0)
       await removeLitter(this.#host, this, this.litter);
     return report;
@@ -330,6 +332,15 @@ export class ProcessRun implements Run, Polled {
     const now = performance.now();
     this.#dyingSince ||= now;
     if (now - this.#dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
+  }
+
+  /** Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed. */
+  async #launcherEnds(): Promise<void> {
+    const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
+    while (isAlive(this.launcher)) {
+      if (performance.now() >= deadline) return void signalProcess(this.launcher, "SIGKILL");
+      await sleep(1);
+    }
   }
 
   #settle(raw_status: number | null): void {

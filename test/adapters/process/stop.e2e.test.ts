@@ -168,6 +168,16 @@ describe("sweep", () => {
     expect(canaries.filter((canary) => canary.isHeld())).toEqual([]);
   });
 
+  test("is over when the launcher is gone, too, which had the exit to write", async () => {
+    const { launch } = makeBench();
+    for (let round = 0; round < 40; round += 1) {
+      const run = await launch(["true"]);
+      await run.exited;
+      await run.sweep();
+      expect(isAlive(run.launcher)).toBe(false);
+    }
+  });
+
   test("serves all that wait at once, each with its own", async () => {
     const { launch, dir } = makeBench();
     const canaries = Array.from({ length: 10 }, () => makeCanary(dir));
