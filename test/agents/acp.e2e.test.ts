@@ -1,7 +1,7 @@
 /** The real agents that speak ACP, as kind `acp`: what each does by the protocol, and where they differ. */
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AgentUnderTest, claude, codex, FAKE_KEY, gemini } from "./agents.ts";
+import { type AgentUnderTest, claude, codex, FAKE_KEY, gemini, copilot as ofPrompt } from "./agents.ts";
 import { type AgentName, BINARIES, isUnderTest } from "./install.ts";
 import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
 
@@ -44,17 +44,7 @@ const opencode: Wired = {
   flags: ["--env", "npm_config_registry=http://127.0.0.1:9/"],
 };
 
-const copilot: Wired = {
-  env: (modelUrl) => ({
-    COPILOT_BINARY: BINARIES.copilot,
-    COPILOT_OFFLINE: "true",
-    COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
-    COPILOT_PROVIDER_API_KEY: FAKE_KEY,
-    COPILOT_MODEL: "fake-model",
-  }),
-  files: () => ({}),
-  flags: [],
-};
+const copilot: Wired = { env: ofPrompt.env, files: ofPrompt.files, flags: [] };
 
 /** The bridges are scripts, for the node of their own PATH. */
 const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;

@@ -7,7 +7,7 @@ import type { Context, Handler } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { duration } from "../render/units.ts";
-import { approvalsAside } from "./approvals-aside.ts";
+import { needsAside } from "./needs-aside.ts";
 import { readStdin } from "./spawn.ts";
 
 /** Who reads an open stdin reads lines. */
@@ -48,7 +48,7 @@ export const ask: Handler = async (context) => {
     deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
   const done = context.progress(`waiting for the answer of ${id}`);
   const resume = () => `agent messages ${id}`;
-  const aside = approvalsAside(context, [id!]);
+  const aside = needsAside(context, [id!]);
   context.onInterrupt = { sentence: `The agent has the question. See: ${resume()}` };
   try {
     const answer = await outlasting(context, { deadline, resume }, (client) =>

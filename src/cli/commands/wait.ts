@@ -6,8 +6,8 @@ import type { WaitReply } from "../../supervisor/facade.ts";
 import type { Context, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { duration } from "../render/units.ts";
-import { approvalsAside } from "./approvals-aside.ts";
 import { leavesRunning } from "./follow.ts";
+import { needsAside } from "./needs-aside.ts";
 
 const handle = (reply: WaitReply): string => reply.name ?? reply.id;
 
@@ -63,7 +63,7 @@ export const waitFor = async (
   const left = () =>
     deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
   const done = context.progress(`waiting for ${ids.join(", ")}`);
-  const aside = approvalsAside(context, ids, true);
+  const aside = needsAside(context, ids, true);
   try {
     const { results } = await outlasting(
       context,

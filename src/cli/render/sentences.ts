@@ -139,7 +139,7 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
         ),
       );
     case "delivered":
-      if (message.purpose === "protocol") return quiet(dim("line of its protocol delivered"));
+      if (message.purpose === "protocol") return quiet(dim(`${NOUNS.protocol} delivered`));
       if (message.purpose !== undefined) return dim(`${NOUNS[message.purpose]} delivered`);
       return dim(
         message.acknowledges ? "message delivered" : "message delivered; it will tell no more of it",

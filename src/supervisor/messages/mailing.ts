@@ -238,16 +238,13 @@ export class Mailing {
     if (this.#isHeld) return false;
     if (row.closes) return this.#close(run, row);
     const accepted = row.line ? await this.#accepted(row) : undefined;
-    if (
-      begun === undefined &&
-      accepted !== undefined &&
-      isLate(accepted, row.seq <= this.#attachedAt, this.#turn)
-    )
-      return this.#givesUp(row, "It was an interrupt of a turn that is over.");
-    // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
-    if (begun === undefined && row.line && run.isStdinClosed())
-      return this.#givesUp(row, "The agent's input has ended.");
-    const text = await this.#textOf(row);
+    if (row.line && begun === undefined) {
+      if (accepted !== undefined && isLate(accepted, row.seq <= this.#attachedAt, this.#turn))
+        return this.#givesUp(row, "It was an interrupt of a turn that is over.");
+      // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
+      if (run.isStdinClosed()) return this.#givesUp(row, "The agent's input has ended.");
+    }
+    const text = row.line ? accepted?.text : await this.#textOf(row);
     if (text === null) {
       this.#failed = true;
       return false;

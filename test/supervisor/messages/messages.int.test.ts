@@ -348,24 +348,30 @@ describe("a store that cannot be read for a moment", () => {
 });
 
 describe("a run directory that cannot be read for a moment", () => {
+  /** Its agents know a secret; the messages kept for them cannot be read while `isBroken`. */
+  const withSecret = (services: Services) => {
+    const state = { isBroken: true };
+    const files: Services["files"] = {
+      ...services.files,
+      loadMessage: (worker, message) =>
+        state.isBroken
+          ? Promise.reject(new Error("EMFILE: too many open files"))
+          : services.files.loadMessage(worker, message),
+    };
+    const prepare: Services["prepare"] = (...asked) =>
+      Effect.map(services.prepare(...asked), (prepared) => ({ ...prepared, secrets: ["a-known-secret"] }));
+    return { state, files, prepare };
+  };
+
   it.effect("holds up the message that is kept in it, and ends no worker", () =>
     Effect.gen(function* () {
       const { memory, services, boot } = yield* world;
-      let isBroken = true;
-      const files: Services["files"] = {
-        ...services.files,
-        loadMessage: (worker, message) =>
-          isBroken
-            ? Promise.reject(new Error("EMFILE: too many open files"))
-            : services.files.loadMessage(worker, message),
-      };
-      const prepare: Services["prepare"] = (...asked) =>
-        Effect.map(services.prepare(...asked), (prepared) => ({ ...prepared, secrets: ["a-known-secret"] }));
+      const { state, files, prepare } = withSecret(services);
       const { runtime } = yield* boot({ files, prepare });
       const { id } = yield* runtime.spawn(talker());
       const run = yield* nth(memory, 1);
       expect(yield* runtime.send(id, "use a-known-secret")).toMatchObject({ state: "accepted" });
-      isBroken = false;
+      state.isBroken = false;
       yield* elapse((2 * CLOCK_TICK_MS) / 1000);
       expect(textsOf(run)).toEqual(["use a-known-secret"]);
     }),
@@ -374,27 +380,18 @@ describe("a run directory that cannot be read for a moment", () => {
   it.effect("holds up what comes behind it, where the message may have been written already", () =>
     Effect.gen(function* () {
       const { memory, log, services, boot } = yield* world;
-      const prepare: Services["prepare"] = (...asked) =>
-        Effect.map(services.prepare(...asked), (prepared) => ({ ...prepared, secrets: ["a-known-secret"] }));
+      const { state, files, prepare } = withSecret(services);
       const first = yield* boot({ ...services, adapterFor, prepare, log: refusing(log, "delivered") });
       const { id } = yield* first.runtime.spawn(talker());
       const run = yield* nth(memory, 1);
       yield* Effect.forkChild(first.runtime.send(id, "use a-known-secret"));
       yield* until("it is there", () => run.stdin.endsWith("\n"));
       yield* first.crash;
-      let isBroken = true;
-      const files: Services["files"] = {
-        ...services.files,
-        loadMessage: (worker, message) =>
-          isBroken
-            ? Promise.reject(new Error("EMFILE: too many open files"))
-            : services.files.loadMessage(worker, message),
-      };
       yield* boot({ files, prepare });
       say(run, { type: "control_request", request_id: "h1", request: { subtype: "hook_callback" } });
       yield* elapse((2 * CLOCK_TICK_MS) / 1000);
       expect(run.stdin).not.toContain("h1");
-      isBroken = false;
+      state.isBroken = false;
       yield* elapse((2 * CLOCK_TICK_MS) / 1000);
       const said = run.stdin.trimEnd().split("\n");
       expect(said.map((line) => JSON.parse(line).type)).toEqual(["user", "control_response"]);

@@ -9,13 +9,13 @@ import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 import { oneLine } from "../render/terminal.ts";
 
-export interface ApprovalsAside {
-  /** What is asked for on this connection, with the news of permissions beside it. */
+export interface NeedsAside {
+  /** What is asked for on this connection, with the news of what agents need of a person beside it. */
   beside<T>(client: Client, work: () => Promise<T>): Promise<T>;
 }
 
 /** `refs`: ids of workers, beginnings of ids, or names. `ends`: their ends are waited for, which no conversation comes to by itself. */
-export const approvalsAside = (context: Context, refs: readonly string[], ends = false): ApprovalsAside => {
+export const needsAside = (context: Context, refs: readonly string[], ends = false): NeedsAside => {
   const told = new Set<string>();
   const types = ["approval_requested", ...(ends ? MAY_WAIT_AFTER : [])];
 
