@@ -325,6 +325,7 @@ const status = z.object({
     count: z.int(),
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
   }),
+  configuration_changed: z.boolean().describe("config.yaml is not what the daemon has read"),
 }) satisfies z.ZodType<Replies["daemon/status"]>;
 const followed = z.object({
   next: z.int().describe("seq to go on from: --from"),

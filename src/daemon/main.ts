@@ -139,6 +139,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         loop_lag_ms: health.loopLag(),
         defects: options.defects.counted(),
         health: watchdog.health(),
+        configuration_changed: registry.isOutdated?.() ?? false,
       }),
       shutdown: (agents, reason) =>
         Effect.suspend(() => {

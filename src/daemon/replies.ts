@@ -37,6 +37,8 @@ export interface DaemonStatus extends RuntimeStatus {
   /** What was thrown where nothing may be, since the daemon started. */
   readonly defects: DefectCount;
   readonly health: HealthFacts;
+  /** config.yaml is not what the daemon has read. */
+  readonly configuration_changed: boolean;
 }
 
 /** It was done before, under the same idempotency key. */

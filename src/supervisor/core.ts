@@ -1,6 +1,7 @@
 /** What all parts of the runtime share: its ports, its clock, who lives, and how a worker is found. */
 import { Clock, Effect, type Scope } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import { CONFIGURATION_CHANGED } from "../protocol/configuration-changed.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
@@ -54,9 +55,6 @@ export interface Core {
   /** What its records say of a worker. */
   fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
 }
-
-const RELOAD =
-  "config.yaml was changed since the daemon read it: `agent daemon upgrade --force` reads it anew, and agents go on.";
 
 export const makeCore = (
   services: Services,
@@ -147,7 +145,7 @@ export const makeCore = (
         const near = kinds.suggest(kind);
         const names = kinds.all.map((one) => one.kind).join(", ");
         const known = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
-        const suggestion = kinds.isOutdated?.() === true ? `${RELOAD} ${known}` : known;
+        const suggestion = kinds.isOutdated?.() === true ? `${CONFIGURATION_CHANGED} ${known}` : known;
         return Effect.fail(
           new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
             phase: "validation",

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CONFIGURATION_CHANGED } from "../../src/protocol/configuration-changed.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const examples = resolve(import.meta.dirname, "../../examples/adapters");
@@ -217,9 +218,16 @@ describe("an adapter of a user's", () => {
   it("of a configuration that was changed meanwhile is there after a restart of the daemon, as its refusal says", async () => {
     configure(configuration);
     expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    const isTold = async () => (await commands.agent("daemon", "status")).data.configuration_changed;
+    const diagnosis = async () => (await commands.agent("doctor")).data.checks;
+    const changed = { name: "configuration", result: "warn", finding: CONFIGURATION_CHANGED };
+    expect(await isTold()).toBe(false);
+    expect(await diagnosis()).not.toContainEqual(changed);
     const suggestion = async () => (await commands.agent("spawn", "liness", "hi")).error?.suggestion;
     expect(await suggestion()).toBe('Did you mean "lines"?');
     configure(`${configuration}# more\n`);
+    expect(await isTold()).toBe(true);
+    expect(await diagnosis()).toContainEqual(changed);
     expect(await suggestion()).toMatch(
       /^config\.yaml was changed since .* `agent daemon upgrade --force` .* Did you mean "lines"\?$/,
     );

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { configurationPath } from "../../daemon/paths.ts";
 import { KINDS, NAMED_AGENTS } from "../../protocol/commands.ts";
+import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
@@ -206,11 +207,11 @@ const configuration = async (context: Context): Promise<Check | undefined> => {
   const { problems = [], configuration: read } = readConfiguration(context.stateDir) ?? {};
   if (problems.length > 0)
     return { name, result: "warn", finding: `${path} counts as none: ${problems.join("; ")}`, fix };
-  const refused = await context
-    .connect()
-    .then((client) => client.request("agent/capabilities", {}))
-    .then((reply) => reply.refused)
-    .catch(() => leftOut(context.stateDir, read?.adapters.length === 0));
+  const client = await context.connect().catch(() => undefined);
+  const status = await client?.request("daemon/status", {}).catch(() => undefined);
+  if (status?.configuration_changed) return { name, result: "warn", finding: CONFIGURATION_CHANGED };
+  const told = await client?.request("agent/capabilities", {}).catch(() => undefined);
+  const refused = told?.refused ?? (await leftOut(context.stateDir, read?.adapters.length === 0));
   if (refused.length === 0)
     return { name, result: "ok", finding: `${path}; adapters of yours: ${read?.adapters.length ?? 0}` };
   return { name, result: "warn", finding: refused.map(leftOutSentence).join("; "), fix };

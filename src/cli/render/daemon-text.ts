@@ -1,5 +1,6 @@
 /** What the commands of the daemon print for people. */
 import type { Replies } from "../../daemon/replies.ts";
+import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import type { InstallReply } from "../commands/install.ts";
 import type { UpgradeReply } from "../commands/upgrade.ts";
 import { diskWords } from "./limits.ts";
@@ -42,6 +43,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
       daemon.defects?.newest &&
         `${paint("warn", `${daemon.defects.count} contained`)}, the newest ${age(daemon.defects.newest.at, now)} ago: ${oneLine(daemon.defects.newest.where)} (${daemon.defects.newest.error})`,
     ],
+    ["config", daemon.configuration_changed ? paint("warn", CONFIGURATION_CHANGED) : undefined],
     ["state", daemon.state_dir],
     ["socket", daemon.socket],
     ["node", daemon.node],

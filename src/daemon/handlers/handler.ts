@@ -16,7 +16,13 @@ export interface Services {
   /** The facts of `daemon/status` that the runtime does not know. */
   readonly facts: () => Pick<
     DaemonStatus,
-    "socket" | "connections" | "requests_in_flight" | "loop_lag_ms" | "defects" | "health"
+    | "socket"
+    | "connections"
+    | "requests_in_flight"
+    | "loop_lag_ms"
+    | "defects"
+    | "health"
+    | "configuration_changed"
   >;
   /** Who has the first answers of idempotency keys. */
   readonly once: Once;
