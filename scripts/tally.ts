@@ -1,5 +1,5 @@
 /** What a run of vitest came to. Pure: the report and the errors come in, the counts go out. */
-import { z } from "zod";
+import * as z from "zod";
 
 /** Test files that are run a second time because V8 aborted under them. More than these are no accident. */
 export const ABORTED_FILES_MAX = 2;

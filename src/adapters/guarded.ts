@@ -2,7 +2,7 @@
  * An adapter that others wrote, with what it gives back looked at: it gives back what the seam says, or it throws here, which ends its
  * worker and nobody else's (`supervisor/defects`). What is not of the right shape never comes into the log.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { AgentEvent } from "../protocol/agent-event.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";

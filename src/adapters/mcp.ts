@@ -2,7 +2,7 @@
  * The management of an agent CLI's MCP servers (agent-event notes A.5): typed requests, checked before anything runs, and the words in
  * which each CLI is asked. It is no run: nothing of it is supervised or in the log.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { HoldfastError } from "../protocol/errors.ts";
 import { VARIABLE_NAME } from "../protocol/kinds.ts";
 import type { AgentAdapter, McpRequest } from "./adapter.ts";

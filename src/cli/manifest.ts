@@ -1,6 +1,6 @@
 /** The manifest: every command with its flags, exit codes and schemas, made from the registry (CLI requirements O-041). */
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import {
   COMMANDS,
   type CommandDef,

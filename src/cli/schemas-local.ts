@@ -1,5 +1,5 @@
 /** What commands that need no daemon give as `data`: artifacts and validators. A part of schemas.ts, and loaded with it alone. */
-import { z } from "zod";
+import * as z from "zod";
 import type { ArtifactRow } from "../store/cas/store.ts";
 
 export const time = z.string().describe("RFC 3339, UTC");

@@ -1,5 +1,5 @@
 /** What each command gives as `data` in JSON, as zod schemas: for the manifest and --schema alone, never in the client's quick path. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Replies } from "../daemon/replies.ts";
 import { ANSWERS } from "../protocol/commands.ts";
 import { AgentCompletion } from "../protocol/completion.ts";

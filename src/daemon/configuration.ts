@@ -1,7 +1,7 @@
 /** Reads the configuration of a daemon. One that cannot be read is told of and counts as none: what it allows is off, and agents go on. */
 import { readFileSync, statSync } from "node:fs";
 import { parseDocument } from "yaml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { makeRegistry, type RefusedAdapter, type Registry } from "../adapters/registry.ts";
 import { loadAdapters } from "../adapters/user-adapters.ts";
 import { Configuration, configurationKeys, NO_CONFIGURATION } from "../protocol/configuration.ts";

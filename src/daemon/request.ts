@@ -2,7 +2,7 @@
  * One request line of the socket (architecture §7), checked: the frame first, then the command's own data. All problems of a
  * request are told at once. Pure.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import {

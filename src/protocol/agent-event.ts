@@ -1,5 +1,5 @@
 /** The universal AgentEvent of agent-event.txt: exactly six fields, each bounded. `bounds.ts` enforces the bounds. */
-import { z } from "zod";
+import * as z from "zod";
 import { CHANNEL_MAX_BYTES, DATA_MAX_BYTES, MESSAGE_MAX_BYTES, TEXT_MAX_BYTES } from "./limits.ts";
 import { AGENT_KIND_FORM, EVENT_KINDS } from "./validate/forms.ts";
 

@@ -1,5 +1,5 @@
 /** How one incarnation ended, as the adapter tells it (agent-event.txt, Completion payload bounds; notes A.1). */
-import { z } from "zod";
+import * as z from "zod";
 import type { ErrorCode } from "./errors.ts";
 import { DATA_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "./limits.ts";
 import type { WallTime } from "./wall-time.ts";

@@ -1,5 +1,5 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add, and what they allow. All of it may be absent. */
-import { z } from "zod";
+import * as z from "zod";
 import { AgentKind } from "./agent-event.ts";
 import { USER_ADAPTERS_MAX } from "./limits.ts";
 

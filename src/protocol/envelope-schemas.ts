@@ -2,7 +2,7 @@
  * The two envelopes as zod schemas: Protocol v1 (protocol-v1.txt) and ResponseEnvelope (response-envelope.txt, generations G1 and G2). They
  * check and describe; what makes envelopes takes only their types from here, so that the client does not load zod.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { COMMAND_FORM, DIGEST_FORM, isUtcTime } from "./validate/forms.ts";
 
 /** protocol-v1.txt, Field descriptions. */

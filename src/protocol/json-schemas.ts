@@ -1,5 +1,5 @@
 /** The published JSON Schemas (draft 2020-12), made from the zod schemas: for `agent <command> --schema` and for the package. */
-import { z } from "zod";
+import * as z from "zod";
 import { AgentEvent } from "./agent-event.ts";
 import { AgentCompletion } from "./completion.ts";
 import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "./envelope-schemas.ts";

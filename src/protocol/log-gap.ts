@@ -1,5 +1,5 @@
 /** The payload of `log_gap`: what stands in the place of output records that retention has removed. Part of the published schemas. */
-import { z } from "zod";
+import * as z from "zod";
 
 export const LogGap = z.strictObject({
   from_seq: z.int().min(1).describe("seq of the first record that was removed; the gap has it now"),

@@ -1,5 +1,5 @@
 /** How a spec says what an agent may do unasked; `permission-rules.ts` says what follows. */
-import { z } from "zod";
+import * as z from "zod";
 import { PERMISSION_RULE_MAX_BYTES, PERMISSION_RULES_MAX } from "./limits.ts";
 
 export const Permission = z.enum(["ask", "deny", "allow"]);

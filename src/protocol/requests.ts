@@ -2,7 +2,7 @@
  * What each command takes over the socket, as zod schemas: the daemon checks every request against them, and
  * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ANSWERS, USAGE_BY } from "./commands.ts";
 import { CURSOR } from "./cursor.ts";
 import {

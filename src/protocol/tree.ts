@@ -2,7 +2,7 @@
  * A supervision tree as it is asked for (cli.md, holdfast.yaml): supervisors with a strategy and ordered children, workers
  * with their specs. What reads the file is above; this is what goes over the wire and what the supervisor keeps.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   BACKOFF_MAX_DEFAULT_MS,
   BACKOFF_MIN_DEFAULT_MS,

@@ -1,5 +1,5 @@
 /** A worker's specification and the words for its life (architecture §1, §3). */
-import { z } from "zod";
+import * as z from "zod";
 import { AgentKind } from "./agent-event.ts";
 import { isBranchName } from "./kinds.ts";
 import {

@@ -1,5 +1,5 @@
 /** What zod found, in words: which key, what it needs, what was meant. */
-import type { z } from "zod";
+import type * as z from "zod";
 import { didYouMean, nearest } from "../protocol/suggest.ts";
 import { describe, type Located, placeOfKey, plain, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";

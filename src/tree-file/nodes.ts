@@ -1,5 +1,5 @@
 /** Located nodes to the tree that goes over the wire: which is a supervisor, which a worker, and whether each is whole. */
-import type { z } from "zod";
+import type * as z from "zod";
 import { NAME_MAX_BYTES, PATH_MAX_BYTES, TREE_DEPTH_MAX, TREE_NODES_MAX } from "../protocol/limits.ts";
 import { nearest } from "../protocol/suggest.ts";
 import { SupervisorConfig, type SupervisorNode, type TreeNodeSpec } from "../protocol/tree.ts";

@@ -2,7 +2,7 @@
  * What a holdfast.yaml may hold (cli.md, `holdfast.yaml`; docs/tree.md), as zod schemas: a worker's keys, a supervisor's, the
  * top's. Their JSON Schema is published, so that editors complete; messages are the rest of a sentence that begins with the key.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Reading,
   readBackoff,

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { OUTPUTS, record } from "../../src/cli/schemas.ts";
 import { sha256Digest } from "../../src/protocol/canonical-json.ts";
 import { COMMANDS } from "../../src/protocol/commands.ts";

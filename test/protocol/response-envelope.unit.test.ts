@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, HoldfastError } from "../../src/protocol/errors.ts";
 import { failure, success } from "../../src/protocol/outcome.ts";

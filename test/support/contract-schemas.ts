@@ -1,5 +1,5 @@
 /** The JSON Schemas of the ResponseEnvelope contract itself, as checks. They are not ours and not part of this repository (test/protocol/vectors.ts). */
-import { z } from "zod";
+import * as z from "zod";
 import { vector } from "../protocol/vectors.ts";
 
 type Schema = Parameters<typeof z.fromJSONSchema>[0];

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { TreeSpec } from "../../src/protocol/tree.ts";
 import { readTreeFile } from "../../src/tree-file/read.ts";
 import { treeFileSchema, WorkerKeys } from "../../src/tree-file/schema.ts";

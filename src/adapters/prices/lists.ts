@@ -1,7 +1,7 @@
 /** The price lists: the user's own, where there is one, before the one that is shipped. */
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { HoldfastError } from "../../protocol/errors.ts";
 import {
   MODEL_PATTERN_MAX_CHARS,
