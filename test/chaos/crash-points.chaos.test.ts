@@ -54,7 +54,7 @@ const epochOf = async (daemon: Daemon): Promise<string> =>
 describe("a daemon that dies at", () => {
   test.each(chains.map((chain) => ({ points: chain.map(nameOf).join(" "), chain })))(
     "$points leaves nothing undone and nothing done twice",
-    { timeout: 600_000 },
+    { timeout: 240_000 },
     async ({ chain }) => {
       const dir = temporaryDirectory();
       const stateDir = join(dir, "state");

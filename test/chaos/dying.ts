@@ -73,9 +73,7 @@ const NEEDED: Partial<Record<CrashPoint, Ask>> = {
   "approval-before-record": say("permit"),
   "approval-after-record": say("permit"),
   "input-ended": (daemon, fleet) => fleet.farewell(daemon),
-  "passivate-before-end": async (daemon, fleet, round) => {
-    if (round === 0) await fleet.napper(daemon);
-  },
+  "passivate-before-end": (daemon, fleet) => fleet.napper(daemon),
   "pause-before-signal": standAndGoOn,
   "pause-mid-signal": standAndGoOn,
   "unpause-before-signal": standAndGoOn,

@@ -73,6 +73,7 @@ export class Fleet {
   readonly #fd: number;
   readonly #stop: string;
   #conversations = 0;
+  #napping: string | undefined;
 
   /** `dir` is the test's own, and stays when daemons go. */
   constructor(dir: string) {
@@ -196,10 +197,10 @@ export class Fleet {
     await client.request("agent/send", { id, close: true });
   }
 
-  /** A conversation that rests as soon as it may, and wakes for a message; it is ended at the end. */
+  /** A conversation that rests as soon as it may, and is woken by a message each time that it is called; it is ended at the end. */
   async napper(client: Client): Promise<void> {
-    const id = await this.#converse(client, "transient", { passivate_ms: 1 });
-    await client.request("agent/send", { id, text: "hello" });
+    this.#napping ??= await this.#converse(client, "transient", { passivate_ms: 1 });
+    await this.send(client, this.#napping);
   }
 
   async #converse(
