@@ -48,6 +48,20 @@ describe("a worker with --worktree", () => {
     expect(readFileSync(join(cwd, "b.txt"), "utf8")).toBe("two\nx\n");
   });
 
+  it("may work in a directory that is added, which is the one beside its --cwd and not beside its tree", async () => {
+    const said = join(commands.home, "said");
+    const program = join(commands.home, "claude");
+    writeFileSync(program, `#!/bin/sh\necho "$*" >${said}\n`, { mode: 0o755 });
+    await commands.start(
+      [
+        ...["spawn", "claude", "hi", "--cwd", join(repo.path, "sub"), "--add-dir", "../sub"],
+        ...["--worktree", "--restart", "temporary", "--wait"],
+      ],
+      { CLAUDE_BINARY: program },
+    ).ended;
+    expect(readFileSync(said, "utf8")).toContain(`--add-dir ${join(repo.path, "sub")}`);
+  });
+
   it("has the same one in each incarnation, and when its daemon was killed in between", async () => {
     const before = await workspaceOf("one");
     const pid = await commands.daemonPid();

@@ -208,9 +208,11 @@ export const sentEnvironment = (
   { env, stateDir }: Pick<Context, "env" | "stateDir">,
 ): Record<string, string> => clientEnvironment({ ...env, [ALWAYS_INHERITED]: stateDir }, named);
 
-/** `--add-dir` is another spelling of a key. */
-const extOf = ({ flags }: Call): Record<string, Json> => {
-  const dirs = flags["add-dir"] as string[] | undefined;
+/** `--add-dir` is another spelling of a key, and absolute: an agent in a worktree is not where the directory was looked for. */
+const extOf = ({ flags }: Call, where: string): Record<string, Json> => {
+  const dirs = (flags["add-dir"] as string[] | undefined)?.map((dir) =>
+    dir.trim() === "" ? dir : resolve(where, dir.trim()),
+  );
   return {
     ...(dirs === undefined ? {} : { [ADD_DIRS]: { dirs } }),
     ...Object.fromEntries((flags.ext as [string, Json][] | undefined) ?? []),
@@ -241,6 +243,7 @@ export const specOf = (
   added?: AddedKind,
 ): WorkerSpecInput => {
   const { flags, args, argv = [] } = call;
+  const where = resolve(cwd, (flags.cwd as string | undefined) ?? ".");
   const known = kindOf(args[0] ?? "command");
   const kind = known?.kind ?? added?.kind ?? args[0]!;
   const defaults = kindDefaults(kind, flags.interactive === true);
@@ -254,7 +257,7 @@ export const specOf = (
     labels: Object.fromEntries(pairs(flags.label)),
     prompt: args[1] === "-" ? undefined : args[1],
     argv: [...argv],
-    cwd: resolve(cwd, (flags.cwd as string | undefined) ?? "."),
+    cwd: where,
     ...worktreeOf(flags),
     ...sandboxOf(flags, cwd),
     env: own,
@@ -271,7 +274,7 @@ export const specOf = (
     permission_rules: rulesOf(flags),
     approval_within_ms: flags["approval-within"] as number | undefined,
     approval_default: flags["approval-default"] as WorkerSpecInput["approval_default"],
-    ext: { ...known?.ext, ...extOf(call) },
+    ext: { ...known?.ext, ...extOf(call, where) },
     restart: (flags.restart as WorkerSpecInput["restart"] | undefined) ?? added?.restart ?? defaults.restart,
     max_restarts: restarts?.max,
     restart_period_ms: restarts?.period_ms,
