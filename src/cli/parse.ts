@@ -159,7 +159,8 @@ const readTokens = (
       if (token.value === undefined) values[flag.name] = true;
       else problems.push(`--${flag.name} takes no value`);
     } else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--"))) {
-      problems.push(`--${flag.name} needs a value${flag.value ? `: --${flag.name} ${flag.value}` : ""}`);
+      const value = flag.values?.join("|") ?? flag.value;
+      problems.push(`--${flag.name} needs a value${value ? `: --${flag.name} ${value}` : ""}`);
     } else {
       const read = readValue(flag, token.value);
       if (!read.ok) problems.push(`--${flag.name} ${read.problem}`);

@@ -132,6 +132,7 @@ describe("parse", () => {
     [["ask", "a"], "ask needs TEXT"],
     [["send", "a", "two", "words"], 'does not take "words"; put the whole TEXT in quotes'],
     [["logs", "a", "--tail"], "--tail needs a value: --tail N"],
+    [["spawn", "--on-breach"], "--on-breach needs a value: --on-breach ask|stop"],
     [["logs", "a", "--tail", "many"], "--tail needs a whole number"],
     [["spawn", "claude", "--name", "--watch"], "--name needs a value"],
     [["list", "--all=yes"], "--all takes no value"],
