@@ -26,6 +26,7 @@ import type { Call } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { makeLineWriter } from "./render/line.ts";
 import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
+import { makePrinter } from "./render/pieces.ts";
 import type { Printed, Renderer } from "./render/renderer.ts";
 import { textRenderer } from "./render/text-renderer.ts";
 import { sentenceOfStall, stalledNow } from "./silence.ts";
@@ -91,7 +92,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
             flags,
             isStdoutTerminal: streams.isStdoutTerminal,
             columns: streams.columns,
-            line: lines.line,
+            printer: makePrinter(lines),
           });
   const warnings: string[] = [];
   const advice: string[] = [];
@@ -129,6 +130,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
       isReaderBehind = false;
     });
   };
+  const endLine = (): void => void write(renderer.rest?.() ?? "");
   let step: string | undefined;
   let retries = 0;
   const heartbeat = makeHeartbeat(
@@ -170,11 +172,13 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     hint: (text, when = "now") => {
       if (mode !== "text" || !streams.isStderrTerminal) return;
       const line = `${errorPaint("dim", text)}\n`;
-      if (when === "now") streams.stderr(line);
-      else advice.push(line);
+      if (when === "after") return void advice.push(line);
+      endLine();
+      streams.stderr(line);
     },
     notice: (text) => {
       if (mode === "json") warn(text);
+      endLine();
       streams.stderr(`${streams.isStderrTerminal ? ERASE_LINE : ""}${errorPaint("warn", text)}\n`);
     },
     finish: (result) => void streams.stdout(print(result).printed.stdout),

@@ -15,6 +15,7 @@ import type { Client } from "../client.ts";
 import type { Context, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
+import { goesOn } from "../render/pieces.ts";
 import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
 import { follow, leavesRunning } from "./follow.ts";
@@ -51,7 +52,7 @@ export const logs = async (context: Context): Promise<Result> => {
       ? []
       : await newestRecords(client, worker, tail, {
           ...range,
-          shown: showsAll(context) ? () => true : isShown,
+          shown: showsAll(context) ? undefined : isShown,
         });
   for (const record of newest) await context.record(record);
   if (!flags.follow) {
@@ -68,8 +69,21 @@ const showsAll = ({ mode, flags }: Context): boolean => mode !== "text" || flags
 interface Newest {
   readonly from?: number | undefined;
   readonly since_ms?: number | undefined;
-  readonly shown: (record: LogRecord) => boolean;
+  /** Undefined: each is. */
+  readonly shown: ((record: LogRecord) => boolean) | undefined;
 }
+
+/** Where each thing that will be seen begins: a message that was told in pieces is one. */
+const textsOf = (records: readonly LogRecord[], shown: Newest["shown"]): readonly number[] => {
+  if (shown === undefined) return [...records.keys()];
+  let last: LogRecord | undefined;
+  return records.flatMap((record, at) => {
+    if (!shown(record)) return [];
+    const isOne = !goesOn(last, record);
+    last = record;
+    return isOne ? [at] : [];
+  });
+};
 
 /** The newest records, `count` of which will be seen: more are asked for while too many of them say nothing to a person. */
 export const newestRecords = async (
@@ -82,7 +96,7 @@ export const newestRecords = async (
     const records: LogRecord[] = [];
     const query = { ids: [worker.id], from, since_ms, tail, until: worker.last_seq, follow: false };
     await client.watch(query, (record) => void records.push(record));
-    const seen = records.flatMap((record, at) => (shown(record) ? [at] : []));
+    const seen = textsOf(records, shown);
     // What says nothing by itself is kept between the others: a line may depend on it.
     if (seen.length >= count) return records.slice(seen.at(-count));
     if (records.length < tail || tail === TAIL_MAX_RECORDS) return records;

@@ -1,6 +1,6 @@
 /** One record as lines of `watch` and `logs`: time, who, incarnation, and the sentence. */
 import type { LogRecord } from "../../protocol/records.ts";
-import { sentenceOf } from "./sentences.ts";
+import { type Sentence, sentenceOf } from "./sentences.ts";
 import { oneLine, type Paint, pad } from "./terminal.ts";
 import { clock, uniqueChars } from "./units.ts";
 
@@ -11,6 +11,8 @@ const TAG_MIN_COLUMNS = 12;
 export interface LineWriter {
   /** undefined when nothing of it is shown. */
   line(record: LogRecord): string | undefined;
+  /** A piece of the text that `before` has begun, as it goes on in its line. */
+  more(before: LogRecord, record: LogRecord): string;
   /** Learn a name before its records come. */
   know(id: string, name: string | null): void;
 }
@@ -50,6 +52,16 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
     return record.type === "worker_failed" && told.get(id) === record.payload.error.message;
   };
 
+  /** A text as its lines; a last line end is not shown. */
+  const spokenLines = ({ text, tone }: Sentence): readonly string[] =>
+    text
+      .replace(/\n$/, "")
+      .split("\n")
+      .map((line) => paint(tone, line));
+  const bar = paint("dim", "│");
+  const below = (lines: readonly string[]): string =>
+    lines.map((line) => `\n${" ".repeat(12 + 2 + columns + 2)}${bar} ${line}`).join("");
+
   return {
     know(id, name) {
       shortOf(id);
@@ -67,13 +79,13 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
       columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, tag.length));
       const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, columns))}  `;
       if (!sentence.spoken) return head + paint(sentence.tone, sentence.text);
-      const lines = sentence.text.replace(/\n$/, "").split("\n");
-      const indent = " ".repeat(12 + 2 + columns + 2);
-      return lines
-        .map(
-          (line, index) => `${index === 0 ? head : indent}${paint("dim", "│")} ${paint(sentence.tone, line)}`,
-        )
-        .join("\n");
+      const [first, ...others] = spokenLines(sentence);
+      return `${head}${bar} ${first}${below(others)}`;
+    },
+    more(before, record) {
+      const lines = spokenLines(sentenceOf(record));
+      if (sentenceOf(before).text.endsWith("\n")) return below(lines);
+      return `${lines[0]}${below(lines.slice(1))}`;
     },
   };
 };

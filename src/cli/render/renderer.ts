@@ -24,5 +24,7 @@ export interface Printed {
 export interface Renderer {
   /** One record of a stream, with its line end; empty when this mode does not show it. `json`: its text, where the caller has it. */
   record(record: LogRecord, json?: string): string;
+  /** What ends a line that is open, before something else is printed beside it. */
+  rest?(): string;
   end(ended: Ended): Printed;
 }

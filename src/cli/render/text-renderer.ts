@@ -1,5 +1,5 @@
 /** Text mode: results on stdout; errors, warnings and advice on stderr. */
-import type { LogRecord } from "../../protocol/records.ts";
+import type { Printer } from "./pieces.ts";
 import type { Renderer } from "./renderer.ts";
 import { neutralise, type Paint } from "./terminal.ts";
 import { renderError, renderText } from "./text.ts";
@@ -10,8 +10,7 @@ export interface TextOptions {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly isStdoutTerminal: boolean;
   readonly columns: number | undefined;
-  /** One record as lines, or undefined when it is not shown. */
-  readonly line: (record: LogRecord) => string | undefined;
+  readonly printer: Printer;
 }
 
 /** Commands whose failure has a result worth seeing: a table per id, what was changed, the doctor's checks. */
@@ -35,12 +34,10 @@ export const textRenderer = ({
   flags,
   isStdoutTerminal,
   columns,
-  line,
+  printer,
 }: TextOptions): Renderer => ({
-  record(record) {
-    const text = line(record);
-    return text === undefined ? "" : `${text}\n`;
-  },
+  record: printer.record,
+  rest: printer.rest,
   end({ command, outcome }) {
     const name = command.command;
     const isShown =
@@ -53,7 +50,7 @@ export const textRenderer = ({
       .join("");
     return {
       // The answer of an agent is passed as it is to a file or a pipe.
-      stdout: name === "agent/output" && !isStdoutTerminal ? body : withEnd(body),
+      stdout: printer.rest() + (name === "agent/output" && !isStdoutTerminal ? body : withEnd(body)),
       stderr: warnings + (outcome.ok ? "" : `${renderError(outcome.error, errorPaint)}\n`),
     };
   },

@@ -18,6 +18,7 @@ import { makeLineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
+import { makePrinter } from "./pieces.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
@@ -272,8 +273,9 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
         : null,
     ],
   ]);
-  const recent = worker.recent.flatMap((record) => lines.line(record) ?? []);
-  return recent.length === 0 ? facts : `${facts}\n\n${recent.join("\n")}`;
+  const printer = makePrinter(lines);
+  const recent = worker.recent.map(printer.record).join("");
+  return recent === "" ? facts : `${facts}\n\n${recent.trimEnd()}`;
 };
 
 const wait: TextOf<{ readonly results: readonly WaitReply[] }> = ({ results }, { paint }) =>
