@@ -29,9 +29,11 @@ export type MessageStep =
       /** Whether the agent's protocol will tell that it has it; if not, no more is ever known. */
       readonly acknowledges: boolean;
       readonly purpose?: LinePurpose;
+      /** The end of the agent's input. */
+      readonly closes?: true;
     }
-  /** The agent's own protocol has shown it; `turn` is the one that was open then. */
-  | { readonly state: "acknowledged"; readonly turn: number | null }
+  /** The agent's own protocol has shown it; `turn` is the one that was open then. The end of its input, by its own end. */
+  | { readonly state: "acknowledged"; readonly turn: number | null; readonly closes?: true }
   /** Undeliverable: it never reached an agent. Unknown: the agent ended before it acknowledged it. */
   | { readonly state: "undeliverable" | "unknown"; readonly reason: string };
 

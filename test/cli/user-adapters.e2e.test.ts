@@ -37,7 +37,9 @@ export default {
   - module: ${bad}
   - { module: ${join(examples, "lines.mjs")}, kind: lines }
   - module: ${throwing}
+  - module: ${join(examples, "asks.mjs")}
 binaries:
+  asks: ${join(examples, "asks-agent.mjs")}
   lines: ${join(examples, "lines-agent.sh")}
   throwing: ${join(examples, "lines-agent.sh")}
 kinds:
@@ -100,6 +102,28 @@ describe("an adapter of a user's", () => {
     expect(failed).toMatchObject({ exit: 1, error: { code: "WORKER_FAILED" } });
   });
 
+  it("converses, asks for permission, and ends a turn when it is told to", async () => {
+    const { data } = await commands.agent("spawn", "asks", "do ls", "--permission", "ask", "--name", "once");
+    expect(data).toMatchObject({ kind: "asks" });
+    const open = async () => (await commands.agent("approvals")).data as unknown as Record<string, unknown>[];
+    await until(async () => (await open()).length === 1);
+    expect(await open()).toMatchObject([{ worker: "once", tool: "Shell", input: { command: "ls" } }]);
+    expect((await commands.agent("approvals", "approve", "once")).exit).toBe(0);
+    expect((await commands.agent("wait", "once")).exit).toBe(0);
+    expect((await commands.agent("output", "once")).data.text).toBe("did: ls");
+
+    await commands.agent("spawn", "asks", "--interactive", "--permission", "ask", "--name", "talker");
+    expect((await commands.agent("ask", "talker", "hello")).data.text).toBe("you said: hello\n");
+    await commands.agent("send", "talker", "do rm");
+    await until(async () => (await open()).length === 1);
+    expect((await commands.agent("cancel", "talker")).exit).toBe(0);
+    await until(async () => (await open()).length === 0);
+    expect((await commands.agent("ask", "talker", "still there?")).data.text).toBe(
+      "you said: still there?\n",
+    );
+    expect((await commands.agent("kill", "talker")).exit).toBe(0);
+  });
+
   it("is asked for nothing that it would leave out in silence, neither by flags nor in a tree file", async () => {
     const flags = ["--session", "s-1", "--model", "m", "--interactive"];
     const { exit, error } = await commands.agent("spawn", "lines", "hi", "--name", "silent", ...flags);
@@ -157,7 +181,7 @@ describe("an adapter of a user's", () => {
     const unknown = await commands.agent("up", "-f", file);
     expect(unknown).toMatchObject({ exit: 3 });
     expect(unknown.error?.message).toContain(
-      "there are claude, codex, gemini, opencode, copilot, command, acp, lines, throwing; config.yaml of the state directory can add one",
+      "there are claude, codex, gemini, opencode, copilot, command, acp, lines, throwing, asks; config.yaml of the state directory can add one",
     );
 
     treeOf("lines");

@@ -139,12 +139,14 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
         ),
       );
     case "delivered":
+      if (message.closes) return dim("its input has its end");
       if (message.purpose === "protocol") return quiet(dim(`${NOUNS.protocol} delivered`));
       if (message.purpose !== undefined) return dim(`${NOUNS[message.purpose]} delivered`);
       return dim(
         message.acknowledges ? "message delivered" : "message delivered; it will tell no more of it",
       );
     case "acknowledged":
+      if (message.closes) return quiet(dim("it has read its input to the end"));
       return dim(
         message.turn === null ? "message acknowledged" : `message acknowledged in turn ${message.turn}`,
       );

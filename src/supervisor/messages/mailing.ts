@@ -352,6 +352,7 @@ export class Mailing {
       end: this.#end,
       acknowledges,
       ...(purpose === undefined ? {} : { purpose }),
+      ...(closes ? { closes } : {}),
     } as const;
     await this.#shell.journal.note([{ ...messageDraft(this.#shell.id, message_id, step), incarnation }]);
     if (!acknowledges) this.#dropKept(message_id);

@@ -129,7 +129,7 @@ export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =
 
 const lastWord = ({ state, closes }: MessageRow): MessageStep =>
   closes && state === "delivered"
-    ? { state: "acknowledged", turn: null }
+    ? { state: "acknowledged", turn: null, closes: true }
     : state === "accepted"
       ? { state: "undeliverable", reason: "The worker ended before the message could be delivered." }
       : { state: "unknown", reason: "The agent ended before it acknowledged the message." };

@@ -22,6 +22,16 @@ describe("the example", () => {
   for (const { title, check } of conformance(example, runs)) test(title, check);
 });
 
+describe("the example that is spoken with", async () => {
+  const { default: asks } = (await import(join(FILE, "../asks.mjs"))) as { default: AgentAdapter };
+  const runs = [
+    ['{"taken":"m"}', '{"say":"a"}', '{"done":true}', '{"taken":"n"}', '{"done":true}'],
+    ['{"taken":"m"}', '{"ask":"m","tool":"Shell","input":{"command":"ls"}}', '{"say":"a"}', '{"done":true}'],
+    ['{"taken":"m"}', '{"ask":"m","tool":"Shell"}', "no JSON", "null"],
+  ];
+  for (const { title, check } of conformance(asks, runs)) test(title, check);
+});
+
 const loaded = (value: unknown, more: { kind?: string; options?: unknown } = {}) =>
   loadAdapters([{ module: "/a.mjs", ...more }], async () => value);
 const whyNot = async (value: unknown, more?: { kind?: string }) => {

@@ -23,6 +23,8 @@ describe("a record as a sentence", () => {
   it.each<[LogRecord, string]>([
     [exit({}), "exited with code 0 after 1.2s"],
     [messageStep({ state: "delivered", end: 9, acknowledges: true }), "message delivered"],
+    [messageStep({ state: "delivered", end: 9, acknowledges: true, closes: true }), "its input has its end"],
+    [messageStep({ state: "acknowledged", turn: null, closes: true }), "it has read its input to the end"],
     [
       messageStep({ state: "delivered", end: 9, acknowledges: false, purpose: "answer" }),
       "answer to its request for permission delivered",

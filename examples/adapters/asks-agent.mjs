@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+// The program of asks.mjs: it answers each message, and asks before it does what a message orders ("do ...").
+import { createInterface } from "node:readline";
+
+const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+let asked;
+for await (const text of createInterface({ input: process.stdin })) {
+  const line = JSON.parse(text);
+  if (line.message !== undefined) {
+    say({ taken: line.message });
+    const [, order] = /^do (.*)$/s.exec(line.text) ?? [];
+    if (order === undefined) {
+      say({ say: `you said: ${line.text}` });
+      say({ done: true });
+    } else {
+      asked = order;
+      say({ ask: line.message, tool: "Shell", input: { command: order } });
+    }
+  } else if (asked !== undefined) {
+    if (line.stop) say({ say: "stopped" });
+    else say({ say: line.decision === "allow" ? `did: ${asked}` : `did not: ${asked}` });
+    asked = undefined;
+    say({ done: true });
+  }
+}
