@@ -202,7 +202,7 @@ export interface AgentAdapter<S = unknown> {
   /** What stays writable in a sandbox: its sessions and settings. */
   readonly state?: readonly WritableState[];
   /** Names of directories that its CLI may leave behind, empty, wherever it may write, if it is stopped. */
-  readonly litter?: readonly string[];
+  litter?(spec: WorkerSpec): readonly string[];
   /** All mistakes of a spec for this kind, one sentence each; empty when it is fine. */
   validate(spec: WorkerSpec): readonly string[];
   plan(context: PlanContext): LaunchPlan;

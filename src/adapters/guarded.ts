@@ -18,6 +18,7 @@ const called = z.custom<(...given: never[]) => unknown>(
   "is no function",
 );
 const name = z.string().regex(/^[a-z][a-z0-9_]*$/, "is a-z, 0-9 and _, and starts with a letter");
+const fileName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, "is no name of a directory");
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of a variable");
 
 /** What must be there before anything of it is called. Methods of a class are as good as members. */
@@ -52,6 +53,7 @@ const AdapterShape = z.looseObject({
       }),
     )
     .optional(),
+  litter: called.optional(),
   mcp: called.optional(),
   configured: called.optional(),
   validate: called,
@@ -204,6 +206,9 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     ...(adapter.sessions_under === undefined ? {} : { sessions_under: [...adapter.sessions_under] }),
     ...(adapter.reading_tools === undefined ? {} : { reading_tools: [...adapter.reading_tools] }),
     ...(adapter.state === undefined ? {} : { state: [...adapter.state] }),
+    ...(adapter.litter === undefined
+      ? {}
+      : { litter: (spec) => checked(z.array(fileName), adapter.litter!(spec), `litter of ${kind}`) }),
     ...(adapter.mcp === undefined ? {} : { mcp: (request) => adapter.mcp!(request) }),
     ...(adapter.configured === undefined ? {} : { configured: (options) => adapter.configured!(options) }),
     validate: (spec) => [

@@ -63,7 +63,7 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       NO_COST,
       "`codex exec` prints whole items and no deltas: an answer is seen when it is complete.",
       "A command that its sandbox refused without a question is printed as nothing at all: neither a call nor a result is told.",
-      "Its sandbox leaves empty directories (`.agents .aws .codex .git`) where it is stopped in a command: they are removed when its run has ended; in /tmp it may not write, so that it leaves none there.",
+      "Its sandbox leaves empty directories (`.agents .aws .codex .git`) where it is stopped in a command: they are removed when its run has ended; in /tmp it may not write, so that it leaves none there; `acp:codex` may, and they are removed there too.",
       "`codex exec` gives its errors in words alone: a code is found by words that are known, else it is AGENT_FAILED.",
     ],
     documented: [

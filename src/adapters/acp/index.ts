@@ -4,6 +4,7 @@ import { decode } from "./decode.ts";
 import { messages } from "./messages.ts";
 import { finish } from "./outcome.ts";
 import { initial, needs, plan } from "./plan.ts";
+import { presetOf } from "./presets.ts";
 import { capabilities, validate } from "./rules.ts";
 import type { AcpState } from "./state.ts";
 
@@ -17,6 +18,7 @@ export const acp: AgentAdapter<AcpState> = {
   needs,
   streams: ["stdout"],
   default_restart: "transient",
+  litter: (spec) => presetOf(spec)?.litter ?? [],
   sessions_under: ["HOME"],
   messages,
   // Its prompt is a request like any other, and only an answer to it says that the turn is over.

@@ -6,6 +6,7 @@ import { ACP_AGENT, ACP_AGENTS, type AcpAgent, type AcpAgentName } from "../../p
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { credentials as claudeCredentials } from "../claude-code/plan.ts";
 import { credentials as codexCredentials } from "../codex/plan.ts";
+import { LITTER } from "../codex/settings.ts";
 import { credentials as copilotCredentials } from "../copilot/plan.ts";
 import { credentials as geminiCredentials, ENVIRONMENT as geminiEnvironment } from "../gemini-cli/plan.ts";
 import { credentials as opencodeCredentials } from "../opencode/plan.ts";
@@ -16,6 +17,7 @@ interface Preset {
   readonly model_flag?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly credentials: readonly string[];
+  readonly litter?: readonly string[];
 }
 
 const PRESETS: Readonly<Record<AcpAgentName, Preset>> = {
@@ -47,6 +49,7 @@ const PRESETS: Readonly<Record<AcpAgentName, Preset>> = {
     // Its login would open one.
     env: { NO_BROWSER: "1" },
     credentials: [...codexCredentials, "CODEX_PATH"],
+    litter: LITTER,
   },
 };
 

@@ -11,7 +11,7 @@ import { mcp } from "./mcp.ts";
 import { finish } from "./outcome.ts";
 import { credentials, plan } from "./plan.ts";
 import { capabilities, OPT_INS, validateWith } from "./rules.ts";
-import { modelInArguments } from "./settings.ts";
+import { LITTER, modelInArguments } from "./settings.ts";
 import { type CodexState, initial } from "./state.ts";
 
 export const codex: AgentAdapter<CodexState> = {
@@ -24,7 +24,7 @@ export const codex: AgentAdapter<CodexState> = {
   streams: ["stdout"],
   default_restart: "transient",
   state: [{ home: ".codex", variable: "CODEX_HOME" }],
-  litter: [".agents", ".aws", ".codex", ".git"],
+  litter: () => LITTER,
   sessions_under: ["CODEX_HOME", "HOME"],
   reading_tools: ["web_search"],
   messages: appServer.messages,

@@ -17,6 +17,9 @@ export const QUIET = [
   "sandbox_workspace_write.exclude_slash_tmp=true",
 ] as const;
 
+/** What its sandbox leaves where it could write, if it is stopped in a command. */
+export const LITTER = [".agents", ".aws", ".codex", ".git"] as const;
+
 /** Of the user's own arguments for codex, which win over --model: `-m M`, `--model M`, `-c model=M`. */
 export const modelInArguments = ({ argv }: WorkerSpec): string | undefined => {
   let model: string | undefined;

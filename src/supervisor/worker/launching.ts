@@ -201,15 +201,16 @@ export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): 
   argv: argv.map((word) => redact.text(word)),
 });
 
-/** In its working directory, in the others that it may work in, and in that of temporary files. */
+/** In its working directory, in the others that it may work in, and in those of temporary files. */
 const litterOf = (
-  { litter }: AgentAdapter,
+  adapter: AgentAdapter,
   spec: WorkerSpec,
-  { TMPDIR: temporary }: LaunchRequest["env"],
+  { TMPDIR: temporary = "/tmp" }: LaunchRequest["env"],
 ): Pick<LaunchRequest, "litter"> => {
-  if (litter === undefined) return {};
-  const dirs = [spec.cwd, ...addedDirectories(spec), ...(temporary === undefined ? [] : [temporary])];
-  return { litter: dirs.flatMap((dir) => litter.map((name) => join(dir, name))) };
+  const names = adapter.litter?.(spec) ?? [];
+  if (names.length === 0) return {};
+  const dirs = new Set([spec.cwd, ...addedDirectories(spec), "/tmp", temporary]);
+  return { litter: [...dirs].flatMap((dir) => names.map((name) => join(dir, name))) };
 };
 
 /** The agent's program as sentences name it. */
