@@ -11,6 +11,7 @@ import { ulidOf } from "../../protocol/ids.ts";
 import { APPROVALS_OPEN_MAX } from "../../protocol/limits.ts";
 import { permissionFor } from "../../protocol/permission-rules.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
+import type { ApprovalRow } from "../../store/port.ts";
 import { lineDraft } from "../messages/messages.ts";
 import { Turns } from "../turns.ts";
 import type { Shell } from "../worker/worker.ts";
@@ -46,8 +47,14 @@ export class Approving {
   /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
   async takeOver({ incarnation }: Run): Promise<void> {
     const { journal, id, spec, bridge } = this.#shell;
-    const rows = await journal.ask((log) => log.openApprovals(id));
-    for (const row of rows.filter((one) => one.incarnation === incarnation)) {
+    const rows = (await journal.ask((log) => log.openApprovals(id))).filter(
+      (row) => row.incarnation === incarnation,
+    );
+    const turns = await journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
+    // The turn in which it was asked is over, and the daemon died before it said so.
+    const isOver = ({ seq }: ApprovalRow) => !this.#asksBeyondTurn && (turns.at(-1)?.seq ?? 0) > seq;
+    this.#note(rows.filter(isOver));
+    for (const row of rows.filter((one) => !isOver(one))) {
       const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at));
       this.#asks(row, Math.max(0, patience(spec) - waited));
     }
@@ -106,14 +113,20 @@ export class Approving {
 
   /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
   #withdraw(): void {
-    const { id: worker_id, journal } = this.#shell;
-    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#shell.child().incarnation };
-    const drafts = [...this.#open.keys()].map(
-      (approval_id): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
-    );
-    if (drafts.length === 0) return;
+    if (this.#open.size === 0) return;
+    this.#note([...this.#open.values()].map(({ asked }) => asked));
     this.#open.clear();
     this.#look();
+  }
+
+  /** That they are withdrawn. */
+  #note(requests: readonly Pick<Asked, "approval_id">[]): void {
+    if (requests.length === 0) return;
+    const { id: worker_id, journal } = this.#shell;
+    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#shell.child().incarnation };
+    const drafts = requests.map(
+      ({ approval_id }): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
+    );
     this.#shell.fork(journal.note(drafts).then(() => undefined));
   }
 

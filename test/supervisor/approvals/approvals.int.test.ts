@@ -314,6 +314,34 @@ describe("what an agent asks permission for", () => {
     }),
   );
 
+  it.effect("of such a kind is withdrawn by the next daemon, where one died when the turn was over", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const bootOf = (asks_beyond_turn: boolean) => () =>
+        all.machine.boot({
+          adapterFor: () =>
+            ({ ...claudeCode, messages: { ...claudeCode.messages, asks_beyond_turn } }) as never,
+        });
+      const { runtime, run, crash } = yield* begun(
+        { name: "fixer", interactive: true },
+        { ...all, boot: bootOf(true) },
+      );
+      ask(run, "r1");
+      yield* settled;
+      end(run);
+      yield* settled;
+      begin(run);
+      ask(run, "r2");
+      yield* settled;
+      expect(yield* openOf(runtime)).toHaveLength(2);
+      yield* crash;
+      const next = yield* bootOf(false)();
+      yield* settled;
+      expect((yield* openOf(next.runtime, true)).map(({ state }) => state)).toEqual(["withdrawn", "open"]);
+      expect(answersOf(run)).toEqual([]);
+    }),
+  );
+
   it.effect("that comes after the end of the agent's input is no person's to answer, and no rule's", () =>
     Effect.gen(function* () {
       const all = yield* world;
