@@ -108,11 +108,11 @@ export class Fleet {
     this.lasting.push(id);
   }
 
-  /** Ends by itself a moment after each start, and is started again; now and then it leaves a child. */
+  /** Ends by itself a moment after each start, and is started again, for longer than any test; now and then it leaves a child. */
   async crasher(client: Client): Promise<string> {
     return this.spawn(client, [child("leaves-child.sh"), this.#canary], {
       restart: "permanent",
-      max_restarts: 900,
+      max_restarts: 10_000,
       restart_period_ms: 3_600_000,
       backoff_min_ms: 200,
       backoff_max_ms: 400,
