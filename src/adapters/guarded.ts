@@ -8,7 +8,7 @@ import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import { DATA_MAX_BYTES, MESSAGE_MAX_BYTES, SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import type { AgentAdapter, Decoded, LaunchPlan } from "./adapter.ts";
+import type { AgentAdapter, Decoded, LaunchPlan, MessageProtocol } from "./adapter.ts";
 import { asksPermission } from "./agent-rules.ts";
 import { FORK, MODEL, RESUME } from "./extensions.ts";
 import type { Verdict } from "./verdict.ts";
@@ -35,6 +35,9 @@ const AdapterShape = z.looseObject({
     .looseObject({
       frame: called,
       acknowledges: z.boolean(),
+      one_at_a_time: z.boolean().optional(),
+      may_linger: z.boolean().optional(),
+      asks_beyond_turn: z.boolean().optional(),
       answer: called.optional(),
       interrupt: called.optional(),
     })
@@ -176,6 +179,33 @@ const ignored = ({ kind, capabilities, messages }: AgentAdapter, spec: WorkerSpe
   ];
 };
 
+const lines = z.string().endsWith("\n");
+
+/** What is written to the agent are whole lines: it would wait for the end of another. */
+const spoken = (kind: string, protocol: MessageProtocol): MessageProtocol => {
+  const { acknowledges, one_at_a_time, may_linger, asks_beyond_turn } = protocol;
+  return {
+    acknowledges,
+    ...(one_at_a_time === undefined ? {} : { one_at_a_time }),
+    ...(may_linger === undefined ? {} : { may_linger }),
+    ...(asks_beyond_turn === undefined ? {} : { asks_beyond_turn }),
+    frame: (id, said, state) =>
+      checked(lines.optional(), protocol.frame(id, said, state), `messages.frame of ${kind}`),
+    ...(protocol.answer === undefined
+      ? {}
+      : {
+          answer: (reply, given) =>
+            checked(lines, protocol.answer!(reply, given), `messages.answer of ${kind}`),
+        }),
+    ...(protocol.interrupt === undefined
+      ? {}
+      : {
+          interrupt: (state) =>
+            checked(lines.optional(), protocol.interrupt!(state), `messages.interrupt of ${kind}`),
+        }),
+  };
+};
+
 /** The same adapter, whose mistakes are thrown. */
 export const guarded = (adapter: AgentAdapter): AgentAdapter => {
   const { kind } = adapter;
@@ -199,7 +229,7 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     streams: [...adapter.streams],
     default_restart: adapter.default_restart,
     decoder_version: adapter.decoder_version,
-    ...(adapter.messages === undefined ? {} : { messages: adapter.messages }),
+    ...(adapter.messages === undefined ? {} : { messages: spoken(kind, adapter.messages) }),
     ...(adapter.converses === undefined ? {} : { converses: (spec) => adapter.converses!(spec) }),
     ...(adapter.needs === undefined ? {} : { needs: (spec) => adapter.needs!(spec) }),
     ...(adapter.model === undefined ? {} : { model: (spec) => adapter.model!(spec) }),

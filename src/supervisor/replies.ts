@@ -271,7 +271,7 @@ export interface MessagesReply {
 export interface ApprovalView extends Omit<ApprovalRow, "reply"> {
   /** The worker's name. */
   readonly worker: string | null;
-  /** When it answers itself, and how; null where it is not open. */
+  /** When it answers itself, and how; null where it is not open, or its agent stands still. */
   readonly expires_at: string | null;
   readonly otherwise: "deny" | "allow";
 }

@@ -346,6 +346,9 @@ const LAST_WORDS: readonly string[] = ["acknowledged", "undeliverable", "unknown
 const isLast = (step: MessageStep): boolean =>
   LAST_WORDS.includes(step.state) || (step.state === "delivered" && step.acknowledges === false);
 
+/** The prompt of a conversation that ended before its agent took it in, and was restarted by name. */
+const isPromptAgain = ({ id }: LogRecord): boolean => /^message:\w+:prompt:\d+$/.test(id);
+
 /** Accepted once and first; handed once to an incarnation, and to none after its last word, which is one. */
 const messages = ({ records, isOver = false }: History): readonly string[] => {
   const steps = new Map<
@@ -357,7 +360,9 @@ const messages = ({ records, isOver = false }: History): readonly string[] => {
     if (record.type !== "worker_message") continue;
     const { message_id, state } = record.payload;
     const { incarnation = 0 } = record;
-    const before = steps.get(message_id) ?? [];
+    const all = steps.get(message_id) ?? [];
+    const isNew = isPromptAgain(record) && ["undeliverable", "unknown"].includes(all.at(-1)?.state ?? "");
+    const before = isNew ? [] : all;
     const says = (what: string) => findings.push(`message ${message_id} is ${state} ${what}`);
     if ((state === "accepted") !== (before.length === 0)) says(`after ${before.length} steps`);
     if (before.some((step) => step.isLast)) says("after its last word");

@@ -15,7 +15,7 @@ import type { Client } from "../client.ts";
 import type { Context, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
-import { goesOn } from "../render/pieces.ts";
+import { goesOn, isPiece } from "../render/pieces.ts";
 import { isShown } from "../render/sentences.ts";
 import { neutralise } from "../render/terminal.ts";
 import { follow, leavesRunning } from "./follow.ts";
@@ -98,8 +98,11 @@ export const newestRecords = async (
     await client.watch(query, (record) => void records.push(record));
     const seen = textsOf(records, shown);
     // What says nothing by itself is kept between the others: a line may depend on it.
-    if (seen.length >= count) return records.slice(seen.at(-count));
-    if (records.length < tail || tail === TAIL_MAX_RECORDS) return records;
+    const first = records[seen.at(-count) ?? 0];
+    // The oldest text of all may have begun before.
+    const isWhole = seen.length > count || shown === undefined || first === undefined || !isPiece(first);
+    if (seen.length >= count && isWhole) return records.slice(seen.at(-count));
+    if (records.length < tail || tail === TAIL_MAX_RECORDS) return records.slice(seen.at(-count));
   }
 };
 

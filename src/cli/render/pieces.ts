@@ -10,10 +10,16 @@ const messageOf = (record: LogRecord): string | undefined => {
   return JSON.stringify([record.worker_id, record.incarnation, channel, data.message_id]);
 };
 
-/** Whether `next`, right after `record` or after others that are not shown, goes on in the same text. */
+export const isPiece = (record: LogRecord): boolean => messageOf(record) !== undefined;
+
+/**
+ * Whether `next`, after `record` and others that are not shown, goes on in the same text. Of an agent that gives its messages no ids,
+ * only what comes right after it: what is between them may not have been asked for.
+ */
 export const goesOn = (record: LogRecord | undefined, next: LogRecord): boolean => {
   const message = messageOf(next);
-  return record !== undefined && message !== undefined && messageOf(record) === message;
+  if (record === undefined || message === undefined || messageOf(record) !== message) return false;
+  return !message.endsWith(",null]") || next.version === record.version + 1;
 };
 
 export interface Printer {

@@ -21,7 +21,10 @@ export const MESSAGES_SCHEMA = `
 export const messages = (db: Database): Projection => {
   const accept = db.prepare(
     `INSERT INTO p_messages (worker_id, message_id, seq, bytes, masked, closes, line, bound, accepted_at, changed_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET state = 'accepted', open = 1, seq = excluded.seq, bound = excluded.bound, reason = NULL,
+       changed_at = excluded.changed_at
+     WHERE state IN ('undeliverable', 'unknown')`,
   );
   const update = (assignments: string) =>
     db.prepare(`UPDATE p_messages SET ${assignments}, changed_at = ? WHERE worker_id = ? AND message_id = ?`);

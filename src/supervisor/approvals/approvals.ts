@@ -7,6 +7,7 @@ import type { ApprovalRow, WorkerRow } from "../../store/port.ts";
 import { attempt, attemptAsync } from "../attempt.ts";
 import type { Core } from "../core.ts";
 import type { RuntimeApi } from "../facade.ts";
+import { isPaused } from "../pauses/pause.ts";
 import type { ApprovalView } from "../replies.ts";
 import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, resolveRef, TOO_SHORT } from "../resolve.ts";
 
@@ -17,12 +18,14 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
   const viewOf = ({ reply: _, ...row }: ApprovalRow): ApprovalView => {
     const worker = log.worker(row.worker_id);
     const within_ms = worker?.spec.approval_within_ms ?? 0;
-    const isOpen = row.state === "open";
+    const shell = roster.live.get(row.worker_id);
+    const counts = row.state === "open" && within_ms > 0 && !(shell !== undefined && isPaused(shell.child()));
+    const left = shell?.approvals?.left(row.approval_id);
+    const at = left === undefined ? Date.parse(row.requested_at) + within_ms : core.wallMs() + left;
     return {
       ...row,
       worker: worker?.name ?? null,
-      expires_at:
-        isOpen && within_ms > 0 ? new Date(Date.parse(row.requested_at) + within_ms).toISOString() : null,
+      expires_at: counts ? new Date(at).toISOString() : null,
       otherwise: worker?.spec.approval_default ?? "deny",
     };
   };
@@ -98,6 +101,7 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
         const mail = roster.live.get(row.id)?.mail;
         if (!row.spec.interactive || mail === undefined || !mail.canInterrupt())
           return yield* Effect.fail(noTurnToCancel(row, mail !== undefined));
+        if (mail.hasInputEnded()) return yield* Effect.fail(noInput(row));
         const isSent = yield* attemptAsync(() => mail.interrupt());
         return { id: row.id, effect: isSent ? ("updated" as const) : ("noop" as const) };
       }),
@@ -129,6 +133,15 @@ const isOver = ({ approval_id, state, by }: ApprovalRow): HoldfastError =>
     "INVALID_STATE",
     `The request ${approval_id} was ${state}${by === null ? "" : ` by ${by}`} before.`,
     { suggestion: "See all: agent approvals --all" },
+  );
+
+const noInput = (row: WorkerRow): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    `The input of worker ${row.id} has ended: nothing more reaches its agent.`,
+    {
+      suggestion: `End it: agent kill ${row.name ?? row.id}`,
+    },
   );
 
 const noTurnToCancel = (row: WorkerRow, isLive: boolean): HoldfastError => {

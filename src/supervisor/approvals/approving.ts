@@ -13,6 +13,7 @@ import { permissionFor } from "../../protocol/permission-rules.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
 import type { ApprovalRow } from "../../store/port.ts";
 import { lineDraft } from "../messages/messages.ts";
+import { pausedMs } from "../pauses/pause.ts";
 import { Turns } from "../turns.ts";
 import type { Shell } from "../worker/worker.ts";
 
@@ -29,33 +30,35 @@ const patience = ({ approval_within_ms }: Shell["spec"]): number =>
 
 export class Approving {
   readonly #shell: Shell;
-  readonly #frame: NonNullable<MessageProtocol["answer"]>;
-  readonly #asksBeyondTurn: boolean;
+  readonly #protocol: MessageProtocol;
   readonly #turns = new Turns();
-  /** Requests that wait, and the monotonic milliseconds of their deadlines. */
+  /** Requests that wait, and their deadlines, in milliseconds of #clock. */
   readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
 
   /** Decided by a rule or the deadline, and not on record yet. */
   readonly #settling = new Set<string>();
 
-  constructor(shell: Shell, frame: NonNullable<MessageProtocol["answer"]>, asksBeyondTurn: boolean) {
+  /** `protocol` has an `answer`. */
+  constructor(shell: Shell, protocol: MessageProtocol) {
     this.#shell = shell;
-    this.#frame = frame;
-    this.#asksBeyondTurn = asksBeyondTurn;
+    this.#protocol = protocol;
   }
 
   /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
   async takeOver({ incarnation }: Run): Promise<void> {
     const { journal, id, spec, bridge } = this.#shell;
+    const stood = pausedMs(this.#shell.child().pause, journal.now());
     const rows = (await journal.ask((log) => log.openApprovals(id))).filter(
       (row) => row.incarnation === incarnation,
     );
     const turns = await journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
     // The turn in which it was asked is over, and the daemon died before it said so.
-    const isOver = ({ seq }: ApprovalRow) => !this.#asksBeyondTurn && (turns.at(-1)?.seq ?? 0) > seq;
+    const isOver = ({ seq }: ApprovalRow) =>
+      this.#protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
     this.#note(rows.filter(isOver));
     for (const row of rows.filter((one) => !isOver(one))) {
-      const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at));
+      // A pause from before it was asked is forgiven too: late is better than early.
+      const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
       this.#asks(row, Math.max(0, patience(spec) - waited));
     }
   }
@@ -63,6 +66,17 @@ export class Approving {
   /** How many requests wait for a person. */
   waiting(): number {
     return this.#open.size;
+  }
+
+  /** Milliseconds until this one answers itself; undefined where it does not wait. */
+  left(approval_id: string): number | undefined {
+    const due_ms = this.#open.get(approval_id)?.due_ms;
+    return due_ms === undefined ? undefined : Math.max(0, due_ms - this.#clock());
+  }
+
+  /** Monotonic milliseconds in which its agent did not stand still: no deadline counts a pause. */
+  #clock(now = this.#shell.journal.now()): number {
+    return now - pausedMs(this.#shell.child().pause, now);
   }
 
   detach(): void {
@@ -75,13 +89,13 @@ export class Approving {
     for (const { type, payload } of drafts) {
       if (type === "approval_requested") this.#asks(payload, patience(this.#shell.spec));
       else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
-      else if (type === "turn_completed" && !this.#asksBeyondTurn) this.#withdraw();
+      else if (type === "turn_completed" && this.#protocol.asks_beyond_turn !== true) this.#withdraw();
     }
   }
 
   tick(now: number): void {
     for (const { asked, due_ms } of this.#open.values())
-      if (due_ms <= now)
+      if (due_ms <= this.#clock(now))
         this.#settle(asked, {
           decision: this.#shell.spec.approval_default,
           by: "deadline",
@@ -102,7 +116,7 @@ export class Approving {
   #asks(asked: Asked, within_ms: number): void {
     const { spec, journal } = this.#shell;
     const { permission, permission_rules } = spec;
-    this.#open.set(asked.approval_id, { asked, due_ms: journal.now() + within_ms });
+    this.#open.set(asked.approval_id, { asked, due_ms: this.#clock() + within_ms });
     this.#look();
     const action = permissionFor(asked, permission_rules, permission);
     if (action !== "ask") this.#settle(asked, { decision: action, by: "policy" });
@@ -166,7 +180,7 @@ export class Approving {
     const of = { stream: workerStream(worker_id), worker_id, incarnation };
     const why = message === undefined ? {} : { message: redact.text(message) };
     const clock = { boot_id: services.boot_id, mono_ns: String(bridge.alarms.now()) };
-    const line = this.#frame(reply, { decision, ...why });
+    const line = this.#protocol.answer!(reply, { decision, ...why });
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
       {

@@ -110,25 +110,30 @@ export class Mailing {
     return this.#protocol.interrupt !== undefined;
   }
 
-  /** Asks the agent by its own protocol to end its turn. False where none is open. */
+  /** Nothing more can be written to its agent. */
+  hasInputEnded(): boolean {
+    return this.#run?.isStdinClosed() === true;
+  }
+
+  /** Asks the agent by its own protocol to end its turn. False where none is open, or nothing reaches the agent. */
   async interrupt(): Promise<boolean> {
     const { journal, id, intake } = this.#shell;
     const run = this.#run;
     const state = await intake?.state();
     const turn = this.#turn;
-    if (run === undefined || state === undefined || turn === undefined) return false;
+    if (run === undefined || state === undefined || turn === undefined || run.isStdinClosed()) return false;
     const text = this.#protocol.interrupt?.(state);
     if (text === undefined) return false;
     const { incarnation } = run;
     // The same turn is interrupted once: agents take a second one for one of the next turn. What was never written does not count.
-    let key = `${id} ${incarnation} interrupt ${text}`;
+    let key = `${id} ${incarnation} interrupt ${turn} ${text}`;
     const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
     let known = await said();
     for (; known?.state === "undeliverable"; known = await said()) key += " again";
     const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
     if (known === undefined) await journal.commit([{ ...draft, incarnation }]);
     await this.deliver();
-    return true;
+    return (await said())?.state !== "undeliverable";
   }
 
   /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
@@ -200,8 +205,11 @@ export class Mailing {
     const { journal, id, spec } = this.#shell;
     const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
     this.#prompt = message_id;
-    const key = `message:${message_id}:prompt`;
-    if ((await journal.ask((log) => log.byId(key))) !== undefined) return;
+    const known = await journal.ask((log) => log.message(id, message_id));
+    const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
+    if (wasTaken) return;
+    // A conversation that ended before its agent took it in, and is restarted by name, begins with it again.
+    const key = `message:${message_id}:prompt${known === undefined ? "" : `:${incarnation}`}`;
     const accepted = messageDraft(id, message_id, {
       state: "accepted",
       bytes: Buffer.byteLength(prompt),
@@ -214,10 +222,12 @@ export class Mailing {
   async #forgetClosing(open: readonly MessageRow[], run: Run): Promise<void> {
     const { journal, id } = this.#shell;
     const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
-    if (closing === undefined || closing.state === "accepted") return;
+    if (closing === undefined) return;
     const scheduled = (await journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
     if (scheduled?.type !== "worker_restart_scheduled" || scheduled.payload.reason !== RESTART_BY_USER)
       return;
+    // Asked for since, it is meant for this one.
+    if (closing.seq > scheduled.seq) return;
     const reason = "The worker was restarted by name, with an open input.";
     await journal.note([
       messageDraft(this.#shell.id, closing.message_id, { state: "undeliverable", reason }),

@@ -62,7 +62,7 @@ export const outlived = (open: readonly MessageRow[], incarnation: number): read
     .filter(({ bound }) => bound !== null && bound !== incarnation)
     .map((row) => ({
       ...messageDraft(row.worker_id, row.message_id, lastWord(row)),
-      id: `message:${row.message_id}:ended`,
+      id: endOf(row),
     }));
 
 /** What was accepted as a message. */
@@ -120,11 +120,14 @@ export const lineDraft = (
     line: true,
   });
 
+/** Told twice, it is one record; a prompt that was accepted again has another end. */
+const endOf = ({ message_id, seq }: MessageRow): string => `message:${message_id}:ended:${seq}`;
+
 /** Of messages that are open when their worker has ended. Told twice, it is one record. */
 export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =>
   open.map((row) => ({
     ...messageDraft(row.worker_id, row.message_id, lastWord(row)),
-    id: `message:${row.message_id}:ended`,
+    id: endOf(row),
   }));
 
 const lastWord = ({ state, closes }: MessageRow): MessageStep =>

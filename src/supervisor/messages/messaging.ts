@@ -24,7 +24,7 @@ import type { Services } from "../services.ts";
 import { isPassivated } from "../sessions/session-decisions.ts";
 import { redactorOf, secretsOf, withoutSecrets } from "../worker/launching.ts";
 import { ANSWER_RECORDS, type Answering, foldAnswer, UNANSWERED } from "./answers.ts";
-import { lastWords, messageDraft } from "./messages.ts";
+import { lastWords, type MessageDraft, messageDraft } from "./messages.ts";
 
 export interface Messaging extends Pick<RuntimeApi, "send" | "ask" | "messages"> {
   /** Told once for each message that is open and whose worker has ended. */
@@ -123,7 +123,8 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
     });
   };
 
-  const accept = (row: WorkerRow, text: string, closes: boolean, key: string | undefined) =>
+  /** Its record, on the way into the log. */
+  const draftOf = (row: WorkerRow, text: string) =>
     Effect.gen(function* () {
       const message_id = newId(core.wallMs());
       const shown = (yield* redactorFor(row)).text(text);
@@ -132,23 +133,38 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
         yield* attemptAsync(() => services.files.saveMessage(row.id, message_id, text));
         crashPoint("message-kept");
       }
-      const draft = messageDraft(row.id, message_id, {
+      const bytes = Buffer.byteLength(text);
+      return messageDraft(row.id, message_id, {
         state: "accepted",
-        bytes: Buffer.byteLength(text),
-        ...(closes ? { closes } : { text: shown }),
+        bytes,
+        text: shown,
         ...(masked ? { masked } : {}),
       });
+    });
+
+  const closingOf = (row: WorkerRow): MessageDraft =>
+    messageDraft(row.id, newId(core.wallMs()), { state: "accepted", bytes: 0, closes: true });
+
+  /** The text, the end of the input, or both, together or not at all. Resolves with the id of the first of them. */
+  const accept = (row: WorkerRow, text: string | undefined, close: boolean, key: string | undefined) =>
+    Effect.gen(function* () {
+      const drafts = [
+        ...(text === undefined ? [] : [yield* draftOf(row, text)]),
+        ...(close ? [closingOf(row)] : []),
+      ];
+      const [first, ...others] = drafts as [MessageDraft, ...MessageDraft[]];
+      const { message_id } = first.payload;
       if (key === undefined) {
-        yield* commit([draft]);
+        yield* commit(drafts);
         crashPoint("message-accepted");
         return message_id;
       }
       return yield* Effect.catch(
-        Effect.as(commit([{ ...draft, id: keyOf(row, key) }]), message_id),
+        Effect.as(commit([{ ...first, id: keyOf(row, key) }, ...others]), message_id),
         (error) =>
           // Somebody else with the same key was faster.
-          Effect.flatMap(earlier(row, key, closes ? undefined : text), (first) =>
-            first === undefined ? Effect.fail(error) : Effect.succeed(first),
+          Effect.flatMap(earlier(row, key, text), (known) =>
+            known === undefined ? Effect.fail(error) : Effect.succeed(known),
           ),
       );
     });
@@ -202,19 +218,14 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       if (text !== undefined && acknowledges && text.trim() === "")
         return yield* Effect.fail(new HoldfastError("INVALID_REQUEST", "The message is empty."));
       yield* attempt(() => checkRoom(row));
-      const ids: string[] = [];
-      const work = Effect.gen(function* () {
-        if (text !== undefined) ids.push(yield* accept(row, text, false, key));
-        if (close) ids.push(yield* accept(row, "", true, text === undefined ? key : undefined));
-      });
-      yield* counted(row.id, work);
+      const message_id = yield* counted(row.id, accept(row, text, close, key));
       // What ended meanwhile takes it no more, and nobody may wait for it.
       if (isEnded((yield* rowOf(row.id)).state)) yield* tellLost;
       const worker = roster.live.get(row.id);
       if (worker !== undefined && isPassivated(worker.child())) yield* worker.input({ type: "wake" });
       const delivering = worker?.mail?.deliver();
       if (delivering !== undefined) yield* restore(attemptAsync(() => delivering));
-      return yield* reply(row, ids[0] as string, "created");
+      return yield* reply(row, message_id, "created");
     });
 
   const ask: RuntimeApi["ask"] = (ref, text, { idempotency_key, timeout_ms } = {}) =>

@@ -151,9 +151,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const { messages } = enlisted.adapter;
     const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
     this.mail = isOpen ? new Mailing(this, messages) : undefined;
-    const answer = isOpen ? messages.answer : undefined;
-    this.approvals =
-      answer === undefined ? undefined : new Approving(this, answer, messages?.asks_beyond_turn === true);
+    this.approvals = isOpen && messages.answer !== undefined ? new Approving(this, messages) : undefined;
     this.actor = new Actor(stepper, bridge.alarms, this);
   }
 

@@ -152,6 +152,27 @@ test("what a guarded adapter gives back at run time is looked at each time", () 
   );
 });
 
+test("what a guarded adapter would write to its agent is whole lines, also by the methods of a class", () => {
+  class Talk {
+    readonly acknowledges = true;
+    end = "\n";
+    frame = () => `m${this.end}`;
+    answer() {
+      return `a${this.end}`;
+    }
+    interrupt() {
+      return undefined;
+    }
+  }
+  const talk = new Talk();
+  const { frame, answer, interrupt } = guarded({ ...example, messages: talk }).messages!;
+  const allow = { decision: "allow" } as const;
+  expect([frame("m", "text", {}), answer?.(null, allow), interrupt?.({})]).toEqual(["m\n", "a\n", undefined]);
+  talk.end = "";
+  expect(() => frame("m", "text", {})).toThrow(/messages\.frame of lines gave back/);
+  expect(() => answer?.(null, allow)).toThrow(/messages\.answer of lines gave back/);
+});
+
 test("a registry has the kinds of users beside ours, and their programs and options as they are configured", async () => {
   const { users } = await loaded(example);
   const registry = makeRegistry({

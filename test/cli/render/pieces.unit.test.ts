@@ -11,6 +11,7 @@ const V = "01KXB00000AAAAAAAAAAAAAAAA";
 const record = (type: string, payload: unknown, worker_id = W): LogRecord =>
   ({
     seq: ++seq,
+    version: seq,
     type,
     worker_id,
     stream: `worker:${worker_id}`,
@@ -41,6 +42,11 @@ describe("pieces of one message", () => {
   it.each([
     ["go on in one line", [piece("Hel"), piece("lo"), piece(" you")], `${HEAD}Hello you\n`],
     ["also where the agent gives no ids", [piece("Hel", null), piece("lo", null)], `${HEAD}Hello\n`],
+    [
+      "but without ids only where they come right after each other",
+      [piece("a", null), quiet(), piece("b", null)],
+      `${HEAD}a\n${HEAD}b\n`,
+    ],
     ["also past what is not shown", [piece("Hel"), quiet(), piece("lo")], `${HEAD}Hello\n`],
     ["keep their line ends", [piece("a\nb"), piece("c\n"), piece("d")], `${HEAD}a\n${NEXT}bc\n${NEXT}d\n`],
     ["keep a line end that comes alone", [piece("a"), piece("\n"), piece("b")], `${HEAD}a\n${NEXT}b\n`],
@@ -75,5 +81,9 @@ describe("pieces of one message", () => {
       shown: ({ payload }) => (payload as { kind?: string }).kind !== "Status",
     });
     expect(newest).toEqual(all.slice(1));
+    const words = Array.from({ length: 43 }, (_, n) => piece(`${n} `, "m3"));
+    all.push(...words);
+    const one = await newestRecords(client as never, { id: W, last_seq: seq }, 1, { shown: () => true });
+    expect(one.filter((record) => words.includes(record))).toEqual(words);
   });
 });

@@ -213,6 +213,33 @@ describe("what an agent asks permission for", () => {
       }),
   );
 
+  it.effect(
+    "is not decided while its agent stands still, by this daemon or the next; then its time goes on",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* world;
+        const { runtime, run, crash } = yield* begun({ name: "fixer", approval_within_ms: 60_000 }, all);
+        ask(run, "r1");
+        yield* settled;
+        yield* elapse(30);
+        yield* runtime.pause(["fixer"], {});
+        yield* elapse(120);
+        expect(yield* openOf(runtime)).toMatchObject([{ state: "open", expires_at: null }]);
+        yield* crash;
+        const next = yield* all.boot();
+        yield* settled;
+        yield* elapse(120);
+        expect(yield* openOf(next.runtime)).toMatchObject([{ state: "open", expires_at: null }]);
+        yield* next.runtime.unpause(["fixer"]);
+        yield* elapse(20);
+        expect(yield* openOf(next.runtime)).toMatchObject([
+          { state: "open", expires_at: expect.any(String) },
+        ]);
+        yield* elapse(45);
+        expect(answersOf(run)).toEqual([["r1", "deny"]]);
+      }),
+  );
+
   it.effect("stands when the daemon dies; the next one tells the agent the answer, once", () =>
     Effect.gen(function* () {
       const all = yield* world;

@@ -445,6 +445,107 @@ describe("a command", () => {
   );
 });
 
+it.effect(
+  "the prompt of a conversation that ended before it was taken in is said again to whom a person restarts",
+  () =>
+    Effect.gen(function* () {
+      const { memory, boot, told } = yield* world;
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(talker({ prompt: "begin", restart: "temporary" }));
+      for (const n of [1, 2]) {
+        const run = yield* nth(memory, n);
+        yield* until("the prompt is there", () => textsOf(run).length === 1);
+        expect(textsOf(run)).toEqual(["begin"]);
+        run.exit(1);
+        yield* until("it has ended", () => told(id).at(-1) === "unknown");
+        yield* runtime.restart([id]);
+      }
+      const last = yield* nth(memory, 3);
+      yield* until("the prompt is there", () => textsOf(last).length === 1);
+      turn(last, 0);
+      yield* settled;
+      expect(yield* rowsOf(runtime, id)).toMatchObject([
+        { message_id: promptId(id, "begin"), state: "acknowledged", deliveries: 3, reason: null },
+      ]);
+      expect(told(id).filter((state) => state === "unknown")).toHaveLength(2);
+      last.exit(1);
+      yield* settled;
+      yield* runtime.restart([id]);
+      const after = yield* nth(memory, 4);
+      yield* settled;
+      expect(textsOf(after)).toEqual([]);
+    }),
+);
+
+it.effect("the end of the input that still waits is not for the agent that a person starts instead", () =>
+  Effect.gen(function* () {
+    const { memory, boot } = yield* world;
+    const held = { ...claudeCode, messages: { ...protocol, one_at_a_time: true } };
+    const { runtime } = yield* boot({ adapterFor: () => held as never });
+    const { id } = yield* runtime.spawn(talker({ prompt: "begin" }));
+    const first = yield* nth(memory, 1);
+    yield* until("the prompt is there", () => textsOf(first).length === 1);
+    yield* runtime.send(id, undefined, { close: true });
+    expect(first.stdinEnded).toBe(false);
+    yield* runtime.restart([id]);
+    const second = yield* nth(memory, 2);
+    yield* settled;
+    yield* elapse(3);
+    expect(second.stdinEnded).toBe(false);
+    expect((yield* rowsOf(runtime, id)).at(-1)).toMatchObject({ closes: true, state: "undeliverable" });
+    yield* runtime.send(id, undefined, { close: true });
+    turn(second, 0);
+    yield* elapse(3);
+    expect(second.stdinEnded).toBe(true);
+  }),
+);
+
+describe("the end of a turn", () => {
+  it.effect("is asked for once in each turn", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* world;
+      const interrupt = ({ turns_started, turns_ended }: { turns_started: number; turns_ended: number }) =>
+        turns_started > turns_ended ? '{"stop":true}\n' : undefined;
+      const kind = { ...claudeCode, messages: { ...protocol, interrupt } };
+      const { runtime } = yield* boot({ adapterFor: () => kind as never });
+      const { id } = yield* runtime.spawn(talker({ prompt: "begin" }));
+      const run = yield* nth(memory, 1);
+      const stops = () => run.stdin.split("\n").filter((line) => line === '{"stop":true}').length;
+      for (const n of [1, 2]) {
+        yield* until("it has a message", () => run.stdin.split("\n").length > 2 * n - 1);
+        say(run, { type: "system", subtype: "init" });
+        yield* settled;
+        expect(yield* runtime.cancel(id)).toMatchObject({ effect: "updated" });
+        yield* runtime.cancel(id);
+        expect(stops()).toBe(n);
+        say(run, { type: "result", subtype: "error_during_execution", is_error: true, num_turns: 1 });
+        yield* settled;
+        yield* runtime.send(id, "go on");
+      }
+    }),
+  );
+
+  it.effect("cannot be asked for where the agent's input has ended", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* world;
+      const { runtime } = yield* boot();
+      const { id } = yield* runtime.spawn(talker({ prompt: "begin" }));
+      const run = yield* nth(memory, 1);
+      yield* until("the prompt is there", () => textsOf(run).length === 1);
+      say(run, { type: "system", subtype: "init" });
+      acknowledge(run, 0);
+      yield* settled;
+      yield* runtime.send(id, undefined, { close: true });
+      const before = run.stdin;
+      expect(yield* Effect.flip(runtime.cancel(id))).toMatchObject({
+        code: "INVALID_STATE",
+        message: expect.stringContaining("nothing more reaches its agent"),
+      });
+      expect(run.stdin).toBe(before);
+    }),
+  );
+});
+
 it.effect("the same key is one message, also of two who ask at once; the queue is bounded", () =>
   Effect.gen(function* () {
     const { memory, boot } = yield* world;

@@ -3,11 +3,16 @@
  * is asked, and the rules of the worker's spec, are to see the script.
  */
 
-/** `/bin/bash -lc 'git status'` is `git status`; every other command is itself. */
+/**
+ * `/bin/bash -lc 'git status'` is `git status`; every other command is itself, also that of a program which is only called so: a
+ * directory of the work may hold a `bash` of anybody's.
+ */
 export const scriptOf = (command: string): string => {
-  const [, quoted] = /^(?:\S*\/)?(?:ba|z|da|k)?sh -l?c ([\s\S]+)$/.exec(command) ?? [];
+  const [, quoted] = SHELL.exec(command) ?? [];
   return (quoted === undefined ? undefined : unquoted(quoted)) ?? command;
 };
+
+const SHELL = /^(?:(?:\/usr|\/usr\/local|\/opt\/homebrew)?\/bin\/)?(?:ba|z|da|k)?sh -l?c ([\s\S]+)$/;
 
 /** A single word as POSIX shells read it (2.2 Quoting); undefined where it is more than one, or not closed. */
 const unquoted = (word: string): string | undefined => {

@@ -403,6 +403,9 @@ test.each([
   ["bash -lc 'ls", "bash -lc 'ls"],
   ["bash -lc ls; rm x", "bash -lc ls; rm x"],
   ["git status", "git status"],
+  ["./evil/bash -lc 'git status'", "./evil/bash -lc 'git status'"],
+  ["/work/bin/sh -c 'git status'", "/work/bin/sh -c 'git status'"],
+  ["/usr/local/bin/sh -c 'git status'", "git status"],
 ])("the script of %s is %s", (command, script) => {
   expect(scriptOf(command)).toBe(script);
 });
