@@ -262,6 +262,8 @@ export const SHORTAGE_RETRY_MS = 500;
 export const BOOT_LOOKS_MAX = 64;
 /** How often a boot looks at a run that cannot be looked at. */
 export const BOOT_TRIES_MAX = 4;
+/** How often a signal is sent that could not be: without it an agent would not know that it is stopped, until it is killed. */
+export const SIGNAL_TRIES_MAX = 3;
 /** Passes of the marker sweep before it says that something survives. */
 export const SWEEP_PASSES_MAX = 20;
 /** A process in the middle of an exec shows no environment: how often it is looked at, and the time between two looks. */

@@ -71,7 +71,9 @@ const scenario = (n: number): Effect.Effect<Call | undefined, HoldfastError, Sco
     const acknowledged: Parameters<typeof checkHistory>[0]["acknowledged"][number][] = [];
     const alive = new Set<MemoryRun>();
     // Only KILL ends it: its grace has to pass.
+    const signals: NodeJS.Signals[] = [];
     memory.onSignal = (run, signal) => {
+      signals.push(signal);
       if (signal === "SIGKILL") run.exit(signal);
     };
 
@@ -127,6 +129,7 @@ const scenario = (n: number): Effect.Effect<Call | undefined, HoldfastError, Sco
     acknowledged.push({ what: "kill", worker_id: lasting });
     alive.delete(two);
     yield* eventually("the other is over", () => log.worker(lasting)?.state === "cancelled");
+    expect(signals).toEqual(["SIGTERM", "SIGKILL"]);
 
     const { records } = log.read(0, 1_000);
     const findings = checkHistory({

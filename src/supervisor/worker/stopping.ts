@@ -1,5 +1,6 @@
 /** A signal to an agent, and its record. Whether it ended the agent is not known here: the exit tells. */
 import { crashPoint } from "../../protocol/crash-point.ts";
+import { SIGNAL_TRIES_MAX } from "../../protocol/limits.ts";
 import { workerStream } from "../../protocol/records.ts";
 import type { Shell } from "./worker.ts";
 
@@ -16,9 +17,11 @@ export const sendSignal = async (shell: Shell, signal: string, reason: string): 
   shell.signals = [...shell.signals, signal];
   const send = () => (signal === "SIGKILL" ? run.kill() : run.signal(signal as NodeJS.Signals));
   crashPoint("signal-before");
-  const pids = await shell.call(signal, send, []);
+  let pids: readonly number[] | undefined;
+  for (let tries = 0; pids === undefined && tries < SIGNAL_TRIES_MAX; tries += 1)
+    pids = await shell.call(signal, send, undefined);
   crashPoint("signal-before-record");
-  if (pids.length === 0) return;
+  if (pids === undefined || pids.length === 0) return;
   const payload = { signal, pids, reason };
   const stream = workerStream(id);
   const { incarnation } = run;

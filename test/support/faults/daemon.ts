@@ -9,7 +9,9 @@ import { runDaemonProcess } from "../../../src/daemon/process.ts";
 import { openRuntime } from "../../../src/supervisor/open.ts";
 import { atRates, type Failing, faultyLog, faultySpawner } from "./ports.ts";
 
-const { values } = parseArgs({ options: { "state-dir": { type: "string" } } });
+const { values } = parseArgs({
+  options: { "state-dir": { type: "string" }, "take-over": { type: "boolean" } },
+});
 /** Put here by the bundler: how often, and the file that has a line for each fault. */
 declare const FAULT_RATE: number;
 declare const FAULTS_FILE: string;
@@ -32,6 +34,7 @@ const failing: Failing = (call) => {
 await runDaemonProcess({
   stateDir: values["state-dir"] as string,
   version: packageJson.version,
+  takeOver: values["take-over"] === true ? { check: () => undefined } : undefined,
   openRuntime: (options) =>
     openRuntime({
       ...options,

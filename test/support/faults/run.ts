@@ -1,6 +1,6 @@
 /**
  * `npm run chaos:faults`: the e2e tests of the command and of the daemon again, over a store and a spawner that fail at a
- * modest rate (`-- --rate 0.1`). In a copy, whose daemon is another program; the product knows nothing of it.
+ * modest rate (`-- --rate 0.1`), or those alone that are named (`-- test/cli/tree`). In a copy, whose daemon is another program; the product knows nothing of it.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,10 +10,14 @@ import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { figure } from "../figures.ts";
 
-const { values } = parseArgs({ options: { rate: { type: "string", default: "0.1" } } });
+const { values, positionals } = parseArgs({
+  options: { rate: { type: "string", default: "0.1" } },
+  allowPositionals: true,
+});
 
 const root = resolve(import.meta.dirname, "../../..");
 const COPIED = [
+  "bench",
   "bin",
   "dist",
   "examples",
@@ -23,7 +27,7 @@ const COPIED = [
   "tsconfig.json",
   "vitest.config.ts",
 ];
-const TESTS = ["test/cli", "test/daemon"];
+const TESTS = positionals.length > 0 ? positionals : ["test/cli", "test/daemon"];
 const REQUIRE =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
 
