@@ -7,7 +7,7 @@ import type { MessageProtocol } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { ulidOf } from "../../protocol/ids.ts";
+import { newId } from "../../protocol/ids.ts";
 import { APPROVALS_OPEN_MAX } from "../../protocol/limits.ts";
 import { permissionFor } from "../../protocol/permission-rules.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
@@ -22,6 +22,7 @@ type Answered = RecordPayloads["approval_answered"];
 export type Verdict = Pick<Answered, "decision" | "by" | "message">;
 
 const TOO_MANY = "Too many requests wait for an answer already.";
+const REUSED = "Its id was that of another request before: nobody could tell the two apart.";
 const TOO_LATE = "Nobody has answered in time.";
 
 /** How long a request waits for a person; 0 is for ever. */
@@ -122,7 +123,17 @@ export class Approving {
     if (action !== "ask") this.#settle(asked, { decision: action, by: "policy" });
     else if (this.#open.size > APPROVALS_OPEN_MAX)
       this.#settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
-    else if (within_ms === 0) this.tick(journal.now());
+    else {
+      this.#shell.fork(this.#refuseReused(asked));
+      if (within_ms === 0) this.tick(journal.now());
+    }
+  }
+
+  /** Whoever was shown the request before would answer this one. */
+  async #refuseReused(asked: Asked): Promise<void> {
+    const row = await this.#shell.journal.ask((log) => log.approval(asked.approval_id));
+    if (row !== undefined && row.state !== "open")
+      this.#settle(asked, { decision: "deny", by: "policy", message: REUSED });
   }
 
   /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
@@ -184,7 +195,7 @@ export class Approving {
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
       {
-        ...lineDraft(worker_id, ulidOf(`${approval_id} answer`), { text: line, purpose: "answer" }),
+        ...lineDraft(worker_id, newId(bridge.wallMs()), { text: line, purpose: "answer" }),
         incarnation,
       },
     ];

@@ -214,6 +214,29 @@ describe("what an agent asks permission for", () => {
   );
 
   it.effect(
+    "under the id of one before is denied: a person would answer what was shown then; rules decide it by itself",
+    () =>
+      Effect.gen(function* () {
+        const rules = [{ tool: "Bash", argument: "make *", action: "allow" as const }];
+        const { runtime, run } = yield* begun({ name: "fixer", permission_rules: rules }, yield* world);
+        ask(run, "r1", "ls");
+        yield* settled;
+        yield* runtime.approve("fixer", "allow");
+        ask(run, "r1", "rm -rf /");
+        yield* settled;
+        ask(run, "r1", "make test");
+        yield* settled;
+        expect(answersOf(run)).toEqual([
+          ["r1", "allow"],
+          ["r1", "deny"],
+          ["r1", "allow"],
+        ]);
+        expect(yield* openOf(runtime)).toEqual([]);
+        expect((yield* runtime.info("fixer")).reason).not.toContain("permission");
+      }),
+  );
+
+  it.effect(
     "is not decided while its agent stands still, by this daemon or the next; then its time goes on",
     () =>
       Effect.gen(function* () {
