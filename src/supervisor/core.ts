@@ -26,6 +26,8 @@ export interface Kinds {
   readonly suggest: (kind: string) => string | undefined;
   /** Whether they were configured anew since they were loaded. */
   readonly isOutdated?: (() => boolean) | undefined;
+  /** Whether something of their configuration is left out. */
+  readonly isPartial?: boolean;
 }
 
 export interface Core {
@@ -55,6 +57,8 @@ export interface Core {
   /** What its records say of a worker. */
   fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
 }
+
+const LEFT_OUT = "Something of config.yaml is left out: `agent doctor` says what, and why.";
 
 export const makeCore = (
   services: Services,
@@ -145,7 +149,13 @@ export const makeCore = (
         const near = kinds.suggest(kind);
         const names = kinds.all.map((one) => one.kind).join(", ");
         const known = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
-        const suggestion = kinds.isOutdated?.() === true ? `${CONFIGURATION_CHANGED} ${known}` : known;
+        const why =
+          kinds.isOutdated?.() === true
+            ? CONFIGURATION_CHANGED
+            : near === undefined && kinds.isPartial === true
+              ? LEFT_OUT
+              : "";
+        const suggestion = `${why} ${known}`.trim();
         return Effect.fail(
           new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
             phase: "validation",

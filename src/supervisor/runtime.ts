@@ -64,8 +64,8 @@ export const makeRuntime = (
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const services = { ...given, trace: containedTrace(given.trace, given.defects) };
-    const { all, suggestKind: suggest, isOutdated } = options.registry;
-    const kinds = { all, suggest, isOutdated };
+    const { all, suggestKind: suggest, isOutdated, refused } = options.registry;
+    const kinds = { all, suggest, isOutdated, isPartial: refused.length > 0 };
     const core = yield* makeCore(services, kinds, allLimits(services, options.limits));
     const { roster, admission, commit, find, rowOf } = core;
     const { live } = roster;
@@ -102,7 +102,7 @@ export const makeRuntime = (
         "INVALID_STATE",
         `Worker ${id} is not under supervision: the daemon could not take it over.`,
         {
-          suggestion: "See why in its daemon.log, mend that, then restart the daemon.",
+          suggestion: "See why in its daemon.log, mend that, then: agent daemon upgrade --force",
         },
       );
 

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readStat } from "../../src/adapters/process/identity.ts";
 import { CONFIGURATION_CHANGED } from "../../src/protocol/configuration-changed.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
@@ -237,6 +238,52 @@ describe("an adapter of a user's", () => {
       state: "completed",
       incarnation: 1,
     });
+  });
+
+  it("that is not loaded any more leaves nobody alone: what runs is shown, counted and stopped", async () => {
+    configure(configuration);
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    const file = join(commands.home, "orphans.yaml");
+    writeFileSync(
+      file,
+      "version: 1\nname: orphans\ntree:\n  children:\n    - { name: three, kind: asks, interactive: true, cwd: / }\n",
+    );
+    for (const name of ["one", "two"])
+      expect((await commands.agent("spawn", "asks", "-i", "--name", name)).exit).toBe(0);
+    const up = await commands.agent("up", "-f", file);
+    expect(up.exit, JSON.stringify(up.error)).toBe(0);
+    const infoOf = async (name: string) =>
+      (await commands.agent("info", name)).data as { pid: number; id: string };
+    const runs = [await infoOf("one"), await infoOf("two"), await infoOf("three")];
+    configure(configuration.replace("binaries:", "binariez:"));
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+
+    expect((await commands.agent("list")).data).toHaveLength(3);
+    expect((await commands.agent("info", "one")).data).toMatchObject({
+      state: "running",
+      reason: "kind asks is not loaded, and what it prints is not read: see agent doctor",
+      pid: runs[0]!.pid,
+    });
+    expect((await commands.agent("daemon", "status")).data).toMatchObject({ workers: { live: 3 } });
+    expect((await commands.agent("send", "one", "hi")).error).toMatchObject({
+      code: "INVALID_AGENT_KIND",
+      suggestion: expect.stringContaining("is left out: `agent doctor` says what"),
+    });
+    expect(await commands.agent("daemon", "stop")).toMatchObject({
+      error: { code: "AGENTS_RUNNING" },
+    });
+    expect((await commands.agent("kill", "one")).exit).toBe(0);
+    expect((await commands.agent("info", "one")).data).toMatchObject({ state: "cancelled" });
+
+    configure(configuration);
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    expect((await commands.agent("ask", "two", "there?")).data.text).toBe("you said: there?\n");
+    configure(configuration.replace("binaries:", "binariez:"));
+    expect((await commands.agent("daemon", "upgrade", "--force")).exit).toBe(0);
+    expect((await commands.agent("kill", "--all")).exit).toBe(0);
+    for (const { pid } of runs) expect(readStat(pid)).toBeUndefined();
+    expect((await commands.agent("list")).data).toEqual([]);
+    expect((await commands.agent("down", "orphans")).exit).toBe(0);
   });
 
   it("of a configuration that was changed meanwhile is there after a restart of the daemon, as its refusal says", async () => {

@@ -4,7 +4,9 @@
  * wait for it.
  */
 import { Effect, Schedule } from "effect";
+import type { AgentAdapter } from "../../adapters/adapter.ts";
 import type { Observed } from "../../adapters/spawner.ts";
+import { standIn, unread } from "../../adapters/stand-in.ts";
 import { crashPoint } from "../../protocol/crash-point.ts";
 import { afterTries, type HoldfastError } from "../../protocol/errors.ts";
 import {
@@ -20,7 +22,7 @@ import type { Core } from "../core.ts";
 import type { Services } from "../services.ts";
 import type { ChildState } from "../worker/inputs.ts";
 import type { Beginning } from "../worker/worker.ts";
-import { reconcile } from "./reconcile.ts";
+import { type BootAction, reconcile } from "./reconcile.ts";
 
 /** They keep the order of their requests as their start order. Answers those that could not be taken over. */
 export const recoverAll = (
@@ -78,12 +80,14 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
   Effect.gen(function* () {
     const { services, roster } = core;
     crashPoint("boot-worker");
-    const adapter = yield* core.adapterOf(row.kind);
-    const { spec, unlaunchable } = yield* specOf(services, row);
+    const known = services.adapterFor(row.kind);
+    const { spec: asked, unlaunchable } = yield* specOf(services, row);
+    const spec = known === undefined ? unread(asked) : asked;
     const child = yield* core.fold(row, spec);
     const observed = child.open ? yield* observe(services, child) : undefined;
     const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
     if (action.type === "leave") return;
+    const adapter = known ?? (yield* adapterFor(core, row, action));
     const beginning: Beginning = {
       action,
       ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
@@ -94,6 +98,18 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
     const { turn } = core.admission.resume({ id: row.id, spec, ancestors }, action.type !== "start", order);
     yield* roster.supervise({ spec, adapter, child, order, beginning, turn });
   });
+
+/** Of a kind that is not loaded what runs can be watched and stopped; what does not run waits for its kind. */
+export const adapterFor = (
+  core: Core,
+  { id, kind }: Pick<WorkerRow, "id" | "kind">,
+  { type }: BootAction,
+): Effect.Effect<AgentAdapter, HoldfastError> => {
+  const known = core.services.adapterFor(kind);
+  if (known !== undefined || type !== "adopt") return core.adapterOf(kind);
+  core.services.report(`worker ${id} runs, and kind ${kind} is not loaded: nothing that it prints is read`);
+  return Effect.succeed(standIn(kind));
+};
 
 export const observe = (
   services: Services,

@@ -107,7 +107,9 @@ export const makeQueries = (
       ...(question === undefined ? {} : { question }),
     };
   };
-  const reasonOf = ({ id, reason }: WorkerRow): string => {
+  const reasonOf = ({ id, kind, reason }: WorkerRow): string => {
+    if (core.services.adapterFor(kind) === undefined)
+      return `kind ${kind} is not loaded, and what it prints is not read: see agent doctor`;
     const queue = core.admission.placeOf(id);
     if (queue !== undefined) return queueReason(queue);
     const approvals = live.get(id)?.approvals?.waiting() ?? 0;
