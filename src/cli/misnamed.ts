@@ -41,7 +41,11 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
   const renamed = RENAMED.find(({ from }) => from === name);
   if (renamed !== undefined) {
     const to = (words.length > 1 && renamed.of) || renamed.to;
-    const line = lineOf(replaced(typed, isGroup ? 2 : 1, to));
+    const asked = replaced(typed, isGroup ? 2 : 1, to);
+    const argv = to[0] === "spawn" ? asSpawn(typed, asked, read) : asked;
+    if (argv === undefined)
+      return unknown(name, undefined, "", "A program is started with: agent spawn -- PROGRAM");
+    const line = lineOf(argv);
     if (!isTellable(line)) return unknown(name, to, line);
     return new HoldfastError("COMMAND_RENAMED", `"${name}" is called ${to.join(" ")} here.`, {
       redirect: { command: line, permanent: true, reason: "renamed" },
@@ -59,6 +63,19 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
     corrected(typed, name, before, certainly(word, candidates), read) ??
     unknown(name, [...before, near], line)
   );
+};
+
+/** What others run is a program, which stands behind `--` here; undefined where that is no call either. */
+const asSpawn = (
+  { argv, at }: Typed,
+  asked: readonly string[],
+  read: Reader,
+): readonly string[] | undefined => {
+  if (at.length < 2 || read(asked) !== undefined) return asked;
+  const program = at[1]!;
+  const [before, after] = [argv.slice(0, program), argv.slice(program)];
+  const behind = [...before.map((word, index) => (index === at[0] ? "spawn" : word)), "--", ...after];
+  return !argv.includes("--") && read(behind) !== undefined ? behind : undefined;
 };
 
 const lineOf = (argv: readonly string[]): string => commandLine(["agent", ...argv]);
@@ -93,12 +110,17 @@ const corrected = (
   );
 };
 
-const unknown = (name: string, near?: readonly string[], line = ""): HoldfastError => {
+const unknown = (
+  name: string,
+  near?: readonly string[],
+  line = "",
+  otherwise = "See all commands with: agent --help",
+): HoldfastError => {
   const meant = near && ["agent", ...near].join(" ");
   const run = isTellable(line) ? `Run: ${line}` : `Run, with what *** stands for: ${redactText(line)}`;
   return new HoldfastError(
     "UNKNOWN_COMMAND",
     `There is no command "${name}"${meant ? `; did you mean ${meant}?` : "."}`,
-    { phase: "validation", suggestion: meant ? run : "See all commands with: agent --help" },
+    { phase: "validation", suggestion: meant ? run : otherwise },
   );
 };

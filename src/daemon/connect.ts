@@ -64,6 +64,12 @@ const tryExpected = async (
 };
 
 /** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */
+const noPlace = (path: string, cause: Error): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `${path} cannot be there: a part of its path is no directory.`, {
+    cause,
+    suggestion: "Choose another --state-dir or HOLDFAST_HOME.",
+  });
+
 export const tryConnect = (
   path: string,
   deadline = performance.now() + DAEMON_START_WAIT_MS,
@@ -74,7 +80,8 @@ export const tryConnect = (
       if (cause.code === "ENOENT" || cause.code === "ECONNREFUSED") resolve(undefined);
       else if (cause.code === "EAGAIN" && performance.now() < deadline) {
         setTimeout(() => resolve(tryConnect(path, deadline)), DAEMON_START_POLL_MS);
-      } else {
+      } else if (cause.code === "ENOTDIR") reject(noPlace(path, cause));
+      else {
         const code = cause.code === "EACCES" || cause.code === "EPERM" ? "PERMISSION_DENIED" : "UNAVAILABLE";
         reject(new HoldfastError(code, `The socket ${path} cannot be used: ${cause.message}.`, { cause }));
       }

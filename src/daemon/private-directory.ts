@@ -1,5 +1,6 @@
 /** Directories that only their owner may enter: the state directory, and the short one for sockets under /tmp. */
-import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
 
 const denied = (path: string, why: string, cause?: unknown): HoldfastError =>
@@ -12,10 +13,23 @@ const fault = (stats: Stats): string | undefined => {
   return undefined;
 };
 
+/** As `mkdir -p`. Node's own never returns where a directory is refused with ENOENT and its parent is there, as below /proc. */
+const makeDirectories = (path: string): void => {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || existsSync(dirname(path))) throw cause;
+    makeDirectories(dirname(path));
+    makeDirectories(path);
+  }
+};
+
 /** Create `path` with mode 0700, or take an own one and close it to others. Fails with PERMISSION_DENIED. */
 export const ensurePrivateDirectory = (path: string): void => {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectories(path);
     const stats = statSync(path);
     const why = fault(stats);
     if (why !== undefined) throw denied(path, why);

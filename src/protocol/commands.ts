@@ -327,6 +327,8 @@ export const RENAMED: readonly {
   { from: "run", to: ["spawn"] },
   { from: "status", to: ["daemon", "status"], of: ["info"] },
   { from: "stop", to: ["kill"] },
+  { from: "daemon reload", to: ["daemon", "upgrade", "--force"] },
+  { from: "daemon restart", to: ["daemon", "upgrade", "--force"] },
   { from: "db vacuum", to: ["db", "gc"] },
   { from: "db verify", to: ["db", "check"] },
 ];

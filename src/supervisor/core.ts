@@ -49,6 +49,8 @@ export interface Core {
   ): Effect.Effect<readonly LogRecord[], HoldfastError>;
   /** By id, a unique prefix of one, or a name. */
   find(ref: string): Effect.Effect<WorkerRow, HoldfastError>;
+  /** Who knows the supervisors: one that is taken for a worker is told so. */
+  nameSupervisors(knows: (path: string) => boolean): void;
   /** Of a worker that is known to be there. */
   rowOf(id: string): Effect.Effect<WorkerRow, HoldfastError>;
   adapterOf(kind: string): Effect.Effect<AgentAdapter, HoldfastError>;
@@ -57,6 +59,14 @@ export interface Core {
   /** What its records say of a worker. */
   fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
 }
+
+const noWorker = (supervisor: string): HoldfastError =>
+  new HoldfastError("WORKER_NOT_FOUND", `"${supervisor}" is a supervisor, and no worker.`, {
+    suggestion:
+      supervisor === "root"
+        ? "See all that is below it: agent tree"
+        : `See how it stands: agent why ${supervisor}; or name one of its workers: agent tree`,
+  });
 
 const LEFT_OUT = "Something of config.yaml is left out: `agent doctor` says what, and why.";
 
@@ -124,10 +134,14 @@ export const makeCore = (
     const ancestors = (parent: string | undefined) =>
       attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
 
+    let supervises = (ref: string): boolean => ref === "root";
     const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
       Effect.flatMap(
         attempt(() => resolveRef(log, ref)),
-        (found) => (found instanceof HoldfastError ? Effect.fail(found) : Effect.succeed(found)),
+        (found) => {
+          if (!(found instanceof HoldfastError)) return Effect.succeed(found);
+          return Effect.fail(found.code === "WORKER_NOT_FOUND" && supervises(ref) ? noWorker(ref) : found);
+        },
       );
     const rowOf = (id: string) => attempt(() => log.worker(id) as WorkerRow);
 
@@ -179,6 +193,9 @@ export const makeCore = (
       now,
       commit,
       find,
+      nameSupervisors: (knows) => {
+        supervises = (ref) => ref === "root" || knows(ref);
+      },
       rowOf,
       adapterOf,
       fold,

@@ -95,6 +95,8 @@ describe("a command of another name", () => {
     [["approve", "k2"], "agent approvals approve k2", true, "renamed"],
     [["deny", "k2", "--reason", "no"], "agent approvals deny k2 --reason no", true, "renamed"],
     [["run", "--", "true"], "agent spawn -- true", true, "renamed"],
+    [["run", "ls", "-l", "-o", "json"], "agent spawn -- ls -l -o json", true, "renamed"],
+    [["daemon", "restart"], "agent daemon upgrade --force", true, "renamed"],
     [["exec", "claude", "hi"], "agent spawn claude hi", true, "renamed"],
     [["rm", "k2"], "agent kill k2", true, "renamed"],
     [["status"], "agent daemon status", true, "renamed"],

@@ -149,3 +149,12 @@ it.skipIf(!hasVectors("response-envelope"))(
     }
   },
 );
+
+it("a state directory below a file can never be: it is said so, and nothing is to be tried again", async () => {
+  const { exit, stdout } = await agent(["-o", "json", "list", "--state-dir", "/dev/null/x"]);
+  const { error } = JSON.parse(stdout);
+  expect({ exit, error }).toMatchObject({
+    exit: 3,
+    error: { code: "INVALID_REQUEST", suggestion: expect.stringContaining("Choose another --state-dir") },
+  });
+});

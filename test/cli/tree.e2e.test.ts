@@ -55,6 +55,10 @@ describe("agent up", () => {
     expect(first).toMatchObject({ exit: 0, data: { tree: "shop", state: "running" } });
     const before = await processes();
     expect(Object.keys(before).sort()).toEqual(["crew/packer", "crew/sender", "store"]);
+    expect((await commands.agent("info", "crew")).error).toMatchObject({
+      code: "WORKER_NOT_FOUND",
+      message: '"crew" is a supervisor, and no worker.',
+    });
 
     const changed = FILE.replace("sleep, 602", "sleep, 603");
     writeFileSync(file, changed);

@@ -298,6 +298,8 @@ describe("an adapter of a user's", () => {
     expect(await suggestion()).toBe('Did you mean "lines"?');
     configure(`${configuration}# more\n`);
     expect(await isTold()).toBe(true);
+    for (const command of ["upgrade", "start"])
+      expect((await commands.agent("daemon", command)).warnings).toEqual([CONFIGURATION_CHANGED]);
     expect(await diagnosis()).toContainEqual(changed);
     expect(await suggestion()).toMatch(
       /^config\.yaml was changed since .* `agent daemon upgrade --force` .* Did you mean "lines"\?$/,

@@ -28,7 +28,9 @@ export const validate = (spec: WorkerSpec): readonly string[] => {
   if (spec.session !== undefined) problems.push("A command has no session: leave --session out.");
   if (spec.fork) problems.push("A command has no session to fork: leave --fork out.");
   if (spec.budget.usd !== undefined || spec.budget.tokens !== undefined || spec.budget.turns !== undefined) {
-    problems.push("A command reports no turns, tokens or dollars: only --budget wall=DURATION bounds it.");
+    problems.push(
+      "A command reports no turns, tokens or dollars: only --budget wall=DURATION, restarts=N and output=SIZE bound it.",
+    );
   }
   return problems;
 };

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { configurationPath } from "../../daemon/paths.ts";
 import type { Replies } from "../../daemon/replies.ts";
+import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { AddedKind } from "../../protocol/kinds.ts";
 import { AGENT_KIND_FORM } from "../../protocol/validate/forms.ts";
@@ -28,13 +29,17 @@ export const tellLeftOut = (context: Context, { refused }: Pick<Told, "refused">
   for (const each of refused) context.warn(leftOutSentence(each));
 };
 
-/** After a start: what of its configuration the daemon does not use. That it cannot be asked is no failure of the start. */
-export const tellConfiguration = (context: Context): Promise<void> =>
-  context
-    .connect()
-    .then((client) => client.request("agent/capabilities", {}))
-    .then((told) => tellLeftOut(context, told))
-    .catch(() => undefined);
+/** After a start: what of its configuration the daemon does not use, or not yet. That it cannot be asked is no failure of the start. */
+export const tellConfiguration = async (context: Context): Promise<void> => {
+  try {
+    const client = await context.connect();
+    const { configuration_changed } = await client.request("daemon/status", {});
+    if (configuration_changed) return context.warn(CONFIGURATION_CHANGED);
+    tellLeftOut(context, await client.request("agent/capabilities", {}));
+  } catch {
+    // The start has succeeded all the same.
+  }
+};
 
 /** All of them. */
 export const addedKinds = async (context: Context, client: Client): Promise<readonly AddedKind[]> => {

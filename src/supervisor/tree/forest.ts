@@ -213,6 +213,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
       return undefined;
     };
 
+    core.nameSupervisors((path) => treeOf(path) !== undefined);
     core.accounts.plant((path) => {
       const tree = treeOf(path);
       const state = tree?.state().supervisors.get(path);
