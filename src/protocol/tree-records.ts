@@ -24,6 +24,8 @@ export interface SupervisorOperation {
   readonly stage: "stopping" | "starting";
   /** Names of the children it is about. */
   readonly scope: readonly string[];
+  /** Of these, the ones that are stopped and started; the others have been started before, and are waited for. Absent: all. */
+  readonly anew?: readonly string[];
   /** The start waits so long (backoff), from the record's instant. */
   readonly delay_ms: number;
   /** With `stop`: why it ends afterwards. */

@@ -236,12 +236,9 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     plain(`tree ${oneLine(tree)} is as ${oneLine(file)} says, by ${oneLine(by)}`),
   tree_removed: ({ tree, by }) => warn(`tree ${oneLine(tree)} was taken down by ${oneLine(by)}`),
   supervisor_state_changed: ({ supervisor, to, reason, operation }) => {
-    const about =
-      operation === undefined
-        ? ""
-        : operation.scope.length === 0
-          ? ""
-          : `: ${operation.stage} ${operation.scope.map((name) => oneLine(name)).join(", ")}`;
+    const { stage, scope = [], anew = scope } = operation ?? {};
+    const names = stage === "stopping" ? anew : scope;
+    const about = names.length === 0 ? "" : `: ${stage} ${names.map((name) => oneLine(name)).join(", ")}`;
     const sentence = `${oneLine(supervisor)} ${to.replaceAll("_", " ")}${about}${because(reason)}`;
     return to === "terminated" || to === "parked" ? bad(sentence) : plain(sentence);
   },

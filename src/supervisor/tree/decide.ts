@@ -23,6 +23,7 @@ import {
   excuse,
   holdWorker,
   howOf,
+  isFirstStart,
   namesOf,
   redo,
   scopeOf,
@@ -153,11 +154,7 @@ const sentence = (completed: boolean, failure: WorkerError | undefined): string 
 export const isBeingStopped = ({ phase, operation }: SupervisorState, ref: ChildRef): boolean =>
   ref.removed ||
   phase === "stopping" ||
-  (operation?.stage === "stopping" && operation.scope.includes(ref.name));
-
-/** OTP's init: every child must start, or the supervisor does not. */
-const isFirstStart = ({ phase, operation }: SupervisorState): boolean =>
-  phase === "starting" && operation?.kind === "start";
+  (operation?.stage === "stopping" && (operation.anew ?? operation.scope).includes(ref.name));
 
 /** Stopped by its supervisor: it waits to be started again, or that will not be. */
 const goDown = (draft: Draft, member: Member, supervisor: SupervisorState, ref: ChildRef) => {
@@ -401,13 +398,14 @@ const carryOut = (draft: Draft, action: PlanAction) => {
       );
     case "stopped": {
       const { operation, phase, reason } = draft.supervisor(action.path);
-      if (operation?.kind !== "restart") return ended(draft, action.path);
-      const { kind, scope, due_ms, asked } = operation;
+      if (operation === null || operation.kind === "stop") return ended(draft, action.path);
+      const { kind, scope, anew, due_ms, asked } = operation;
       const delay_ms = Math.max(0, due_ms - draft.now.mono_ms);
       return draft.move(action.path, phase, reason, {
         kind,
         stage: "starting",
         scope,
+        ...(anew === undefined ? {} : { anew }),
         delay_ms,
         ...(asked === undefined ? {} : { asked }),
       });

@@ -1,7 +1,7 @@
 /** Folds records into a tree's state: the same at run time and after a crash. */
 import type { RecordDraft, RecordPayloads, RecordType } from "../../protocol/records.ts";
 import { childPath } from "../../protocol/tree.ts";
-import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
+import type { SupervisorOperation, TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
 import { evolve, newChild } from "../worker/evolve.ts";
 import { decayedWindow } from "../worker/window.ts";
@@ -52,7 +52,9 @@ export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, spe
         phase: to,
         reason,
         operation:
-          operation === undefined ? null : { ...operation, due_ms: at + operation.delay_ms, started: [] },
+          operation === undefined
+            ? null
+            : { ...operation, due_ms: at + operation.delay_ms, started: begunBefore(operation) },
         // A life that somebody or a supervisor began anew starts with an empty window; one that goes on keeps it.
         restarts: to === "terminated" || to === "pending" || to === "parked" ? [] : old.restarts,
       }));
@@ -80,6 +82,9 @@ export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, spe
     }
   }
 };
+
+const begunBefore = ({ scope, anew }: SupervisorOperation): readonly string[] =>
+  anew === undefined ? [] : scope.filter((name) => !anew.includes(name));
 
 /** A dynamic supervisor's new child. The children of a file come with `tree_applied`. */
 const joined = (tree: TreeState, id: string, spec: WorkerSpec): TreeState => {

@@ -4,13 +4,25 @@ import type { StopHow, SupervisorEnd } from "../../protocol/tree-records.ts";
 import { uncounted } from "../worker/private-supervisor.ts";
 import { recorder } from "../worker/recorder.ts";
 import type { Draft } from "./draft.ts";
-import { type ChildRef, isRunning, memberOf, type SupervisorState, workersBelow } from "./state.ts";
+import {
+  type ChildRef,
+  isAlive,
+  isRunning,
+  isUp,
+  memberOf,
+  type SupervisorState,
+  type TreeState,
+  workersBelow,
+} from "./state.ts";
 
 /** In start order. */
 export const namesOf = ({ children }: SupervisorState): readonly string[] =>
   children.filter((ref) => !ref.removed).map(({ name }) => name);
 
-/** Stop these children and start them anew, together with those that an operation in progress is about. */
+/**
+ * Stop these children and start them anew, together with those that an operation in progress has not started yet. Those that it has
+ * started, and that are not up, are waited for; and the first start of a supervisor stays one: every child of it must come up.
+ */
 export const redo = (
   draft: Draft,
   path: string,
@@ -19,17 +31,39 @@ export const redo = (
 ) => {
   const supervisor = draft.supervisor(path);
   const { operation } = supervisor;
-  const owed = operation === null ? [] : operation.scope.filter((name) => !operation.started.includes(name));
-  const all = new Set([...scope, ...owed]);
+  const begun = supervisor.children.filter(
+    (ref) => !scope.includes(ref.name) && hasBegun(draft.tree, supervisor, ref),
+  );
+  const isBegun = (name: string) => begun.some((ref) => ref.name === name);
+  const owed = (operation?.scope ?? []).filter(
+    (name) => !operation?.started.includes(name) && !isBegun(name),
+  );
+  const waited = begun
+    .filter((ref) => isAlive(draft.tree, ref) && !isUp(draft.tree, ref))
+    .map(({ name }) => name);
+  const anew = new Set([...scope, ...owed]);
   const left = operation === null ? 0 : operation.due_ms - draft.now.mono_ms;
-  draft.move(path, "restarting", reason, {
-    kind: "restart",
+  const isFirst = isFirstStart(supervisor);
+  const wasAsked = isFirst ? operation?.asked === true : asked;
+  const names = namesOf(supervisor);
+  draft.move(path, isFirst ? "starting" : "restarting", reason, {
+    kind: isFirst ? "start" : "restart",
     stage: "stopping",
-    scope: namesOf(supervisor).filter((name) => all.has(name)),
+    scope: names.filter((name) => anew.has(name) || waited.includes(name)),
+    ...(waited.length > 0 ? { anew: names.filter((name) => anew.has(name)) } : {}),
     delay_ms: Math.max(delay_ms, left, 0),
-    ...(asked ? { asked } : {}),
+    ...(wasAsked ? { asked: true } : {}),
   });
 };
+
+/** The operation in progress has started it, or is about to. */
+const hasBegun = (tree: TreeState, { operation }: SupervisorState, ref: ChildRef): boolean =>
+  operation?.scope.includes(ref.name) === true &&
+  (operation.started.includes(ref.name) || (operation.stage === "starting" && isAlive(tree, ref)));
+
+/** OTP's init: every child must start, or the supervisor does not. */
+export const isFirstStart = ({ phase, operation }: SupervisorState): boolean =>
+  phase === "starting" && operation?.kind === "start";
 
 /** Stop all children, right to left, and then end for this reason. */
 export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string, how?: StopHow) => {

@@ -68,7 +68,11 @@ const scopeOf = ({ children, operation }: SupervisorState): readonly ChildRef[] 
   children.filter((ref) => !ref.removed && operation?.scope.includes(ref.name) === true);
 
 const stopping = (tree: TreeState, supervisor: SupervisorState): PlanAction | undefined => {
-  const scope = supervisor.operation?.kind === "stop" ? supervisor.children : scopeOf(supervisor);
+  const { operation } = supervisor;
+  const scope =
+    operation?.kind === "stop"
+      ? supervisor.children
+      : scopeOf(supervisor).filter(({ name }) => operation?.anew?.includes(name) ?? true);
   const alive = scope.filter((ref) => isAlive(tree, ref));
   if (alive.length === 0) return { type: "stopped", path: supervisor.path };
   // simple_one_for_one has no order: all of its children are stopped at once (supervisor.erl, terminate_dynamic_children/1).

@@ -23,6 +23,49 @@ describe("readiness", () => {
   });
 });
 
+describe("a file that is applied while its tree starts", () => {
+  const slow = worker("a", { ready });
+  const starting = () => new World(supervisor("top", {}, slow, worker("b"))).apply();
+  const changed = () =>
+    starting().apply(supervisor("top", {}, slow, worker("b", { argv: ["sleep", "2"] })), { top: ["b"] });
+
+  it("keeps the order of starts: what is not ready is waited for, and not started anew", () => {
+    const world = changed();
+    expect([world.running(), world.phase("top")]).toEqual([["a"], "starting"]);
+    expect([world.ready("a").running(), world.phase("top")]).toEqual([["a", "b"], "running"]);
+    expect(world.history).toEqual(["+a", "+b"]);
+  });
+  it("fails as its first start does, where a child does not get ready", () => {
+    expect(changed().worker("a", notReady).phase("top")).toBe("terminated");
+  });
+  it("starts what is new in its turn, whatever the strategy", () => {
+    const rest = { strategy: "rest_for_one" } as const;
+    const world = new World(supervisor("top", rest, slow, worker("b")))
+      .apply()
+      .apply(supervisor("top", rest, slow, worker("b"), worker("c")), { top: ["c"] });
+    expect(world.running()).toEqual(["a"]);
+    expect([world.ready("a").running(), world.phase("top")]).toEqual([["a", "b", "c"], "running"]);
+    expect(world.history).toEqual(["+a", "+b", "+c"]);
+  });
+  it("stops and starts what has changed itself, ready or not, also over a crash of the daemon", () => {
+    const other = worker("a", { ready, argv: ["sleep", "2"] });
+    const world = starting().apply(supervisor("top", {}, other, worker("b")), { top: ["a"] });
+    expect(world.history).toEqual(["+a", "-a", "+a"]);
+    expect([world.running(), world.phase("top")]).toEqual([["a"], "starting"]);
+    const after = changed().crash().input({ type: "plan" });
+    expect([after.ready("a").running(), after.phase("top")]).toEqual([["a", "b"], "running"]);
+  });
+  it("of a job that is done meanwhile, nothing is started again", () => {
+    const job = worker("job", { restart: "transient", ready });
+    const world = new World(supervisor("top", {}, job, worker("b")))
+      .apply()
+      .apply(supervisor("top", {}, job, worker("b"), worker("c")), { top: ["c"] });
+    world.ready("job");
+    world.exit("job", 0);
+    expect([world.running(), world.phase("top")]).toEqual([["b", "c"], "running"]);
+  });
+});
+
 describe("depends_on", () => {
   const tree = () =>
     new World(
