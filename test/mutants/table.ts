@@ -163,11 +163,18 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("tree/strategies"),
   },
   {
-    file: TREE,
+    file: OPERATIONS,
     find: 'phase === "starting" && operation?.kind === "start"',
     replace: 'phase === "starting" && operation?.kind === "stop"',
     why: "a first start that fails goes on with the next child",
     by: sup("otp/start"),
+  },
+  {
+    file: PLAN,
+    find: "operation?.anew?.includes(name) ?? true",
+    replace: "true",
+    why: "what is only waited for is stopped with what has changed",
+    by: sup("tree/readiness"),
   },
   {
     file: TREE,
