@@ -171,7 +171,9 @@ it("rests while nobody talks to it, and wakes over a restart of the daemon with 
   expect(await state()).toMatchObject({ reason: "passivated", pid: null, turns: 1, restarts: 0 });
   await commands.agent("daemon", "stop", "--keep-agents");
   await commands.agent("daemon", "start");
-  expect((await commands.agent("ask", "rests", "and now?")).data.text).toBe("heard and now?");
+  const asked = await commands.agent("ask", "rests", "and now?");
+  expect(asked.error).toBeNull();
+  expect(asked.data.text).toBe("heard and now?");
   expect(await state()).toMatchObject({ incarnation: 2, turns: 2, restarts: 0 });
   expect((await commands.agent("spawn", "--passivate", "1s", "--", "cat")).exit).toBe(3);
 });
