@@ -39,14 +39,26 @@ export class Approving {
   /** Decided by a rule or the deadline, and not on record yet. */
   readonly #settling = new Set<string>();
 
-  /** `protocol` has an `answer`. */
-  constructor(shell: Shell, protocol: MessageProtocol) {
+  /** What an earlier daemon was asked is known. */
+  readonly #known = Promise.withResolvers<void>();
+
+  /** `protocol` has an `answer`. `adopts`: its agent runs already, and `takeOver` is called. */
+  constructor(shell: Shell, protocol: MessageProtocol, adopts: boolean) {
     this.#shell = shell;
     this.#protocol = protocol;
+    if (!adopts) this.#known.resolve();
   }
 
   /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
-  async takeOver({ incarnation }: Run): Promise<void> {
+  async takeOver(run: Run): Promise<void> {
+    try {
+      await this.#takeOver(run);
+    } finally {
+      this.#known.resolve();
+    }
+  }
+
+  async #takeOver({ incarnation }: Run): Promise<void> {
     const { journal, id, spec, bridge } = this.#shell;
     const stood = pausedMs(this.#shell.child().pause, journal.now());
     const rows = (await journal.ask((log) => log.openApprovals(id))).filter(
@@ -81,6 +93,7 @@ export class Approving {
   }
 
   detach(): void {
+    this.#known.resolve();
     this.#open.clear();
     this.#look();
   }
@@ -105,12 +118,11 @@ export class Approving {
   }
 
   /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
-  answer(approval_id: string, verdict: Verdict): Promise<void> {
+  async answer(approval_id: string, verdict: Verdict): Promise<void> {
+    await this.#known.promise;
     const asked = this.#open.get(approval_id)?.asked;
     if (asked === undefined)
-      return Promise.reject(
-        new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more."),
-      );
+      throw new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more.");
     return this.#decide(asked, verdict, false);
   }
 

@@ -151,7 +151,10 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     const { messages } = enlisted.adapter;
     const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
     this.mail = isOpen ? new Mailing(this, messages) : undefined;
-    this.approvals = isOpen && messages.answer !== undefined ? new Approving(this, messages) : undefined;
+    this.approvals =
+      isOpen && messages.answer !== undefined
+        ? new Approving(this, messages, this.beginning.action.type === "adopt")
+        : undefined;
     this.actor = new Actor(stepper, bridge.alarms, this);
   }
 

@@ -263,6 +263,20 @@ describe("what an agent asks permission for", () => {
       }),
   );
 
+  it.effect("is answered in the first moment of the next daemon, before that has taken its agent over", () =>
+    Effect.gen(function* () {
+      const all = yield* world;
+      const first = yield* begun({ name: "fixer" }, all);
+      ask(first.run, "r1");
+      yield* settled;
+      yield* first.crash;
+      const { runtime } = yield* all.boot();
+      yield* runtime.approve("fixer", "allow");
+      yield* settled;
+      expect(answersOf(first.run)).toEqual([["r1", "allow"]]);
+    }),
+  );
+
   it.effect("stands when the daemon dies; the next one tells the agent the answer, once", () =>
     Effect.gen(function* () {
       const all = yield* world;
