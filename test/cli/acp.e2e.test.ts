@@ -17,7 +17,8 @@ const fileOf = (name: string): string => join(commands.home, `ledger-${name}`);
 const ledgerOf = (name: string): readonly string[] =>
   existsSync(fileOf(name)) ? readFileSync(fileOf(name), "utf8").split("\n").slice(0, -1) : [];
 const spawn = async (name: string, prompt: string, ...flags: string[]) => {
-  const own = ["--name", name, "--env", `LEDGER=${fileOf(name)}`];
+  // Each agent calls its first session the same: it is another one in another HOME.
+  const own = ["--name", name, "--env", `LEDGER=${fileOf(name)}`, "--env", `HOME=${fileOf(name)}.home`];
   const spawned = await commands.agent(
     "spawn",
     "acp",

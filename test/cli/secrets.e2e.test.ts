@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Answer, type Commands, makeCommands } from "./support/commands.ts";
+import { type Answer, type Commands, makeCommands, until } from "./support/commands.ts";
 
 const CANARY = "canary-3c9e71ab52d0";
 /** Of the client's environment: what is named of it is kept with the launch spec, 0600 (decision 0004). */
@@ -154,7 +154,8 @@ describe("a secret of a file", () => {
     expect((await commands.text("why", "parked")).stdout).toContain("secret unavailable");
     secretFile("goes");
     await commands.agent("restart", "parked");
-    expect((await commands.agent("info", "parked")).data.state).toMatch(/starting|running/);
+    const state = async () => (await commands.agent("info", "parked")).data.state as string;
+    await until(async () => /starting|running/.test(await state()));
     await commands.agent("kill", "parked");
   });
 

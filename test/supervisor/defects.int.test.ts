@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
 import type { Run, RuntimeSpawner } from "../../src/adapters/spawner.ts";
+import { SIGNAL_TRIES_MAX } from "../../src/protocol/limits.ts";
 import type { Services } from "../../src/supervisor/services.ts";
 import { adapterWith, elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
 
@@ -115,10 +116,10 @@ describe("a throw in an adapter", () => {
 
 describe("a run that cannot be handled", () => {
   it.effect.each([
-    ["sweep", () => ({ sweep: reject })],
-    ["tail", () => ({ tail: reject })],
-    ["signal", (run: Run) => ({ signal: async () => boom(), kill: () => run.kill() })],
-  ] as const)("(%s) is settled all the same", ([, over]) =>
+    ["sweep", 1, () => ({ sweep: reject })],
+    ["tail", 1, () => ({ tail: reject })],
+    ["signal", SIGNAL_TRIES_MAX, (run: Run) => ({ signal: async () => boom(), kill: () => run.kill() })],
+  ] as const)("(%s) is settled all the same, and each failed call is told", ([, calls, over]) =>
     Effect.gen(function* () {
       const machine = yield* memoryMachine;
       const { runtime } = yield* machine.boot(badRuns(machine.services.spawner, over));
@@ -131,7 +132,7 @@ describe("a run that cannot be handled", () => {
       yield* until("ended", () => machine.count(id, "worker_ended") === 1);
       expect(yield* Fiber.join(killing)).toMatchObject([{ ok: true, status: "cancelled" }]);
       expect(machine.count(id, "worker_exited")).toBe(1);
-      expect(machine.reports.length).toBe(1);
+      expect(machine.reports.length).toBe(calls);
     }),
   );
 
