@@ -63,13 +63,13 @@ const tryExpected = async (
   }
 };
 
-/** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */
 const noPlace = (path: string, cause: Error): HoldfastError =>
   new HoldfastError("INVALID_REQUEST", `${path} cannot be there: a part of its path is no directory.`, {
     cause,
     suggestion: "Choose another --state-dir or HOLDFAST_HOME.",
   });
 
+/** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */
 export const tryConnect = (
   path: string,
   deadline = performance.now() + DAEMON_START_WAIT_MS,

@@ -108,8 +108,9 @@ export class Approving {
   }
 
   tick(now: number): void {
+    const at = this.#clock(now);
     for (const { asked, due_ms } of this.#open.values())
-      if (due_ms <= this.#clock(now))
+      if (due_ms <= at)
         this.#settle(asked, {
           decision: this.#shell.spec.approval_default,
           by: "deadline",

@@ -80,14 +80,13 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
   Effect.gen(function* () {
     const { services, roster } = core;
     crashPoint("boot-worker");
-    const known = services.adapterFor(row.kind);
     const { spec: asked, unlaunchable } = yield* specOf(services, row);
-    const spec = known === undefined ? unread(asked) : asked;
+    const spec = specFor(services, asked);
     const child = yield* core.fold(row, spec);
     const observed = child.open ? yield* observe(services, child) : undefined;
     const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
     if (action.type === "leave") return;
-    const adapter = known ?? (yield* adapterFor(core, row, action));
+    const adapter = yield* adapterFor(core, row, action);
     const beginning: Beginning = {
       action,
       ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
@@ -110,6 +109,12 @@ export const adapterFor = (
   core.services.report(`worker ${id} runs, and kind ${kind} is not loaded: nothing that it prints is read`);
   return Effect.succeed(standIn(kind));
 };
+
+/** What of a spec holds for an agent whose output nobody reads. */
+export const specFor = (
+  { adapterFor: loaded }: Pick<Services, "adapterFor">,
+  spec: WorkerSpec,
+): WorkerSpec => (loaded(spec.kind) === undefined ? unread(spec) : spec);
 
 export const observe = (
   services: Services,

@@ -1,6 +1,5 @@
 /** All trees of the daemon: each one's shell, what its decisions start, and who owns which name. */
 import { Effect, FiberMap, Schedule, type Scope, Semaphore } from "effect";
-import { unread } from "../../adapters/stand-in.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../../protocol/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -10,7 +9,7 @@ import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../../store/port.ts";
 import { queuedRecord } from "../admission/admission.ts";
 import { attempt, attemptAsync, typed } from "../attempt.ts";
-import { adapterFor, observe, specOf } from "../boot/boot.ts";
+import { adapterFor, observe, specFor, specOf } from "../boot/boot.ts";
 import { reconcile } from "../boot/reconcile.ts";
 import type { Core } from "../core.ts";
 import { containing } from "../defects.ts";
@@ -110,7 +109,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const supervise = (tree: Tree, id: string, given: WorkerSpec, beginning: Beginning) =>
       Effect.gen(function* () {
         const adapter = yield* adapterFor(core, { id, kind: given.kind }, beginning.action);
-        const spec = services.adapterFor(given.kind) === undefined ? unread(given) : given;
+        const spec = specFor(services, given);
         const { child } = memberOf(tree.state(), id);
         const decider = deciderOf(tree, id, { child });
         const newcomer = { id, spec, ancestors: yield* core.ancestors(spec.parent) };

@@ -73,6 +73,16 @@ const begun = (over: Partial<WorkerSpecInput>, { memory, boot }: World) =>
     return { runtime, id, run, crash };
   });
 
+/** An agent that asks, whose daemon has died. */
+const leftAsking = (world: World) =>
+  Effect.gen(function* () {
+    const { run, crash } = yield* begun({ name: "fixer" }, world);
+    ask(run, "r1");
+    yield* settled;
+    yield* crash;
+    return run;
+  });
+
 const openOf = (runtime: RuntimeApi, all = false) =>
   Effect.map(runtime.approvals({ limit: 100, all }), ({ approvals }) => approvals);
 
@@ -266,30 +276,24 @@ describe("what an agent asks permission for", () => {
   it.effect("is answered in the first moment of the next daemon, before that has taken its agent over", () =>
     Effect.gen(function* () {
       const all = yield* world;
-      const first = yield* begun({ name: "fixer" }, all);
-      ask(first.run, "r1");
-      yield* settled;
-      yield* first.crash;
+      const run = yield* leftAsking(all);
       const { runtime } = yield* all.boot();
       yield* runtime.approve("fixer", "allow");
       yield* settled;
-      expect(answersOf(first.run)).toEqual([["r1", "allow"]]);
+      expect(answersOf(run)).toEqual([["r1", "allow"]]);
     }),
   );
 
   it.effect("stands when the daemon dies; the next one tells the agent the answer, once", () =>
     Effect.gen(function* () {
       const all = yield* world;
-      const first = yield* begun({ name: "fixer" }, all);
-      ask(first.run, "r1");
-      yield* settled;
-      yield* first.crash;
+      const run = yield* leftAsking(all);
       const { runtime } = yield* all.boot();
       yield* settled;
       expect(yield* openOf(runtime)).toHaveLength(1);
       yield* runtime.approve("fixer", "allow");
       yield* settled;
-      expect(answersOf(first.run)).toEqual([["r1", "allow"]]);
+      expect(answersOf(run)).toEqual([["r1", "allow"]]);
     }),
   );
 
