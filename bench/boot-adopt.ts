@@ -80,7 +80,7 @@ const adoption = async (): Promise<Result> => {
   };
 };
 
-/** What a boot writes about itself: that it has begun. */
+/** A boot writes one thing about itself: that it has begun. */
 const OF_A_BOOT = 1;
 
 const reconciliation = async (): Promise<Result> => {

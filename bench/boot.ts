@@ -26,7 +26,7 @@ const bootMs = async (dir: string): Promise<number> => {
   return took;
 };
 
-/** What SQLite alone takes: open the file, read the newest record. */
+/** SQLite's own share: open the file, read the newest record. */
 const openMs = (dir: string): number => {
   const before = performance.now();
   const db = new SQLite(join(dir, "holdfast.db"), { readonly: true });

@@ -85,7 +85,8 @@ const decodeAll = (adapter: AgentAdapter, opening: Opening, runs: Runs, times: n
         const line = { kind: "text", text: redact.line(text), end: "\n" } as const;
         const decoded = adapter.decode(state, line, "stdout");
         state = decoded.state;
-        for (const item of decoded.records) if (item.type !== "reply") events += take(item);
+        for (const item of decoded.records)
+          if (item.type !== "reply" && item.type !== "turn_usage") events += take(item);
       }
     }
   return events;

@@ -1,7 +1,7 @@
 /** A daemon seen from outside: its memory after a garbage collection, its processor time, its descriptors; what the benches and the soak look at. */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of `node --inspect=127.0.0.1:PORT`: one garbage collection that leaves nothing for the next, then what an expression gives. */
+/** Inspects `node --inspect=127.0.0.1:PORT`: one garbage collection that leaves nothing for the next, then what an expression gives. */
 export const makeInspector = (port: number) => {
   const calls = async (methods: readonly (readonly [string, object])[]): Promise<unknown[]> => {
     const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {

@@ -6,7 +6,7 @@ import { openLog } from "../src/store/log.ts";
 
 const CLOCK = { boot_id: "bench", mono_ns: "1" };
 
-/** Of one worker of a log: that it was asked for, and a line of its output. */
+/** The records of one worker: that it was asked for, and a line of its output. */
 export const draftsOf = (worker_id: string) => {
   const of = { stream: workerStream(worker_id), worker_id, incarnation: 1 } as const;
   const spec = WorkerSpec.parse({ kind: "command", argv: ["true"], cwd: "/", restart: "temporary" });

@@ -4,7 +4,7 @@
  * Reads that no supervisor makes while its workers run are left out.
  */
 import type { LogRecord, RecordDraft } from "../src/protocol/records.ts";
-import { isCountedRestart } from "../src/protocol/records.ts";
+import { isUncounted, restartCause } from "../src/protocol/restart-cause.ts";
 import type { EventLog, WorkerRow } from "../src/store/port.ts";
 
 const KEPT_MAX_RECORDS = 512;
@@ -28,7 +28,9 @@ const newRow = (id: string, { payload }: Extract<RecordDraft, { type: "worker_sp
   exit_code: null,
   signal: null,
   error: null,
+  denied: [],
   completion: null,
+  end_cause: null,
   turns: 0,
   usage: NOTHING_USED,
   unpriced_turns: 0,
@@ -77,7 +79,7 @@ const fold = (row: Row, record: LogRecord): void => {
     case "worker_restart_scheduled":
       row.state = "backing_off";
       row.reason = record.payload.reason;
-      if (isCountedRestart(row.reason)) row.restarts += 1;
+      if (!isUncounted(restartCause(record.payload))) row.restarts += 1;
       return;
     case "worker_ended":
       row.state = record.payload.state;
@@ -152,6 +154,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     trouble: () => undefined,
     trees: () => [],
     named: () => [],
+    newestNames: () => [],
     withPrefix: () => [],
     byId: () => undefined,
     checkpoints: () => [],
@@ -168,6 +171,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     onCommit: () => () => undefined,
     rebuild: notKept,
     check: notKept,
+    held: () => 0,
     close: () => undefined,
   };
 };

@@ -5,6 +5,7 @@ import { bootAdopt } from "./boot-adopt.ts";
 import { decode } from "./decode.ts";
 import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
+import { masking } from "./masking.ts";
 import { memory } from "./memory.ts";
 import { requests } from "./requests.ts";
 import { restart } from "./restart.ts";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   boot,
   ingest,
   decode,
+  masking,
   latency,
   restart,
   startup,

@@ -22,9 +22,9 @@ interface Fleet {
   /** Workers a second until all of them run. */
   readonly rate: number;
   readonly idle_cpu: number;
-  /** Of the supervisor alone, with its workers less without them. */
+  /** The supervisor alone: with its workers less without them. */
   readonly supervisor_kb: number;
-  /** Of the processes that stand beside a worker. */
+  /** Memory of the processes that stand beside a worker. */
   readonly beside_kb: number;
 }
 

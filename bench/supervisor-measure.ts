@@ -1,5 +1,5 @@
 /**
- * What a side of `supervisor.ts` does in its process: N workers begin, then all crash and are begun again, round after
+ * One side of `supervisor.ts` does in its process: N workers begin, then all crash and are begun again, round after
  * round. Prints one line of JSON: restarts a second, and bytes a worker while all of them run and nothing happens.
  */
 const [workers = 10_000, rounds = 10] = process.argv.slice(2).map(Number);

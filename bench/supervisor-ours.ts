@@ -4,14 +4,15 @@
  */
 
 import { Effect, Scope } from "effect";
+import { makeDefects } from "../src/actors/defects.ts";
+import type { Services } from "../src/actors/ports.ts";
 import type { AgentAdapter } from "../src/adapters/adapter.ts";
-import { command } from "../src/adapters/command/index.ts";
+import { command } from "../src/adapters/kinds/command/index.ts";
 import { builtIn } from "../src/adapters/registry.ts";
-import type { LaunchRequest, Run, RunExit, RuntimeSpawner } from "../src/adapters/spawner.ts";
+import type { LaunchRequest, Run, RuntimeSpawner } from "../src/adapters/spawner.ts";
+import type { RunExit } from "../src/protocol/incarnation.ts";
 import type { WorkerSpecInput } from "../src/protocol/worker.ts";
-import { makeDefects } from "../src/supervisor/defects.ts";
-import { makeRuntime } from "../src/supervisor/runtime.ts";
-import type { Services } from "../src/supervisor/services.ts";
+import { makeRuntime } from "../src/runtime/runtime.ts";
 import { makeMemoryLog } from "./memory-log.ts";
 import { measure } from "./supervisor-measure.ts";
 
@@ -126,6 +127,8 @@ await measure(async (count) => {
     },
     observe: async () => ({ kind: "never_started" }),
     polled: () => 0,
+    originOf: () => ({ type: "outside" }),
+    originIn: () => ({ type: "outside" }),
     living: async () => [],
     end: async () => ({ method: "marker", unreadable: 0, survivors: [], killed: 0 }),
     workerDir: () => "/nonexistent",

@@ -1,4 +1,4 @@
-/** What the benches share: a daemon of their own in a temporary state directory, a client, percentiles. */
+/** Parts that the benches share: a daemon of their own in a temporary state directory, a client, percentiles. */
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { REPLY_MAX_BYTES } from "../src/protocol/limits.ts";
+import { REPLY_MAX_BYTES } from "../src/base/limits.ts";
 
 export const root = resolve(import.meta.dirname, "..");
 export const agentBin = join(root, "bin/agent");
@@ -114,7 +114,7 @@ export const environment = (): Record<string, string> => ({
   LANG: "C.UTF-8",
 });
 
-/** What `agent/spawn` takes for a command, with everything that could get in the way of a measurement switched off. */
+/** The data of `agent/spawn` takes for a command, with everything that could get in the way of a measurement switched off. */
 export const command = (argv: readonly string[], over: object = {}): object => ({
   spec: {
     kind: "command",
@@ -153,10 +153,10 @@ export const spawnSideBySide = async (
 };
 
 /** A transcript of claude: a recorded one where the given material is present, else the project's own. */
-export const transcript = (): string => {
-  const recorded = join(root, "../shared/data/cli-transcripts/claude-2.1.329/shell/stdout.ndjson");
-  return readFileSync(
-    existsSync(recorded) ? recorded : join(root, "test/recordings/claude_code/shell.ndjson"),
+export const transcript = (
+  recorded = join(root, "../shared/data/cli-transcripts/claude-2.1.329/shell/stdout.ndjson"),
+): string =>
+  readFileSync(
+    existsSync(recorded) ? recorded : join(root, "test/recordings/claude-code/real-shell.ndjson"),
     "utf8",
   );
-};

@@ -1,5 +1,5 @@
 /**
- * What check, rebuild and gc of a long log take of the main thread in one turn of the event loop, in its processor time: that is
+ * The time that check, rebuild and gc of a long log take of the main thread in one turn of the event loop, in its processor time: that is
  * what the supervision of agents waits for, and other programs of the machine cannot lengthen it. In this process, with a
  * writer beside it as agents are; its own checkpoints of the write-ahead log are most of the longest turns, so it is the floor. A million records of five thousand workers; HOLDFAST_FULL takes ten million of twenty thousand.
  */

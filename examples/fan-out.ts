@@ -25,7 +25,7 @@ try {
   for (const ended of await runtime.wait(ids)) {
     const answer =
       ended.status === "completed"
-        ? (await runtime.output(ended.id)).trim()
+        ? (await runtime.output(ended.id)).text.trim()
         : `failed: ${ended.error?.message}`;
     process.stdout.write(`${answer}\n`);
   }

@@ -26,8 +26,8 @@ const common = {
 /** CommonJS packages inside the daemon's bundle may call require. */
 const REQUIRE =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
-/** What the client must not load before a command asks for it. */
-const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|xstate|execa|ulid)\//;
+/** Packages that the client must not load before a command asks for it. */
+const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|koffi|xstate|execa|ulid)\//;
 
 /** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
@@ -98,17 +98,17 @@ const buildDaemon = async (): Promise<void> => {
       "store-thread": "src/store/thread.ts",
     },
     outdir: dist,
-    external: ["better-sqlite3"],
+    external: ["better-sqlite3", "koffi"],
     banner: { js: REQUIRE },
   });
-  // What esbuild leaves of it is in comments. With one such character V8 keeps the whole text in two bytes a character.
+  // All that esbuild leaves of it is in comments. With one such character V8 keeps the whole text in two bytes a character.
   const file = join(dist, "daemon.js");
   writeFileSync(file, readFileSync(file, "utf8").replace(/[^\x00-\x7f]/g, "?"));
 };
 
 const buildLibrary = (): void => {
   // The worker thread is a program of its own: nobody imports it.
-  const entries = ["index", "effect", "testing", "store/thread"]
+  const entries = ["library/index", "library/effect", "library/testing", "store/thread"]
     .map((name) => join(root, "src", `${name}.ts`))
     .filter(existsSync);
   if (entries.length === 0) return;
@@ -116,6 +116,7 @@ const buildLibrary = (): void => {
   const compilerOptions = {
     noEmit: false,
     declaration: true,
+    stripInternal: true,
     outDir: join(dist, "lib"),
     rootDir: root,
     rewriteRelativeImportExtensions: true,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { page as adaptersPage } from "../test/docs/adapters.ts";
 import { page as conformancePage } from "../test/docs/conformance.ts";
 import { page as reliabilityPage } from "../test/docs/reliability.ts";
+import { page as secretsPage } from "../test/docs/secrets.ts";
 import { page as otpPage } from "../test/supervisor/otp/page.ts";
 import { cliPage } from "./page-cli.ts";
 import { errorsPage } from "./page-errors.ts";
@@ -17,6 +18,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   "docs/errors.md": errorsPage,
   "docs/otp-cases.md": otpPage,
   "docs/reliability.md": reliabilityPage,
+  "docs/secrets.md": secretsPage,
   "docs/validation.md": validationPage,
   "man/agent.1": manPage,
 };

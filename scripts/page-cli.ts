@@ -9,7 +9,7 @@ import {
   type FlagDef,
   GLOBAL_FLAGS,
   GROUPS,
-} from "../src/protocol/commands.ts";
+} from "../src/commands/commands.ts";
 import { table } from "./markdown.ts";
 import { exitTable } from "./page-errors.ts";
 
@@ -71,7 +71,7 @@ const section = (command: CommandDef): string =>
 
 export const cliPage = (): string => `# The \`agent\` command
 
-Generated from \`src/protocol/commands.ts\` by \`npm run docs\`; \`agent manifest\` says the same to programs, with the JSON Schemas. Errors:
+Generated from \`src/commands/commands.ts\` by \`npm run docs\`; \`agent manifest\` says the same to programs, with the JSON Schemas. Errors:
 [errors.md](errors.md).
 
 A worker is named by its id, a unique prefix of it (4 characters or more), or its name; a supervisor by its path (\`crew/fixer\`). Durations are \`500ms\`, \`10s\`, \`5m\`, \`2h\`, sizes

@@ -28,7 +28,7 @@ const rowOf = ([code, row]: [string, ErrorRow]): readonly string[] => {
     `\`${code}\``,
     first === second ? String(first) : `${first} (${second})`,
     row.effects,
-    `${yes(row.retryable)}${row.retryable === retryableIn(g2!, row) ? "" : " (after fix)"}`,
+    `${yes(retryableIn(g1!, row))}${retryableIn(g1!, row) === retryableIn(g2!, row) ? "" : " (after fix)"}`,
     `\`${row.v1}\``,
     String(row.http),
     `\`${weblisk.code}\` ${weblisk.http} ${weblisk.category}`,
@@ -38,14 +38,14 @@ const rowOf = ([code, row]: [string, ErrorRow]): readonly string[] => {
 
 export const errorsPage = (): string => `# Errors
 
-What can go wrong, what each contract calls it, and what to do. Generated from \`src/protocol/errors.ts\` by \`npm run docs\`.
+Errors, their names in each contract, and what to do. Generated from \`src/protocol/errors.ts\` by \`npm run docs\`.
 
 Programs branch on \`error.code\`, people read \`error.message\`, and \`error.suggestion\` is the next step: the one of this page, or a better one that is
 known at the place. Every mistake of a call is told at once, and then nothing was done (\`phase: validation\`).
 
 ## Exit codes
 
-Of \`agent\`, by generation of the contract: G1 is the default, G2 is chosen with \`--envelope g2\`.
+The exit codes of \`agent\`, by generation of the contract: G1 is the default, G2 is chosen with \`--envelope g2\`.
 
 ${exitTable()}
 
@@ -53,7 +53,7 @@ ${exitTable()}
 
 ## The catalogue
 
-*effects*: what may have been done already. *repeat*: whether the same call may be repeated as it is; in G2 what must be mended first is in
+*effects*: what may have been done already. *repeat*: what \`error.retryable\` says, which is the same for all errors of an exit code; in G2 what must be mended first is in
 \`fix_required\`. *Protocol v1* is the code on the socket and in \`-o ndjson\`, where ours is in \`error.details.code\`; *Weblisk* its code, HTTP status
 and category.
 
@@ -62,9 +62,34 @@ ${table(
   Object.entries(ERROR_CATALOGUE).map(rowOf),
 )}
 
+## Why an agent failed
+
+A command that waits for a worker (\`spawn --wait\` and \`--watch\`, \`wait\`, \`resume\`, \`fork\`) ends with the worker's own code, and so does \`ask\`:
+no key is \`TOKEN_MISSING\` (8), HTTP 401 \`TOKEN_INVALID\` (8), HTTP 429 \`RATE_LIMITED\` (11, with \`retry_after\` where the reset was told), its time \`TIMEOUT\` (10),
+a program that exits with a code \`AGENT_FAILED\` (2), a kill \`WORKER_CANCELLED\` (1).
+A worker that was restarted until its window was spent ends with \`SUPERVISOR_GAVE_UP\` (12): \`error.detail\` says what the last try came to, \`attempts\` and \`backoff\` how it was tried.
+A limit of a provider that is reached too often in a row stays \`RATE_LIMITED\`.
+If some of several workers failed, \`PARTIAL_FAILURE\` (2) is told; of all of them the code that they share, else \`WORKER_FAILED\` (1).
+A code that speaks of the command itself (exit codes 3, 13 and 130) is told as \`AGENT_FAILED\`, since the command was right.
+
+On failure \`data\` is null and \`error\` has no further members, so with \`-o json\` the rest is in \`meta\`: \`partial\` is what there is all the same (the results by id),
+\`problems\` all mistakes of a call, \`attempts\` and \`backoff\` the tries, \`details\` the error's facts. \`error.detail\` is text for people.
+With \`-o ndjson\` the results are in \`data\` and the rest in \`error.details\`.
+
+## Failures that no restart can mend
+
+A restart gets no key and mends no request. A worker that fails with one of these ends at once, whatever its restart policy says, and its \`worker_ended\` record has the cause \`unfixable\`:
+${Object.entries(ERROR_CATALOGUE)
+  .filter(([, { restart }]) => restart === "never")
+  .map(([code]) => `\`${code}\``)
+  .join(", ")}.
+That is what \`RestartPreventExitStatus\` is to systemd's \`Restart=always\`. A user who knows better says \`--on-unfixable restart\` (\`on_unfixable\` in a file), and the policy decides, counted in its window.
+In a tree such a worker is over, as a temporary one is: its siblings go on, unless it is significant. \`agent restart\` starts it again.
+
 ## Tries that we make ourselves
 
-Where we try again before we tell an error, \`error.detail\` (and \`error.details\` in Protocol v1) says how often (\`attempts\`) and at which distance
+If we try again before we tell an error, \`meta\` (and \`error.details\` in Protocol v1) says how often (\`attempts\`) and at which distance
 (\`backoff\`); after a success \`meta.retries\` counts them. These are: a command that waits for the next daemon (\`watch\`, \`logs -f\`, \`wait\`, \`ask\`),
-the start of a daemon, and the look at what a worker left behind when a daemon starts. \`retry_after\` is told where the wait is known.
+the start of a daemon, the look at what a worker left behind when a daemon starts, and the incarnations of a worker that a \`wait\` gives up on or sees fail.
+\`retry_after\` is told where the wait is known.
 `;

@@ -1,4 +1,6 @@
 /** man/agent.1, from the registry of commands. */
+
+import { VERSION } from "../src/base/version.ts";
 import { usage } from "../src/cli/help.ts";
 import {
   COMMANDS,
@@ -7,9 +9,8 @@ import {
   type FlagDef,
   GLOBAL_FLAGS,
   GROUPS,
-} from "../src/protocol/commands.ts";
+} from "../src/commands/commands.ts";
 import { G1 } from "../src/protocol/generations.ts";
-import { VERSION } from "../src/version.ts";
 
 /** As roff takes it: no escape, no hyphen that it may break, no request at the beginning of a line. */
 export const roff = (text: string): string =>
@@ -42,7 +43,7 @@ const commandLines = (command: CommandDef): readonly string[] => [
 
 export const manPage = (): string =>
   `${[
-    `.\\" Generated from src/protocol/commands.ts by npm run docs.`,
+    `.\\" Generated from src/commands/commands.ts by npm run docs.`,
     `.TH AGENT 1 "" "holdfast ${VERSION}" "User Commands"`,
     section("NAME", ["agent \\- supervise agent CLIs"]),
     section("SYNOPSIS", [`${bold("agent")} ${italic("COMMAND")} [flags]`]),

@@ -22,8 +22,8 @@ export const validationPage = (): string => `# Validation
     agent list -o ndjson | agent proto validate --stream
     agent event validate --input events.ndjson
 
-Both say which rules are broken, where (a JSON pointer, and the line of the input) and what to do; no daemon is needed. What is not valid
-ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findings are in \`error.detail\` as JSON, in ndjson in
+Both say which rules are broken, where (a JSON pointer, and the line of the input) and what to do; no daemon is needed. An envelope that is not valid
+ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findings are in \`meta.details\`, in ndjson in
 \`error.details.findings\`: \`{rule, place: {pointer, line}, message, remedy}\`. The first hundred are told, the rest is counted (\`omitted\`).
 
 - \`--level spec\`, the default, holds every rule of protocol-v1.txt; \`--level wire\` accepts what the originals accept: dotted commands,
@@ -39,6 +39,17 @@ Generated from the tables of \`src/protocol/validate\` by \`npm run docs\`.
 ## Text and envelope
 
 ${table(ENVELOPE_RULE_TABLE)}
+
+Input that \`spec\` takes although it may look wrong, and why ([0024](decisions/0024-two-levels-of-validity.md) says more):
+
+- A \`meta.job_id\` that is no whole ULID: the document's own example, \`01H...\`, is none.
+- A \`meta.seq\` on the ok or error line: the document allows it to a stream, and the terminal line is a part of one.
+- Lines of one stream with different commands: no sentence of the document asks for one command.
+- A gap in \`meta.seq\`: the document asks for numbers that rise.
+- Our \`meta.request_id\` under \`--strict\`: the document lets optional fields be added, and with a refusal nothing that we print could be checked strictly.
+
+And what it refuses: \`error: {}\` on ok and progress, although the status rules say SHOULD.
+The description of \`error\` says that it is present with null values, and a reader relies on that.
 
 ## Streams (\`--stream\`)
 

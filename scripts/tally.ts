@@ -1,4 +1,4 @@
-/** What a run of vitest came to. Pure: the report and the errors come in, the counts go out. */
+/** The result of a run of vitest. Pure: the report and the errors come in, the counts go out. */
 import * as z from "zod";
 
 /** Test files that are run a second time because V8 aborted under them. More than these are no accident. */
@@ -14,7 +14,7 @@ const Report = z.object({
     }),
   ),
 });
-/** What went wrong outside of any test, the cause last. */
+/** Errors outside of any test, the cause last. */
 const Unhandled = z.array(z.string());
 
 export interface Counts {

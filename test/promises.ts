@@ -1,5 +1,5 @@
 /**
- * What Holdfast promises, and what proves it: docs/reliability.md is generated from here (`npm run docs`). A title is
+ * Holdfast's promises, and their proofs: docs/reliability.md is generated from here (`npm run docs`). A title is
  * written as it stands in the source of its test or bench. Tier D is held by every `npm test` (scaled, where the full figure takes longer), N
  * by `npm run chaos:nightly`, S by its soak.
  */
@@ -21,7 +21,7 @@ export interface Kept {
 const by = (file: string, ...titles: readonly string[]): readonly Proof[] =>
   titles.map((title) => ({ file: `test/${file}`, title }));
 
-/** What a time is held against, where no other test runs beside it. */
+/** The bound that a time is held against, where no other test runs beside it. */
 const bench = (name: string, title: string): Proof => ({ file: `bench/${name}.ts`, title });
 
 const NEMESIS = by(
@@ -53,9 +53,16 @@ export const PROMISES: readonly Kept[] = [
   },
   {
     id: "R2",
-    sentence: "What is restarted follows OTP's table exactly.",
+    sentence:
+      "Restarts follow OTP's table exactly, but for failures that no restart can mend: they end at once, unless the user asks for restarts.",
     tier: "D",
-    proofs: by("supervisor/otp/cases.unit.test.ts", "covers at least fifty cases of OTP"),
+    proofs: [
+      ...by("supervisor/otp/cases.unit.test.ts", "covers at least fifty cases of OTP"),
+      ...by(
+        "supervisor/child/decide.unit.test.ts",
+        "%s ends it at once, whatever its policy, and the record says so",
+      ),
+    ],
   },
   {
     id: "R3",
@@ -78,7 +85,7 @@ export const PROMISES: readonly Kept[] = [
     proofs: [
       ...DAEMONS_KILLED,
       ...CRASH_POINTS,
-      ...by("supervisor/boot/boot.int.test.ts", "keeps its restart window over restarts of the runtime"),
+      ...by("runtime/boot/boot.int.test.ts", "keeps its restart window over restarts of the runtime"),
       ...by("sim/simulator.unit.test.ts", "fresh seeds find nothing"),
     ],
   },
@@ -103,7 +110,7 @@ export const PROMISES: readonly Kept[] = [
   {
     id: "R7",
     sentence:
-      "What is stopped has left no process, however it hid (counted by canaries that the test holds).",
+      "A stopped worker has left no process that its group, marker, output files or descent shows; in a delegated cgroup none at all (counted by canaries that the test holds).",
     tier: "D",
     proofs: [
       ...by("chaos/hostile.chaos.test.ts", "${KILLS} kills of hostile trees leave nothing"),
@@ -119,18 +126,31 @@ export const PROMISES: readonly Kept[] = [
         "adapters/process/cgroups.e2e.test.ts",
         "in a cgroup nothing hides: env -i setsid, from an agent that ended before anybody looked",
       ),
+      ...by(
+        "adapters/process/stop.e2e.test.ts",
+        "without a cgroup finds a double fork with a session of its own, no environment and no output, of an agent that %s",
+        "ends who calls itself a daemon",
+        "says no more than it did: a launcher that was killed vouches for nobody",
+      ),
       ...NEMESIS,
     ],
-    open: "Without a delegated cgroup, who has left the marker, the group, the spool and all descent can hide; the record says by which method was looked.",
+    open: "Without a delegated cgroup and without perl a double fork that has left the marker, the group, the spool and all descent can hide; with perl, one whose launcher was killed too. The record says by which method was looked.",
   },
   {
     id: "R8",
-    sentence: "A pid that somebody else has now is never signalled.",
+    sentence:
+      "A pid that somebody else has now is never signalled, nor one that only a file of the run names: the log says who a run is.",
     tier: "D",
     proofs: [
       ...by("adapters/process/stop.e2e.test.ts", "to a process whose start time is another one is refused"),
       ...by("adapters/process/observe.e2e.test.ts", "another boot's pids are nobody, whoever has them now"),
+      ...by(
+        "chaos/run-directories.chaos.test.ts",
+        "whoever an agent names in its files is never signalled, and the agent can be killed",
+        "a forged cgroup in run.json kills nobody who is in it",
+      ),
     ],
+    open: "If the daemon dies between the start of a run and its record, the process table decides: a process is the run's if its launcher made it or it carries the run's marker.",
   },
   {
     id: "R9",
@@ -160,7 +180,7 @@ export const PROMISES: readonly Kept[] = [
         "a next daemon in time, after a kill or a stop, keeps it; killed by name it is dead like any other",
       ),
       ...by(
-        "supervisor/boot/boot.int.test.ts",
+        "runtime/boot/boot.int.test.ts",
         "is adopted and read on at the checkpoint: no line is lost, none is told twice",
       ),
     ],
@@ -175,7 +195,7 @@ export const PROMISES: readonly Kept[] = [
         "of ${LIVING + DYING} agents ${DYING} die while no daemon is there: each is adopted or settled once, and a boot more writes nothing of them",
       ),
       ...by(
-        "supervisor/boot/boot.int.test.ts",
+        "runtime/boot/boot.int.test.ts",
         "writes nothing of what is settled, and of each agent that runs only who supervises it now",
       ),
       bench("boot-adopt", "daemon's start → ${SETTLED} recorded runs settled whose agents died meanwhile"),
@@ -202,7 +222,7 @@ export const PROMISES: readonly Kept[] = [
     id: "R13",
     sentence: "A request repeated under its key is done once.",
     tier: "D",
-    proofs: by("supervisor/runtime.int.test.ts", "the same idempotency key a hundred times makes one worker"),
+    proofs: by("runtime/runtime.int.test.ts", "the same idempotency key a hundred times makes one worker"),
   },
   {
     id: "R14",
@@ -282,7 +302,7 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by("adapters/process/launch.e2e.test.ts", "%s is a typed error before anything is made"),
-      ...by("supervisor/runtime.int.test.ts", "whose start fails counts the failure and is tried again"),
+      ...by("runtime/runtime.int.test.ts", "whose start fails counts the failure and is tried again"),
     ],
   },
   {
@@ -291,7 +311,7 @@ export const PROMISES: readonly Kept[] = [
       "Stuck is not slow: without progress and without a tool in flight it is warned of, asked about, restarted.",
     tier: "D",
     proofs: by(
-      "supervisor/clocks/clocks.int.test.ts",
+      "runtime/limits/clocks.int.test.ts",
       "is warned of, asked about, then restarted by its policy, counted",
       "may be silent for ever; once it has ended the stall time counts again",
     ),
@@ -302,7 +322,7 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/clocks/clocks.int.test.ts",
+        "runtime/limits/clocks.int.test.ts",
         "sees a %s process within two, and says so once",
         "of a stopped agent is no stall, and after CONT its patience begins anew",
       ),
@@ -312,7 +332,7 @@ export const PROMISES: readonly Kept[] = [
     id: "R22",
     sentence: "A wall clock that jumps by a year changes no timer, window or order.",
     tier: "D",
-    proofs: by("supervisor/clocks/clocks.int.test.ts", "the wall clock set by %d ms changes nothing"),
+    proofs: by("runtime/limits/clocks.int.test.ts", "the wall clock set by %d ms changes nothing"),
   },
   {
     id: "R23",
@@ -320,7 +340,7 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/clocks/clocks.int.test.ts",
+        "runtime/limits/clocks.int.test.ts",
         "while the machine slept is one record, and ends, warns and stalls nobody",
         "while the daemon was stopped is one record, and ends, warns and stalls nobody",
       ),
@@ -329,19 +349,35 @@ export const PROMISES: readonly Kept[] = [
   {
     id: "R24",
     sentence:
-      "A store that fails refuses with a typed error, agents go on, and it recovers without a restart.",
+      "A store that fails refuses what it cannot keep with a typed error; on a full disk stops, pauses and limits act all the same and are recorded once there is room, a daemon starts, agents go on, and it recovers without a restart.",
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/nth-call.int.test.ts",
+        "runtime/nth-call.int.test.ts",
         "whichever call to the store or the spawner fails once, what was asked for is done and on record once",
       ),
       ...by(
         "store/faults.int.test.ts",
         "is typed, whichever call it is, and what is offered again is recorded once",
         "of an open is typed, and the next open finds a whole log",
+        "is told as that, and not as damage, where SQLite calls the file corrupt and it is whole",
         "is found whole by the next open, where a crash came before it had its name again",
         "lets the write-ahead log grow to its bound; then output waits, lifecycle goes on, and it is emptied when the reader goes",
+      ),
+      ...by(
+        "store/held.int.test.ts",
+        "is taken and every row says it, and it is a record when there is room (%s)",
+        "gives the next daemon the stops that this one could not record, each once",
+        "that was not cleared before a crash, or is of another log, adds nothing",
+      ),
+      ...by(
+        "chaos/full-disk-stops.chaos.test.ts",
+        "pause, --timeout and kill act on a disk that an agent keeps full, and are on record once there is room (${where})",
+        "daemon stop --kill-agents on a full disk ends every agent, and the next daemon knows that they have ended (${where})",
+        "a daemon that was killed starts on a full disk, takes its agents over, and stops them; without a reserve too (${where})",
+        "an agent whose own output fills the disk is stopped, and a tree is taken down; the next daemon starts there after a stop, too (${where})",
+        "an agent that floods the disk with empty lines stays stopped when the daemon is killed in the middle of its stop (${where})",
+        "an agent that dies with its daemon does so on a full disk (${where})",
       ),
       ...by(
         "chaos/full-disk.chaos.test.ts",
@@ -349,16 +385,28 @@ export const PROMISES: readonly Kept[] = [
       ),
       ...NEMESIS,
     ],
+    open: "A file system that copies on write has no reserve: stops are held in memory there, and are lost to the next daemon if this one is killed before there is room. The very first start needs room.",
   },
   {
     id: "R25",
-    sentence: "A damaged log is found and kept; wrong data is never told.",
+    sentence:
+      "A damaged log is found and kept, and no damaged record is told; an empty, missing or older log beside living agents that it does not know is refused. A projection row that somebody has edited is told by `agent doctor` and made anew at the next start, within bounds (the newest workers and those that live, and the state of every worker); `agent db check` compares every row. A row that is edited while the daemon runs may be shown until then.",
     tier: "D",
     proofs: [
+      ...by(
+        "daemon/lost-log.e2e.test.ts",
+        "a log that is %s is refused while its agents run, and another one begins once they have ended",
+        "an older log is refused while agents run that it does not know; those that it knows are taken over then",
+      ),
       ...by(
         "store/damage.int.test.ts",
         "are refused, or told by a check, or answer as before",
         "a projection that is damaged is made anew from the log, and is then as it was",
+      ),
+      ...by("store/edited.int.test.ts", "is found beside a daemon, and made anew when the log is opened: %s"),
+      ...by(
+        "cli/db.e2e.test.ts",
+        "rows that somebody has edited are told by the doctor, and are as their records say once a daemon starts",
       ),
       ...by("store/checksum.unit.test.ts", "is found in whichever column it is"),
       ...by("store/log.int.test.ts", "when its newest record is damaged"),
@@ -382,20 +430,28 @@ export const PROMISES: readonly Kept[] = [
   {
     id: "R27",
     sentence:
-      "A subtree never spends more than its cap and one increment of each agent that works at that time.",
+      "A subtree never spends more than its cap and one increment of each agent that works at that time; whatever the process table shows to descend from one of its agents is part of it, with its marker or without.",
     tier: "D",
+    open: "A process that forked twice, cleared its environment and closed its output before anybody saw it counts as the user's, unless its run has a cgroup.",
     proofs: [
+      ...by(
+        "cli/authority.e2e.test.ts",
+        "without its marker, in another session, and as an orphan with an empty environment",
+        "so a bound on depth holds",
+        "so a bound on depth holds from below more processes than are looked at, too",
+      ),
       ...by(
         "supervisor/budgets/budgets.unit.test.ts",
         "is passed by one increment at most, whoever of ${AGENTS} agents reports, in whatever order (R27, I8)",
       ),
       ...by(
-        "supervisor/budgets/budgets.int.test.ts",
+        "runtime/limits/budgets.int.test.ts",
         "that report at the same time pass the cap by one increment of each, and by one where they take turns (R27)",
       ),
       ...by(
         "chaos/budgets.chaos.test.ts",
         "agents that spend one budget together stand still once it is spent, go on when somebody says so, and never spend it anew (R27)",
+        "an agent with one long prompt is stopped in the middle of it, also by a daemon that came later",
       ),
     ],
   },
@@ -404,7 +460,7 @@ export const PROMISES: readonly Kept[] = [
     sentence: "No more slots are held than there are.",
     tier: "D",
     proofs: by(
-      "supervisor/admission/admission.int.test.ts",
+      "runtime/limits/admission.int.test.ts",
       "of 200 spawns at once with 7 slots never more than 7 are held, and all 200 run",
     ),
   },
@@ -413,7 +469,7 @@ export const PROMISES: readonly Kept[] = [
     sentence: "Below the memory floor nothing starts, and it is seen to wait.",
     tier: "D",
     proofs: by(
-      "supervisor/admission/admission.int.test.ts",
+      "runtime/limits/admission.int.test.ts",
       "nothing starts; it waits, visibly, and starts when memory is back, one a tick",
     ),
   },
@@ -437,13 +493,10 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "supervisor/clocks/rate-limit.int.test.ts",
+        "runtime/limits/rate-limit.int.test.ts",
         "waits until the reset, also under the next daemon, is woken once, and no window counts it (R31)",
       ),
-      ...by(
-        "supervisor/clocks/rate-limit.int.test.ts",
-        "gives up after so many waits in a row, and says why",
-      ),
+      ...by("runtime/limits/rate-limit.int.test.ts", "gives up after so many waits in a row, and says why"),
       ...by(
         "chaos/rate-limits.chaos.test.ts",
         "an agent that waits for a reset is woken once after it by the next daemon, and no window counts it (R31)",
@@ -452,9 +505,20 @@ export const PROMISES: readonly Kept[] = [
   },
   {
     id: "R32",
-    sentence: "A kill is final: nothing but its name starts it again.",
+    sentence:
+      "A kill is final: nothing but its name starts it again, and nothing from inside its own tree does, by name or otherwise.",
     tier: "D",
     proofs: [
+      ...by("runtime/commands/kill.int.test.ts", "kills what is spawned while it works"),
+      ...by(
+        "daemon/start-from-inside.e2e.test.ts",
+        "after a stop that kills its agents nothing runs, and no daemon, though one of them tried to come back",
+      ),
+      ...by(
+        "cli/authority.e2e.test.ts",
+        "for an agent whose trap spawns without its marker and starts itself again",
+        "a stop of the daemon that kills its agents is final, too: no daemon that one of them starts takes its place",
+      ),
       ...by(
         "chaos/trees.chaos.test.ts",
         "a killed subtree stays dead: against its parent's restarts, the next daemon, and its file applied again (R32)",
@@ -474,7 +538,7 @@ export const PROMISES: readonly Kept[] = [
         "agent and daemon are both killed with a message between them: it goes on in the session, and is told unknown where nobody is left",
       ),
       ...by(
-        "supervisor/messages/messages.int.test.ts",
+        "runtime/commands/messages.int.test.ts",
         "in the middle of a write: the next one writes the rest, and nothing twice",
         "between a write and its record: the next one only records it",
       ),
@@ -483,14 +547,16 @@ export const PROMISES: readonly Kept[] = [
   },
   {
     id: "R34",
-    sentence: "A known secret reaches no log, projection or daemon.log (runs/ is the declared exception).",
+    sentence:
+      "A known secret reaches no log, projection or daemon.log, as it is, escaped, or in base64, hex or a URL (runs/ is the declared exception; reversed, split or encrypted it is not found).",
     tier: "D",
     proofs: [
       ...by(
         "chaos/secrets.chaos.test.ts",
-        "no secret that is known is found outside of the run directories, whoever says it and however",
+        "no known secret is found outside of the run directories, as it is, escaped or encoded",
       ),
       ...by("protocol/redact.unit.test.ts", "never lets a known value through, whatever stands around it"),
+      ...by("protocol/redact.unit.test.ts", "not reversed, and not in two texts"),
     ],
   },
   {
@@ -506,12 +572,17 @@ export const PROMISES: readonly Kept[] = [
   },
   {
     id: "R36",
-    sentence: "One actor's defect kills neither the daemon nor a sibling.",
+    sentence:
+      "One actor's defect kills neither the daemon nor a sibling, and nothing that an agent puts into its run directory holds up either, or the next daemon.",
     tier: "D",
     proofs: [
-      ...by("supervisor/containment.int.test.ts", "a throw in"),
       ...by(
-        "supervisor/defects.int.test.ts",
+        "chaos/run-directories.chaos.test.ts",
+        "a %s under any name of a run directory holds up neither its daemon nor the next one, and the agent can be killed",
+      ),
+      ...by("runtime/containment.int.test.ts", "a throw in"),
+      ...by(
+        "actors/defects.int.test.ts",
         "(finish) after the exit: the exit is recorded once, with its code",
       ),
       ...by("daemon/session.int.test.ts", "contains a defect of a handler"),

@@ -6,7 +6,8 @@ const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 let asked;
 for await (const text of createInterface({ input: process.stdin })) {
   const line = JSON.parse(text);
-  if (line.message !== undefined) {
+  // An answer may have a message, too: its reason.
+  if (line.message !== undefined && line.permission === undefined) {
     say({ taken: line.message });
     const [, order] = /^do (.*)$/s.exec(line.text) ?? [];
     if (order === undefined) {
@@ -18,7 +19,10 @@ for await (const text of createInterface({ input: process.stdin })) {
     }
   } else if (asked !== undefined) {
     if (line.stop) say({ say: "stopped" });
-    else say({ say: line.decision === "allow" ? `did: ${asked}` : `did not: ${asked}` });
+    else {
+      const why = line.message === undefined ? "" : ` (${line.message})`;
+      say({ say: line.decision === "allow" ? `did: ${asked}` : `did not: ${asked}${why}` });
+    }
     asked = undefined;
     say({ done: true });
   }

@@ -1,6 +1,6 @@
 /**
  * An adapter for a program that converses, and asks for permission (docs/writing-adapters.md, An agent that is spoken with). It reads one
- * JSON object a line: {"message":"ID","text":"..."}, {"permission":"ID","decision":"allow"} and {"stop":true}; and prints
+ * JSON object a line: {"message":"ID","text":"..."}, {"permission":"ID","decision":"deny","message":"why"} (or "allow"; a message is optional) and {"stop":true}; and prints
  * {"taken":"ID"} when it begins with a message, {"say":"text"}, {"ask":"ID","tool":"Shell","input":{}} and {"done":true} after each one.
  * @import { AgentAdapter, DecodedItem } from "holdfast"
  */
@@ -51,7 +51,7 @@ const decoded = (state, said) => {
     const done = { turn: state.turn, usage: NOTHING_USED, duration_ms: null };
     return {
       state: { ...state, open: false },
-      // Of one prompt: that was all, and its input has its end.
+      // The one prompt is answered, and the input ends.
       records: [
         { type: "turn_completed", payload: done },
         ...(state.once ? [{ type: "reply", closes: true }] : []),

@@ -11,7 +11,7 @@
  * @import { AgentAdapter, DecodedRecord } from "holdfast"
  */
 
-/** What is remembered between two lines: small, and JSON, because it is kept in the log. */
+/** State that is kept between two lines: small, and JSON, because it is kept in the log. */
 /** @typedef {{ session: string | null, done: boolean, error: string | null }} State */
 
 const kind = "lines";
@@ -76,7 +76,7 @@ const adapter = {
       };
     }
     if (value?.done === true) return { state: { ...state, done: true }, records: [] };
-    // What an agent says of its failure may hold anything: our own sentence is told.
+    // An agent's words about its failure may hold anything: our own sentence is told.
     if (value?.error !== undefined)
       return { state: { ...state, error: "It said that it failed." }, records: [] };
     return { state, records: [event({ kind: "Unknown" })] };

@@ -20,7 +20,7 @@ class Client:
         self.lines = self.socket.makefile("r", encoding="utf-8", newline="\n")
         self.token = (state_dir / "daemon.token").read_text().strip()
         self.sent = 0
-        self.daemon = self.ask("protocol/hello", versions=[1], profiles=["agent/v1"])
+        self.daemon = self.ask("protocol/hello", versions=[1])
 
     def stream(self, command, **data):
         """The data of each progress envelope, then that of the terminal one."""

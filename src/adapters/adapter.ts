@@ -2,13 +2,15 @@
  * The seam between the runtime and one kind of agent. An adapter is pure: it plans a launch and folds lines into
  * records. It never starts, signals or reads anything, and never owns control-plane truth (runtime-architecture.txt).
  */
-import type { AgentCompletion, ProcessStatus } from "../protocol/completion.ts";
-import type { Json, RecordDraft, WorkerError } from "../protocol/records.ts";
+
+import type { ProcessStatus } from "../protocol/completion.ts";
+import type { IncarnationOutcome } from "../protocol/incarnation.ts";
+import type { Json, ModelUsage, RecordDraft, Usage } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 
 export type SpoolName = "stdout" | "stderr";
 
-/** What a child is given on fd 0: nothing, a file that ends, or an appended file that stays open (architecture §5). */
+/** The input that a child is given on fd 0: nothing, a file that ends, or an appended file that stays open (architecture §5). */
 export type StdinPlan =
   | { readonly kind: "empty" }
   | { readonly kind: "text"; readonly text: string }
@@ -24,7 +26,7 @@ export interface LaunchPlan {
   readonly warnings?: readonly string[];
 }
 
-/** What the configuration may allow a kind; all of it is off unless it says so (notes A.5, opt-in). */
+/** Rights that the configuration may give a kind; all of it is off unless it says so (notes A.5, opt-in). */
 export interface KindOptions {
   /** The key `agent_api.exec.external_sandbox.v1`. */
   readonly allow_external_sandbox_exec?: boolean | undefined;
@@ -34,7 +36,7 @@ export interface KindOptions {
 
 export interface PlanContext {
   readonly spec: WorkerSpec;
-  /** Of a spec that is only tried, and has no worker yet, "". */
+  /** The id is "" for a spec that is only tried, and has no worker yet. */
   readonly worker_id: string;
   readonly incarnation: number;
   /** The provider's session of an earlier incarnation, to resume; undefined at the first. */
@@ -59,7 +61,7 @@ export type DecodedRecord = {
   | "approval_withdrawn"];
 
 /**
- * What the agent's protocol wants said to it now: whole lines for its stdin, written once, to this incarnation alone. They
+ * Lines that the agent's protocol wants said to it now: whole lines for its stdin, written once, to this incarnation alone. They
  * are on record with what was decoded, so that a daemon that dies before it has written them leaves them to the next one.
  */
 export type DecodedReply =
@@ -67,10 +69,21 @@ export type DecodedReply =
   /** The end of its input: all is said. */
   | { readonly type: "reply"; readonly closes: true };
 
-/** What a decoder makes of a line. */
-export type DecodedItem = DecodedRecord | DecodedReply;
+/**
+ * All that the open turn has used so far, told where the turn goes on after it: behind the last answer its end tells the whole. Budgets
+ * count it. It is no record: what a turn comes to is in its `turn_completed` alone.
+ */
+export interface DecodedUsage {
+  readonly type: "turn_usage";
+  readonly usage: Usage;
+  /** Usage by model, if the CLI tells them apart. */
+  readonly models?: readonly ModelUsage[];
+}
 
-/** One framed line: its text without the line end, or what is known of a line over the limit. */
+/** The results of a decoder for a line. */
+export type DecodedItem = DecodedRecord | DecodedReply | DecodedUsage;
+
+/** One framed line: its text without the line end, or, once it is over the limit, the beginning of one that nobody reads whole. */
 export type Line =
   | {
       readonly kind: "text";
@@ -79,9 +92,9 @@ export type Line =
     }
   | {
       readonly kind: "truncated";
-      readonly bytes: number;
+      /** It is longer. How long it is in the end, the log tells. */
       readonly limit_bytes: number;
-      /** Its first LINE_HEAD_MAX_BYTES, where they are still there: for what has to be answered, never to be told. */
+      /** Its first LINE_HEAD_MAX_BYTES: for what has to be answered or has ended, never to be told. */
       readonly head?: string;
     };
 
@@ -104,17 +117,10 @@ export interface ExitFacts {
   readonly program?: string;
 }
 
-/** What an incarnation came to. The adapter's terminal event first, the exit code second (agent-clis.md §11). */
-export interface IncarnationOutcome {
-  readonly status: "completed" | "failed";
-  readonly completion: AgentCompletion;
-  readonly error?: WorkerError;
-}
-
 /** How an agent with an open stdin is talked to. `state` is the decoder's, as far as it is in the log. */
 export interface MessageProtocol<S = unknown> {
   /**
-   * What is written for a message, whole lines; undefined while the agent cannot take one yet. The same for the same message
+   * The text that is written for a message, whole lines; undefined while the agent cannot take one yet. The same for the same message
    * within one incarnation, always: a torn write is completed by it.
    */
   frame(message_id: string, text: string, state: S): string | undefined;
@@ -128,13 +134,12 @@ export interface MessageProtocol<S = unknown> {
   /** An agent of this kind may run on after the end of its input: it is ended EXIT_AFTER_END_MS after it. */
   readonly may_linger?: boolean;
   /**
-   * What is asked in a turn may stay open over its end, as a sub-agent's request does; the decoder says what is withdrawn. Where this is
-   * not said, the end of a turn withdraws what is open in it.
+   * A request in a turn may stay open over its end, as a sub-agent's request does; the decoder says what is withdrawn. If this is not said, the end of a turn withdraws what is open in it.
    */
   readonly asks_beyond_turn?: boolean;
   /** The answer to a request for permission, whole lines. `reply` is what the decoder has put into the request's record. */
   answer?(reply: Json, answer: PermissionAnswer): string;
-  /** What ends the turn that is open and keeps the agent, whole lines; undefined where none is open. */
+  /** The text that ends the turn that is open and keeps the agent, whole lines; undefined where none is open. */
   interrupt?(state: S): string | undefined;
 }
 
@@ -144,8 +149,9 @@ export interface PermissionAnswer {
   readonly message?: string;
 }
 
-/** What a decoder may know before the first line. */
-export type Opening = Pick<PlanContext, "spec" | "incarnation" | "session">;
+/** Facts that a decoder may know before the first line. */
+export type Opening = Pick<PlanContext, "spec" | "incarnation" | "session"> &
+  Partial<Pick<PlanContext, "worker_id">>;
 
 /** A directory (or file) of the agent's own that it must be able to write: where the variable says, or in HOME. */
 export interface WritableState {
@@ -154,7 +160,7 @@ export interface WritableState {
   readonly isFile?: true;
 }
 
-/** What `agent mcp` asks of an agent's CLI about its MCP servers: checked, trimmed, and never with a dash in front (notes A.5). */
+/** The question of `agent mcp` to an agent's CLI about its MCP servers: checked, trimmed, and never with a dash in front (notes A.5). */
 export type McpRequest =
   | { readonly do: "list" }
   | { readonly do: "get" | "remove"; readonly name: string }
@@ -182,7 +188,7 @@ export interface AgentAdapter<S = unknown> {
   readonly binary: { readonly name: string; readonly variable: string } | null;
   /** Names of the client's variables that this kind may need: keys, base URLs, its own settings. */
   readonly credentials: readonly string[];
-  /** Of this worker, where the kind alone does not tell: in the place of `credentials`. */
+  /** The credentials of this worker, where the kind alone does not tell: in the place of `credentials`. */
   needs?(spec: WorkerSpec): readonly string[];
   /** Spools whose lines are decoded; the others stay raw. */
   readonly streams: readonly SpoolName[];
@@ -191,15 +197,15 @@ export interface AgentAdapter<S = unknown> {
   readonly sessions_under?: readonly string[];
   /** Names of tools, or kinds of calls without one, that change nothing: a turn that was interrupted in them goes on unasked. */
   readonly reading_tools?: readonly string[];
-  /** Of a worker with an open stdin; absent where the kind takes no messages. */
+  /** The protocol of a worker with an open stdin; absent where the kind takes no messages. */
   readonly messages?: MessageProtocol<S>;
   /** Whether the stdin of this worker stays open, so that it is spoken with; where it is not said, if it is interactive. */
   converses?(spec: WorkerSpec): boolean;
   /** The arguments of its program for such a request, or a sentence that says why there are none; absent where it has no MCP servers. */
   readonly mcp?: (request: McpRequest) => readonly string[] | string;
-  /** What differs where the configuration allows more; absent where there is nothing that must be allowed. */
+  /** Differences where the configuration allows more; absent where there is nothing that must be allowed. */
   readonly configured?: (options: KindOptions) => Pick<AgentAdapter, "capabilities" | "validate">;
-  /** What stays writable in a sandbox: its sessions and settings. */
+  /** Directories that stay writable in a sandbox: its sessions and settings. */
   readonly state?: readonly WritableState[];
   /** Names of directories that its CLI may leave behind, empty, wherever it may write, if it is stopped. */
   litter?(spec: WorkerSpec): readonly string[];

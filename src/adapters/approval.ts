@@ -1,9 +1,10 @@
 /** A request for permission as decoders tell it: in bounds, whatever the agent put into it. */
+
+import { asName } from "../base/json.ts";
+import { APPROVAL_INPUT_MAX_BYTES, APPROVAL_TITLE_MAX_BYTES } from "../base/limits.ts";
 import { truncateMessage } from "../protocol/bounds.ts";
-import { APPROVAL_INPUT_MAX_BYTES, APPROVAL_TITLE_MAX_BYTES } from "../protocol/limits.ts";
 import type { Json } from "../protocol/records.ts";
 import type { DecodedRecord } from "./adapter.ts";
-import { asName } from "./json.ts";
 
 export interface PermissionAsked {
   /** The agent's own id of the request: unique within its run. */
@@ -13,7 +14,7 @@ export interface PermissionAsked {
   /** Its words for what it wants. */
   readonly title: unknown;
   readonly input: unknown;
-  /** What the answer needs, small. */
+  /** Data that the answer needs, small. */
   readonly reply: Json;
 }
 

@@ -16,7 +16,10 @@ export const hostileLines = (recorded: readonly Line[]): readonly Line[] => {
   return [
     ...ODD_TEXTS.map(textLine),
     ...spoilt.map(textLine),
-    { kind: "truncated", bytes: 2_000_000, limit_bytes: 1_048_576 },
+    { kind: "truncated", limit_bytes: 1_048_576 },
+    ...[...texts.slice(0, SPOILT_LINES), ...ODD_TEXTS].map(
+      (head): Line => ({ kind: "truncated", limit_bytes: 8, head: head.slice(0, random() * head.length) }),
+    ),
     { kind: "text", text: "the last line, without its end", end: "" },
   ];
 };

@@ -1,13 +1,15 @@
 /**
- * What every adapter must keep, as cases that any test runner can run: `for (const c of conformance(adapter, runs)) test(c.title, c.check)`.
+ * The duties of every adapter, as cases that any test runner can run: `for (const c of conformance(adapter, runs)) test(c.title, c.check)`.
  * `check` throws where the promise is broken. `runs` are recorded outputs of the kind, one list of lines a run; the
  * cases add lines that no program prints. Everything is deterministic: the only randomness is a seed.
  */
 import assert from "node:assert/strict";
+import { DECODER_STATE_MAX_BYTES } from "../base/limits.ts";
 import { AgentEvent } from "../protocol/agent-event.ts";
 import { boundEvent } from "../protocol/bounds.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
-import { DECODER_STATE_MAX_BYTES } from "../protocol/limits.ts";
+import { ADD_DIRS } from "../protocol/extensions.ts";
+import { SESSION_HANDLE } from "../protocol/facets.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
 import {
   type AgentAdapter,
@@ -19,7 +21,6 @@ import {
   type PlanContext,
 } from "./adapter.ts";
 import { hostileLines, textLine } from "./conformance-lines.ts";
-import { ADD_DIRS } from "./extensions.ts";
 import { refusal } from "./gateway.ts";
 
 export interface ConformanceCase {
@@ -308,7 +309,7 @@ const checkSessions = (records: readonly DecodedItem[]): void => {
   const facets = records.filter(
     (record) =>
       record.type === "agent.event" &&
-      (record.payload.data as { schema?: string } | undefined)?.schema === "agent_api.session.handle.v1",
+      (record.payload.data as { schema?: string } | undefined)?.schema === SESSION_HANDLE,
   );
   assert.ok(facets.length <= 1 && facets.length <= ids.length);
 };

@@ -4,9 +4,9 @@
  */
 import type { ErrorCode } from "../protocol/errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { unsupportedKey, unsupportedKeys } from "../protocol/extensions.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter } from "./adapter.ts";
-import { unsupportedKey, unsupportedKeys } from "./extensions.ts";
 
 /** `more`: what is wrong beyond the kind. Undefined where nothing is. */
 export const refusal = (

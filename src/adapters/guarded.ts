@@ -1,17 +1,22 @@
 /**
  * An adapter that others wrote, with what it gives back looked at: it gives back what the seam says, or it throws here, which ends its
- * worker and nobody else's (`supervisor/defects`). What is not of the right shape never comes into the log.
+ * worker and nobody else's (`actors/defects`). A value of the wrong shape never comes into the log.
  */
 import * as z from "zod";
+import {
+  DATA_MAX_BYTES,
+  MESSAGE_MAX_BYTES,
+  MODELS_PER_TURN_MAX,
+  SESSION_ID_MAX_BYTES,
+} from "../base/limits.ts";
 import { AgentEvent } from "../protocol/agent-event.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
-import { DATA_MAX_BYTES, MESSAGE_MAX_BYTES, SESSION_ID_MAX_BYTES } from "../protocol/limits.ts";
+import { FORK, MODEL, RESUME } from "../protocol/extensions.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter, Decoded, LaunchPlan, MessageProtocol } from "./adapter.ts";
-import { asksPermission } from "./agent-rules.ts";
-import { FORK, MODEL, RESUME } from "./extensions.ts";
-import type { Verdict } from "./verdict.ts";
+import { asksPermission } from "./decoding/agent-rules.ts";
+import type { Verdict } from "./decoding/verdict.ts";
 
 const called = z.custom<(...given: never[]) => unknown>(
   (value) => typeof value === "function",
@@ -21,7 +26,7 @@ const name = z.string().regex(/^[a-z][a-z0-9_]*$/, "is a-z, 0-9 and _, and start
 const fileName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, "is no name of a directory");
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is no name of a variable");
 
-/** What must be there before anything of it is called. Methods of a class are as good as members. */
+/** Members that must be there before anything of it is called. Methods of a class are as good as members. */
 const AdapterShape = z.looseObject({
   kind: name,
   aliases: z.array(name),
@@ -143,6 +148,13 @@ const reply = z.union([
   z.strictObject({ type: z.literal("reply"), closes: z.literal(true) }),
 ]);
 
+const count = z.number().min(0);
+const turnUsage = z.strictObject({
+  type: z.literal("turn_usage"),
+  usage: z.looseObject({ input_tokens: count, output_tokens: count, cost_usd: count.nullable() }),
+  models: z.array(usage).max(MODELS_PER_TURN_MAX).optional(),
+});
+
 const Plan = z.strictObject({
   argv: z.array(text).min(1),
   env: z.record(text, text),
@@ -164,7 +176,7 @@ const checked = <T>(schema: z.ZodType<unknown>, value: T, what: string): T => {
   );
 };
 
-/** What was asked for and would be left out in silence. */
+/** Wishes that would be left out in silence. */
 const ignored = ({ kind, capabilities, messages }: AgentAdapter, spec: WorkerSpec): readonly string[] => {
   const without = (flag: string, capability: string) =>
     capabilities.includes(capability)
@@ -181,7 +193,7 @@ const ignored = ({ kind, capabilities, messages }: AgentAdapter, spec: WorkerSpe
 
 const lines = z.string().endsWith("\n");
 
-/** What is written to the agent are whole lines: it would wait for the end of another. */
+/** Whole lines are written to the agent: it would wait for the end of another. */
 const spoken = (kind: string, protocol: MessageProtocol): MessageProtocol => {
   const { acknowledges, one_at_a_time, may_linger, asks_beyond_turn } = protocol;
   return {
@@ -210,7 +222,7 @@ const spoken = (kind: string, protocol: MessageProtocol): MessageProtocol => {
 export const guarded = (adapter: AgentAdapter): AgentAdapter => {
   const { kind } = adapter;
   const records = z.array(recordOf(kind));
-  const decoded = z.looseObject({ records: z.array(z.union([reply, recordOf(kind)])) });
+  const decoded = z.looseObject({ records: z.array(z.union([reply, turnUsage, recordOf(kind)])) });
   const verdict = z.looseObject({
     records,
     outcome: z.looseObject({

@@ -3,43 +3,62 @@
  * Synchronous and bounded: one `pull` reads at most SPOOL_READ_BYTES of one stream, and the caller commits its drafts and
  * its checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
  */
+
+import { DECODER_STATE_MAX_BYTES, OUTPUT_DRAIN_MAX_BYTES, SPOOL_READ_BYTES } from "../base/limits.ts";
 import type { AgentEvent } from "../protocol/agent-event.ts";
 import { boundCompletion, boundEvent } from "../protocol/bounds.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
+import type { DeniedCalls } from "../protocol/denied.ts";
 import { ulidOf } from "../protocol/ids.ts";
-import { DECODER_STATE_MAX_BYTES, OUTPUT_DRAIN_MAX_BYTES, SPOOL_READ_BYTES } from "../protocol/limits.ts";
-import { type RecordDraft, type RecordPayloads, workerStream } from "../protocol/records.ts";
+import type { IncarnationOutcome } from "../protocol/incarnation.ts";
+import { type RecordDraft, type RecordPayloads, type Usage, workerStream } from "../protocol/records.ts";
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
-import type {
-  AgentAdapter,
-  DecodedItem,
-  ExitFacts,
-  IncarnationOutcome,
-  Line,
-  Opening,
-  SpoolName,
-} from "./adapter.ts";
+import type { AgentAdapter, DecodedItem, ExitFacts, Line, Opening, SpoolName } from "./adapter.ts";
+import {
+  type AccountOptions,
+  completedTurn,
+  deniedAfter,
+  NONE_DENIED,
+  toolCallsAfter,
+  usageSoFar,
+} from "./decoding/turn-account.ts";
+import type { Piece } from "./process/framer.ts";
 import { releasedBelow } from "./process/release.ts";
 import { type LineReader, makeLineReader, type SpoolPlace } from "./process/spool.ts";
-import { type AccountOptions, completedTurn, toolCallsAfter } from "./turn-account.ts";
 
 export interface Pulled {
   readonly drafts: readonly RecordDraft[];
   readonly checkpoint: Checkpoint;
   /** There was more than one read's worth. */
   readonly more: boolean;
+  /** Nothing was read, because the next line is a long one. */
+  readonly is_long_next?: true;
+}
+
+export interface Finished {
+  readonly drafts: readonly RecordDraft[];
+  /** The verdict on the failure, apart from `drafts`: whether it is told depends on what else has happened. */
+  readonly fault?: AgentEvent;
+  readonly outcome: IncarnationOutcome;
 }
 
 export interface Ingest {
-  /** Next batch of any stream that has one; undefined when all that is written has been read. At most so many lines, of so many bytes. */
-  pull(most?: { readonly lines: number; readonly bytes: number }): Pulled | undefined;
-  /** In place of a pull, of a worker that was stopped: what it wrote beyond OUTPUT_DRAIN_MAX_BYTES is left out, but for the end of it. */
-  cut(): Pulled | undefined;
+  /**
+   * Next batch of any stream that has one; undefined when all that is written has been read. At most so many lines, of so many bytes,
+   * and a line over LONG_LINE_BYTES where `long` says so.
+   */
+  pull(most?: { readonly lines: number; readonly bytes: number }, long?: boolean): Pulled | undefined;
+  /** In place of a pull, of a worker that was stopped: what it wrote beyond so much is left out, but for the end of it. */
+  cut(most?: number): Pulled | undefined;
+  /** Says of so many bytes that were read that they were left out all the same, because that worker was stopped. */
+  leftOut(stream: SpoolName, bytes: number, limit_bytes: number): RecordDraft;
   /** After the exit and the last pull: unfinished last lines, then the adapter's verdict. */
-  finish(exit: ExitFacts): { readonly drafts: readonly RecordDraft[]; readonly outcome: IncarnationOutcome };
-  /** What the decoder remembers by now. */
+  finish(exit: ExitFacts): Finished;
+  /** The memory of the decoder by now. */
   state(): unknown;
+  /** The usage of the open turn so far; undefined where none is open, or nothing of it was told. */
+  spending(): Usage | undefined;
   close(): void;
 }
 
@@ -50,12 +69,15 @@ export interface IngestOptions {
   readonly spool: (stream: SpoolName) => string;
   readonly checkpoints: readonly Checkpoint[];
   readonly redact: Redactor;
+  /** The bound of a line: LINE_MAX_BYTES; a test hands in another. */
+  readonly limit_bytes?: number;
   /** The model that was asked for, and what a turn without a reported cost is thought to cost. */
   readonly account: Pick<AccountOptions, "model" | "estimate">;
 }
 
 export const openIngest = (options: IngestOptions): Ingest => {
-  const { adapter, worker_id, opening, redact } = options;
+  const { adapter, worker_id, redact } = options;
+  const opening = { ...options.opening, worker_id };
   const { incarnation } = opening;
   const account: AccountOptions = { kind: adapter.kind, ...options.account };
   const stream = workerStream(worker_id);
@@ -63,12 +85,14 @@ export const openIngest = (options: IngestOptions): Ingest => {
   const known = newestMemory(checkpoints.filter((c) => c.decoder_version === adapter.decoder_version));
   let state: unknown = known === undefined ? adapter.initial(opening) : known.state;
   let stateJson = JSON.stringify(state);
-  // What is counted here is no decoder's: over its versions, no two lines for the agent have one id.
+  // The count here is no decoder's: over its versions, no two lines for the agent have one id.
   const counted = newestMemory(checkpoints);
   let batches = counted?.batches ?? 0;
   /** Lines for the agent in this batch. */
   let said = 0;
   let toolCalls = counted?.tool_calls ?? 0;
+  let denied = counted?.denied ?? NONE_DENIED;
+  let spending = counted?.spending;
 
   const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
     const from = checkpoints.find((c) => c.stream === name);
@@ -78,6 +102,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
         path: options.spool(name),
         offset: from?.offset ?? 0,
         skipped_bytes: from?.skipped_bytes ?? 0,
+        limit_bytes: options.limit_bytes,
       }),
     };
   });
@@ -118,6 +143,8 @@ export const openIngest = (options: IngestOptions): Ingest => {
     limit_bytes: number,
   ): RecordDraft => draft("worker_log_chunk", { stream: name, truncated: true, reason, bytes, limit_bytes });
 
+  const leftOut: Ingest["leftOut"] = (name, bytes, limit) => chunk(name, "stopped", bytes, limit);
+
   /** An id of the agent's, which it may give again in its next incarnation, as one of ours. */
   const own = (id: string): string => ulidOf(`${worker_id} ${incarnation} ${id}`);
 
@@ -127,16 +154,24 @@ export const openIngest = (options: IngestOptions): Ingest => {
       drafts.push(replyDraft(record, own(`line ${batches} ${said}`)));
       return;
     }
+    if (record.type === "turn_usage") {
+      spending = usageSoFar(record, account);
+      return;
+    }
+    if (record.type === "turn_completed") spending = undefined;
     if (record.type === "approval_requested" || record.type === "approval_withdrawn") {
       const payload = redact.value(record.payload);
       drafts.push(draft(record.type, { ...payload, approval_id: own(record.payload.approval_id) }));
       return;
     }
-    const calls = toolCalls;
+    const [calls, refused] = [toolCalls, denied];
     toolCalls = toolCallsAfter(calls, record);
+    denied = deniedAfter(refused, record);
     if (record.type !== "agent.event") {
       const payload =
-        record.type === "turn_completed" ? completedTurn(record.payload, account, calls) : record.payload;
+        record.type === "turn_completed"
+          ? completedTurn(record.payload, account, calls, refused)
+          : record.payload;
       drafts.push(draft(record.type, redact.value(payload)));
       return;
     }
@@ -144,12 +179,13 @@ export const openIngest = (options: IngestOptions): Ingest => {
     for (const bounded of boundEvent(event)) drafts.push(draft("agent.event", bounded));
   };
 
-  const fold = (drafts: RecordDraft[], lines: readonly Line[], name: SpoolName): void => {
+  const fold = (drafts: RecordDraft[], pieces: readonly Piece[], name: SpoolName): void => {
     const before = state;
     said = 0;
-    for (const line of lines) {
-      if (line.kind === "truncated") {
+    for (const line of pieces) {
+      if (line.kind === "end_of_long") {
         drafts.push(chunk(name, "line_too_long", line.bytes, line.limit_bytes));
+        continue;
       }
       const decoded = adapter.decode(state, masked(line, redact), name);
       state = decoded.state;
@@ -167,7 +203,8 @@ export const openIngest = (options: IngestOptions): Ingest => {
 
   const checkpoint = (name: SpoolName, place: SpoolPlace): Checkpoint => {
     batches += 1;
-    const decoder_state = `{"batches":${batches},"tool_calls":${toolCalls},"state":${stateJson}}`;
+    const open = spending === undefined ? "" : `,"spending":${JSON.stringify(spending)}`;
+    const decoder_state = `{"batches":${batches},"tool_calls":${toolCalls},"denied":${JSON.stringify(denied)}${open},"state":${stateJson}}`;
     return {
       worker_id,
       incarnation,
@@ -179,34 +216,37 @@ export const openIngest = (options: IngestOptions): Ingest => {
   };
 
   return {
-    pull: (most) => {
+    pull: (most, long = true) => {
       for (let n = 0; n < readers.length; n += 1) {
         const next = readers[(first + n) % readers.length]!;
         const { name, reader } = next;
         const passed = unlooked.delete(next) ? passReleased(name, reader) : undefined;
         if (passed !== undefined) return passed;
         const before = reader.place().offset;
-        const batch = reader.read(most?.bytes ?? SPOOL_READ_BYTES, most?.lines);
-        if (batch.lines.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
+        const batch = reader.read(most?.bytes ?? SPOOL_READ_BYTES, most?.lines, long);
+        if (batch.is_long_next)
+          return { drafts: [], checkpoint: checkpoint(name, batch.checkpoint), ...LONG };
+        if (batch.pieces.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
         first = (first + n + 1) % readers.length;
         const drafts: RecordDraft[] = [];
         if (batch.shrunk_to !== undefined) {
           drafts.push(chunk(name, "spool_shrunk", before - batch.shrunk_to, 0));
         }
-        fold(drafts, batch.lines, name);
+        fold(drafts, batch.pieces, name);
         return { drafts, checkpoint: checkpoint(name, batch.checkpoint), more: batch.more };
       }
       return undefined;
     },
-    cut: () => {
+    cut: (most = OUTPUT_DRAIN_MAX_BYTES) => {
       for (const { name, reader } of readers) {
-        const bytes = reader.skip(OUTPUT_DRAIN_MAX_BYTES);
+        const bytes = reader.skip(most);
         if (bytes === 0) continue;
-        const drafts = [chunk(name, "stopped", bytes, OUTPUT_DRAIN_MAX_BYTES)];
+        const drafts = [leftOut(name, bytes, most)];
         return { drafts, checkpoint: checkpoint(name, reader.place()), more: false };
       }
       return undefined;
     },
+    leftOut,
     finish: (exit) => {
       const drafts: RecordDraft[] = [];
       for (const { name, reader } of readers) {
@@ -217,9 +257,12 @@ export const openIngest = (options: IngestOptions): Ingest => {
         ...exit,
         stderr_tail: redact.line(exit.stderr_tail),
       });
-      for (const record of records) push(drafts, record);
+      const faults: RecordDraft[] = [];
+      for (const record of records) push(isFault(record) ? faults : drafts, record);
+      const [fault] = faults;
       return {
         drafts,
+        ...(fault?.type === "agent.event" ? { fault: fault.payload } : {}),
         outcome: {
           ...outcome,
           ...(outcome.error === undefined ? {} : { error: redact.value(outcome.error) }),
@@ -228,19 +271,32 @@ export const openIngest = (options: IngestOptions): Ingest => {
       };
     },
     state: () => state,
+    spending: () => spending,
     close: () => {
       for (const { reader } of readers) reader.close();
     },
   };
 };
 
+/** One at most is in a verdict (notes A.4). */
+const isFault = (item: DecodedItem): boolean => item.type === "agent.event" && item.payload.kind === "Error";
+
+const LONG = { more: true, is_long_next: true } as const;
+
 /** One memory serves all streams of an adapter: of their checkpoints, the one that was written last has it. */
 interface Memory {
   readonly batches: number;
   /** Since the newest turn was completed; an early version has not counted them. */
   readonly tool_calls?: number;
+  readonly denied?: readonly DeniedCalls[];
+  /** The usage of the open turn so far. */
+  readonly spending?: Usage;
   readonly state: unknown;
 }
+
+/** The ingest of an incarnation that nobody reads just now. */
+export const spendingIn = (checkpoints: readonly Checkpoint[]): Usage | undefined =>
+  newestMemory(checkpoints)?.spending;
 
 const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
   checkpoints.map((c) => JSON.parse(c.decoder_state) as Memory).sort((a, b) => b.batches - a.batches)[0];
@@ -248,7 +304,7 @@ const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
 /** Before anything is cut or remembered: a decoder's state is in the log, too. */
 const masked = (line: Line, redact: Redactor): Line => {
   if (line.kind === "text") return { ...line, text: redact.line(line.text) };
-  return line.head === undefined ? line : { ...line, head: redact.line(line.head) };
+  return line.head === undefined ? line : { ...line, head: redact.head(line.head) };
 };
 
 /** Secrets never reach the log (protocol-v1.txt, Security invariants); the spool is the declared exception. */

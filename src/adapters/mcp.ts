@@ -3,8 +3,8 @@
  * which each CLI is asked. It is no run: nothing of it is supervised or in the log.
  */
 import * as z from "zod";
+import { VARIABLE_NAME } from "../base/environment.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { VARIABLE_NAME } from "../protocol/kinds.ts";
 import type { AgentAdapter, McpRequest } from "./adapter.ts";
 
 /** The capability that a request needs. */

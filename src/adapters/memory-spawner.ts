@@ -6,8 +6,9 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { RunExit } from "../protocol/incarnation.ts";
 import type { SpoolName } from "./adapter.ts";
-import type { LaunchRequest, Observed, Run, RunExit, RunId, RuntimeSpawner } from "./spawner.ts";
+import type { LaunchRequest, Observed, Run, RunId, RuntimeSpawner } from "./spawner.ts";
 
 export interface MemoryRun {
   readonly request: LaunchRequest;
@@ -22,7 +23,7 @@ export interface MemoryRun {
   /** And nothing more comes. */
   readonly stdinEnded: boolean;
   print(stream: SpoolName, text: string): void;
-  /** What its process table says while it has not ended. */
+  /** Its word in the process table while it has not ended. */
   process: Exclude<ReturnType<Run["process"]>, "dead">;
   /** End it: with a code, or by a signal. A second call does nothing. */
   exit(how: number | NodeJS.Signals): void;
@@ -88,6 +89,8 @@ export const makeMemorySpawner = (dir: string): MemorySpawner => {
         [...made.values()]
           .filter(({ ended }) => ended() === undefined)
           .map(({ run: { worker_id, incarnation, pgid } }) => ({ worker_id, incarnation, pids: [pgid] })),
+      originOf: () => ({ type: "outside" }),
+      originIn: () => ({ type: "outside" }),
       end: async (id) => {
         made.get(keyOf(id.worker_id, id.incarnation))?.handle.exit("SIGKILL");
         return { method: "pid_namespace", unreadable: 0, survivors: [], killed: 1 };
@@ -201,7 +204,7 @@ const makeRun = (
     process: () => (ended === undefined ? handle.process : "dead"),
     signal: async (signal) => {
       standing("running", "SIGCONT");
-      return deliver(signal);
+      return deliver(signal as NodeJS.Signals);
     },
     pause: async () => standing("stopped", "SIGSTOP"),
     unpause: async () => standing("running", "SIGCONT"),

@@ -1,13 +1,13 @@
 /** All kinds of agent, by their names. Whoever adds a kind adds one line here; users add theirs in the configuration (user-adapters.ts). */
-import { nearest } from "../protocol/suggest.ts";
-import { acp } from "./acp/index.ts";
+import { nearest } from "../base/suggest.ts";
 import type { AgentAdapter, KindOptions } from "./adapter.ts";
-import { claudeCode } from "./claude-code/index.ts";
-import { codex } from "./codex/index.ts";
-import { command } from "./command/index.ts";
-import { copilot } from "./copilot/index.ts";
-import { geminiCli } from "./gemini-cli/index.ts";
-import { opencode } from "./opencode/index.ts";
+import { acp } from "./kinds/acp/index.ts";
+import { claudeCode } from "./kinds/claude-code/index.ts";
+import { codex } from "./kinds/codex/index.ts";
+import { command } from "./kinds/command/index.ts";
+import { copilot } from "./kinds/copilot/index.ts";
+import { geminiCli } from "./kinds/gemini-cli/index.ts";
+import { opencode } from "./kinds/opencode/index.ts";
 
 /** A registry does not know the states of its adapters: each gets back only what it gave. */
 export const adapters = [
@@ -33,7 +33,7 @@ export interface RefusedAdapter {
   readonly why: string;
 }
 
-/** What a daemon, or a program with the runtime in it, has of kinds: instances, as its configuration wants them. */
+/** The kinds of a daemon, or of a program with the runtime in it: instances, as its configuration wants them. */
 export interface Registry {
   readonly all: readonly AgentAdapter[];
   readonly refused: readonly RefusedAdapter[];

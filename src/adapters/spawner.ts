@@ -2,7 +2,8 @@
  * `RuntimeSpawner`, the runtime side's port (runtime-architecture.txt, Stable contracts): it makes processes, tells how
  * they end and ends them. `process/` implements it with real processes; a test implements it in memory.
  */
-import type { ExitCause, ExitReason, ProcessIdentity, SweepReport } from "../protocol/records.ts";
+import type { RecordedProcesses, RunExit } from "../protocol/incarnation.ts";
+import type { ProcessIdentity, SweepReport } from "../protocol/records.ts";
 import type { RunLimits } from "../protocol/worker.ts";
 import type { SpoolName, StdinPlan } from "./adapter.ts";
 
@@ -23,19 +24,14 @@ export interface LaunchRequest extends RunId {
   readonly isMonitor?: boolean;
   /** Absolute paths of directories that its CLI may leave behind empty: removed with what else is swept, where they were not there before. */
   readonly litter?: readonly string[];
+  /** Those of them that were made for this run. */
+  readonly made?: readonly string[];
   /** It dies with its supervisor: ended by TERM, and by KILL so long after it. Without this it lives on. */
   readonly lifeline?: { readonly grace_ms: number };
 }
 
-export interface RunExit {
-  readonly exit_code: number | null;
-  readonly signal: string | null;
-  /** The shell's status cannot tell "killed by 9" from "exit 137": true unless the signal is one that we sent. */
-  readonly signal_inferred: boolean;
-  readonly raw_status: number | null;
-  readonly reason: ExitReason;
-  readonly cause?: ExitCause;
-}
+/** The name of signal(7). Node's own type of it would ask every reader of our declarations for Node's. */
+type SignalName = `SIG${string}`;
 
 export interface Run extends RunId {
   readonly agent: ProcessIdentity;
@@ -49,10 +45,10 @@ export interface Run extends RunId {
   /** Liveness by /proc, not by kill(0): T is stopped, Z is dead. */
   process(): "running" | "stopped" | "zombie" | "dead";
   /** To the group, after the identity was read again; TERM and INT are followed by CONT. Returns the pids signalled. */
-  signal(signal: NodeJS.Signals): Promise<readonly number[]>;
+  signal(signal: SignalName): Promise<readonly number[]>;
   /** STOP by pid to the agent, its group and what descends from it, never to the launcher. Twice is once. Returns who stands still. */
   pause(): Promise<readonly number[]>;
-  /** CONT to all of them. Who is paused acts on `signal` too: it is told to go on. */
+  /** CONT to all of them. A paused process acts on `signal` too: it is told to go on. */
   unpause(): Promise<readonly number[]>;
   /** KILL by pid to the agent and every other member of the group and every known descendant, never to the launcher. */
   kill(): Promise<readonly number[]>;
@@ -61,7 +57,7 @@ export interface Run extends RunId {
   /** Bytes of an open stdin that were there when the agent was launched, and that are there now: a torn write shows. */
   readonly stdin_start: number;
   stdinBytes(): number;
-  /** What was written to an open stdin from there on: whose bytes they are tells which message was begun. */
+  /** The bytes that were written to an open stdin from there on: whose bytes they are tells which message was begun. */
   stdinFrom(offset: number): Uint8Array;
   /** Append to an open stdin; resolves when the bytes are in the file. */
   write(bytes: string | Uint8Array): Promise<void>;
@@ -75,8 +71,7 @@ export interface Run extends RunId {
   /** Absolute path of a spool file. */
   spool(stream: SpoolName): string;
   /**
-   * Give the disk under [from, below) of a spool back; offsets stay. True where that was done; never rejects. What is below
-   * must be in the log for good.
+   * Give the disk under [from, below) of a spool back; offsets stay. True where that was done; never rejects. Output below it must be in the log for good.
    */
   release(stream: SpoolName, from: number, below: number): Promise<boolean>;
   /** Bytes of a spool that lie on the disk and will not go by themselves: not ingested, or not to be released here. */
@@ -85,7 +80,20 @@ export interface Run extends RunId {
   dispose(): void;
 }
 
-/** What the process table and the run directory say of a recorded incarnation at boot. */
+export interface ObserveRequest extends RunId {
+  /** Missing where the last daemon died before it could record them. */
+  readonly processes?: RecordedProcesses | undefined;
+}
+
+/** Something about a run directory that nobody but the agent, or somebody beside the runtime, can have done. */
+export interface RunFinding {
+  /** The name in the run directory. */
+  readonly file: string;
+  readonly what: "not_a_file" | "contradicts_the_log" | "forged";
+  readonly detail: string;
+}
+
+/** The word of the process table and the run directory on a recorded incarnation at boot. */
 export type Observed =
   | { readonly kind: "running"; readonly run: Run }
   | { readonly kind: "finished"; readonly exit: RunExit; readonly run: Run }
@@ -99,20 +107,50 @@ export interface LivingRun extends RunId {
   readonly pids: readonly number[];
 }
 
+/** How it was found out that a process belongs to a run, strongest first. */
+export type Evidence = "descent" | "cgroup" | "group" | "spool" | "marker";
+
+/** The origin of a process. */
+export type Origin =
+  | ({ readonly type: "run"; readonly by: Evidence } & RunId)
+  | { readonly type: "outside" }
+  /** It descends from the daemon, and from no run: a program that the daemon runs itself, which an agent may have named. */
+  | { readonly type: "daemon" }
+  /** It ended before it was looked at, or is in another pid namespace. */
+  | { readonly type: "gone" };
+
 export interface RuntimeSpawner {
-  /** What `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
+  /** Mistakes that `launch` would refuse for certain, without starting anything: program, cwd, argument sizes. Rejects with the same errors. */
   check(request: Pick<LaunchRequest, "argv" | "cwd" | "env" | "limits">): Promise<void>;
   /** Resolves when the agent's own pid is known and its exec has not failed; rejects with a typed HoldfastError. */
   launch(request: LaunchRequest): Promise<Run>;
   /** Look a recorded incarnation up again after a restart of the daemon. */
-  observe(id: RunId): Promise<Observed>;
+  observe(id: ObserveRequest): Promise<Observed>;
   /** Every run of this store that has living processes, supervised or not. */
   living(): Promise<readonly LivingRun[]>;
+  /** The run that a process belongs to. One that began later than `before_s`, in seconds of `statClock`, is not the one that is meant. */
+  originOf(pid: number, before_s?: number): Origin;
+  /** The same of a process that was looked at before. */
+  originIn(lineage: readonly Relative[]): Origin;
   /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
   end(id: RunId): Promise<SweepReport>;
   /** Runs whose output is looked for on a timer, because the machine gives no more file events: all is read, later. */
   polled(): number;
-  /** Where the files of a worker live: the launch spec and its incarnations. */
+  /** The directory of a worker's files: the launch spec and its incarnations. */
   workerDir(workerId: string): string;
   close(): Promise<void>;
+}
+
+/** A process, and what ties it to a run. */
+export interface Relative {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly start_time: string;
+  readonly pgrp: number;
+  readonly session: number;
+  readonly marker: string | undefined;
+  /** Directories in which it has its stdout and its stderr as spools have their names. */
+  readonly spools: readonly string[];
+  /** Path of its cgroup (v2). */
+  readonly cgroup: string | undefined;
 }

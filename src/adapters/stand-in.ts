@@ -1,11 +1,11 @@
 /**
  * In the place of an adapter that is not loaded any more (a mistake in config.yaml is enough): its agent that runs is watched to its
- * end, counted and stopped like any other. What it prints stays in its spools, unread, and it is never started.
+ * end, counted and stopped like any other. Its output stays in its spools, unread, and it is never started.
  */
 import { HoldfastError } from "../protocol/errors.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter } from "./adapter.ts";
-import { voiceOf } from "./events.ts";
+import { voiceOf } from "./decoding/events.ts";
 
 export const standIn = (kind: string): AgentAdapter<null> => {
   const message = `Kind ${kind} is not loaded: what the agent came to is not known.`;

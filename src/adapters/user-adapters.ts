@@ -3,10 +3,11 @@
  * program prints. A bad one is left out and told of, with why; it keeps nobody else from being there. It is code with the daemon's own
  * rights: what it does while it is loaded nobody can bound, but for the time that it takes if it waits.
  */
-import { isAbsolute } from "node:path";
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
+import { USER_ADAPTER_LOAD_MAX_MS, USER_ADAPTERS_MAX } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { USER_ADAPTER_LOAD_MAX_MS, USER_ADAPTERS_MAX } from "../protocol/limits.ts";
 import type { AgentAdapter } from "./adapter.ts";
 import { conformance } from "./conformance.ts";
 import { guarded, shapeProblems } from "./guarded.ts";
@@ -15,7 +16,7 @@ import { adapters as builtIn, namesOf, type RefusedAdapter } from "./registry.ts
 export interface UserAdapter {
   /** Absolute path of an ES module. Its default export is an adapter, or a function that makes one of `options`. */
   readonly module: string;
-  /** What it must be. */
+  /** The form that it must have. */
   readonly kind?: string | undefined;
   readonly options?: unknown;
 }
@@ -51,8 +52,56 @@ export const loadAdapters = async (
   return { users, refused };
 };
 
-const importDefault = async (module: string): Promise<unknown> =>
-  ((await import(pathToFileURL(module).href)) as { default?: unknown }).default;
+/**
+ * Throws for what is no regular file, and where somebody else could have written it, or could write it or put another one in its place: it is run with all rights of the
+ * daemon's user. Nobody looks at the files that it imports.
+ */
+const refuseUnsafe = (module: string): void => {
+  if (process.getuid === undefined) return;
+  const stats = statSync(module, { throwIfNoEntry: false });
+  // Its import says what is missing.
+  if (stats === undefined) return;
+  // An import would wait in it.
+  if (!stats.isFile()) throw new Error("it is no regular file: name a module of JavaScript");
+  const real = realpathSync(module);
+  const own = dirname(real);
+  refuseOwner("it", lstatSync(module).uid);
+  refuseWritable("it", real);
+  for (const dir of new Set([...above(real), ...above(module)])) {
+    // In a sticky one (/tmp) nobody removes what is another's, but anybody can add a file that a module there imports.
+    refuseWritable(`${dir}, a directory that it lies in,`, dir, dir === own ? 0 : STICKY);
+  }
+};
+
+const above = (path: string): readonly string[] =>
+  dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))];
+
+const refuseOwner = (name: string, owner: number): void => {
+  if (owner !== process.getuid?.() && owner !== 0)
+    throw new Error(`${name} belongs to another user (uid ${owner}): copy the module, or chown that`);
+};
+
+/** `harmless`: with this bit others may write there. */
+const refuseWritable = (name: string, path: string, harmless = 0): void => {
+  const { uid, gid, mode } = statSync(path);
+  refuseOwner(name, uid);
+  if ((mode & harmless) !== 0) return;
+  const isOfOthers = (mode & WRITABLE_BY_GROUP) !== 0 && gid !== process.getgid?.();
+  if (isOfOthers || (mode & WRITABLE_BY_OTHERS) !== 0)
+    throw new Error(
+      `${name} can be written by others (mode ${(mode & 0o777).toString(8)}): chmod go-w ${path}`,
+    );
+};
+
+const WRITABLE_BY_OTHERS = 0o002;
+/** A group of the user's own is no other. */
+const WRITABLE_BY_GROUP = 0o020;
+const STICKY = 0o1000;
+
+const importDefault = async (module: string): Promise<unknown> => {
+  refuseUnsafe(module);
+  return ((await import(pathToFileURL(module).href)) as { default?: unknown }).default;
+};
 
 const makeOne = async ({ module, options }: UserAdapter, load: (module: string) => Promise<unknown>) => {
   if (!isAbsolute(module)) throw new Error("its path is not absolute");
@@ -60,7 +109,7 @@ const makeOne = async ({ module, options }: UserAdapter, load: (module: string) 
   return typeof exported === "function" ? await exported(options ?? {}) : exported;
 };
 
-/** Of a program that has the runtime in it. A bad one refuses all of them: INVALID_REQUEST, with one sentence each. */
+/** The kinds of a program that has the runtime in it. A bad one refuses all of them: INVALID_REQUEST, with one sentence each. */
 export const checkAdapters = async (given: readonly unknown[]): Promise<readonly AgentAdapter[]> => {
   const taken: AgentAdapter[] = [];
   const problems: string[] = [];

@@ -1,21 +1,21 @@
 /**
- * What each kind finds wrong with a spec, without the rest of its adapter: the client asks before it starts a daemon. What must be
- * allowed by the configuration passes here: the daemon knows it.
+ * The mistakes that each kind finds in a spec, without the rest of its adapter: the client asks before it starts a daemon. A right that the configuration must give passes here: the daemon knows it.
  */
+
+import { unsupportedKeys } from "../protocol/extensions.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import { validate as acp, capabilities as acpCapabilities } from "./acp/rules.ts";
-import * as claudeCode from "./claude-code/plan.ts";
-import * as codex from "./codex/rules.ts";
-import { validate as command } from "./command/plan.ts";
-import * as copilot from "./copilot/plan.ts";
-import { unsupportedKeys } from "./extensions.ts";
-import * as geminiCli from "./gemini-cli/plan.ts";
-import * as opencode from "./opencode/plan.ts";
+import { validate as acp, capabilities as acpCapabilities } from "./kinds/acp/rules.ts";
+import * as claudeCode from "./kinds/claude-code/plan.ts";
+import * as codex from "./kinds/codex/rules.ts";
+import { validate as command } from "./kinds/command/plan.ts";
+import * as copilot from "./kinds/copilot/plan.ts";
+import * as geminiCli from "./kinds/gemini-cli/plan.ts";
+import * as opencode from "./kinds/opencode/plan.ts";
 import { everyOptIn } from "./opt-ins.ts";
 
-export { ADD_DIRS } from "./extensions.ts";
+export { ADD_DIRS } from "../protocol/extensions.ts";
 
-/** What a kind may do at most. */
+/** The most rights that a kind may have. */
 const ABLE: Readonly<Record<string, readonly string[]>> = {
   claude_code: [...claudeCode.capabilities, ...everyOptIn(claudeCode.OPT_INS)],
   codex: [...codex.capabilities, ...everyOptIn(codex.OPT_INS)],

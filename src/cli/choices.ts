@@ -8,17 +8,25 @@ import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 type Flags = Readonly<Record<string, unknown>>;
 
 const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
-/** An export is lines already, an artifact is its bytes: text where nothing else is asked for, whatever stdout is. */
-const TEXT_UNLESS_ASKED = ["db/export", "cas/get"];
+/** Their output is for a file or another program as it is: lines, bytes, an answer, a diff. Text where nothing else is asked for, whatever stdout is. */
+const TEXT_UNLESS_ASKED = ["db/export", "cas/get", "agent/output", "agent/changes"];
+const isPlain = (command: string, flags: Flags): boolean =>
+  TEXT_UNLESS_ASKED.includes(command) || (command === "agent/logs" && flags.raw === true);
 /** It is eval'ed, also by whoever has set HOLDFAST_OUTPUT for good. */
 const TEXT_UNLESS_FLAGGED = ["agent/completion"];
+
+/** The mode of the flag, else HOLDFAST_OUTPUT; undefined where nobody says. */
+export const askedMode = (flags: Flags, env: Env): Mode | undefined => {
+  const asked = flags.output ?? env.HOLDFAST_OUTPUT;
+  return typeof asked === "string" && MODES.includes(asked) ? (asked as Mode) : undefined;
+};
 
 /** Flag, then HOLDFAST_OUTPUT, then what stdout is. */
 export const modeOf = (command: string, flags: Flags, env: Env, isTerminal: boolean): Mode => {
   if (TEXT_UNLESS_FLAGGED.includes(command) && flags.output === undefined) return "text";
-  const asked = flags.output ?? env.HOLDFAST_OUTPUT;
-  if (typeof asked === "string" && MODES.includes(asked)) return asked as Mode;
-  if (TEXT_UNLESS_ASKED.includes(command)) return "text";
+  const asked = askedMode(flags, env);
+  if (asked !== undefined) return asked;
+  if (isPlain(command, flags)) return "text";
   return isTerminal && !env.CI ? "text" : "json";
 };
 

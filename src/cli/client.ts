@@ -3,17 +3,17 @@
  * their request id. It loads nothing but Node's own modules.
  */
 import type { Socket } from "node:net";
+import { REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { makeLineSplitter } from "../daemon/line-splitter.ts";
 import type { Replies } from "../daemon/replies.ts";
-import { type EnvelopeV1, outcomeOf } from "../protocol/envelope-v1.ts";
+import { type EnvelopeV1, errorOf, outcomeOf } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { REPLY_MAX_BYTES } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { RequestInput, RequestName } from "../protocol/requests.ts";
 
 export interface Client {
-  /** What the daemon answered; rejects with UNAVAILABLE when the connection breaks first. */
+  /** The daemon's answer; rejects with UNAVAILABLE when the connection breaks first. */
   ask<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Outcome<Replies[N]>>;
   /** The same for the usual case: the value, or the daemon's error thrown. */
   request<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Replies[N]>;
@@ -38,13 +38,26 @@ interface Waiting {
   readonly onRecord?: (record: LogRecord) => void | Promise<void>;
 }
 
-/** `token` is presented with the first request. */
-export const makeClient = (socket: Socket, token?: string): Client => {
+/** It would be refused unread. JSON writes some characters as six (`\u001b`), so that a text may be larger there than it is. */
+const tooLarge = (command: string, bytes: number): HoldfastError =>
+  new HoldfastError(
+    "REQUEST_TOO_LARGE",
+    `The request ${command} has ${bytes} bytes as JSON, and at most ${REQUEST_MAX_BYTES} are taken.`,
+    {
+      phase: "validation",
+      suggestion: "Put the text into a file in the worker's directory, and let the prompt name the file.",
+    },
+  );
+
+/** `token` is presented with the first request, and so is the marker of the run in which this client is. */
+export const makeClient = (socket: Socket, token?: string, run?: string): Client => {
   const waiting = new Map<string, Waiting>();
   const splitter = makeLineSplitter(REPLY_MAX_BYTES);
   let broken: HoldfastError | undefined;
   /** Request ids need be unique on their connection only. */
   let sent = 0;
+  /** The first request that is sent has the token and the marker. */
+  let hasPresented = false;
 
   const fail = (error: HoldfastError): void => {
     broken ??= error;
@@ -55,10 +68,13 @@ export const makeClient = (socket: Socket, token?: string): Client => {
 
   const take = async (line: Buffer): Promise<void> => {
     const answer = JSON.parse(line.toString("utf8")) as EnvelopeV1;
-    const request = waiting.get(answer.meta.request_id ?? "");
+    const { request_id } = answer.meta;
+    // An answer that names no request is about the whole connection: it was turned away, or a line of it could not be read.
+    if (request_id === undefined && answer.status === "error") throw errorOf(answer);
+    const request = waiting.get(request_id ?? "");
     if (request === undefined) return;
     if (answer.status === "progress") return request.onRecord?.(answer.data as unknown as LogRecord);
-    waiting.delete(answer.meta.request_id!);
+    waiting.delete(request_id!);
     request.resolve(outcomeOf(answer) as Outcome<never>);
   };
 
@@ -99,11 +115,17 @@ export const makeClient = (socket: Socket, token?: string): Client => {
     new Promise((resolve, reject) => {
       if (broken) return reject(broken);
       const request_id = String(++sent);
-      waiting.set(request_id, { resolve, reject, onRecord });
-      // What is shown is made of the whole answer: nothing of it moves to an artifact on its way.
+      // The text that is shown is made of the whole answer: nothing of it moves to an artifact on its way.
       const whole = { request_id, inline_max_bytes: REPLY_MAX_BYTES };
-      const meta = sent === 1 && token !== undefined ? { ...whole, token } : whole;
-      socket.write(`${JSON.stringify({ version: 1, command, data, meta })}\n`);
+      const meta = hasPresented
+        ? whole
+        : { ...whole, ...(token === undefined ? {} : { token }), ...(run === undefined ? {} : { run }) };
+      const line = JSON.stringify({ version: 1, command, data, meta });
+      const bytes = Buffer.byteLength(line);
+      if (bytes > REQUEST_MAX_BYTES) return reject(tooLarge(command, bytes));
+      hasPresented = true;
+      waiting.set(request_id, { resolve, reject, onRecord });
+      socket.write(`${line}\n`);
     });
 
   return {

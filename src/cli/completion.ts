@@ -2,8 +2,8 @@
  * Completion. The scripts are a few lines and ask `agent __complete WORD…`, so they know every command and flag of
  * the version that is installed, and the workers that live now.
  */
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS, KINDS, NAMED_AGENTS } from "../protocol/commands.ts";
-import type { WorkerView } from "../supervisor/facade.ts";
+import { COMMANDS, type CommandDef, GLOBAL_FLAGS, KINDS, NAMED_AGENTS } from "../commands/commands.ts";
+import type { WorkerView } from "../runtime/api.ts";
 import { findCommand } from "./parse.ts";
 
 export const SCRIPTS: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ const commandWords = (before: readonly string[]): readonly Candidate[] =>
         (each) => [each.words[1]!, each.summary],
       );
 
-/** What may stand where the last of `words` is being typed. `workers` is asked only where a worker may stand: all of them, or the living. */
+/** Words that may stand where the last of `words` is being typed. `workers` is asked only where a worker may stand: all of them, or the living. */
 export const candidates = async (
   words: readonly string[],
   workers: (all: boolean) => Promise<readonly WorkerView[]>,

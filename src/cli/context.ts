@@ -1,4 +1,4 @@
-/** What a command may use: its call, a connection when it asks for one, the output, and the person's wish to stop. */
+/** The means of a command: its call, a connection when it asks for one, the output, and the person's wish to stop. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { connectDaemon } from "../daemon/connect.ts";
@@ -33,6 +33,8 @@ export interface Streams {
   readonly columns?: number | undefined;
   /** Its height. */
   readonly rows?: number | undefined;
+  /** Width of the terminal that stderr is. */
+  readonly errorColumns?: number | undefined;
 }
 
 export interface Context extends Streams {
@@ -67,7 +69,7 @@ export interface Context extends Streams {
   progress(text: string): () => void;
   /** Something was tried again that had failed: `meta.retries` counts it. */
   retried(): void;
-  /** What goes on when the person stops this command, and how to end it too. */
+  /** The work that goes on when the person stops this command, and how to end it too. */
   onInterrupt: { readonly workers?: readonly string[]; readonly sentence: string } | undefined;
   /** Run before the process ends, whatever happened. */
   readonly cleanups: (() => void | Promise<void>)[];
@@ -80,7 +82,7 @@ export const stateDirOf = (flags: Readonly<Record<string, unknown>>, env: Env, c
     ? resolve(cwd, flags["state-dir"])
     : stateDirectory(env, homedir(), cwd);
 
-/** Of the line in which the spinner moves. */
+/** The beginning of the line in which the spinner moves. */
 export const ERASE_LINE = "\r\x1b[K";
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_AFTER_MS = 1_000;
@@ -125,7 +127,7 @@ export const connector = (
   return async ({ start = false } = {}) => {
     if (client === undefined || client.isBroken()) {
       const socket = await connectDaemon({ stateDir, env, ...(start ? { bundle: DAEMON_PROGRAM } : {}) });
-      const made = makeClient(socket, readToken(stateDir));
+      const made = makeClient(socket, readToken(stateDir), env.HOLDFAST_RUN);
       cleanups.push(() => made.close());
       onConnect();
       client = made;

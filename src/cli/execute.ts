@@ -1,10 +1,12 @@
 /** One call to one exit code: the handler's outcome, the wish to stop, the clean-up, and one rendering. */
+
+import { PRINTED_HEARTBEAT_MS } from "../base/limits.ts";
 import { type Artifactizer, artifactizer, outputLimits } from "../protocol/artifactize.ts";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { PRINTED_HEARTBEAT_MS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import { failure } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
+import { redactOutcome, redactText } from "../protocol/redact.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
 import { generationOf, modeOf, paintFor } from "./choices.ts";
 import {
@@ -28,11 +30,13 @@ import { makeLineWriter } from "./render/line.ts";
 import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
 import { makePrinter } from "./render/pieces.ts";
 import type { Printed, Renderer } from "./render/renderer.ts";
+import { wrapLines } from "./render/terminal.ts";
 import { textRenderer } from "./render/text-renderer.ts";
 import { sentenceOfStall, stalledNow } from "./silence.ts";
 
 /** For people who compare logs, not a secret: `node:crypto` would cost a tenth of the client's start. */
-const newRequestId = (): string => `req_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
+export const newRequestId = (): string =>
+  `req_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
 
 const cancelled = (context: Context, signal: Interrupt): Result => {
   const left = context.onInterrupt;
@@ -68,7 +72,13 @@ const inRoom = async (result: Result, artifactize: Artifactizer): Promise<Result
 const streamsRecords = ({ command: { stream }, flags }: Call): boolean =>
   typeof stream === "boolean" ? stream : stream.some((flag) => flags[flag] !== undefined);
 
-export const execute = async (call: Call, streams: Streams, env: Env, started: number): Promise<number> => {
+export const execute = async (
+  call: Call,
+  { stderr, ...rest }: Streams,
+  env: Env,
+  started: number,
+): Promise<number> => {
+  const streams: Streams = { ...rest, stderr: (text) => stderr(redactText(text)) };
   const { command, flags } = call;
   const request_id = newRequestId();
   const mode = modeOf(command.command, flags, env, streams.isStdoutTerminal);
@@ -80,7 +90,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     const { artifactsToPut, REPLIES } = await import("../daemon/artifacts.ts");
     return (await artifactsToPut(stateDir, env, REPLIES).put(bytes)).digest;
   }, outputLimits(env));
-  const lines = makeLineWriter(paint, { verbose: flags.verbose === true });
+  const lines = makeLineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns });
   const renderer: Renderer =
     mode === "json"
       ? jsonRenderer({ generation, validate: env.HOLDFAST_VALIDATE === "1" })
@@ -92,6 +102,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
             flags,
             isStdoutTerminal: streams.isStdoutTerminal,
             columns: streams.columns,
+            errorColumns: streams.errorColumns,
             printer: makePrinter(lines),
           });
   const warnings: string[] = [];
@@ -112,7 +123,10 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
   const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
     const exit = result.exit ?? exitCodeOf(result, generation);
     ended = true;
-    const outcome: Outcome<unknown> = { ...result, warnings: [...(result.warnings ?? []), ...warnings] };
+    const outcome = redactOutcome<unknown>({
+      ...result,
+      warnings: [...(result.warnings ?? []), ...warnings],
+    });
     const duration_ms = Math.round(performance.now() - started);
     const meta = retries === 0 ? result.meta : { ...result.meta, retries };
     return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id, meta }), exit };
@@ -171,7 +185,7 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     know: lines.know,
     hint: (text, when = "now") => {
       if (mode !== "text" || !streams.isStderrTerminal) return;
-      const line = `${errorPaint("dim", text)}\n`;
+      const line = `${errorPaint("dim", wrapLines(text, streams.errorColumns))}\n`;
       if (when === "after") return void advice.push(line);
       endLine();
       streams.stderr(line);
@@ -179,7 +193,9 @@ export const execute = async (call: Call, streams: Streams, env: Env, started: n
     notice: (text) => {
       if (mode === "json") warn(text);
       endLine();
-      streams.stderr(`${streams.isStderrTerminal ? ERASE_LINE : ""}${errorPaint("warn", text)}\n`);
+      streams.stderr(
+        `${streams.isStderrTerminal ? ERASE_LINE : ""}${errorPaint("warn", wrapLines(text, streams.errorColumns))}\n`,
+      );
     },
     finish: (result) => void streams.stdout(print(result).printed.stdout),
     progress: (text) => {

@@ -1,4 +1,4 @@
-/** Which handler answers which command. What a quick `list` or `kill` does not need is loaded when it is asked for. */
+/** Which handler answers which command. Code that a quick `list` or `kill` does not need is loaded when it is asked for. */
 import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import * as approvals from "./commands/approvals.ts";
 import * as cas from "./commands/cas.ts";
@@ -85,7 +85,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/version": async () => ({ ok: true, value: { version: VERSION, node: process.versions.node } }),
 };
 
-/** What the registry cannot say about a call: mistakes between its flags and arguments. */
+/** Checks that the registry cannot make: mistakes between its flags and arguments. */
 export const CHECKS: Checks = {
   "agent/spawn": spawnProblems,
   "agent/resume": resume.resumeProblems,
@@ -113,12 +113,12 @@ export const CHECKS: Checks = {
   "cas/unpin": cas.digestProblems,
 };
 
-/** What beats every other mistake of a call that could be read: its code is the error's (agent-event notes A.5, Precedence). */
+/** The mistake that beats every other mistake of a call that could be read: its code is the error's (agent-event notes A.5, Precedence). */
 export const GATES: Readonly<Record<string, (call: Call) => ErrorCode | undefined>> = {
   "agent/spawn": spawnGate,
 };
 
-/** What must be there on this machine: looked at with the mistakes of the call, before anything is done. */
+/** Everything that must be there on this machine: looked at with the mistakes of the call, before anything is done. */
 export const CONDITIONS: Readonly<
   Record<string, (call: Call, place: { readonly env: Env; readonly cwd: string }) => readonly HoldfastError[]>
 > = {

@@ -1,21 +1,12 @@
 /** Help, made from the registry. */
-import { COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS, GROUPS } from "../protocol/commands.ts";
-import { type Paint, pad, width } from "./render/terminal.ts";
+import { COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS, GROUPS } from "../commands/commands.ts";
+import { FLAG_TOPICS } from "../commands/flag-topics.ts";
+import { type Paint, pad, width, wrap } from "./render/terminal.ts";
 
 /** A wider terminal would make long lines, which are hard to read. */
 const WRAP_COLUMNS = 100;
 /** Less is left beside the flags of a very narrow terminal: it wraps by itself. */
 const WRAP_MIN_COLUMNS = 24;
-
-const wrap = (text: string, columns: number): readonly string[] => {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`.trimStart();
-    if (width(longer) > columns) lines.push(word);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines;
-};
 
 /** A name and what it means, wrapped beside it. */
 const glossary = (rows: readonly (readonly [string, string])[], columns: number): string => {
@@ -76,6 +67,17 @@ const overview = (paint: Paint, columns: number): string => {
   ].join("\n\n");
 };
 
+/** More are hard to look through in one list. */
+const FLAGS_IN_ONE_LIST = 20;
+
+/** The flags as help shows them: in one list, or, where there are many, by what they are about. */
+const flagSections = ({ flags }: CommandDef): readonly (readonly [string, readonly FlagDef[]])[] => {
+  if (flags.length <= FLAGS_IN_ONE_LIST) return [["Flags", flags]];
+  const topicOf = ({ name }: FlagDef): string =>
+    (FLAG_TOPICS.find(([, names]) => names.includes(name)) ?? FLAG_TOPICS.at(-1)!)[0];
+  return FLAG_TOPICS.map(([topic]) => [topic, flags.filter((flag) => topicOf(flag) === topic)] as const);
+};
+
 const one = (command: CommandDef, paint: Paint, columns: number): string => {
   const section = (title: string, rows: readonly (readonly [string, string])[]): readonly string[] =>
     rows.length === 0 ? [] : [`${paint("bold", title)}\n${glossary(rows, columns)}`];
@@ -87,7 +89,7 @@ const one = (command: CommandDef, paint: Paint, columns: number): string => {
       "Arguments",
       command.args.map((arg) => [`  ${arg.name}`, arg.help]),
     ),
-    ...section("Flags", command.flags.map(flagRow)),
+    ...flagSections(command).flatMap(([title, flags]) => section(title, flags.map(flagRow))),
     everywhere(paint, columns),
     `${paint("bold", "Examples")}\n${command.examples.map((example) => `  ${example}`).join("\n")}`,
   ].join("\n\n");

@@ -7,7 +7,7 @@ import {
   type FlagDef,
   GLOBAL_FLAGS,
   type ValueType,
-} from "../protocol/commands.ts";
+} from "../commands/commands.ts";
 import { ERROR_CATALOGUE } from "../protocol/errors.ts";
 import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generations.ts";
 import { Requests } from "../protocol/requests.ts";

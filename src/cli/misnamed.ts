@@ -2,11 +2,12 @@
  * A command that does not exist: what it is called here. A known other name and a certain typo are redirects (exit code 13), which a
  * program follows word for word; where it is not certain, a suggestion with exit code 3 (decision 0025).
  */
-import { COMMANDS, type CommandDef, RENAMED } from "../protocol/commands.ts";
+
+import { commandLine } from "../base/shell.ts";
+import { certainly, nearest } from "../base/suggest.ts";
+import { COMMANDS, type CommandDef, ELSEWHERE, RENAMED } from "../commands/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { redactText } from "../protocol/redact.ts";
-import { commandLine } from "../protocol/shell.ts";
-import { certainly, nearest } from "../protocol/suggest.ts";
 
 const FIRST_WORDS = [
   ...new Set(COMMANDS.flatMap((command) => [command.words[0]!, ...(command.alias ? [command.alias] : [])])),
@@ -16,7 +17,7 @@ const FIRST_WORDS = [
 export const childrenOf = (word: string): readonly CommandDef[] =>
   COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === word);
 
-/** Of a command that is a group too: its second word is near a command of the group. */
+/** A command that is a group too is mistyped if its second word is near a command of the group. */
 export const isMistyped = ({ words: [group = "", word = ""] }: Typed): boolean =>
   nearest(
     word,
@@ -52,6 +53,7 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
       suggestion: `Run: ${line}`,
     });
   }
+  if (!isGroup && Object.hasOwn(ELSEWHERE, name)) return unknown(name, undefined, "", ELSEWHERE[name]);
   const [word, candidates] = isGroup
     ? [words[1] ?? "", children.map((child) => child.words[1]!)]
     : [words[0]!, FIRST_WORDS];
@@ -65,7 +67,7 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
   );
 };
 
-/** What others run is a program, which stands behind `--` here; undefined where that is no call either. */
+/** Other tools run a program, which stands behind `--` here; undefined where that is no call either. */
 const asSpawn = (
   { argv, at }: Typed,
   asked: readonly string[],
@@ -102,7 +104,7 @@ const corrected = (
   if (!isTellable(line)) return undefined;
   return new HoldfastError(
     "COMMAND_MISTYPED",
-    `There is no command "${name}"; it was taken for ${["agent", ...before, meant].join(" ")}.`,
+    `There is no command "${name}"; did you mean ${["agent", ...before, meant].join(" ")}?`,
     {
       redirect: { command: line, permanent: false, reason: "typo_corrected" },
       suggestion: `Run: ${line}`,

@@ -4,8 +4,16 @@ import { environmentProblems } from "./choices.ts";
 import type { Env } from "./context.ts";
 import { CHECKS, CONDITIONS, GATES } from "./handlers.ts";
 import { type Call, invalid } from "./parse.ts";
+import { badArguments, badDirectory, notUtf8, thisProcess } from "./utf8.ts";
 
 const ARG_ERROR = 3;
+/** Their agents run where the command was called. */
+const SENDS_DIRECTORY: ReadonlySet<string> = new Set([
+  "agent/spawn",
+  "agent/resume",
+  "agent/fork",
+  "agent/up",
+]);
 
 const sentencesOf = ({ message, info }: HoldfastError): readonly string[] => info.problems ?? [message];
 
@@ -16,8 +24,13 @@ export const mistakes = (
   call: Call,
   place: { readonly env: Env; readonly cwd: string },
 ): HoldfastError | undefined => {
-  if (call.unknown) return call.unknown;
   const name = call.command.command;
+  const garbled = notUtf8([
+    ...badArguments(process.argv, thisProcess),
+    ...(SENDS_DIRECTORY.has(name) ? badDirectory(place.cwd, thisProcess) : []),
+  ]);
+  if (garbled !== undefined) return garbled;
+  if (call.unknown) return call.unknown;
   const problems = [
     ...call.problems,
     ...(CHECKS[name]?.(call, place) ?? []),

@@ -3,8 +3,8 @@
  * was when the next daemon answers, and says in one line what it waits for meanwhile.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../base/limits.ts";
 import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../protocol/limits.ts";
 import type { Client } from "./client.ts";
 import type { Context } from "./context.ts";
 

@@ -3,9 +3,16 @@
  * requirements F-015): the caller sees all of them in one answer, and nothing was done.
  */
 import { parseArgs } from "node:util";
-import { type ArgDef, COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS } from "../protocol/commands.ts";
+import { didYouMean, nearest } from "../base/suggest.ts";
+import {
+  type ArgDef,
+  COMMANDS,
+  type CommandDef,
+  FLAGS_ELSEWHERE,
+  type FlagDef,
+  GLOBAL_FLAGS,
+} from "../commands/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { didYouMean, nearest } from "../protocol/suggest.ts";
 import { childrenOf, isMistyped, noSuchCommand, type Reader, type Typed } from "./misnamed.ts";
 import { readValue } from "./values.ts";
 
@@ -14,7 +21,7 @@ export interface Call {
   /** Values by flag name, repeatable ones as arrays; absent means not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly args: readonly string[];
-  /** What stood after `--`; undefined without it. */
+  /** The words that stood after `--`; undefined without it. */
   readonly argv: readonly string[] | undefined;
   /** One sentence a mistake; nothing may be done when there is one. */
   readonly problems: readonly string[];
@@ -22,6 +29,8 @@ export interface Call {
   readonly unknown?: HoldfastError;
   /** A word right behind a flag that has its value after `=`: which flag, and which of `args` it is. It may be meant for the value. */
   readonly behind?: { readonly flag: string; readonly at: number };
+  /** A word stands behind a flag that there is not: it may be the flag's value, and what is read of `args` may be wrong. */
+  readonly isDoubtful?: true;
 }
 
 export type Parsed =
@@ -87,6 +96,7 @@ interface FlagReader {
   readonly positionals: string[];
   readonly argv: string[] | undefined;
   readonly behind: Call["behind"];
+  readonly isDoubtful: boolean;
 }
 
 /**
@@ -122,12 +132,14 @@ const readTokens = (
   const words = tokens.filter(({ kind }) => kind === "positional").length;
   let rest: string[] | undefined;
   let unknown: string | undefined;
+  let isDoubtful = false;
   let [bare, behind]: [string | undefined, Call["behind"]] = [undefined, undefined];
   for (const token of tokens) {
     if (token.kind === "option-terminator") rest = [];
     else if (token.kind !== "positional") readFlag(token, known.get(token.name));
     else if (rest !== undefined) rest.push(token.value);
     else if (unknown === undefined || !takesValue(unknown)) {
+      isDoubtful ||= unknown !== undefined;
       if (bare !== undefined) behind = { flag: bare, at: positionals.length };
       positionals.push(token.value);
     }
@@ -138,10 +150,11 @@ const readTokens = (
     unknown =
       token.kind === "option" && !known.has(token.name) && !token.inlineValue ? token.name : undefined;
   }
-  return { values, problems, positionals, argv: rest, behind };
+  return { values, problems, positionals, argv: rest, behind, isDoubtful };
 
   function takesValue(name: string): boolean {
-    const meant = known.get(nearest(name, [...known.keys()]) ?? "");
+    // A guess that nobody is told: whether the next word belongs to a flag that there is not.
+    const meant = known.get(nearest(name, [...known.keys()], 1) ?? "");
     return meant === undefined ? words > wordsMax : meant.type !== "bool" && !meant.optional;
   }
 
@@ -150,8 +163,9 @@ const readTokens = (
     flag: FlagDef | undefined,
   ): void {
     if (flag === undefined) {
+      const otherwise = FLAGS_ELSEWHERE[commandName]?.[token.name];
       problems.push(
-        `${commandName} has no flag ${token.rawName}${didYouMean(token.name, [...known.keys()], "--")}`,
+        `${commandName} has no flag ${token.rawName}${otherwise === undefined ? didYouMean(token.name, [...known.keys()], "--") : `; ${otherwise}`}`,
       );
     } else if (flag.optional && token.value === undefined) {
       values[flag.name] = true;
@@ -194,7 +208,9 @@ const checkArgs = (command: CommandDef, args: readonly string[]): readonly strin
       TEXT: "; put the whole TEXT in quotes",
       PROMPT: "; put the whole PROMPT in quotes, and a program after --",
     }[last ?? ""];
-    problems.push(`${name} does not take ${extra}${instead ?? ""}`);
+    const takesFile = command.flags.some((flag) => flag.name === "file");
+    const byFile = takesFile ? `; a file is given with -f ${args[0]}` : "";
+    problems.push(`${name} does not take ${extra}${instead ?? byFile}`);
   }
   return problems;
 };
@@ -207,10 +223,10 @@ const failed = (
   call: { command: NO_COMMAND, flags, args: [], argv: undefined, problems: [], ...mistake },
 });
 
-/** What a command says about a call beyond the registry: mistakes between its flags and arguments. */
+/** A command's own checks of a call, beyond the registry: mistakes between its flags and arguments. */
 export type Checks = Readonly<Record<string, ((call: Call, place?: Place) => readonly string[]) | undefined>>;
 
-/** Where a call is made; undefined while it is only looked whether it could be one. */
+/** The place of a call; undefined while it is only looked whether it could be one. */
 export interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -282,6 +298,7 @@ export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
       argv: command.argv ? read.argv : undefined,
       problems,
       ...(read.behind && { behind: read.behind }),
+      ...(read.isDoubtful && { isDoubtful: true }),
     },
   };
 };

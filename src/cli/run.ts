@@ -1,9 +1,12 @@
 /** argv to an exit code: help, schemas and completion, else a call. Handlers are thin and never see an envelope. */
-import { paintFor } from "./choices.ts";
+import { success } from "../protocol/outcome.ts";
+import { askedMode, generationOf, paintFor } from "./choices.ts";
 import { type Env, type Streams, stateDirOf } from "./context.ts";
-import { execute } from "./execute.ts";
+import { execute, newRequestId } from "./execute.ts";
 import { CHECKS } from "./handlers.ts";
-import { parse } from "./parse.ts";
+import { type Call, parse } from "./parse.ts";
+import { jsonRenderer } from "./render/json.ts";
+import { ndjsonRenderer } from "./render/ndjson.ts";
 
 /** `started` is when the process began, in milliseconds of `performance.now()`. */
 export const run = async (
@@ -17,16 +20,40 @@ export const run = async (
   if (parsed.kind === "help") {
     const { help } = await import("./help.ts");
     const paint = paintFor(parsed.flags, env, streams.isStdoutTerminal);
-    await streams.stdout(`${help(parsed.words, paint, streams.columns)}\n`);
+    const text = help(parsed.words, paint, streams.columns) ?? "";
+    await streams.stdout(inMode("agent/help", { text }, `${text}\n`, parsed.flags, env, started));
     return 0;
   }
   const { call } = parsed;
   if (call.flags.schema && !call.unknown && call.problems.length === 0) {
     const { schemasOf } = await import("./manifest.ts");
-    await streams.stdout(`${JSON.stringify(schemasOf(call.command), null, 2)}\n`);
+    const schemas = schemasOf(call.command);
+    const bare = `${JSON.stringify(schemas, null, 2)}\n`;
+    await streams.stdout(inMode("agent/schema", schemas, bare, call.flags, env, started));
     return 0;
   }
   return execute(call, streams, env, started);
+};
+
+/** Help and schemas are plain where nobody asks for an envelope by a flag or HOLDFAST_OUTPUT: stdout has envelopes alone then. */
+const inMode = (
+  command: string,
+  value: object,
+  plain: string,
+  flags: Call["flags"],
+  env: Env,
+  started: number,
+): string => {
+  const mode = askedMode(flags, env);
+  if (mode === undefined || mode === "text") return plain;
+  const request_id = newRequestId();
+  const renderer =
+    mode === "json"
+      ? jsonRenderer({ generation: generationOf(flags, env), validate: env.HOLDFAST_VALIDATE === "1" })
+      : ndjsonRenderer(command, request_id, started);
+  const duration_ms = Math.round(performance.now() - started);
+  return renderer.end({ command: { command }, outcome: success(value), exit: 0, duration_ms, request_id })
+    .stdout;
 };
 
 /** Prints candidates, one `WORD<TAB>what` a line; no daemon is started for it, and nothing is ever an error. */

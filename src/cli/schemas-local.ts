@@ -1,4 +1,4 @@
-/** What commands that need no daemon give as `data`: artifacts and validators. A part of schemas.ts, and loaded with it alone. */
+/** The `data` of commands that need no daemon: artifacts and validators. A part of schemas.ts, and loaded with it alone. */
 import * as z from "zod";
 import type { ArtifactRow } from "../store/cas/store.ts";
 
@@ -19,12 +19,12 @@ const artifact: z.ZodType<ArtifactRow> = z.object({
   put_at: time.describe("the newest time"),
   pinned: z.boolean(),
 });
-/** Of what is valid; what is not has its findings in the error's detail. */
+/** The result for valid input; invalid input has its findings in the error's detail. */
 const validShape = { valid: z.literal(true), input: z.string(), strict: z.boolean() };
 
 const mcp = z.object({
   kind: z.string(),
-  exit_code: z.int().nullable().describe("of the agent's CLI"),
+  exit_code: z.int().nullable().describe("exit code of the agent's CLI"),
   signal: z.string().nullable(),
   stdout: z.string(),
   stdout_truncated: z.boolean(),
@@ -59,7 +59,7 @@ export const LOCAL_OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     level: z.enum(["wire", "spec"]),
     stream: z.boolean(),
     lines: z.int().optional().describe("with --stream"),
-    command: z.string().optional().describe("of the envelope"),
+    command: z.string().optional().describe("command of the envelope"),
     status: z.enum(["ok", "error", "progress"]).optional(),
   }),
   "event/validate": z.object({ ...validShape, lines: z.int() }),

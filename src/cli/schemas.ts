@@ -1,23 +1,16 @@
-/** What each command gives as `data` in JSON, as zod schemas: for the manifest and --schema alone, never in the client's quick path. */
+/** The `data` of each command in JSON, as zod schemas: for the manifest and --schema alone, never in the client's quick path. */
 import * as z from "zod";
 import type { Replies } from "../daemon/replies.ts";
-import { ANSWERS } from "../protocol/commands.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
 import type { ModelUsage, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
+import { ANSWERS } from "../protocol/words.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
+import type { AppliedReply, PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../runtime/api.ts";
+import type { BudgetView, UsageReply } from "../runtime/replies.ts";
 import type { TurnRow } from "../store/port.ts";
-import type {
-  AppliedReply,
-  PerWorker,
-  TreeNode,
-  WaitReply,
-  WorkerInfo,
-  WorkerView,
-} from "../supervisor/facade.ts";
-import type { BudgetView, UsageReply } from "../supervisor/replies.ts";
-import type { DoctorReport } from "./commands/doctor.ts";
+import type { DoctorReport } from "./reports.ts";
 import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
 
 const id = z.string().describe("ULID");
@@ -103,7 +96,7 @@ const changes: z.ZodType<Replies["agent/changes"]> = z.object({
     z.object({
       path: z.string(),
       change: z.enum(["added", "modified", "deleted", "renamed", "type_changed"]),
-      from: z.string().optional().describe("of a renamed one"),
+      from: z.string().optional().describe("old path of a renamed one"),
       insertions: z.int().nullable().describe("null of a binary file"),
       deletions: z.int().nullable(),
     }),
@@ -120,6 +113,10 @@ const changes: z.ZodType<Replies["agent/changes"]> = z.object({
     .describe("null where nothing has changed, or it is larger than is kept"),
 });
 
+const denied = z
+  .array(z.object({ tool: z.string().nullable(), calls: z.int() }))
+  .optional()
+  .describe("calls of tools that were refused for want of a permission");
 const viewShape = {
   id,
   name: z.string().nullable(),
@@ -145,13 +142,14 @@ const viewShape = {
   turns: z.int(),
   usage,
   tool_calls: z.int(),
-  turn_ms: z.number().describe("of all its turns together"),
+  denied,
+  turn_ms: z.number().describe("time of all its turns together"),
   unpriced_turns: z.int().describe("with neither a reported cost nor an estimate"),
   queue: z
     .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory", "disk"]) })
     .optional()
     .describe("its place among those that wait to be started"),
-  question: z.object(questionShape).optional().describe("what it asks; agent answer"),
+  question: z.object(questionShape).optional().describe("its question; agent answer"),
   approvals: z.int().optional().describe("requests for permission that wait for a person; agent approvals"),
   paused: paused.optional().describe("it stands still for these reasons; agent unpause"),
 };
@@ -187,6 +185,17 @@ const info: z.ZodType<WorkerInfo> = z.object({
     .describe("it and all that its agent spawned; null where they are too many: agent usage --subtree"),
   turn_list: z.array(turn),
   run_dir: z.string().nullable(),
+  run_findings: z
+    .array(
+      z.object({
+        incarnation: z.int(),
+        file: z.string(),
+        what: z.enum(["not_a_file", "contradicts_the_log", "forged"]),
+        detail: z.string(),
+      }),
+    )
+    .optional()
+    .describe("files in its run directories that the runtime has not put there"),
   workspace: workspace.nullable().describe("its own worktree, once it was started"),
   last_seq: z.int(),
   last_event_at: time.nullable(),
@@ -201,10 +210,11 @@ const perWorker: z.ZodType<PerWorker> = z.object({
   ok: z.boolean(),
   effect,
   status: WorkerStatus.nullable(),
+  checked_by: z.array(z.enum(["cgroup", "group", "marker", "output", "descent"])).optional(),
   error: workerErrorFields.extend({ suggestion: z.string().optional() }).nullable(),
 });
 const perWorkers = z.object({ effect, results: z.array(perWorker) });
-const waited: z.ZodType<WaitReply> = z.object({
+const waitedFields = z.object({
   id,
   name: z.string().nullable(),
   status: WorkerStatus,
@@ -212,7 +222,17 @@ const waited: z.ZodType<WaitReply> = z.object({
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
   error: workerError.nullable(),
+  denied,
+  end_cause: z
+    .enum(["policy", "unfixable", "gave_up", "rate_limited"])
+    .nullable()
+    .optional()
+    .describe("why no further incarnation follows; null where something else than its own end decided"),
+  attempts: z.int().optional().describe("incarnations that there were"),
+  backoff: z.string().optional().describe("how far they are apart"),
+  retry_after_s: z.number().optional().describe("until the provider's limit resets, where that was told"),
 });
+const waited: z.ZodType<WaitReply> = waitedFields;
 const node: z.ZodType<TreeNode> = z.lazy(() =>
   z.object({
     id: z.string(),
@@ -249,7 +269,7 @@ const applied = z.object({
       fields: z
         .array(z.string())
         .optional()
-        .describe("of the worker's spec or the supervisor's configuration"),
+        .describe("fields of the worker's spec or the supervisor's configuration"),
     }),
   ),
   state: SupervisorPhase,
@@ -262,12 +282,12 @@ const plan = z.object({
   worktree: z
     .object({ repository: z.string(), base_commit: z.string(), branch: z.string().nullable() })
     .optional()
-    .describe("what it would be made from"),
+    .describe("its origin"),
   sandbox: z
     .object({ program: z.string(), net: z.enum(["none", "host"]), writable: z.array(z.string()) })
     .optional(),
 });
-const spawned: z.ZodType<Replies["agent/spawn"]> = z.object({
+const spawnedFields = z.object({
   id,
   name: z.string().nullable(),
   kind: z.string(),
@@ -275,6 +295,9 @@ const spawned: z.ZodType<Replies["agent/spawn"]> = z.object({
   effect,
   plan: plan.optional(),
 });
+const spawnReply: z.ZodType<Replies["agent/spawn"]> = spawnedFields;
+/** With --wait and --watch what it came to, too. */
+const spawned = z.union([spawnReply, spawnedFields.extend(waitedFields.shape)]);
 const kinds = z.array(
   z.object({
     kind: z.string(),
@@ -282,7 +305,7 @@ const kinds = z.array(
     summary: z.string(),
     capabilities: z.array(z.string()),
     binary: z.string().nullable(),
-    path: z.string().nullable().describe("where agent spawn would find the program now"),
+    path: z.string().nullable().describe("path at which agent spawn would find the program now"),
     origin: z.enum(["built_in", "user"]),
     module: z.string().nullable().describe("the file of a user's adapter"),
   }),
@@ -308,7 +331,12 @@ const status = z.object({
   started_at: time,
   head: z.int(),
   store_error: workerErrorFields.extend({ suggestion: z.string() }).nullable(),
-  workers: z.object({ live: z.int(), total: z.int(), polled: z.int() }),
+  workers: z.object({
+    live: z.int(),
+    total: z.int(),
+    polled: z.int(),
+    tampered: z.int().describe("living, with a finding about their run directory"),
+  }),
   disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),
   heap_bytes: z.int(),
@@ -326,6 +354,10 @@ const status = z.object({
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
   }),
   configuration_changed: z.boolean().describe("config.yaml is not what the daemon has read"),
+  callers: z.object({
+    from: z.enum(["kernel", "claims"]).describe("claims: callers are known by what they say of themselves"),
+    reason: z.string().optional(),
+  }),
 }) satisfies z.ZodType<Replies["daemon/status"]>;
 const followed = z.object({
   next: z.int().describe("seq to go on from: --from"),
@@ -354,7 +386,7 @@ const text = z.object({ text: z.string() });
 const installed = z.object({
   path: z.string(),
   text: z.string(),
-  commands: z.array(z.string()).describe("what was run, or is to be run by hand"),
+  commands: z.array(z.string()).describe("commands that were run, or are to be run by hand"),
   ran: z.boolean(),
   effect: z.enum(["created", "updated", "deleted", "noop", "would_create", "would_update", "would_delete"]),
 });
@@ -366,9 +398,11 @@ const message = z.object({
   message_id: id,
   seq: z.int(),
   bytes: z.int(),
-  masked: z.boolean().describe("what it says is shown nowhere as it is: it holds a secret"),
+  masked: z.boolean().describe("its text is shown nowhere as it is: it holds a secret"),
   closes: z.boolean().describe("it is the end of the agent's input"),
   state: messageState,
+  line: z.boolean().describe("it is a line of the agent's protocol, not a person's words"),
+  bound: z.int().nullable().describe("the only incarnation that it is for"),
   open: z.boolean().describe("more is to come"),
   deliveries: z.int(),
   incarnation: z.int().nullable(),
@@ -417,7 +451,7 @@ const approval = z.object({
   tool: z.string().nullable(),
   tool_use_id: z.string().nullable(),
   title: z.string(),
-  input: z.json().describe("what the tool would be called with, secrets masked"),
+  input: z.json().describe("the tool's input, secrets masked"),
   state: z.enum(["open", "allowed", "denied", "withdrawn"]),
   by: z.string().nullable(),
   message: z.string().nullable(),
@@ -462,10 +496,13 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     type: z.enum(["worker", "supervisor"]),
     state: z.union([WorkerState, SupervisorPhase]),
     reason: z.string(),
-    suggestion: z.string().nullable().describe("what lets it go on where it is paused"),
+    suggestion: z.string().nullable().describe("the step that lets it go on where it is paused"),
+    denied,
     records: z.array(record),
     omitted: z.int(),
-    names: z.record(z.string(), z.string()).describe("of the workers that the records are about, by id"),
+    names: z
+      .record(z.string(), z.string())
+      .describe("names of the workers that the records are about, by id"),
   }),
   "agent/info": info,
   "agent/usage": usageReply,
@@ -485,6 +522,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     id,
     text: z.string(),
     truncated: z.boolean(),
+    omitted_bytes: z.int().describe("bytes of the answer that are missing in its text"),
     artifact: digest.optional().describe("the same text, for agent cas get"),
   }),
   "agent/changes": changes,

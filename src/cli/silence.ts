@@ -1,12 +1,13 @@
 /** A daemon that lets clients connect and answers nothing: why, as far as it can be seen from outside, and what to do. */
-import { readFileSync } from "node:fs";
+
+import { STATUS_ANSWER_MAX_MS } from "../base/limits.ts";
 import { isHolderStopped, readDaemonFile } from "../daemon/daemon-file.ts";
 import { daemonLogPath, stalledFilePath } from "../daemon/paths.ts";
 import type { Replies } from "../daemon/replies.ts";
 import type { Stalled } from "../daemon/watchdog.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { STATUS_ANSWER_MAX_MS } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
+import { readRegular } from "../store/regular-file.ts";
 import type { Client } from "./client.ts";
 
 /** `daemon/status`, or DAEMON_UNHEALTHY where it does not come in time. */
@@ -21,10 +22,10 @@ export const statusInTime = async (
   return Promise.race([client.ask("daemon/status", {}), silence]).finally(() => clearTimeout(timer));
 };
 
-/** What its watchdog says of the daemon that has the state directory now. */
+/** The watchdog's report about the daemon that has the state directory now. */
 export const stalledNow = (stateDir: string): Stalled | undefined => {
   try {
-    const stalled = JSON.parse(readFileSync(stalledFilePath(stateDir), "utf8")) as Stalled;
+    const stalled = JSON.parse(readRegular(stalledFilePath(stateDir))?.toString("utf8") ?? "") as Stalled;
     return readDaemonFile(stateDir)?.pid === stalled.pid ? stalled : undefined;
   } catch {
     return undefined;

@@ -24,6 +24,7 @@ export const processStreams = (): Streams => {
     isStderrTerminal: isatty(2),
     columns: isatty(1) ? process.stdout.columns : undefined,
     rows: isatty(1) ? process.stdout.rows : undefined,
+    errorColumns: isatty(2) ? process.stderr.columns : undefined,
   };
 };
 
@@ -42,7 +43,7 @@ export const exitAfterWriting = (code: number): void => {
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 };
 
-/** What no command has answered for, such as a directory that is gone from under it: one sentence instead of a stack. */
+/** An error that no command has answered for, such as a directory that is gone from under it: one sentence instead of a stack. */
 export const endUnforeseen = (cause: unknown): void => {
   process.stderr.write(`error: ${redactText(asHoldfastError(cause).message)}\n`);
   exitAfterWriting(1);

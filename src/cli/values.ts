@@ -1,7 +1,5 @@
 /** Reading the values of flags: each type of the registry to a checked value, or the rest of a sentence that begins with the flag. */
 import { constants } from "node:os";
-import type { FlagDef } from "../protocol/commands.ts";
-import { CURSOR } from "../protocol/cursor.ts";
 import {
   type Reading,
   readBackoff,
@@ -10,8 +8,10 @@ import {
   readNumber,
   readRestarts,
   readSize,
-} from "../protocol/durations.ts";
-import { didYouMean } from "../protocol/suggest.ts";
+} from "../base/durations.ts";
+import { didYouMean } from "../base/suggest.ts";
+import type { FlagDef } from "../commands/commands.ts";
+import { CURSOR } from "../protocol/cursor.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
 const bad = (problem: string): Reading<unknown> => ({ ok: false, problem });

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { diskFreeBytes } from "../adapters/process/machine.ts";
-import { CAS_REPLIES_MAX_BYTES, CAS_REPLIES_OBJECTS_MAX } from "../protocol/limits.ts";
+import { CAS_REPLIES_MAX_BYTES, CAS_REPLIES_OBJECTS_MAX } from "../base/limits.ts";
 import { type CollectReport, collectArtifacts } from "../store/cas/collect.ts";
 import { referencedDigests } from "../store/cas/references.ts";
 import {

@@ -1,12 +1,13 @@
 /** Reads the configuration of a daemon. One that cannot be read is told of and counts as none: what it allows is off, and agents go on. */
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { parseDocument } from "yaml";
 import type * as z from "zod";
 import { makeRegistry, type RefusedAdapter, type Registry } from "../adapters/registry.ts";
 import { loadAdapters } from "../adapters/user-adapters.ts";
+import { CONFIGURATION_MAX_BYTES } from "../base/limits.ts";
+import { didYouMean } from "../base/suggest.ts";
 import { Configuration, configurationKeys, NO_CONFIGURATION } from "../protocol/configuration.ts";
-import { CONFIGURATION_MAX_BYTES } from "../protocol/limits.ts";
-import { didYouMean } from "../protocol/suggest.ts";
+import { readNamed } from "../store/regular-file.ts";
 import { configurationPath } from "./paths.ts";
 
 export interface Read {
@@ -47,7 +48,10 @@ const bad = (problems: readonly string[]): Read => ({ configuration: NO_CONFIGUR
 /** Undefined where there is none. */
 export const readConfiguration = (stateDir: string): Read | undefined => {
   try {
-    return parseConfiguration(readFileSync(configurationPath(stateDir), "utf8"));
+    const bytes = readNamed(configurationPath(stateDir), CONFIGURATION_MAX_BYTES);
+    return bytes === undefined
+      ? bad([`it is over ${CONFIGURATION_MAX_BYTES} bytes`])
+      : parseConfiguration(bytes.toString("utf8"));
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     return code === "ENOENT" ? undefined : bad([`it cannot be read: ${message}`]);
@@ -93,7 +97,7 @@ const asConfigured = async (stateDir: string): Promise<Registry> => {
 
 const NOTHING_COUNTS = "nothing of it counts: there are our kinds alone, and what must be allowed is off";
 
-/** A kind is named as a spawn names it: `claude` is `claude_code`. Of two names of one kind the first counts. */
+/** A kind is named as a spawn names it: `claude` is `claude_code`. From two names of one kind the first counts. */
 const byKind = <V>(
   what: string,
   written: Readonly<Record<string, V>>,

@@ -1,15 +1,23 @@
 /** A client's way to its daemon. Loaded by the light client: no effect, no SQLite here or in what it imports. */
 import { statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
-import { dirname } from "node:path";
-import { HoldfastError } from "../protocol/errors.ts";
+import { dirname, join } from "node:path";
 import {
   DAEMON_START_CLAIM_MS,
   DAEMON_START_POLL_MS,
   DAEMON_START_WAIT_MS,
   SOCKET_AGAIN_WAIT_MS,
-} from "../protocol/limits.ts";
-import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
+} from "../base/limits.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import {
+  AFTER_EMBEDDING,
+  type DaemonFile,
+  holderWords,
+  isEmbedding,
+  isHolderAlive,
+  readDaemonFile,
+} from "./daemon-file.ts";
+import { silentHolder } from "./lock-holder.ts";
 import { claimPath, type Environment, socketPath } from "./paths.ts";
 import { refuseForeignDirectory } from "./private-directory.ts";
 
@@ -27,15 +35,33 @@ export const connectDaemon = async (options: ConnectOptions): Promise<Socket> =>
   if (dirname(path) !== stateDir) refuseForeignDirectory(dirname(path));
   const socket = await tryExpected(options, path);
   if (socket !== undefined) return socket;
-  if (bundle === undefined)
-    throw new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, {
-      suggestion: wasKilled(stateDir)
-        ? "The last one was killed; agents that it ran go on. Take them over with: agent daemon start"
-        : "Start it with: agent daemon start (agent spawn does so by itself).",
-    });
+  const holder = readDaemonFile(stateDir);
+  if (holder !== undefined && isEmbedding(holder) && isHolderAlive(holder))
+    throw embedded(stateDir, holder, bundle !== undefined);
+  if (bundle === undefined) throw silentHolder(stateDir) ?? (await noDaemon(stateDir));
   // Loaded here: `node:child_process` costs every client a tenth of its start, and few start a daemon.
   const { startDaemon } = await import("./start.ts");
   return startDaemon({ stateDir, bundle, env, connect: () => tryConnect(path) });
+};
+
+/** No client reaches it, and no daemon can be started beside it. */
+const embedded = (stateDir: string, holder: DaemonFile, isStart: boolean): HoldfastError =>
+  new HoldfastError(
+    isStart ? "LOCK_HELD" : "SUPERVISOR_DOWN",
+    `${holderWords(holder)} holds ${stateDir}, and no daemon runs for it.`,
+    { suggestion: AFTER_EMBEDDING, details: { pid: holder.pid, version: holder.version } },
+  );
+
+/** Agents outlive a daemon: who asks for it is told how many of them wait for the next one. */
+const noDaemon = async (stateDir: string): Promise<HoldfastError> => {
+  const { livingUnder } = await import("../adapters/process/living.ts");
+  const living = new Set((await livingUnder(join(stateDir, "runs"))).map(({ worker_id }) => worker_id)).size;
+  const killed = wasKilled(stateDir) ? "The last one was killed. " : "";
+  const suggestion =
+    living === 0
+      ? `${killed}Start it with: agent daemon start (agent spawn does so by itself).`
+      : `${killed}${living === 1 ? "1 worker goes" : `${living} workers go`} on without it. Take over with: agent daemon start`;
+  return new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, { suggestion });
 };
 
 /** One that stops takes its file away. */
@@ -44,7 +70,7 @@ const wasKilled = (stateDir: string): boolean => {
   return holder !== undefined && !isHolderAlive(holder);
 };
 
-/** Where a daemon lives whose socket is gone, it is about to stop, or to make the socket again; or the next one takes over. */
+/** A daemon that lives without its socket is about to stop, or to make the socket again; or the next one takes over. */
 const tryExpected = async (
   { stateDir, bundle }: ConnectOptions,
   path: string,
@@ -57,7 +83,7 @@ const tryExpected = async (
     const isTakenOver = claimed !== undefined && Date.now() - claimed.mtimeMs < DAEMON_START_CLAIM_MS;
     const holder = readDaemonFile(stateDir);
     // A program that embeds the runtime has no socket.
-    const isExpected = holder !== undefined && holder.socket !== "" && isHolderAlive(holder);
+    const isExpected = holder !== undefined && !isEmbedding(holder) && isHolderAlive(holder);
     if (!isExpected && !(isTakenOver && bundle === undefined)) return undefined;
     await new Promise((resolve) => setTimeout(resolve, DAEMON_START_POLL_MS));
   }

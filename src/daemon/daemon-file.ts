@@ -2,7 +2,7 @@
  * `daemon.json`: who holds a state directory, for people, for the loser of a start and for a client that compares
  * versions. It informs; the lock decides. Written after the lock is won and removed before it is given back.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import {
   currentPlace,
   identityOf,
@@ -11,6 +11,8 @@ import {
   readStat,
 } from "../adapters/process/identity.ts";
 import type { ProcessIdentity } from "../protocol/records.ts";
+import { readRegular } from "../store/regular-file.ts";
+import { replaceFile } from "../store/replace-file.ts";
 import { daemonFilePath } from "./paths.ts";
 
 export interface DaemonFile {
@@ -28,7 +30,7 @@ export interface DaemonFile {
 /** undefined when there is none, or it is not readable as one. */
 export const readDaemonFile = (stateDir: string): DaemonFile | undefined => {
   try {
-    const value = JSON.parse(readFileSync(daemonFilePath(stateDir), "utf8")) as DaemonFile;
+    const value = JSON.parse(readRegular(daemonFilePath(stateDir))?.toString("utf8") ?? "") as DaemonFile;
     return Number.isSafeInteger(value.pid) && typeof value.version === "string" ? value : undefined;
   } catch {
     return undefined;
@@ -37,9 +39,7 @@ export const readDaemonFile = (stateDir: string): DaemonFile | undefined => {
 
 /** By rename, so that a reader sees the old file or the new one, never half. */
 export const writeDaemonFile = (stateDir: string, value: DaemonFile): void => {
-  const path = daemonFilePath(stateDir);
-  writeFileSync(`${path}.new`, `${JSON.stringify(value)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(daemonFilePath(stateDir), `${JSON.stringify(value)}\n`);
 };
 
 export const removeDaemonFile = (stateDir: string): void => rmSync(daemonFilePath(stateDir), { force: true });
@@ -56,6 +56,19 @@ export const ownIdentity = (): ProcessIdentity | undefined => {
 /** Whether the daemon that a file names still lives. */
 export const isHolderAlive = ({ pid, identity }: DaemonFile): boolean =>
   identity === undefined ? isAlive(pid) : isProcessAlive(identity);
+
+/** A program that embeds the runtime serves no socket: no client reaches it. */
+export const isEmbedding = ({ socket }: DaemonFile): boolean => socket === "";
+
+/** The next step where such a program holds the state directory. */
+export const AFTER_EMBEDDING =
+  "Use that program; or close it, and then: agent daemon start. Or choose another --state-dir or HOLDFAST_HOME.";
+
+/** The holder of a state directory, in words. */
+export const holderWords = (holder: DaemonFile): string =>
+  isEmbedding(holder)
+    ? `A program that embeds Holdfast, pid ${holder.pid} (version ${holder.version}),`
+    : `The daemon with pid ${holder.pid} (version ${holder.version})`;
 
 /** By SIGSTOP, or by a debugger: it answers nothing and loses nothing. */
 export const isHolderStopped = ({ identity }: DaemonFile): boolean =>

@@ -1,10 +1,11 @@
 /** The daemon's program: `entry --state-dir DIR [--take-over]`, in the foreground. `agent daemon start` runs its bundle in the background. */
+import "./close-inherited.ts";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
-import { armCrashPoint, CRASH_VARIABLE } from "../protocol/crash-point.ts";
+import { armCrashPoint, CRASH_VARIABLE } from "../base/crash-point.ts";
+import { openRuntime } from "../runtime/open.ts";
 import { checkReadable } from "../store/preflight.ts";
-import { openRuntime } from "../supervisor/open.ts";
 import { runDaemonProcess } from "./process.ts";
 import { refuseWithoutRoom } from "./room.ts";
 

@@ -1,7 +1,7 @@
 /** The daemon watches its own tick: how late the event loop runs, over the last minute (promise R15), and how many defects it contained. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Effect, type Scope } from "effect";
-import { LAG_RESOLUTION_MS, LAG_WINDOW_MS } from "../protocol/limits.ts";
+import { LAG_RESOLUTION_MS, LAG_WINDOW_MS } from "../base/limits.ts";
 
 /** Milliseconds by which the loop was late, beyond its timer's own period, in the current window of at most a minute. */
 export interface LoopLag {

@@ -1,6 +1,6 @@
 /** Test mode, HOLDFAST_VALIDATE=1: a daemon that is about to send an envelope which breaks the contract ends instead, and says why. */
 import type { Socket } from "node:net";
-import { REQUEST_MAX_BYTES } from "../protocol/limits.ts";
+import { REQUEST_MAX_BYTES } from "../base/limits.ts";
 import { type AnswersCheck, makeAnswersCheck } from "../protocol/validate/printed.ts";
 import { makeLineSplitter } from "./line-splitter.ts";
 import { parseRequest } from "./request.ts";
@@ -8,7 +8,7 @@ import { parseRequest } from "./request.ts";
 /** sysexits: EX_SOFTWARE. */
 const DEFECT_EXIT = 70;
 
-/** Follows what is asked on the socket, and how much of it inline. Where requests have no id, all that have none are given what one of them asked for. */
+/** Follows what is asked on the socket, and how much of it inline. Requests without an id are given what one of them asked for. */
 const listen = (socket: Socket, otherwise: number): AnswersCheck => {
   const asked = new Map<string, number>();
   let unnamed = otherwise;
@@ -28,7 +28,7 @@ const listen = (socket: Socket, otherwise: number): AnswersCheck => {
   return check;
 };
 
-/** What is written to the socket is whole lines. `inline_max_bytes`: for who asks for nothing else. */
+/** Whole lines are written to the socket. `inline_max_bytes`: for who asks for nothing else. */
 export const judged = (socket: Socket, inline_max_bytes: number): Socket => {
   const check = listen(socket, inline_max_bytes);
   const write = socket.write.bind(socket) as (text: unknown) => boolean;

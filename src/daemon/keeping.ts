@@ -1,12 +1,12 @@
 /**
- * What must lie in a state directory while its daemon lives: the directory, the lock, `daemon.json`, the socket and the
- * link to it. Somebody may tidy one away; it is made again on a period, without a restart. What cannot be made again is
+ * The files that must lie in a state directory while its daemon lives: the directory, the lock, `daemon.json`, the socket and the
+ * link to it. Somebody may tidy one away; it is made again on a period, without a restart. A file that cannot be made again is
  * told once and tried again.
  */
 import { existsSync } from "node:fs";
 import { Effect, Schedule, type Scope } from "effect";
+import { FILES_LOOK_MS } from "../base/limits.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
-import { FILES_LOOK_MS } from "../protocol/limits.ts";
 import { type DaemonFile, readDaemonFile, writeDaemonFile } from "./daemon-file.ts";
 import type { StateLock } from "./lock.ts";
 import type { Log } from "./log.ts";
@@ -15,7 +15,7 @@ import { keepLink } from "./runtime-link.ts";
 
 export interface Kept {
   readonly what: string;
-  /** What is said of it, where that is not that it was gone. */
+  /** The words for it, if it was not just gone. */
   readonly words?: { readonly wrong: string; readonly right: string };
   /** True when it had to be made again. Fails where it cannot be. */
   readonly keep: Effect.Effect<boolean, HoldfastError>;

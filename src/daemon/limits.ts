@@ -1,7 +1,6 @@
 /** The daemon's own limits, from its environment: what bounds all that it supervises. */
-import { type OutputLimits, outputLimits } from "../protocol/artifactize.ts";
-import { formatSize, parseDuration, parseSize } from "../protocol/durations.ts";
-import { HoldfastError } from "../protocol/errors.ts";
+
+import { formatSize, parseDuration, parseSize } from "../base/durations.ts";
 import {
   CONNECTIONS_DEFAULT,
   CONNECTIONS_MAX,
@@ -9,8 +8,10 @@ import {
   DESCRIPTORS_KEPT,
   RETENTION_SIZE_MIN_BYTES,
   WORKERS_LIVE_MAX,
-} from "../protocol/limits.ts";
-import type { Limits } from "../supervisor/admission/seats.ts";
+} from "../base/limits.ts";
+import { type OutputLimits, outputLimits } from "../protocol/artifactize.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import type { Limits } from "../runtime/open.ts";
 import type { Environment } from "./paths.ts";
 
 /** HOLDFAST_MAX_CONNECTIONS, and never so many that no descriptor is left for anything else. */
@@ -23,7 +24,7 @@ export const connectionsOf = (env: Environment, descriptors: number): number =>
     ),
   );
 
-/** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). What is not set, or empty, has its default. */
+/** HOLDFAST_MAX_RUNNING, HOLDFAST_MAX_DEPTH, HOLDFAST_MEM_MIN and HOLDFAST_DISK_MIN (`256M`). A limit that is not set, or empty, has its default. */
 export const limitsOf = (env: Environment): Partial<Limits> => {
   const running_max = whole(env, "HOLDFAST_MAX_RUNNING", 1, WORKERS_LIVE_MAX);
   const depth_max = whole(env, "HOLDFAST_MAX_DEPTH", 0, DEPTH_MAX);

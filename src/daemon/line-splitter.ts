@@ -4,6 +4,8 @@ export type Line = { readonly text: Buffer } | { readonly tooLong: true };
 
 export interface LineSplitter {
   push(chunk: Buffer): Line[];
+  /** Nothing more comes: the last line, where it has no line end. */
+  end(): Line | undefined;
   /** A line has begun and not ended. */
   isInside(): boolean;
 }
@@ -23,19 +25,26 @@ export const makeLineSplitter = (maxBytes: number): LineSplitter => {
     } else if (piece.length > 0) parts.push(piece);
   };
 
+  /** The line that was held; the next one begins. */
+  const whole = (): Line => {
+    const line: Line = skipping
+      ? { tooLong: true }
+      : { text: parts.length === 1 ? parts[0]! : Buffer.concat(parts) };
+    parts = [];
+    held = 0;
+    skipping = false;
+    return line;
+  };
+
   return {
     isInside: () => held > 0 || skipping,
+    end: () => (held > 0 || skipping ? whole() : undefined),
     push(chunk) {
       const lines: Line[] = [];
       let start = 0;
       for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
         take(chunk.subarray(start, end));
-        lines.push(
-          skipping ? { tooLong: true } : { text: parts.length === 1 ? parts[0]! : Buffer.concat(parts) },
-        );
-        parts = [];
-        held = 0;
-        skipping = false;
+        lines.push(whole());
         start = end + 1;
       }
       take(chunk.subarray(start));

@@ -3,17 +3,22 @@
  * flock. The kernel gives the lock back however the process ends, so there is no stale lock to judge.
  *
  * The file must never be opened a second time in this process: POSIX drops all locks of a process on a file when any
- * of its descriptors on it is closed. Who holds it is therefore told by `daemon.json` beside it. It is also what keeps a
+ * of its descriptors on it is closed. So `daemon.json` beside it tells who holds it. It is also what keeps a
  * second daemon out while somebody has deleted the lock file and its holder has not made it again yet.
  */
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { crashPoint } from "../protocol/crash-point.ts";
+import { crashPoint } from "../base/crash-point.ts";
+import { LOCK_HOLDER_WAIT_MS, LOCK_WAIT_MS } from "../base/limits.ts";
+import { isFullDisk } from "../base/system-errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { LOCK_HOLDER_WAIT_MS, LOCK_WAIT_MS } from "../protocol/limits.ts";
+import { BESIDE, irregularity } from "../store/database.ts";
 import {
+  AFTER_EMBEDDING,
   type DaemonFile,
+  holderWords,
+  isEmbedding,
   isHolderAlive,
   readDaemonFile,
   removeDaemonFile,
@@ -48,7 +53,7 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
     return undefined;
   }
   crashPoint("lock-before-name");
-  writeDaemonFile(stateDir, holder);
+  tellHolder(stateDir, holder);
   let held = fileId(path);
   let lost = false;
   return {
@@ -76,6 +81,15 @@ export const tryLock = (stateDir: string, holder: DaemonFile, wait_ms: number): 
   };
 };
 
+/** It informs, and the lock decides: where a full disk has no room for it, it is made when there is (`keeping.ts`). */
+const tellHolder = (stateDir: string, holder: DaemonFile): void => {
+  try {
+    writeDaemonFile(stateDir, holder);
+  } catch (cause) {
+    if (!isFullDisk(cause)) throw cause;
+  }
+};
+
 /** undefined when somebody else holds it. */
 const take = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
   const taken = open(path, stateDir, timeout);
@@ -89,17 +103,21 @@ const open = (
   stateDir: string,
   timeout: number,
 ): Database.Database | undefined | typeof SPOILT => {
+  // A living daemon that has its name there makes its lock anew itself.
+  const spoilt = () => (otherHolder(stateDir) === undefined ? SPOILT : undefined);
+  if (irregularity(path) !== undefined) return spoilt();
   makePrivate(path);
   const db = new Database(path, { timeout });
   try {
+    // A journal beside it would need a block of the disk, which may be full.
+    db.pragma("journal_mode = MEMORY");
     db.exec("BEGIN EXCLUSIVE");
     return db;
   } catch (cause) {
     db.close();
     const code = String((cause as { code?: unknown }).code);
     if (code.startsWith("SQLITE_BUSY")) return undefined;
-    // Where a daemon lives that has its name there, it makes its lock anew itself.
-    if (code === "SQLITE_NOTADB") return otherHolder(stateDir) === undefined ? SPOILT : undefined;
+    if (code === "SQLITE_NOTADB") return spoilt();
     throw new HoldfastError(
       "STORE_FAILED",
       `The lock of ${stateDir} cannot be taken: ${(cause as Error).message}.`,
@@ -109,7 +127,7 @@ const open = (
 };
 
 /**
- * Somebody wrote over it. Nothing is ever kept in it, so it is made anew: by one at a time, who looks once more, because the
+ * Somebody wrote over it, or put something else there. Nothing is ever kept in it, so it is made anew: by one at a time, who looks once more, because the
  * file that is there by now may be the lock of who made it anew before, and has not written its name yet.
  */
 const repaired = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
@@ -119,7 +137,7 @@ const repaired = (path: string, stateDir: string, timeout: number): Database.Dat
   try {
     const taken = turn && open(path, stateDir, timeout);
     if (taken !== SPOILT) return taken;
-    rmSync(path);
+    for (const suffix of ["", ...BESIDE]) rmSync(`${path}${suffix}`, { recursive: true, force: true });
     const made = open(path, stateDir, timeout);
     return made === SPOILT ? undefined : made;
   } finally {
@@ -142,10 +160,10 @@ const fileId = (path: string): string | undefined => {
 };
 
 const heldError = (stateDir: string, holder: DaemonFile | undefined): HoldfastError => {
-  const who =
-    holder === undefined ? "Another daemon" : `The daemon with pid ${holder.pid} (version ${holder.version})`;
+  const who = holder === undefined ? "Another process" : holderWords(holder);
   return new HoldfastError("LOCK_HELD", `${who} owns the state directory ${stateDir}.`, {
     details: holder === undefined ? {} : { pid: holder.pid, version: holder.version },
+    ...(holder !== undefined && isEmbedding(holder) && { suggestion: AFTER_EMBEDDING }),
   });
 };
 

@@ -3,9 +3,10 @@
  * once, as at a start; where somebody has deleted or moved it, it is made again. Node cannot give a descriptor another file, so
  * the lines go to another descriptor then, which the watchdog's thread finds too.
  */
-import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, copyFileSync, fstatSync, ftruncateSync, rmSync } from "node:fs";
 import { Effect } from "effect";
-import { DAEMON_LOG_MAX_BYTES } from "../protocol/limits.ts";
+import { DAEMON_LOG_MAX_BYTES } from "../base/limits.ts";
+import { APPEND, clearName, openRegular, statRegular } from "../store/regular-file.ts";
 import type { Kept } from "./keeping.ts";
 import { descriptorOf, type LogOutput } from "./log-output.ts";
 import { daemonLogPath } from "./paths.ts";
@@ -17,15 +18,15 @@ export const keptLog = (
   maxBytes = DAEMON_LOG_MAX_BYTES,
 ): readonly Kept[] => {
   const path = daemonLogPath(stateDir);
-  const stats = () => statSync(path, { throwIfNoEntry: false });
   const stderr = descriptorOf(place);
-  const isThere = (): boolean => stats()?.ino === fstatSync(descriptorOf(place)).ino;
+  const isThere = (): boolean => statRegular(path)?.ino === fstatSync(descriptorOf(place)).ino;
   const isOurs = isThere();
 
   /** A descriptor that was opened here is closed; stderr stays open, or its number would be the next file's. */
   const openAgain = (): void => {
     const old = descriptorOf(place);
-    Atomics.store(place, 0, openSync(path, "a", 0o600));
+    clearName(path);
+    Atomics.store(place, 0, openRegular(path, APPEND, 0o600));
     // Nobody can read it any more, and it takes its space as long as the daemon lives.
     if (fstatSync(old).nlink === 0) ftruncateSync(old, 0);
     if (old !== stderr) closeSync(old);
@@ -44,7 +45,8 @@ export const keptLog = (
     words: { wrong: "is over its bound and cannot be put aside", right: "is within its bound again" },
     keep: Effect.sync(() => {
       if (!isOurs || !isThere() || fstatSync(descriptorOf(place)).size <= maxBytes) return false;
-      copyFileSync(path, `${path}.1`);
+      rmSync(`${path}.1`, { force: true });
+      copyFileSync(path, `${path}.1`, constants.COPYFILE_EXCL);
       // It was opened for appending: what is written next stands at its start.
       ftruncateSync(descriptorOf(place), 0);
       return false;

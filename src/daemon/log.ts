@@ -20,5 +20,5 @@ export const makeLog =
     );
   };
 
-/** Of whatever was thrown: its stack, where it has one. */
+/** The words for whatever was thrown: its stack, where it has one. */
 export const textOf = (cause: unknown): unknown => (cause instanceof Error ? cause.stack : cause);

@@ -1,7 +1,7 @@
 /** Small files that tell of the machine: /proc, logind's configuration. Daemon and client read them. */
 import { readFileSync } from "node:fs";
 
-/** What the file says; undefined where it cannot be read, for whatever reason. */
+/** The text of the file; undefined where it cannot be read, for whatever reason. */
 export const textAt = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8");

@@ -4,21 +4,23 @@
  */
 import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
+import type { Defects } from "../actors/defects.ts";
+import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import { openPrices } from "../adapters/prices/lists.ts";
 import { findDelegated } from "../adapters/process/cgroups.ts";
+import { lineageOf } from "../adapters/process/origin.ts";
+import { crashPoint } from "../base/crash-point.ts";
+import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../base/limits.ts";
+import { isOfTheSystem } from "../base/system-errors.ts";
 import { artifactizer } from "../protocol/artifactize.ts";
-import { crashPoint } from "../protocol/crash-point.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { DAEMON_START_POLL_MS, TAKE_OVER_WAIT_MS } from "../protocol/limits.ts";
-import { isOfTheSystem } from "../protocol/system-errors.ts";
+import type { RuntimeApi } from "../runtime/api.ts";
+import type { OpenRuntimeOptions } from "../runtime/open.ts";
 import { makeOffload } from "../store/offload.ts";
-import { attempt, attemptAsync } from "../supervisor/attempt.ts";
-import type { Defects } from "../supervisor/defects.ts";
-import type { RuntimeApi } from "../supervisor/facade.ts";
-import type { OpenRuntimeOptions } from "../supervisor/open.ts";
 import { artifactsOfReplies } from "./artifacts.ts";
 import { configuredRegistry } from "./configuration.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
+import type { Guard } from "./guard.ts";
 import type { Services } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { judged } from "./judged.ts";
@@ -33,9 +35,10 @@ import { softLimitOf, textAt } from "./machine-files.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
 import { Once } from "./once.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
+import { makePeers } from "./peer.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
-import { type Guard, openSession } from "./session.ts";
+import { openSession } from "./session.ts";
 import { listen } from "./socket.ts";
 import { ensureToken, keepToken } from "./token.ts";
 import { makeTurns } from "./turns.ts";
@@ -48,7 +51,7 @@ export interface DaemonOptions {
   readonly env: Environment;
   readonly home: string;
   readonly log: Log;
-  /** What `log` writes to. */
+  /** The output of `log`. */
   readonly output: LogOutput;
   readonly defects: Defects;
   /** Waits until the daemon that runs gives its place up; `check` throws where this version could not take it. */
@@ -68,6 +71,8 @@ export const runDaemon = (options: DaemonOptions): Effect.Effect<void, HoldfastE
 const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
+    // Now, while the client that has started it lives: it may be killed with its agent while this daemon waits for the lock.
+    const startedBy = lineageOf(process.ppid, process.pid) ?? [];
     const path = socketPath(stateDir, process.getuid?.() ?? 0);
     yield* prepareDirectories(stateDir, path);
     const own: DaemonFile = {
@@ -112,6 +117,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       defects: options.defects,
       onTick: watchdog.ticked,
     });
+    // An agent that is ended by a stop of the daemon must not undo that by starting the next one.
+    yield* runtime.permitStart(runtime.identifyIn(startedBy));
     // A boot takes its time, and has no ticks.
     watchdog.ticked();
     const connectionsMax = yield* atStart(() =>
@@ -128,7 +135,10 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       (aside) => Effect.sync(() => aside.close()),
     );
     const artifacts = yield* attempt(() => artifactsOfReplies(stateDir, options.env, offload));
-    const services: Services = {
+    const peers = makePeers(runtime.identify, (reason) =>
+      log("warn", "callers are known only by what they say of themselves", { reason }),
+    );
+    const services: Omit<Services, "caller"> = {
       runtime,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
@@ -140,12 +150,20 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         defects: options.defects.counted(),
         health: watchdog.health(),
         configuration_changed: registry.isOutdated?.() ?? false,
+        callers: peers.evidence(),
       }),
       shutdown: (agents, reason) =>
         Effect.suspend(() => {
           // A signal that comes while `daemon/stop` is at work changes nothing.
           if (!server.refuse(stopping)) return Effect.asVoid(Deferred.await(stopped));
-          return Effect.ensuring(runtime.shutdown(agents, reason), Deferred.succeed(stopped, reason));
+          let goesOn = false;
+          const served = Effect.tapError(runtime.shutdown(agents, reason), ({ code }) => {
+            // Its agents run, and nobody else would answer for them.
+            goesOn = code === "AGENTS_RUNNING";
+            return goesOn ? server.accept : Effect.void;
+          });
+          const told = Effect.suspend(() => (goesOn ? Effect.void : Deferred.succeed(stopped, reason)));
+          return Effect.ensuring(served, told);
         }),
     };
     crashPoint("boot-before-socket");
@@ -154,10 +172,11 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
       openSession(
         isTest ? judged(socket, output.inline_max_bytes) : socket,
         services,
+        peers.callerOf(socket),
         run,
         options.defects,
         guard,
-        turns,
+        turns.lane(),
       ),
     );
     facts = services.facts;
@@ -240,7 +259,7 @@ const holdLink = (
   return Effect.as(held, link);
 };
 
-/** What the state directory refuses stops the start in the system's own words; whatever else was thrown is a defect. */
+/** A refusal of the state directory stops the start in the system's own words; whatever else was thrown is a defect. */
 const atStart = <A>(body: () => A): Effect.Effect<A, HoldfastError> =>
   Effect.mapError(attempt(body), (error) =>
     error.code === "INTERNAL" && isOfTheSystem(error.cause)

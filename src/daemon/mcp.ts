@@ -1,11 +1,13 @@
-/** What `agent mcp …` does: the CLI of a kind is asked, with an environment that is built as for a spawn. No daemon is needed. */
-import { readFile } from "node:fs/promises";
+/** The work of `agent mcp …`: the CLI of a kind is asked, with an environment that is built as for a spawn. No daemon is needed. */
+
 import { type McpAsked, mcpArguments } from "../adapters/mcp.ts";
 import { runCaptured } from "../adapters/process/capture.ts";
 import { buildEnvironment } from "../adapters/process/environment.ts";
 import type { Registry } from "../adapters/registry.ts";
+import { SECRET_MAX_BYTES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { makeRedactor } from "../protocol/redact.ts";
+import { readSecretFile } from "../store/regular-file.ts";
 import { configuredRegistry } from "./configuration.ts";
 
 export interface McpCall {
@@ -51,7 +53,7 @@ export const askMcp = async (registry: Registry, call: Omit<McpCall, "stateDir">
     spec: { client_env, env, inherit_env: [], cwd },
     credentials: adapter.credentials,
     planned: {},
-    readFile: (path) => readFile(path, "utf8"),
+    readFile: readSecretFile(SECRET_MAX_BYTES),
   });
   const ran = await runCaptured({ argv: [binary, ...args], cwd, env: built.env, timeout_ms });
   const redact = makeRedactor(built.secrets);

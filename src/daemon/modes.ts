@@ -1,4 +1,4 @@
-/** Who may read what lies in a state directory: nobody but its owner (architecture §5). Used at a start and by the doctor. */
+/** Access to a state directory: nobody reads it but its owner (architecture §5). Used at a start and by the doctor. */
 import { chmodSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -24,7 +24,7 @@ export const exposedIn = (stateDir: string): readonly Exposed[] => {
   });
 };
 
-/** Closes to others what is ours; answers what was open. Where a file system knows no modes, it stays so. */
+/** Closes to others what is ours; answers what was open. A file system without modes stays so. */
 export const closeToOthers = (stateDir: string): readonly Exposed[] => {
   const exposed = exposedIn(stateDir).filter(({ how }) => how === "open");
   for (const { path, mode } of exposed) chmodSync(path, mode & 0o700);

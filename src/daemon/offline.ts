@@ -1,12 +1,13 @@
-/** What the `agent` command does to a state directory of which no daemon answers. Loaded when it is asked for: SQLite comes along. */
+/** The work that the `agent` command does to a state directory of which no daemon answers. Loaded when it is asked for: SQLite comes along. */
 import { join } from "node:path";
 import { Exporter } from "../protocol/run-events/export.ts";
 import { ExportCheck } from "../protocol/run-events/judged.ts";
+import { editedSentence } from "../store/edited.ts";
+import type { GcOptions, GcReport } from "../store/gc-report.ts";
 import { openLog } from "../store/log.ts";
-import { checkFile, lookAtFile } from "../store/offline.ts";
+import { checkFile, editedInFile, lookAtFile } from "../store/offline.ts";
 import type { CheckReport, EventLog } from "../store/port.ts";
 import { exportLines } from "../store/retention/export.ts";
-import type { GcOptions, GcReport } from "../store/retention/gc.ts";
 import { vacuumFile } from "../store/vacuum.ts";
 import { acquireLock } from "./lock.ts";
 
@@ -42,6 +43,11 @@ const underLock = <A>(
   });
 
 export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
+/** The fault of rows that the records of the log do not give, in one sentence. */
+export const edited = (stateDir: string): string | undefined => {
+  const [first, ...others] = editedInFile(fileOf(stateDir));
+  return first === undefined ? undefined : editedSentence(first, others.length);
+};
 export const look = (stateDir: string) => lookAtFile(fileOf(stateDir));
 
 export const rebuild = (stateDir: string, version: string) =>
@@ -50,7 +56,7 @@ export const rebuild = (stateDir: string, version: string) =>
 export const gc = (stateDir: string, version: string, options: GcOptions) =>
   underLock(stateDir, version, (log) => log.gc(options));
 
-/** What a gc leaves: the free pages. Answers what it has come to after both. */
+/** The rest of a gc: the free pages. Answers what it has come to after both. */
 export const vacuum = (stateDir: string, version: string, report: GcReport): Promise<GcReport> =>
   lockedWhile(stateDir, version, () => {
     const freed = vacuumFile(fileOf(stateDir));

@@ -4,11 +4,11 @@
  * the log.
  */
 import { Deferred, Effect, Exit } from "effect";
+import { IDEMPOTENCY_KEYS_MAX } from "../base/limits.ts";
 import { canonicalDigest } from "../protocol/canonical-json.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import { IDEMPOTENCY_KEYS_MAX } from "../protocol/limits.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import { keyReused } from "../supervisor/idempotency.ts";
+import { keyReused } from "../runtime/commands/idempotency.ts";
 
 type Answer = Outcome<object>;
 
@@ -43,7 +43,7 @@ export class Once {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > IDEMPOTENCY_KEYS_MAX) this.#kept.delete(oldest as string);
     return Effect.onExit(effect, (exit) => {
-      // What failed and did nothing may be tried again under its key.
+      // A request that failed and did nothing may be tried again under its key.
       if (Exit.isFailure(exit)) this.#kept.delete(key);
       return Deferred.done(answer, exit as Exit.Exit<Answer, HoldfastError>);
     });

@@ -1,5 +1,5 @@
 /** One page of a fleet. It is told by ids alone, so that workers may start and end between two pages and none is shown twice. */
-import type { WorkerView } from "../supervisor/facade.ts";
+import type { WorkerView } from "../runtime/api.ts";
 import type { Replies } from "./replies.ts";
 
 export const pageOf = (

@@ -1,10 +1,10 @@
 /**
- * Where a daemon lives on disk (architecture §8), as pure functions of the environment. A state directory has one
+ * The places of a daemon on disk (architecture §8), as pure functions of the environment. A state directory has one
  * socket, inside it, so a client can never reach the daemon of another state directory. The place that other programs
  * look in, `$XDG_RUNTIME_DIR/holdfast/agent.sock`, is a link to the socket of the default state directory.
  */
 import { isAbsolute, join, resolve } from "node:path";
-import { SOCKET_PATH_MAX_BYTES } from "../protocol/limits.ts";
+import { SOCKET_PATH_MAX_BYTES } from "../base/limits.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,7 +19,7 @@ export const stateDirectory = (env: Environment, home: string, cwd: string): str
 };
 
 /**
- * The socket of a state directory. Where its path is longer than `sockaddr_un` holds, a short one in a directory of
+ * The socket of a state directory. If its path is longer than `sockaddr_un` holds, a short one in a directory of
  * the user's own under /tmp: not `TMPDIR`, which may itself be long and differ between a client and its daemon.
  */
 export const socketPath = (stateDir: string, uid: number): string => {
@@ -30,7 +30,7 @@ export const socketPath = (stateDir: string, uid: number): string => {
   return join(`/tmp/holdfast-${uid}`, `${hash("sha256", stateDir).slice(0, 16)}.sock`);
 };
 
-/** Where the documented link to the socket goes; undefined unless `stateDir` is the default one and a runtime directory is set. */
+/** The place to which the documented link to the socket goes; undefined unless `stateDir` is the default one and a runtime directory is set. */
 export const runtimeLink = (stateDir: string, env: Environment, home: string): string | undefined => {
   const runtimeDir = absolute(env.XDG_RUNTIME_DIR);
   if (runtimeDir === undefined || env.HOLDFAST_HOME || stateDir !== stateDirectory(env, home, "/"))
@@ -38,7 +38,7 @@ export const runtimeLink = (stateDir: string, env: Environment, home: string): s
   return join(runtimeDir, "holdfast", "agent.sock");
 };
 
-/** What users add and allow (docs/daemon.md, Configuration). */
+/** The configuration of the user (docs/daemon.md, Configuration). */
 export const configurationPath = (stateDir: string): string => join(stateDir, "config.yaml");
 export const daemonFilePath = (stateDir: string): string => join(stateDir, "daemon.json");
 /** There while the daemon's loop or tick does not run (watchdog.ts). */

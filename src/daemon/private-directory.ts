@@ -1,5 +1,5 @@
 /** Directories that only their owner may enter: the state directory, and the short one for sockets under /tmp. */
-import { chmodSync, existsSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
 
@@ -26,14 +26,38 @@ const makeDirectories = (path: string): void => {
   }
 };
 
-/** Create `path` with mode 0700, or take an own one and close it to others. Fails with PERMISSION_DENIED. */
+/** Names of files that Holdfast keeps in a state directory, or in a directory of sockets. A `config.yaml` may be there before all else. */
+const OURS =
+  /^(holdfast\.(?!ya?ml$).*|daemon\.[a-z0-9.-]+|\.doctor-\d+|agent\.sock|[0-9a-f]{16}\.sock|runs|cas|worktrees|archive.*|config\.yaml)$/;
+
+/** Holdfast made it, or it was made for Holdfast alone: nobody else has anything in it. */
+const isOurs = (path: string): boolean => {
+  const names = readdirSync(path);
+  return names.includes("holdfast.db") || names.every((name) => OURS.test(name));
+};
+
+const open = (path: string, mode: number): HoldfastError =>
+  new HoldfastError(
+    "PERMISSION_DENIED",
+    `The directory ${path} lets others in (mode ${(mode & 0o777).toString(8)}) and holds files that are not Holdfast's.`,
+    {
+      suggestion: `Name a directory of its own as state directory; or close this one yourself: chmod 700 ${path}`,
+    },
+  );
+
+/**
+ * Creates `path` with mode 0700, or takes an own one. One that others may enter is closed to them only where it is Holdfast's: to
+ * close somebody's working directory would take it away from the programs that read it. Fails with PERMISSION_DENIED.
+ */
 export const ensurePrivateDirectory = (path: string): void => {
   try {
     makeDirectories(path);
     const stats = statSync(path);
     const why = fault(stats);
     if (why !== undefined) throw denied(path, why);
-    if ((stats.mode & 0o077) !== 0) chmodSync(path, 0o700);
+    if ((stats.mode & 0o077) === 0) return;
+    if (!isOurs(path)) throw open(path, stats.mode);
+    chmodSync(path, 0o700);
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause;
     throw denied(path, `cannot be used: ${(cause as Error).message}`, cause);

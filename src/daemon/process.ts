@@ -1,8 +1,8 @@
 /** Runs a daemon as this process: its signals, its uncaught errors, its exit code. */
 import { constants, homedir } from "node:os";
 import { Cause, Effect, Exit } from "effect";
+import { makeDefects } from "../actors/defects.ts";
 import { asHoldfastError } from "../protocol/errors.ts";
-import { makeDefects } from "../supervisor/defects.ts";
 import { makeLog, textOf } from "./log.ts";
 import { logOutput } from "./log-output.ts";
 import { type DaemonOptions, runDaemon } from "./main.ts";

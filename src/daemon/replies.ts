@@ -1,8 +1,8 @@
-/** What each command answers as the `data` of its terminal `ok` envelope (an object, protocol-v1.txt), for handlers and clients alike. */
+/** The answer of each command: the `data` of its terminal `ok` envelope (an object, protocol-v1.txt), for handlers and clients alike. */
 
 import type { Effect } from "effect";
+import type { DefectCount } from "../actors/defects.ts";
 import type { RequestName } from "../protocol/requests.ts";
-import type { DefectCount } from "../supervisor/defects.ts";
 import type {
   AppliedReply,
   ChangesReply,
@@ -17,10 +17,10 @@ import type {
   WhyReply,
   WorkerInfo,
   WorkerView,
-} from "../supervisor/facade.ts";
-import type { ApprovalsReply, ApprovedReply } from "../supervisor/replies.ts";
-import type { HelloReply } from "./handlers/hello.ts";
+} from "../runtime/api.ts";
+import type { ApprovalsReply, ApprovedReply } from "../runtime/replies.ts";
 import type { LoopLag } from "./health.ts";
+import type { CallerEvidence } from "./peer.ts";
 import type { HealthFacts } from "./watchdog.ts";
 
 type Success<M extends keyof RuntimeApi> = RuntimeApi[M] extends (
@@ -34,9 +34,11 @@ export interface DaemonStatus extends RuntimeStatus {
   readonly connections: number;
   readonly requests_in_flight: number;
   readonly loop_lag_ms: LoopLag;
-  /** What was thrown where nothing may be, since the daemon started. */
+  /** Errors that were thrown where none may be, since the daemon started. */
   readonly defects: DefectCount;
   readonly health: HealthFacts;
+  /** How callers are told apart. */
+  readonly callers: CallerEvidence;
   /** config.yaml is not what the daemon has read. */
   readonly configuration_changed: boolean;
 }
@@ -92,4 +94,13 @@ export interface Replies extends Record<RequestName, object> {
   "db/check": Success<"check">;
   "db/rebuild": Success<"rebuild">;
   "db/gc": Success<"gc">;
+}
+
+export interface HelloReply {
+  readonly version: number;
+  readonly profiles: readonly string[];
+  readonly commands: readonly RequestName[];
+  /** Bounds of requests and answers, by the names that the contract gives them. */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly daemon: { readonly version: string; readonly store_id: string; readonly epoch: string };
 }

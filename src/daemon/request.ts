@@ -2,18 +2,24 @@
  * One request line of the socket (architecture §7), checked: the frame first, then the command's own data. All problems of a
  * request are told at once. Pure.
  */
+
 import * as z from "zod";
-import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
-import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import {
   REPLY_MAX_BYTES,
   REQUEST_ID_MAX_CHARS,
   REQUEST_MAX_DEPTH,
+  RUN_MARKER_MAX_CHARS,
   TOKEN_MAX_CHARS,
-} from "../protocol/limits.ts";
+} from "../base/limits.ts";
+import { nearest } from "../base/suggest.ts";
+import { PROFILES } from "../commands/profiles.ts";
+import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
+import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
+import { COMMAND_FORM } from "../protocol/forms.ts";
+import { problemsOf } from "../protocol/problems.ts";
+import { isTellable } from "../protocol/redact.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
-import { nearest } from "../protocol/suggest.ts";
-import { COMMAND_FORM } from "../protocol/validate/forms.ts";
+import { duplicateIn } from "../protocol/validate/json.ts";
 
 export type CommandRequest = {
   readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };
@@ -29,15 +35,22 @@ export type Parsed =
       readonly head: EnvelopeHead;
       readonly request: CommandRequest | CancelRequest;
       readonly token?: string | undefined;
-      /** What the client takes in an envelope; INLINE_MAX_BYTES where it does not say. */
+      /** The marker of the run from within which the client asks, as it says. */
+      readonly run?: string | undefined;
+      /** The bytes that the client takes in an envelope; INLINE_MAX_BYTES where it does not say. */
       readonly inline_max_bytes?: number | undefined;
     }
   | { readonly head: EnvelopeHead; readonly error: HoldfastError };
 
 /** The command of an answer to something that named none. */
-export const UNREADABLE: EnvelopeHead = { command: "request/read" };
+export const UNREADABLE: EnvelopeHead = { command: "request/read", profiles: PROFILES };
 
 const id = z.string().min(1).max(REQUEST_ID_MAX_CHARS);
+/** Answers repeat it as it is. */
+const requestId = id.refine(
+  isTellable,
+  "an id is repeated as it is, and this one looks like a secret: choose another",
+);
 /** Unknown members beside these are let pass, so that a newer client can talk to an older daemon. */
 const Frame = z.object({
   version: z.literal(1),
@@ -46,9 +59,10 @@ const Frame = z.object({
   data: z.record(z.string(), z.unknown()).default({}),
   meta: z
     .object({
-      request_id: id.optional(),
+      request_id: requestId.optional(),
       trace_id: id.optional(),
       token: z.string().max(TOKEN_MAX_CHARS).optional(),
+      run: z.string().max(RUN_MARKER_MAX_CHARS).optional(),
       inline_max_bytes: z.int().min(0).max(REPLY_MAX_BYTES).optional(),
     })
     .default({}),
@@ -69,8 +83,10 @@ export const parseRequest = (line: Buffer): Parsed => {
       ),
     };
   let json: unknown;
+  let text: string;
   try {
-    json = JSON.parse(utf8.decode(line));
+    text = utf8.decode(line);
+    json = JSON.parse(text);
   } catch (cause) {
     return {
       head: UNREADABLE,
@@ -80,6 +96,15 @@ export const parseRequest = (line: Buffer): Parsed => {
       }),
     };
   }
+  // Readers differ in which of two they take, so none is taken.
+  const twice = duplicateIn(text);
+  if (twice !== undefined)
+    return {
+      head: UNREADABLE,
+      error: new HoldfastError("ENVELOPE_INVALID", `The request has the member ${twice} twice.`, {
+        phase: "validation",
+      }),
+    };
   const frame = Frame.safeParse(json);
   if (!frame.success) {
     return {
@@ -88,8 +113,8 @@ export const parseRequest = (line: Buffer): Parsed => {
     };
   }
   const { command, data } = frame.data;
-  const { token, inline_max_bytes, ...meta } = frame.data.meta;
-  const head: EnvelopeHead = { command, ...meta };
+  const { token, run, inline_max_bytes, ...meta } = frame.data.meta;
+  const head: EnvelopeHead = { command, profiles: PROFILES, ...meta };
   if (command !== "request/cancel" && !isRequestName(command))
     return { head, error: unknownCommand(command) };
   const checked = (command === "request/cancel" ? Cancel : Requests[command]).safeParse(data);
@@ -98,6 +123,7 @@ export const parseRequest = (line: Buffer): Parsed => {
   return {
     head,
     token,
+    run,
     inline_max_bytes,
     request: { name: command, data: checked.data } as CommandRequest | CancelRequest,
   };
@@ -140,9 +166,7 @@ const invalid = (
   sentence: string,
   error: z.ZodError,
 ): HoldfastError => {
-  const problems = error.issues.map(
-    (issue) => `${issue.path.length === 0 ? "" : `${issue.path.join(".")}: `}${issue.message}`,
-  );
+  const problems = problemsOf(error);
   return new HoldfastError(
     code,
     problems.length === 1 ? `${sentence.slice(0, -1)}: ${problems[0]}.` : sentence,
@@ -165,9 +189,12 @@ const headOf = (json: unknown): EnvelopeHead => {
     .object({
       command: Frame.shape.command.catch(UNREADABLE.command),
       meta: z
-        .object({ request_id: id.optional().catch(undefined), trace_id: id.optional().catch(undefined) })
+        .object({
+          request_id: requestId.optional().catch(undefined),
+          trace_id: id.optional().catch(undefined),
+        })
         .catch({}),
     })
     .safeParse(json);
-  return loose.success ? { command: loose.data.command, ...loose.data.meta } : UNREADABLE;
+  return loose.success ? { ...UNREADABLE, command: loose.data.command, ...loose.data.meta } : UNREADABLE;
 };

@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { START_ROOM_BYTES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { START_ROOM_BYTES } from "../protocol/limits.ts";
 
 const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Throws DISK_FULL or STORE_FAILED. What it writes is removed at once, or where it is killed, by the next daemon (`leftovers.ts`). */
+/** Throws DISK_FULL or STORE_FAILED. Its file is removed at once, or where it is killed, by the next daemon (`leftovers.ts`). */
 export const refuseWithoutRoom = (stateDir: string, bytes = START_ROOM_BYTES): void => {
   const path = join(stateDir, `daemon.room.${process.pid}`);
   try {

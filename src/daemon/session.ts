@@ -4,21 +4,10 @@
  * which its streams wait and its requests are no longer read (promise R15). A defect of a handler is answered with
  * INTERNAL, logged, and ends nothing else (promise R36).
  */
-import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { Cause, Effect, Exit, type Fiber } from "effect";
-import { crashPoint } from "../protocol/crash-point.ts";
-import {
-  type EnvelopeHead,
-  type EnvelopeTime,
-  encodeEnvelope,
-  progressEnvelope,
-  progressFrame,
-  progressLine,
-  terminalEnvelope,
-} from "../protocol/envelope-v1.ts";
-import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
-import { newId } from "../protocol/ids.ts";
+import type { Defects } from "../actors/defects.ts";
+import { crashPoint } from "../base/crash-point.ts";
 import {
   REQUEST_LINE_MAX_MS,
   REQUEST_MAX_BYTES,
@@ -27,31 +16,42 @@ import {
   REQUESTS_IN_FLIGHT_MAX,
   WATCHER_BUFFER_MAX_BYTES,
   WATCHER_CHUNK_CHARS,
-} from "../protocol/limits.ts";
+} from "../base/limits.ts";
+import type { Caller } from "../protocol/caller.ts";
+import {
+  type EnvelopeHead,
+  encodeEnvelope,
+  progressEnvelope,
+  progressFrame,
+  progressLine,
+  terminalEnvelope,
+} from "../protocol/envelope-v1.ts";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
 import { failure, type Outcome, success } from "../protocol/outcome.ts";
 import type { RequestName } from "../protocol/requests.ts";
-import type { Defects } from "../supervisor/defects.ts";
+import { cancelledByClient, timeSince } from "./answers.ts";
+import { farewell } from "./farewell.ts";
+import { type Guard, isSameToken } from "./guard.ts";
 import type { Emit, Handler, Services } from "./handlers/handler.ts";
 import { HANDLERS } from "./handlers/index.ts";
 import { type Line, makeLineSplitter } from "./line-splitter.ts";
 import { type CommandRequest, invalidRequest, parseRequest, UNREADABLE } from "./request.ts";
-import type { Turns } from "./turns.ts";
+import type { Lane } from "./turns.ts";
 
 /** Starts a fiber that lives at most as long as the daemon. */
 export type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
 
 export interface Session {
   inFlight(): number;
-  /** Answer new requests with `reason`; those in flight go on. */
-  refuse(reason: HoldfastError): void;
+  /** Answer new requests with `reason`, or serve them again; those in flight go on. */
+  refuse(reason: HoldfastError | undefined): void;
+  /** Since when nothing was asked or answered, in monotonic milliseconds; undefined while a request is. */
+  idleSince(): number | undefined;
+  /** Says why, and hangs up. */
+  giveWay(reason: HoldfastError): void;
   /** Refuse new requests, end what is open, let the others be answered, then close. */
   drain(reason: HoldfastError): void;
-}
-
-/** What a client must present before anything is done for it; undefined where the socket's modes keep others out. */
-export interface Guard {
-  readonly token: string;
-  readonly isNeeded: () => boolean;
 }
 
 interface InFlight {
@@ -66,34 +66,27 @@ interface InFlight {
 }
 
 interface Chunk {
-  /** Of its request. */
+  /** The id of its request. */
   readonly id: string;
   readonly text: string;
   readonly taken: () => void;
 }
 
-const cancelledByClient = (): HoldfastError =>
-  new HoldfastError("CANCELLED", "The client cancelled the request.");
-
-const isSame = (given: string, token: string): boolean => {
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
-  return a.length === b.length && timingSafeEqual(a, b);
-};
-
-const timeSince = (startedAt: number): EnvelopeTime => ({
-  now_ms: Date.now(),
-  duration_ms: performance.now() - startedAt,
-});
+/** No request: an empty line, also one that ends in CR LF. */
+const isBlank = (line: Buffer): boolean => line.length === 0 || (line.length === 1 && line[0] === CR);
+const CR = 0x0d;
 
 /** `socket` must have been made with allowHalfOpen: who closes its sending side still gets its answers. */
 export const openSession = (
   socket: Socket,
-  services: Services,
+  common: Omit<Services, "caller">,
+  callerOf: (claimed: string | undefined) => Caller,
   run: Run,
   defects: Defects,
   guard: Guard,
-  turns: Turns,
+  turns: Lane,
 ): Session => {
+  const services: Services = { ...common, caller: () => callerOf(claimed) };
   const inFlight = new Map<string, InFlight>();
   const lines = makeLineSplitter(REQUEST_MAX_BYTES);
   /** Chunks of streams that wait until the client has taken what came before. */
@@ -101,21 +94,26 @@ export const openSession = (
   /** Lines that wait until a request in flight has ended. */
   let held: Line[] = [];
   let authorised = !guard.isNeeded();
+  /** The marker of a run that the client says it has. */
+  let claimed: string | undefined;
   let mistakes = { since: 0, count: 0 };
   /** Runs while a line has begun and not ended, and we read. */
   let lineTimer: NodeJS.Timeout | undefined;
   let refusal: HoldfastError | undefined;
+  let activeAt = performance.now();
   let closing = false;
+  /** It was told why, and is closed once it has read that. */
+  let isTurnedOut = false;
   let isGathering = false;
   let isServing = false;
   /** Lines wait for the loop's next turn. */
   let isQueued = false;
 
   const closeWhenDone = (): void => {
-    if (closing && inFlight.size === 0 && held.length === 0) socket.destroySoon();
+    if (closing && !isTurnedOut && inFlight.size === 0 && held.length === 0) socket.destroySoon();
   };
 
-  /** What is answered in one turn goes out in one write. */
+  /** The answers of one turn go out in one write. */
   const gather = (): void => {
     if (isGathering) return;
     isGathering = true;
@@ -253,7 +251,9 @@ export const openSession = (
     const head: EnvelopeHead = { ...given, request_id: id };
     const error = refused(id);
     if (error !== undefined) {
-      answer(head, failure(error), startedAt);
+      // The id is that of the request in flight, which has its own terminal line to come.
+      const { request_id: _, ...anonymous } = head;
+      answer(inFlight.has(id) ? anonymous : head, failure(error), startedAt);
       return;
     }
     // The name chooses handler and data alike, which the type of the table cannot follow.
@@ -263,6 +263,7 @@ export const openSession = (
     const end = (line: string): void => {
       if (inFlight.get(id) !== entry) return;
       inFlight.delete(id);
+      activeAt = performance.now();
       silence(id);
       send(line);
       serve();
@@ -289,13 +290,14 @@ export const openSession = (
   /** Nothing is said to it any more but why. */
   const turnOut = (reason: HoldfastError): void => {
     held = [];
-    answer(UNREADABLE, failure(reason), performance.now());
     closing = true;
-    socket.destroySoon();
+    if (isTurnedOut) return;
+    isTurnedOut = true;
+    farewell(socket, lineOf(UNREADABLE, failure(reason), performance.now()));
   };
 
   const isAuthorised = (token: string | undefined): boolean => {
-    if (token !== undefined) authorised = isSame(token, guard.token);
+    if (token !== undefined) authorised = isSameToken(token, guard.token);
     if (!authorised)
       turnOut(new HoldfastError("NOT_AUTHORISED", "The token of this state directory was not presented."));
     return authorised;
@@ -321,8 +323,11 @@ export const openSession = (
     if ("error" in parsed) {
       if (authorised) mistaken(parsed.head, parsed.error, startedAt);
       else isAuthorised(undefined);
-    } else if (!isAuthorised(parsed.token)) return;
-    else if (parsed.request.name === "request/cancel") {
+      return;
+    }
+    if (!isAuthorised(parsed.token)) return;
+    claimed ??= parsed.run;
+    if (parsed.request.name === "request/cancel") {
       const { request_id } = parsed.request.data;
       answer(parsed.head, success({ request_id, cancelled: cancel(request_id) }), startedAt);
     } else
@@ -343,7 +348,7 @@ export const openSession = (
         }),
         performance.now(),
       );
-    else if (line.text.length > 0) defects.contain("reading a request", () => accept(line.text));
+    else if (!isBlank(line.text)) defects.contain("reading a request", () => accept(line.text));
   };
 
   /** Full, and one of those in flight will end by itself: what comes next waits for it, and is not refused. */
@@ -393,6 +398,7 @@ export const openSession = (
 
   socket.on("data", (bytes: Buffer) => {
     if (closing && refusal === undefined) return;
+    activeAt = performance.now();
     const whole = lines.push(bytes);
     // A line that ends lets the next one begin anew.
     if (whole.length > 0) {
@@ -406,7 +412,12 @@ export const openSession = (
     writeWaiting();
     serve();
   });
-  socket.on("end", () => close(cancelledByClient()));
+  socket.on("end", () => {
+    const last = lines.end();
+    if (last !== undefined) held.push(last);
+    serve();
+    close(cancelledByClient());
+  });
   // A client that goes away in the middle of a write; 'close' follows.
   socket.on("error", () => {});
   socket.on("close", () => {
@@ -422,6 +433,9 @@ export const openSession = (
     refuse: (reason) => {
       refusal = reason;
     },
+    idleSince: () =>
+      inFlight.size > 0 || held.length > 0 || closing || lines.isInside() ? undefined : activeAt,
+    giveWay: turnOut,
     drain: (reason) => {
       refusal = reason;
       close(reason);

@@ -1,13 +1,13 @@
 /**
- * The Unix socket of a daemon: mode 0600 in a directory 0700, a bounded number of connections. What a killed daemon or
- * somebody else left at its path is removed; that is safe only because the caller holds the lock of the state directory.
+ * The Unix socket of a daemon: mode 0600 in a directory 0700, a bounded number of connections. A file that a killed daemon or somebody else left at its path is removed; that is safe only because the caller holds the lock of the state directory.
  */
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { Effect, type Scope } from "effect";
+import { BACKLOG_MAX, CONNECTION_IDLE_MIN_MS, DAEMON_DRAIN_MS, FAREWELLS_MAX } from "../base/limits.ts";
 import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { BACKLOG_MAX, DAEMON_DRAIN_MS } from "../protocol/limits.ts";
+import { farewell } from "./farewell.ts";
 import { UNREADABLE } from "./request.ts";
 import type { Session } from "./session.ts";
 
@@ -18,6 +18,8 @@ export interface SocketServer {
   drain(reason: HoldfastError): Effect.Effect<void>;
   /** No new connections or requests from now on; requests in flight go on. False when that is so already. */
   refuse(reason: HoldfastError): boolean;
+  /** New connections and requests are taken again, after `refuse`. */
+  readonly accept: Effect.Effect<void, HoldfastError>;
   /** Listen anew where the socket is gone or is somebody else's; connections that are open go on. True when that was needed. */
   keep(): Effect.Effect<boolean, HoldfastError>;
 }
@@ -30,9 +32,31 @@ export const listen = (
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const sessions = new Map<Socket, Session>();
+    /** Clients that were turned away and may not have read why. */
+    const turnedAway = new Set<Socket>();
+    /** If all places are taken, the connection that was idle for longest gives way: clients that leak them lock nobody out. */
+    const makeRoom = (): boolean => {
+      let longest: { readonly socket: Socket; readonly session: Session; readonly since: number } | undefined;
+      for (const [socket, session] of sessions) {
+        const since = session.idleSince();
+        if (since !== undefined && since < (longest?.since ?? Number.POSITIVE_INFINITY))
+          longest = { socket, session, since };
+      }
+      if (longest === undefined || performance.now() - longest.since < CONNECTION_IDLE_MIN_MS) return false;
+      const { socket, session } = longest;
+      session.giveWay(
+        new HoldfastError(
+          "QUEUE_FULL",
+          `${sessions.size} connections were open, and this one was idle: another client has its place.`,
+        ),
+      );
+      sessions.delete(socket);
+      return true;
+    };
     const newServer = (): Server =>
       createServer({ allowHalfOpen: true }, (socket) => {
-        if (sessions.size >= connectionsMax) return turnAway(socket, sessions.size);
+        if (sessions.size >= connectionsMax && !makeRoom())
+          return turnAway(socket, sessions.size, turnedAway);
         socket.once("close", () => {
           sessions.delete(socket);
           if (sessions.size === 0) onEmpty?.();
@@ -48,7 +72,7 @@ export const listen = (
     };
     let bound = yield* Effect.acquireRelease(bind(server, path), () =>
       Effect.sync(() => {
-        for (const socket of sessions.keys()) socket.destroy();
+        for (const socket of [...sessions.keys(), ...turnedAway]) socket.destroy();
         close();
       }),
     );
@@ -61,6 +85,12 @@ export const listen = (
         for (const session of sessions.values()) session.refuse(reason);
         return true;
       },
+      accept: Effect.gen(function* () {
+        server = newServer();
+        bound = yield* bind(server, path);
+        isOpen = true;
+        for (const session of sessions.values()) session.refuse(undefined);
+      }),
       drain: (reason) =>
         Effect.callback<void>((resume) => {
           close();
@@ -87,11 +117,15 @@ const fileId = (path: string): string | undefined => {
   return stats?.isSocket() ? `${stats.dev}:${stats.ino}` : undefined;
 };
 
-const turnAway = (socket: Socket, open: number): void => {
-  socket.on("error", () => {});
+const turnAway = (socket: Socket, open: number, turnedAway: Set<Socket>): void => {
   const error = new HoldfastError("QUEUE_FULL", `${open} connections are open, and no more are taken.`);
-  socket.write(encodeEnvelope(errorEnvelope(UNREADABLE, { now_ms: Date.now(), duration_ms: 0 }, error)));
-  socket.destroySoon();
+  const line = encodeEnvelope(errorEnvelope(UNREADABLE, { now_ms: Date.now(), duration_ms: 0 }, error));
+  farewell(socket, line);
+  if (turnedAway.size >= FAREWELLS_MAX) socket.destroySoon();
+  else {
+    turnedAway.add(socket);
+    socket.once("close", () => turnedAway.delete(socket));
+  }
 };
 
 /** Answers which file is bound. */

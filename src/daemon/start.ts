@@ -5,19 +5,29 @@
  * starting processes that would lose, so nothing breaks where it is stale or stolen.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DAEMON_VARIABLE } from "../protocol/environment.ts";
-import { afterTries, ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
 import {
   DAEMON_LOG_MAX_BYTES,
   DAEMON_START_CLAIM_MS,
   DAEMON_START_POLL_MS,
   DAEMON_START_WAIT_MS,
-} from "../protocol/limits.ts";
+} from "../base/limits.ts";
+import { afterTries, ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
+import {
+  APPEND,
+  clearName,
+  openRegular,
+  REPLACE,
+  readRegular,
+  sizeOfRegular,
+  statAt,
+} from "../store/regular-file.ts";
+import { silentHolder } from "./lock-holder.ts";
 import { claimPath, daemonLogPath, type Environment } from "./paths.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
+import { refuseFromInside } from "./start-from-inside.ts";
 
 export interface StartOptions {
   readonly stateDir: string;
@@ -45,6 +55,7 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
       if (socket !== undefined) return socket;
       if (child === undefined && (claimed || takeClaim(claim))) {
         claimed = true;
+        refuseFromInside(stateDir);
         child = launch(stateDir, [process.execPath, bundle], [], env);
       }
       // It lost to a daemon that does not answer: one that is about to, or one that is just stopping.
@@ -57,7 +68,7 @@ export const startDaemon = async ({ stateDir, bundle, env, connect }: StartOptio
     if (claimed) rmSync(claim, { force: true });
   }
   const silent = `The daemon of ${stateDir} did not answer within ${DAEMON_START_WAIT_MS / 1000} s.`;
-  throw afterTries(down(stateDir, silent), tries, DAEMON_START_POLL_MS);
+  throw afterTries(silentHolder(stateDir) ?? down(stateDir, silent), tries, DAEMON_START_POLL_MS);
 };
 
 /** Its last line is one of its log, which has a sentence and the next step, or what Node said. */
@@ -81,7 +92,8 @@ const down = (stateDir: string, message: string): HoldfastError =>
 /** Keeps others from starting a daemon for a moment; they wait for one. Answers the way to give the claim back. */
 export const claimStart = (stateDir: string): (() => void) => {
   const path = claimPath(stateDir);
-  writeFileSync(path, "", { mode: 0o600 });
+  clearName(path);
+  closeSync(openRegular(path, REPLACE, 0o600));
   return () => rmSync(path, { force: true });
 };
 
@@ -91,9 +103,10 @@ const takeClaim = (path: string): boolean => {
     return true;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    const claimed = statSync(path, { throwIfNoEntry: false });
-    // Whoever claimed it was killed: the next look takes it.
-    if (claimed !== undefined && Date.now() - claimed.mtimeMs > DAEMON_START_CLAIM_MS)
+    clearName(path);
+    const claimed = statAt(path);
+    // Whoever claimed it was killed: the next look takes it. One of the future is nobody's.
+    if (claimed !== undefined && Math.abs(Date.now() - claimed.mtimeMs) > DAEMON_START_CLAIM_MS)
       rmSync(path, { force: true });
     return false;
   }
@@ -102,7 +115,7 @@ const takeClaim = (path: string): boolean => {
 export interface StartedDaemon {
   /** True once it has ended because another daemon has the state directory. */
   lost(): boolean;
-  /** What it said last, once it has ended for another reason. */
+  /** Its last words, once it has ended for another reason. */
   failed(): string | undefined;
   /** All that it has said. */
   said(): string;
@@ -118,19 +131,19 @@ export const launch = (
   env: Environment,
 ): StartedDaemon => {
   const path = daemonLogPath(stateDir);
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const size = sizeOfRegular(path);
   if (size > DAEMON_LOG_MAX_BYTES) renameSync(path, `${path}.1`);
-  const log = openSync(path, "a", 0o600);
+  clearName(path);
+  const log = openRegular(path, APPEND, 0o600);
   let child: ChildProcess;
   let lost = false;
   let failure: string | undefined;
   try {
-    // Its own session, no marker of a run, and the daemon's mark before all else (process-table.ts): an agent that starts
-    // the daemon and is then killed does not take it along.
+    // Its own session and no marker of a run: an agent that starts the daemon and is then killed does not take it along.
     child = spawn(node, [program, "--state-dir", stateDir, ...flags], {
       cwd: "/",
       detached: true,
-      env: { [DAEMON_VARIABLE]: "1", ...daemonEnvironment(env) },
+      env: daemonEnvironment(env),
       stdio: ["ignore", log, log],
     });
     child.once("error", (cause) => {
@@ -152,9 +165,9 @@ export const launch = (
   };
 };
 
-/** What a log has after byte `from`; all of it when the file is shorter (it was put aside). */
+/** The text that a log has after byte `from`; all of it when the file is shorter (it was put aside). A start says less than the log's bound. */
 const textAfter = (path: string, from: number): string => {
-  const bytes = readFileSync(path);
+  const bytes = readRegular(path, 2 * DAEMON_LOG_MAX_BYTES) ?? Buffer.of();
   return bytes.subarray(from > bytes.length ? 0 : from).toString("utf8");
 };
 

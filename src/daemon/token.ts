@@ -2,16 +2,17 @@
  * The token of a state directory: 32 random bytes in a file 0600, made once with O_EXCL. A client presents it in
  * `meta.token` of its first request. It is asked for where modes do not keep others from the socket (decision 0018).
  */
-import { lstatSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
+import { readRegular } from "../store/regular-file.ts";
 
 const tokenPath = (stateDir: string): string => join(stateDir, "daemon.token");
 
 /** undefined where there is none, or it is not for this user. */
 export const readToken = (stateDir: string): string | undefined => {
   try {
-    return readFileSync(tokenPath(stateDir), "utf8").trim() || undefined;
+    return readRegular(tokenPath(stateDir))?.toString("utf8").trim() || undefined;
   } catch {
     return undefined;
   }

@@ -1,20 +1,28 @@
 /**
  * How much of one turn of the event loop requests may take, all connections together: ten thousand at once are answered in
- * slices, and the supervision's ticks and timers come in between (promise R15). In the order in which they came.
+ * slices, and the supervision's ticks and timers come in between (promise R15). Connections take turns, a request each, so that
+ * one with hundreds of requests delays another by one of them; the requests of one connection are done in their order.
  */
-import { REQUESTS_SLICE_MS } from "../protocol/limits.ts";
+import { REQUESTS_SLICE_MS } from "../base/limits.ts";
 
-export interface Turns {
+/** The requests of one connection. */
+export interface Lane {
   /** Done after the caller, in this turn where it has time left. */
   add(work: () => void): void;
   /** Nothing more is begun in this turn. */
   isOver(): boolean;
 }
 
+export interface Turns {
+  /** One for each connection. A lane with nothing to do costs nothing. */
+  lane(): Lane;
+}
+
+type Queue = (() => void)[];
+
 export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => unknown): Turns => {
-  let queue: (() => void)[] = [];
-  /** How far the queue has been served. */
-  let served = 0;
+  /** Lanes that have something to do, the next one first. */
+  let busy: Queue[] = [];
   let begun: number | undefined;
   let scheduled = false;
 
@@ -32,22 +40,39 @@ export const makeTurns = (nowMs: () => number, nextTurn: (work: () => void) => u
 
   const serve = (): void => {
     scheduled = false;
-    while (served < queue.length && !isOver()) {
-      // Counted before it begins: one that throws is not done again, and the next turn goes on behind it.
-      served += 1;
-      queue[served - 1]?.();
+    while (busy.length > 0 && !isOver()) {
+      // One request of each lane is a round; what a round adds comes in the next one.
+      const round = busy;
+      busy = [];
+      let at = 0;
+      try {
+        while (at < round.length && !isOver()) serveOne(round[at++]!);
+      } finally {
+        busy = [...round.slice(at), ...busy];
+      }
     }
-    queue = queue.slice(served);
-    served = 0;
+  };
+
+  /** The lane goes to the end of the line before its work is done: work that throws is not done again, and holds up nobody. */
+  const serveOne = (queue: Queue): void => {
+    const work = queue.shift();
+    if (queue.length > 0) busy.push(queue);
+    work?.();
   };
 
   return {
-    isOver,
-    add: (work) => {
-      queue.push(work);
-      if (scheduled || isOver()) return;
-      scheduled = true;
-      queueMicrotask(serve);
+    lane: () => {
+      const queue: Queue = [];
+      return {
+        isOver,
+        add: (work) => {
+          queue.push(work);
+          if (queue.length === 1) busy.push(queue);
+          if (scheduled || isOver()) return;
+          scheduled = true;
+          queueMicrotask(serve);
+        },
+      };
     },
   };
 };

@@ -2,9 +2,10 @@
  * The watchdog's own thread (promise R37): it sees that the event loop does not run, when nothing on that loop can. It
  * writes what it knows to daemon.log and to `daemon.stalled`, which a client reads when nobody answers it.
  */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { workerData } from "node:worker_threads";
-import { BEAT_PERIOD_MS, BEATS_MISSED_MAX, CLOCK_TICK_MS } from "../protocol/limits.ts";
+import { BEAT_PERIOD_MS, BEATS_MISSED_MAX, CLOCK_TICK_MS } from "../base/limits.ts";
+import { replaceFile } from "../store/replace-file.ts";
 import { descriptorOf, tryToWrite } from "./log-output.ts";
 import type { Stalled, Watched } from "./watchdog.ts";
 
@@ -26,7 +27,7 @@ const log = (level: "error" | "warn", message: string, told: object): void =>
     `${JSON.stringify({ ts: new Date().toISOString(), level, message, ...told })}\n`,
   );
 
-/** Of the main thread, as the kernel sees it: R is at work, D waits for a disk, S for something else. */
+/** The state of the main thread, as the kernel sees it: R is at work, D waits for a disk, S for something else. */
 const mainThread = (): string | undefined => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/stat`, "latin1").split(") ").at(-1)?.[0];
@@ -46,7 +47,7 @@ const known = (): unknown => {
 
 const write = (stalled: Stalled): void => {
   try {
-    writeFileSync(file, `${JSON.stringify(stalled)}\n`, { mode: 0o600 });
+    replaceFile(file, `${JSON.stringify(stalled)}\n`);
   } catch {
     // The log has been told.
   }

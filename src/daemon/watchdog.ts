@@ -12,14 +12,14 @@ import {
   CLOCK_TICK_MS,
   WATCHDOG_FACTS_MAX_BYTES,
   WATCHDOG_HEAP_MAX_MIB,
-} from "../protocol/limits.ts";
+} from "../base/limits.ts";
 import { stalledFilePath } from "./paths.ts";
 
-/** What the thread is given. */
+/** The data that the thread is given. */
 export interface Watched {
   readonly pid: number;
   readonly file: string;
-  /** Where daemon.log is written to. */
+  /** The file of daemon.log. */
   readonly log: Int32Array;
   /** Monotonic nanoseconds: of the loop's last beat, and of the supervisor's last tick. */
   readonly beats: SharedArrayBuffer;

@@ -1,7 +1,7 @@
 /** The universal AgentEvent of agent-event.txt: exactly six fields, each bounded. `bounds.ts` enforces the bounds. */
 import * as z from "zod";
-import { CHANNEL_MAX_BYTES, DATA_MAX_BYTES, MESSAGE_MAX_BYTES, TEXT_MAX_BYTES } from "./limits.ts";
-import { AGENT_KIND_FORM, EVENT_KINDS } from "./validate/forms.ts";
+import { CHANNEL_MAX_BYTES, DATA_MAX_BYTES, MESSAGE_MAX_BYTES, TEXT_MAX_BYTES } from "../base/limits.ts";
+import { AGENT_KIND_FORM, EVENT_KINDS } from "./forms.ts";
 
 /** agent-event notes A.1: an open, string-backed set. */
 export const AgentKind = z

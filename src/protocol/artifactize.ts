@@ -1,22 +1,21 @@
 /**
  * Data of a Protocol v1 envelope that is over the inline limit moves to an artifact; the envelope has its summary and its digest
- * (protocol-v1.txt, Artifactization). What is over the capture limit is refused: EOUTPUT_TOO_LARGE. Where artifacts are kept is the
- * caller's matter; where they cannot be, on a full disk say, a result is sent whole: a caller with too much is better off
+ * (protocol-v1.txt, Artifactization). A result that is over the capture limit is refused: EOUTPUT_TOO_LARGE. The caller decides the place of artifacts; if they cannot be kept, on a full disk say, a result is sent whole: a caller with too much is better off
  * than one with nothing, and the one who looks for what fills the disk needs the list most. A record is in the log, where it can be read.
  */
 
-import { parseSize } from "./durations.ts";
-import { dataOf } from "./envelope-v1.ts";
-import { asHoldfastError, HoldfastError } from "./errors.ts";
+import { parseSize } from "../base/durations.ts";
 import {
   CAPTURE_MAX_BYTES,
   INLINE_MAX_BYTES,
   RAW_INLINE_MIN_BYTES,
   RAW_REPLY_REST_BYTES,
   REPLY_MAX_BYTES,
-} from "./limits.ts";
+} from "../base/limits.ts";
+import { dataOf } from "./envelope-v1.ts";
+import { asHoldfastError, HoldfastError } from "./errors.ts";
 import { failure, type Outcome } from "./outcome.ts";
-import { redactText, redactValue } from "./redact.ts";
+import { holdsBytes, redactText, redactValue } from "./redact.ts";
 import { type Summary, summaryOfJson } from "./summary.ts";
 
 export interface OutputLimits {
@@ -42,7 +41,7 @@ export interface Artifactizer {
     inlineMax?: number,
     around?: string,
   ): Outcome<object> | Promise<Outcome<object>>;
-  /** What stands in a progress line for a record, given as its JSON; undefined where the record has room itself. Never fails. */
+  /** The stand-in of a record in a progress line, given as its JSON; undefined where the record has room itself. Never fails. */
   record(json: string, inlineMax?: number): Promise<object> | undefined;
 }
 
@@ -55,10 +54,6 @@ export interface Artifactized {
 /** How many bytes of what nobody has masked go into an envelope with so much room: they never become an artifact, so the reader takes them in slices. */
 export const bytesInline = (inlineMax: number): number =>
   Math.max(RAW_INLINE_MIN_BYTES, Math.floor((inlineMax - RAW_REPLY_REST_BYTES) / 4) * 3);
-
-/** Secrets in bytes cannot be seen, and artifacts hold none. */
-const holdsBytes = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "base64" in value;
 
 const isOver = (json: string, bytes: number): boolean =>
   // A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting.
@@ -77,7 +72,7 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
 
   const tooLarge = (outcome: Outcome<object>, size_bytes: number): Outcome<object> => {
     const { warnings = [] } = outcome;
-    // What it came to is not hidden by how much was to be said about it.
+    // Its outcome is not hidden by how much was to be said about it.
     const error = outcome.ok
       ? new HoldfastError(
           "CAPTURE_TOO_LARGE",

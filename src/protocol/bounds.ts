@@ -1,10 +1,9 @@
 /**
  * Enforces the bounds of agent-event.txt (Constraints; Enforcement behavior) on what an adapter made of an agent's output.
  * Nothing unbounded passes: a channel is dropped, a message cut, data replaced, and the text of a TextOutput split without
- * loss. All lengths are bytes of UTF-8. What is within its bounds is returned as it is, the same object.
+ * loss. All lengths are bytes of UTF-8. A value that is within its bounds is returned as it is, the same object.
  */
-import type { AgentEvent } from "./agent-event.ts";
-import type { AgentCompletion } from "./completion.ts";
+
 import {
   CHANNEL_MAX_BYTES,
   DATA_MAX_BYTES,
@@ -12,7 +11,9 @@ import {
   FINAL_TEXT_MAX_BYTES,
   MESSAGE_MAX_BYTES,
   TEXT_MAX_BYTES,
-} from "./limits.ts";
+} from "../base/limits.ts";
+import type { AgentEvent } from "./agent-event.ts";
+import type { AgentCompletion } from "./completion.ts";
 
 type Data = NonNullable<AgentEvent["data"]> | null;
 
@@ -37,7 +38,7 @@ const prefixUnits = (text: string, maxBytes: number): number => {
     room -= Buffer.byteLength(text.slice(units, end));
     units = end;
   }
-  // What is left is less than 6 bytes, which may still hold a pair, or a few short ones.
+  // The rest is less than 6 bytes, which may still hold a pair, or a few short ones.
   for (const point of text.slice(units, units + 6)) {
     room -= Buffer.byteLength(point);
     if (room < 0) break;
@@ -80,7 +81,7 @@ export const splitUtf8 = (text: string, maxBytes: number): string[] => {
 };
 
 /**
- * Data of at most 65,536 bytes of compact JSON, or `{"dropped":{"reason":"oversize"}}`. What JSON cannot say counts as oversize
+ * Data of at most 65,536 bytes of compact JSON, or `{"dropped":{"reason":"oversize"}}`. A value that JSON cannot say counts as oversize
  * (a cycle, a BigInt) or becomes what `JSON.stringify` makes of it (NaN is null). Lone surrogates become U+FFFD before
  * the count. Nesting is bounded too: DATA_MAX_DEPTH.
  */

@@ -1,8 +1,8 @@
 /** How one incarnation ended, as the adapter tells it (agent-event.txt, Completion payload bounds; notes A.1). */
 import * as z from "zod";
+import { DATA_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "../base/limits.ts";
+import type { WallTime } from "../base/wall-time.ts";
 import type { ErrorCode } from "./errors.ts";
-import { DATA_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "./limits.ts";
-import type { WallTime } from "./wall-time.ts";
 
 export const ProcessStatus = z.strictObject({
   /** Exit code as the shell reported it, null where nobody could know it. */

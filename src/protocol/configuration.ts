@@ -1,7 +1,7 @@
 /** The configuration of a daemon, `config.yaml` in its state directory: what users add, and what they allow. All of it may be absent. */
 import * as z from "zod";
+import { USER_ADAPTERS_MAX } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
-import { USER_ADAPTERS_MAX } from "./limits.ts";
 
 const absolute = (what: string) => z.string().regex(/^\//, `${what} is an absolute path`);
 
@@ -21,7 +21,7 @@ export const Configuration = z.strictObject({
   adapters: z.array(UserAdapter).max(USER_ADAPTERS_MAX).default([]),
   /** The program of a kind, by its name or a short one, where its variable names no other. */
   binaries: z.record(AgentKind, absolute("a program")).default({}),
-  /** What a kind, by its name or a short one, may do here; everything is off unless it is written. */
+  /** The rights of a kind, by its name or a short one; everything is off unless it is written. */
   kinds: z.record(AgentKind, Allowed).default({}),
 });
 export type Configuration = z.infer<typeof Configuration>;

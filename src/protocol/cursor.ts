@@ -9,7 +9,7 @@ export type From = number | string;
 
 export const cursorOf = (epoch: string, seq: number): string => `${epoch}:${seq}`;
 
-/** What is no cursor is none: whoever took it has checked it. */
+/** A malformed cursor counts as none: whoever took it has checked it. */
 export const partsOf = (from: From): { readonly epoch: string | undefined; readonly seq: number } => {
   if (typeof from === "number") return { epoch: undefined, seq: from };
   const [, epoch, seq] = CURSOR.exec(from) ?? [];
@@ -31,7 +31,7 @@ export const breakSentence = ({ why, up_to, lost }: Break): string => {
     case "older": {
       const gone =
         lost === null
-          ? "what was recorded after it is gone"
+          ? "the records after it are gone"
           : lost === 1
             ? `1 record after ${up_to}, at least, is gone`
             : `${lost} records after ${up_to}, at least, are gone`;

@@ -3,7 +3,7 @@
  * check and describe; what makes envelopes takes only their types from here, so that the client does not load zod.
  */
 import * as z from "zod";
-import { COMMAND_FORM, DIGEST_FORM, isUtcTime } from "./validate/forms.ts";
+import { COMMAND_FORM, DIGEST_FORM, isUtcTime, UTC_TIME_FORM } from "./forms.ts";
 
 /** protocol-v1.txt, Field descriptions. */
 const Command = z.string().regex(COMMAND_FORM, "a command is written namespace/verb");
@@ -12,7 +12,7 @@ const Digest = z.string().regex(DIGEST_FORM);
 
 /** Fields may be added to an envelope of version 1 (Versioning and compatibility), so unknown ones pass. */
 const MetaV1 = z.looseObject({
-  ts: z.iso.datetime({ error: "meta.ts is an RFC 3339 time in UTC" }).refine(isUtcTime),
+  ts: z.string().regex(UTC_TIME_FORM, "meta.ts is an RFC 3339 time in UTC").refine(isUtcTime),
   duration_ms: z.int().min(0),
   runner: z.enum(["wasi", "exec", "oci"]).nullable().optional(),
   workspace: z.string().optional(),

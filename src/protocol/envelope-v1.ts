@@ -6,19 +6,21 @@
 
 import type { EnvelopeV1 } from "./envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
+import { isDigest } from "./forms.ts";
 import type { Outcome } from "./outcome.ts";
-import { redactText, redactValue } from "./redact.ts";
-import { isDigest } from "./validate/forms.ts";
+import { holdsBytes, redactText, redactValue } from "./redact.ts";
 
 export type { EnvelopeV1 };
 export type OkEnvelope = Extract<EnvelopeV1, { status: "ok" }>;
 export type ErrorEnvelope = Extract<EnvelopeV1, { status: "error" }>;
 export type ProgressEnvelope = Extract<EnvelopeV1, { status: "progress" }>;
 
-/** What all answers to one request repeat. */
+/** Members that all answers to one request repeat. */
 export interface EnvelopeHead {
   /** `namespace/verb` */
   readonly command: string;
+  /** The abilities of the answerer, which a terminal envelope tells. */
+  readonly profiles: readonly string[];
   readonly request_id?: string;
   readonly trace_id?: string;
 }
@@ -32,8 +34,6 @@ export interface EnvelopeTime {
 const NO_ERROR = { code: null, message: null } as const;
 /** protocol-v1.txt, Versioning and compatibility. */
 export const PROTOCOL_VERSION = 1;
-/** protocol-v1.txt, Available profiles. */
-export const PROFILES = ["core/v1", "agent/v1"];
 
 const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
   ts: new Date(time.now_ms).toISOString(),
@@ -42,23 +42,30 @@ const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
   ...(head.request_id !== undefined && { request_id: head.request_id }),
 });
 
-const terminalMeta = (head: EnvelopeHead, time: EnvelopeTime, data: object) => ({
+/** `cache_key` is of an answer that the caller has already, and is there on cache hits alone. */
+const terminalMeta = (head: EnvelopeHead, time: EnvelopeTime, data: object, cache_key?: string) => ({
   ...metaOf(head, time),
-  profiles: PROFILES,
-  source: "run" as const,
+  profiles: [...head.profiles],
+  source: cache_key === undefined ? ("run" as const) : ("cache" as const),
   ...digestIn(data),
+  ...(cache_key !== undefined && { cache_key }),
 });
 
 /** protocol-v1.txt, meta: `cas_digest`, "if set MUST match data.artifact". */
 const digestIn = ({ artifact }: { readonly artifact?: unknown }): { cas_digest?: string } =>
   isDigest(artifact) ? { cas_digest: artifact } : {};
 
-export const okEnvelope = (head: EnvelopeHead, time: EnvelopeTime, data: object): OkEnvelope => ({
+export const okEnvelope = (
+  head: EnvelopeHead,
+  time: EnvelopeTime,
+  data: object,
+  cache_key?: string,
+): OkEnvelope => ({
   version: 1,
   status: "ok",
   command: head.command,
-  data: data as Record<string, unknown>,
-  meta: terminalMeta(head, time, data),
+  data: (holdsBytes(data) ? data : redactValue(data)) as Record<string, unknown>,
+  meta: terminalMeta(head, time, data, cache_key),
   error: NO_ERROR,
 });
 
@@ -95,14 +102,15 @@ export const terminalEnvelope = (
   head: EnvelopeHead,
   time: EnvelopeTime,
   outcome: Outcome<unknown>,
+  cache_key?: string,
 ): OkEnvelope | ErrorEnvelope =>
   outcome.ok
-    ? okEnvelope(head, time, objectOf(outcome.value))
+    ? okEnvelope(head, time, objectOf(outcome.value), cache_key)
     : errorEnvelope(head, time, outcome.error, objectOf(outcome.value));
 
 const errorData = (error: HoldfastError, data: object): Record<string, unknown> => ({
   hint: redactText(error.suggestion),
-  ...data,
+  ...redactValue(data),
 });
 
 /** `data` of the terminal envelope. */
@@ -124,6 +132,7 @@ const detailsOf = ({ code, info }: HoldfastError): Record<string, unknown> =>
   redactValue({
     ...info.details,
     code,
+    ...(info.detail !== undefined && { detail: info.detail }),
     ...(info.problems !== undefined && { problems: info.problems }),
     ...(info.suggestion !== undefined && { suggestion: info.suggestion }),
     ...(info.phase !== undefined && { phase: info.phase }),
@@ -140,12 +149,14 @@ export const outcomeOf = (envelope: OkEnvelope | ErrorEnvelope): Outcome<Record<
   return { ok: false, error: errorOf(envelope), ...(Object.keys(value).length > 0 && { value }) };
 };
 
-const errorOf = ({ error }: ErrorEnvelope): HoldfastError => {
-  const { code, problems, suggestion, phase, attempts, backoff, retry_after, ...details } =
+/** The error of an error envelope. */
+export const errorOf = ({ error }: ErrorEnvelope): HoldfastError => {
+  const { code, detail, problems, suggestion, phase, attempts, backoff, retry_after, ...details } =
     error.details ?? {};
   const known =
     typeof code === "string" && Object.hasOwn(ERROR_CATALOGUE, code) ? (code as ErrorCode) : "INTERNAL";
   return new HoldfastError(known, error.message, {
+    ...(typeof detail === "string" && { detail }),
     ...(Array.isArray(problems) && { problems: problems.map(String) }),
     ...(typeof suggestion === "string" && { suggestion }),
     ...(isPhase(phase) && { phase }),
@@ -165,8 +176,8 @@ export interface EnvelopeStream {
   progress(records: readonly string[], time: EnvelopeTime): string;
   /** The same of a record whose payload is in an artifact (`artifactize.ts`). */
   moved(data: object, time: EnvelopeTime): string;
-  /** The terminal line. Anything after it is a defect and throws INTERNAL. */
-  end(outcome: Outcome<unknown>, time: EnvelopeTime): string;
+  /** The terminal line; `cache_key` where the caller has the answer already. Anything after it is a defect and throws INTERNAL. */
+  end(outcome: Outcome<unknown>, time: EnvelopeTime, cache_key?: string): string;
 }
 
 export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
@@ -188,10 +199,10 @@ export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
       open();
       return encodeEnvelope(progressEnvelope(head, time, seq++, data));
     },
-    end: (outcome, time) => {
+    end: (outcome, time, cache_key) => {
       open();
       ended = true;
-      return encodeEnvelope(terminalEnvelope(head, time, outcome));
+      return encodeEnvelope(terminalEnvelope(head, time, outcome, cache_key));
     },
   };
 };

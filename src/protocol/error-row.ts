@@ -25,6 +25,8 @@ export interface ErrorRow {
   readonly retryable: boolean;
   readonly effects: "none" | "partial" | "complete";
   readonly next: string;
+  /** The fate of a worker that failed so: its policy decides, or no restart can help and none is made, unless its spec asks for it. */
+  readonly restart: "policy" | "never";
 }
 
 export const row = (
@@ -34,7 +36,8 @@ export const row = (
   retryable: boolean,
   effects: ErrorRow["effects"],
   next: string,
-): ErrorRow => ({ v1, exit, http, retryable, effects, next });
+  restart: ErrorRow["restart"] = "policy",
+): ErrorRow => ({ v1, exit, http, retryable, effects, next, restart });
 
 /** response-envelope.txt, Redirect. */
 export interface Redirect {

@@ -3,7 +3,8 @@
  *
  * `code` is the ResponseEnvelope `error.code` (stable, agents branch on it); `v1` the Protocol v1 code; `exit` the
  * process exit code (ResponseEnvelope notes B.2, generation G1); `http` the HTTP status; `retryable` says that the same
- * call may be repeated as it is; `effects` what may already have happened; `next` what the caller should do.
+ * call may be repeated as it is; `effects` what may already have happened; `next` what the caller should do; `restart` whether a
+ * worker that failed so can be helped by a restart.
  */
 
 import { type ErrorRow, type Redirect, row } from "./error-row.ts";
@@ -19,6 +20,7 @@ export const ERROR_CATALOGUE = {
     true,
     "none",
     "Correct the arguments; `agent <command> --help` lists them.",
+    "never",
   ),
   INVALID_AGENT_KIND: row("EARG", 3, 400, true, "none", "Use a kind that `agent capabilities` lists."),
   UNKNOWN_COMMAND: row("EARG", 3, 404, true, "none", "Use a command that `agent --help` lists."),
@@ -89,6 +91,7 @@ export const ERROR_CATALOGUE = {
     false,
     "none",
     "Pass long text by --prompt-file or stdin instead of an argument.",
+    "never",
   ),
   EXEC_FAILED: row(
     "ERUNTIME",
@@ -116,7 +119,15 @@ export const ERROR_CATALOGUE = {
     "none",
     "Spawn the worker with --interactive to keep its stdin open.",
   ),
-  INPUT_REQUIRED: row("EARG", 4, 412, false, "none", "Give the missing input as an argument or on stdin."),
+  INPUT_REQUIRED: row(
+    "EARG",
+    4,
+    412,
+    false,
+    "none",
+    "Give the missing input as an argument or on stdin.",
+    "never",
+  ),
   RUNTIME_TOO_OLD: row(
     "ERUNTIME",
     4,
@@ -224,7 +235,8 @@ export const ERROR_CATALOGUE = {
     403,
     false,
     "none",
-    "Check the owner and mode of the file or directory that is named.",
+    "Do what the message says, or check the owner and mode of the file or directory that it names.",
+    "never",
   ),
   // Denials of a spawn (protocol-v1 notes 2.10); each carries its contract's reason code in details.reason_code
   DEPTH_LIMIT_EXCEEDED: row(
@@ -259,9 +271,26 @@ export const ERROR_CATALOGUE = {
     false,
     "none",
     "Log the agent's CLI in, or pass its key with --inherit-env.",
+    "never",
   ),
-  TOKEN_INVALID: row("EAUTH", 8, 401, false, "none", "Get new credentials for the agent's provider."),
-  TOKEN_EXPIRED: row("EAUTH", 8, 401, true, "none", "Refresh the credentials and repeat the call once."),
+  TOKEN_INVALID: row(
+    "EAUTH",
+    8,
+    401,
+    false,
+    "none",
+    "Get new credentials for the agent's provider.",
+    "never",
+  ),
+  TOKEN_EXPIRED: row(
+    "EAUTH",
+    8,
+    401,
+    true,
+    "none",
+    "Refresh the credentials and repeat the call once.",
+    "never",
+  ),
   // 10: time
   TIMEOUT: row("ETIMEOUT", 10, 408, false, "partial", "Give more time with --timeout, or smaller work."),
   IDLE_TIMEOUT: row(
@@ -312,7 +341,7 @@ export const ERROR_CATALOGUE = {
     "Give the machine, or the worker, more memory, or run fewer agents at once (HOLDFAST_MAX_RUNNING).",
   ),
   PARTIAL_FAILURE: row("ERUNTIME", 2, 207, false, "partial", "See the result of each id in `data`."),
-  MAX_TURNS: row("EPOLICY", 2, 500, false, "partial", "Allow more turns with --budget turns=N."),
+  MAX_TURNS: row("EPOLICY", 2, 500, false, "partial", "Allow more turns with --budget turns=N.", "never"),
   BUDGET_EXCEEDED: row(
     "EPOLICY",
     2,
@@ -320,6 +349,7 @@ export const ERROR_CATALOGUE = {
     false,
     "partial",
     "Allow more with --budget, or with `agent answer ID continue` where it asks.",
+    "never",
   ),
   REFUSED: row("EPOLICY", 2, 500, false, "partial", "Change the prompt; the model refused it."),
   PROVIDER_ERROR: row("ERUNTIME", 2, 502, false, "partial", "Try again; the provider failed."),
@@ -330,6 +360,7 @@ export const ERROR_CATALOGUE = {
     false,
     "partial",
     "Check the model's name and the agent's own settings.",
+    "never",
   ),
   NO_TERMINAL_EVENT: row(
     "ERUNTIME",
@@ -346,6 +377,7 @@ export const ERROR_CATALOGUE = {
     false,
     "partial",
     "Let the agent print less, allow more with --output-quota, or let it wait with --on-output-quota pause.",
+    "never",
   ),
   // 1: general
   WORKER_CANCELLED: row(
@@ -425,15 +457,17 @@ export const ERROR_CATALOGUE = {
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 export interface ErrorDetails {
-  /** What was wrong, one sentence an item, all at once (validation). */
+  /** The mistakes, one sentence an item, all at once (validation). */
   readonly problems?: readonly string[];
+  /** The words of a provider, a program or an earlier step, as text. */
+  readonly detail?: string;
   /** More specific than the catalogue's `next`. */
   readonly suggestion?: string;
   readonly retry_after_s?: number;
   /** protocol-v1.txt, Retry transparency: tries made before this error, and how they were spaced. */
   readonly attempts?: number;
   readonly backoff?: string;
-  /** What to call instead, word for word. */
+  /** The command to call instead, word for word. */
   readonly redirect?: Redirect;
   readonly phase?: "validation" | "execution" | "cleanup";
   /** Machine-readable facts; bounded, redacted. */
@@ -447,6 +481,8 @@ const BRAND = Symbol.for("holdfast.error");
 /** The error of every layer. `message` is one clear sentence; `code` a row of the catalogue. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
+  /** For `Effect.catchTag`. */
+  readonly _tag = "HoldfastError";
   static override [Symbol.hasInstance](value: unknown): value is HoldfastError {
     return typeof value === "object" && value !== null && BRAND in value;
   }
@@ -465,6 +501,19 @@ export class HoldfastError extends Error {
   }
   get suggestion(): string {
     return this.info.suggestion ?? this.row.next;
+  }
+  /** An Error's message is no member that JSON would write. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { name, code, message, suggestion } = this;
+    const { details, problems } = this.info;
+    return {
+      name,
+      code,
+      message,
+      suggestion,
+      ...(problems === undefined ? {} : { problems }),
+      ...(details === undefined ? {} : { details }),
+    };
   }
 }
 

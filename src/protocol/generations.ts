@@ -17,7 +17,7 @@ export interface Generation {
   readonly schema_version: string;
   /** By this generation's own numbers. */
   readonly exits: Readonly<Record<number, ExitClass>>;
-  /** Of a number of G1, where it is another one here. */
+  /** The number here for a number of G1, where they differ. */
   readonly renumbered: Readonly<Record<number, number>>;
   /** By numbers of G1: the same call fails again until the caller has mended this. Absent where such errors count as retryable. */
   readonly fixes: Readonly<Record<number, string>>;
@@ -43,7 +43,7 @@ const COMMON: Readonly<Record<number, ExitClass>> = {
   0: exit("SUCCESS", "It was done as asked.", false, "complete"),
   1: exit("GENERAL_ERROR", "It failed; something may have been done.", false, "partial"),
   4: exit("PRECONDITION", "Something that it needs is missing; nothing was done.", false, "none"),
-  5: exit("NOT_FOUND", "What is named does not exist; nothing was done.", false, "none"),
+  5: exit("NOT_FOUND", "The thing that is named does not exist; nothing was done.", false, "none"),
   6: exit("CONFLICT", "It exists already, or is in another state; nothing was done.", false, "none"),
   7: exit("PERMISSION_DENIED", "It is not allowed; nothing was done.", false, "none"),
   8: exit("AUTH_REQUIRED", "Credentials are missing or not valid; error.code says which.", false, "none"),
@@ -59,7 +59,14 @@ const COMMON: Readonly<Record<number, ExitClass>> = {
 export const G1: Generation = {
   name: "g1",
   schema_version: "1.0",
-  exits: { ...COMMON, 2: PARTIAL, 3: exit("ARG_ERROR", ARGUMENT, true, "none") },
+  exits: {
+    ...COMMON,
+    2: PARTIAL,
+    3: exit("ARG_ERROR", ARGUMENT, true, "none"),
+    // Notes B.2: yes, once what is missing is there; error.code says whether a new token or new credentials are.
+    8: { ...COMMON[8]!, retryable: true },
+    9: { ...COMMON[9]!, retryable: true },
+  },
   renumbered: {},
   fixes: {},
   backoff: "seconds",
@@ -78,7 +85,7 @@ const G2: Generation = {
   renumbered: { 2: 3, 3: 2 },
   fixes: {
     3: "The arguments must be corrected.",
-    4: "What the message names must be there.",
+    4: "Everything that the message names must be there.",
     8: "Valid credentials must be there.",
     9: "The payment must be made.",
     13: "The command must be called by its name.",
@@ -96,8 +103,6 @@ export const FIX_COMMANDS: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** This generation's number of an exit code of the catalogue. */
 export const exitIn = ({ renumbered }: Generation, code: number): number => renumbered[code] ?? code;
 
-/** Whether an error of the catalogue may be repeated as it is. */
-export const retryableIn = (
-  { fixes }: Generation,
-  row: { readonly exit: number; readonly retryable: boolean },
-): boolean => row.retryable && fixes[row.exit] === undefined;
+/** response-envelope.txt, ErrorDetail: `retryable` mirrors the entry of the exit code, for all of its errors alike. */
+export const retryableIn = (generation: Generation, row: { readonly exit: number }): boolean =>
+  generation.exits[exitIn(generation, row.exit)]?.retryable === true;

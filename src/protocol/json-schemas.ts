@@ -25,7 +25,7 @@ const schemaOf = (name: string, type: z.ZodType): JsonSchema => ({
   ...z.toJSONSchema(type, { target: "draft-2020-12", io: "input" }),
 });
 
-/** What a request takes as its `data`. */
+/** The `data` of a request. */
 export const requestSchema = (name: RequestName): JsonSchema => schemaOf(name, Requests[name]);
 
 /** Every published schema by its name; requests are named `namespace/verb`. */

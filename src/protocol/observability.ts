@@ -9,7 +9,7 @@ export const HOLDFAST_DECIDE = "holdfast.supervisor.decide";
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** What an event of a decision says of its record: whom it is about, and why. Never an agent's text or an argument. */
+/** The part of a record that an event of a decision tells: whom it is about, and why. Never an agent's text or an argument. */
 export const spanAttributesOf = ({ worker_id, incarnation, payload }: RecordDraft): SpanAttributes => {
   const { supervisor, reason, delay_ms, restarts_in_window, to } = payload as Partial<
     Record<string, unknown>

@@ -1,4 +1,4 @@
-/** What a command came to, before it is rendered as any envelope (architecture §6). Handlers return outcomes, never envelopes. */
+/** The outcome of a command, before it is rendered as any envelope (architecture §6). Handlers return outcomes, never envelopes. */
 import type { HoldfastError } from "./errors.ts";
 
 export type Outcome<T> =

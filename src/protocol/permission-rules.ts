@@ -1,11 +1,11 @@
 /**
  * Whether a tool may be used, by the rules of a worker's spec. A rule names a tool and, in brackets, what its argument must
- * look like: `Bash(git status*)`; `*` stands for anything. Of the rules that fit, `deny` wins over `ask`, and `ask` over `allow`
- * (the order of Claude Code's own permission rules); where none fits the worker's `permission` decides. What a call is about may be
+ * look like: `Bash(git status*)`; `*` stands for anything. Among the rules that fit, `deny` wins over `ask`, and `ask` over `allow`
+ * (the order of Claude Code's own permission rules); where none fits the worker's `permission` decides. The argument of a call may be
  * unknown: then no pattern allows it, and each that denies or asks fits. Pure.
  */
 import { posix } from "node:path";
-import { PERMISSION_RULE_MAX_BYTES } from "./limits.ts";
+import { PERMISSION_RULE_MAX_BYTES } from "../base/limits.ts";
 import type { Permission, PermissionRule } from "./permission.ts";
 
 /** `TOOL` or `TOOL(ARGUMENT)`; undefined where it is neither. */
@@ -63,7 +63,7 @@ const partsOf = (argument: string): readonly string[] => [
   }),
 ];
 
-/** Where agents put what a tool is about, most telling first. */
+/** Keys under which agents put what a tool is about, most telling first. */
 const ARGUMENTS = [
   "command",
   "cmd",
@@ -90,11 +90,11 @@ const argumentsOf = (input: unknown): readonly string[] => {
   });
 };
 
-/** What a request is about, for who reads a list of them. */
+/** The argument of a request, for people who read a list of them. */
 export const argumentOf = (input: unknown): string | undefined => argumentsOf(input)[0];
 
 /** Whether a text is as the pattern says, in which `*` stands for anything. In one pass: texts are the agent's, and may be made to last. */
-const globFits = (pattern: string, text: string): boolean => {
+export const globFits = (pattern: string, text: string): boolean => {
   const parts = pattern.split("*");
   const first = parts.shift() as string;
   const last = parts.pop();

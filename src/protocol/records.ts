@@ -4,8 +4,11 @@
  */
 
 import type { AgentEvent } from "./agent-event.ts";
+import type { ClockStamp } from "./clock-stamp.ts";
 import type { AgentCompletion, AnswerArtifact, FailedIncarnation, WorkerError } from "./completion.ts";
+import type { DeniedCalls } from "./denied.ts";
 import type { LogGap } from "./log-gap.ts";
+import type { RestartCause } from "./restart-cause.ts";
 import type { ApprovalAnswered, ApprovalRequested, Json, LinePurpose, MessageStep } from "./talk-records.ts";
 import type { SupervisorPhase } from "./tree.ts";
 import type { SupervisorOperation, TreeSupervisorRef } from "./tree-records.ts";
@@ -19,13 +22,6 @@ export interface ProcessIdentity {
   readonly start_time: string;
   readonly boot_id: string;
   readonly pid_ns: string;
-}
-
-/** Wall time cannot order or measure; windows and deadlines go on over restarts by this (architecture §4, Time). */
-export interface ClockStamp {
-  readonly boot_id: string;
-  /** Monotonic nanoseconds as a decimal string. */
-  readonly mono_ns: string;
 }
 
 export type { Json, LinePurpose, MessageStep, WorkerError, WorkerWorkspace };
@@ -42,10 +38,8 @@ export interface Usage {
   readonly estimated_usd?: number;
 }
 
-/** What one model took in a turn, in one meaning for all kinds (`protocol/usage.ts`): no token is in two of the first four counts. */
-export interface ModelUsage {
-  /** As the agent's CLI names it, or as it was asked for; null where nobody tells. */
-  readonly model: string | null;
+/** Tokens in one meaning for all kinds (`protocol/usage.ts`): no token is in two of the first four counts. */
+export interface TokenCounts {
   /** Neither read from the provider's cache nor written to it. */
   readonly input_tokens: number;
   /** Read from the provider's cache. */
@@ -55,15 +49,26 @@ export interface ModelUsage {
   /** With the reasoning tokens, which are paid as output. */
   readonly output_tokens: number;
   readonly reasoning_tokens: number;
+}
+
+/** Tokens that one model took in a turn. */
+export interface ModelUsage extends TokenCounts {
+  /** As the agent's CLI names it, or as it was asked for; null where nobody tells. */
+  readonly model: string | null;
   readonly cost_usd: number | null;
   readonly estimated_usd?: number;
-  /** Of the price that was taken: the day on which it was looked up. */
+  /** The date of the price that was taken: the day on which it was looked up. */
   readonly price_as_of?: string;
 }
 
-/** What ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
+/** The cause that ended an agent that neither ended by itself nor was ended by anybody who wanted it. */
 export type ExitCause = "supervisor_died" | "machine_restarted" | "out_of_memory";
-/** Who wants it to stand still: a person, its budget, the quota of its output, the floor of free disk. */
+/**
+ * Why no incarnation follows one that has ended by itself: its policy restarts no such end, no restart could mend it, the restart window
+ * was passed, or the provider's rate limit was reached too often in a row. Absent where something else ended it, and in early records.
+ */
+export type EndCause = "policy" | "unfixable" | "gave_up" | "rate_limited";
+/** The side that wants it to stand still: a person, its budget, the quota of its output, the floor of free disk. */
 export type PauseReason = "operator" | "budget" | "output" | "disk";
 
 export type ExitReason = "exited" | "signalled" | "start_failed" | "unknown";
@@ -79,6 +84,8 @@ export interface SweepReport {
   readonly survivors: readonly number[];
   /** Processes ended by the sweep. */
   readonly killed: number;
+  /** Places at which it looked; a record of an early version has it not. */
+  readonly checked_by?: readonly ("cgroup" | "group" | "marker" | "output" | "descent")[];
 }
 
 export interface RecordPayloads {
@@ -95,7 +102,7 @@ export interface RecordPayloads {
     readonly from: WorkerState;
     readonly to: WorkerState;
     readonly reason: string;
-    /** Of an incarnation that begins: the session of an earlier one, in which it goes on. */
+    /** For an incarnation that begins: the session of an earlier one, in which it goes on. */
     readonly resumes?: string;
     readonly clock: ClockStamp;
   };
@@ -137,8 +144,10 @@ export interface RecordPayloads {
     readonly cause?: ExitCause;
     readonly error?: WorkerError;
     readonly duration_ms: number;
-    /** What it wrote, as far as that is in the log; left out where it wrote nothing. */
+    /** Its output, as far as that is in the log; left out where it wrote nothing. */
     readonly output_bytes?: number;
+    /** Usage of the turn that ended with it, as far as its agent told that; left out where none was open, or nothing was told. */
+    readonly unfinished?: Usage;
     /** How much of it it was paused: no budget of time counts that. */
     readonly paused_ms?: number;
     readonly sweep?: SweepReport;
@@ -154,20 +163,27 @@ export interface RecordPayloads {
     readonly restarts_in_window: number;
     readonly max_restarts: number;
     readonly period_ms: number;
+    /** Decides whether a window counts it; an early log has none (`restartCause`). */
+    readonly cause?: RestartCause;
+    /** For people. */
     readonly reason: string;
-    /** Of a rate limit: why it does not wait as long as the provider said. */
+    /** For a rate limit: why it does not wait as long as the provider said. */
     readonly note?: string;
     readonly clock: ClockStamp;
   };
   /** The worker stays as it ended: its policy, its window or a tombstone says so. */
-  worker_ended: { readonly state: "completed" | "failed" | "cancelled" | "parked"; readonly reason: string };
+  worker_ended: {
+    readonly state: "completed" | "failed" | "cancelled" | "parked";
+    readonly reason: string;
+    readonly cause?: EndCause;
+  };
   /** The restart window was passed: the supervisor gives up. The private one of a worker ends with it; the root parks and never ends. */
   supervisor_escalated: {
     readonly supervisor: string;
     readonly restarts: number;
     readonly max_restarts: number;
     readonly period_ms: number;
-    /** Of a supervisor of a file: whose end passed the window, and what it does. */
+    /** For a supervisor of a file: whose end passed the window, and what it does. */
     readonly child?: string;
     readonly action?: "escalate" | "park";
   };
@@ -244,7 +260,7 @@ export interface RecordPayloads {
         /** Its turn was open when its agent ended. It waits without a process until it is answered, or restarted by name. */
         readonly question_id: string;
         readonly about: "interrupted";
-        /** Of the open tools those that do not only read. */
+        /** The open tools, but only those that do not only read. */
         readonly tools: readonly string[];
         /** In which it would go on; null where its agent told none. */
         readonly session_id: string | null;
@@ -291,7 +307,7 @@ export interface RecordPayloads {
       | "output_bytes";
     readonly value: number;
     readonly bound: number;
-    /** Of a budget that is not its own: the worker above it, or the supervisor. */
+    /** The owner of a budget that is not its own: the worker above it, or the supervisor. */
     readonly owner?: string;
   };
   /**
@@ -329,6 +345,8 @@ export interface RecordPayloads {
     readonly models?: readonly ModelUsage[];
     /** Calls since the turn before was completed, those of sub-agents too. */
     readonly tool_calls?: number;
+    /** Among those, the calls that were refused for want of a permission; absent where none was. */
+    readonly denied?: readonly DeniedCalls[];
   };
   "agent.event": AgentEvent;
   /** In the place of output records that retention has removed: `records` of this stream, from this seq and version on. Never appended. */
@@ -360,6 +378,15 @@ export interface RecordPayloads {
     readonly why: "no_record" | "ended";
     readonly clock: ClockStamp;
   };
+  /**
+   * A file of the run directory is not what the runtime has put there, or says something else than the log or the process table. It was
+   * not used. Each daemon records each of them once.
+   */
+  worker_run_finding: {
+    readonly file: string;
+    readonly what: "not_a_file" | "contradicts_the_log" | "forged";
+    readonly detail: string;
+  };
   /** Something was thrown where nothing may be; it was contained. `error` is its name: its words stand in daemon.log. */
   daemon_defect: { readonly where: string; readonly error: string; readonly clock: ClockStamp };
   /** The machine slept, or the daemon was stopped: every clock begins anew, nobody is stalled or out of time by it. */
@@ -374,7 +401,7 @@ export interface RecordPayloads {
 
 export type RecordType = keyof RecordPayloads;
 
-/** What is handed to the log; the log adds seq, version, recorded_at and, where it is missing, id. */
+/** A record as it is handed to the log; the log adds seq, version, recorded_at and, where it is missing, id. */
 export type RecordDraft = {
   [T in RecordType]: {
     readonly type: T;
@@ -406,31 +433,5 @@ export const DAEMON_STREAM = "daemon";
 /** Output is what a power loss may take from the log, because the spool still has it (architecture §4). */
 export const isOutput = (type: RecordType): boolean => type === "agent.event" || type === "worker_log_chunk";
 
-/**
- * Reasons of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
- * agent with it, as it was told to, or the machine did, the provider's rate limit was reached, the session in which it was to
- * go on is no more, somebody was asked first, or
- * it rested until a message came.
- */
-export const RESTART_BY_USER = "user";
-export const RESTART_NEVER_STARTED = "never_started";
-export const RESTART_RATE_LIMITED = "rate_limited";
-export const RESTART_SESSION_LOST = "session_lost";
-export const RESTART_ANSWERED = "answered";
-export const RESTART_WOKEN = "woken";
-const UNCOUNTED_RESTARTS = [
-  RESTART_BY_USER,
-  RESTART_NEVER_STARTED,
-  "supervisor_died",
-  "machine_restarted",
-  RESTART_RATE_LIMITED,
-  RESTART_SESSION_LOST,
-  RESTART_ANSWERED,
-  RESTART_WOKEN,
-] as const;
-export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
-const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);
-export const isUncountedRestart = (reason: string): reason is UncountedRestart => uncounted.has(reason);
-export const isCountedRestart = (reason: string): boolean => !isUncountedRestart(reason);
 /** Held by its supervisor: stopped, and started again by nobody else. */
 export const HELD = "held by its supervisor";

@@ -1,10 +1,8 @@
 /**
- * What each command takes over the socket, as zod schemas: the daemon checks every request against them, and
+ * The arguments of each command over the socket, as zod schemas: the daemon checks every request against them, and
  * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
 import * as z from "zod";
-import { ANSWERS, USAGE_BY } from "./commands.ts";
-import { CURSOR } from "./cursor.ts";
 import {
   APPROVALS_PAGE_MAX,
   DURATION_MAX_MS,
@@ -16,8 +14,10 @@ import {
   RAW_SLICE_BYTES,
   RETENTION_SIZE_MIN_BYTES,
   TAIL_MAX_RECORDS,
-} from "./limits.ts";
+} from "../base/limits.ts";
+import { CURSOR } from "./cursor.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
+import { ANSWERS, USAGE_BY } from "./words.ts";
 import { WorkerSpec } from "./worker.ts";
 
 const ref = z.string().min(1).max(PATH_MAX_BYTES);
@@ -69,7 +69,7 @@ export const Requests = {
   "agent/unpause": z.strictObject({ ids: refs, ...keyed }),
   "tree/apply": z.strictObject({
     tree: TreeSpec,
-    /** Of the client, once for all workers: a thousand copies would not fit into a request. */
+    /** The environment of the client, once for all workers: a thousand copies would not fit into a request. */
     client_env: z.record(z.string(), z.string()).default({}),
     dry_run: z.boolean().default(false),
     ...keyed,
@@ -140,7 +140,7 @@ export const Requests = {
   }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
-  /** Of turns that were completed. `since_ms` is how long ago at most; the days of `by: "day"` are those of UTC. */
+  /** Only turns that were completed. `since_ms` is how long ago at most; the days of `by: "day"` are those of UTC. */
   "agent/usage": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     by: z.string().regex(USAGE_BY, "it is day, kind, model, worker or label:KEY").default("day"),
@@ -175,7 +175,7 @@ export const Requests = {
     max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
-  /** What the client speaks and needs; a connection may do without. */
+  /** The versions that the client speaks and needs; a connection may do without. */
   "protocol/hello": z.strictObject({
     versions: z.array(z.int()).min(1).max(16).default([1]),
     profiles: z.array(z.string().max(64)).max(16).default([]),
@@ -196,6 +196,6 @@ export const Requests = {
 
 export type RequestName = keyof typeof Requests;
 export type RequestData<N extends RequestName> = z.output<(typeof Requests)[N]>;
-/** What a client sends: fields with a default may be left out. */
+/** The data that a client sends: fields with a default may be left out. */
 export type RequestInput<N extends RequestName> = z.input<(typeof Requests)[N]>;
 export const isRequestName = (name: string): name is RequestName => Object.hasOwn(Requests, name);

@@ -6,7 +6,7 @@ import type { ErrorDetail, ErrorDetailG2, ResponseEnvelope, ResponseMeta } from 
 import { HoldfastError } from "./errors.ts";
 import { exitIn, FIX_COMMANDS, G1, type Generation, retryableIn } from "./generations.ts";
 import type { Outcome } from "./outcome.ts";
-import { redactText } from "./redact.ts";
+import { redactText, redactValue } from "./redact.ts";
 
 export type { ErrorDetail, ResponseEnvelope, ResponseMeta };
 
@@ -26,7 +26,7 @@ export interface ResponseOptions {
   readonly meta?: PageMeta;
 }
 
-/** What a command says about its answer, beside the answer. */
+/** Facts that a command tells about its answer, beside the answer. */
 export interface PageMeta {
   /** Something was left out; with `cursor` it can be had. */
   readonly truncated?: boolean;
@@ -59,13 +59,14 @@ export const toResponseEnvelope = (
   const envelope: ResponseEnvelope = {
     ok,
     data: outcome.ok && !options.meta?.not_modified ? dataOf(outcome.value) : null,
-    error: outcome.ok ? null : errorDetail(outcome.error, outcome.value, generation),
+    error: outcome.ok ? null : errorDetail(outcome.error, generation),
     warnings: [...(outcome.warnings ?? [])],
     meta: {
       duration_ms: Math.max(0, Math.round(options.duration_ms)),
       ...(options.request_id !== undefined && { request_id: options.request_id }),
       schema_version: generation.schema_version,
       ...options.meta,
+      ...(outcome.ok ? {} : factsOf(outcome.error, outcome.value, generation)),
     },
   };
   return { envelope, exitCode };
@@ -77,19 +78,16 @@ const dataOf = (value: unknown): NonNullable<ResponseEnvelope["data"]> => {
   return typeof value === "object" ? (value as Record<string, unknown> | unknown[]) : { value };
 };
 
-const errorDetail = (
-  error: HoldfastError,
-  value: unknown,
-  generation: Generation,
-): ErrorDetail | ErrorDetailG2 => {
+const errorDetail = (error: HoldfastError, generation: Generation): ErrorDetail | ErrorDetailG2 => {
   const { info, row } = error;
-  const detail = detailOf(error, value);
+  const { problems = [] } = info;
+  const detail = info.detail ?? (problems.length > 1 ? problems.join("\n") : undefined);
   // Exit code 3 guarantees that nothing was done (notes B.2), which is what the phase says; so does a redirect.
   const phase = info.phase ?? ([ARG_ERROR, REDIRECTED].includes(row.exit) ? "validation" : undefined);
   return {
     code: error.code,
     message: redactText(error.message),
-    ...(detail !== undefined && { detail: redactText(detail) }),
+    ...(detail !== undefined && detail.trim() !== "" && { detail: redactText(detail) }),
     ...againOf(error, generation),
     ...(phase !== undefined && { phase }),
     suggestion: redactText(error.suggestion),
@@ -122,17 +120,22 @@ const againOf = (
 };
 
 /**
- * JSON text of what a closed ErrorDetail has no member for: the value of a partial failure, else all problems, the tries that were made
- * and the error's facts.
+ * Facts that a closed ErrorDetail has no member for stand in `meta`, which is open: what there is all the same (`data` is null on failure), all
+ * problems, the tries that were made, a wait that the caller of a retryable error would find in `retry_after`, and the error's facts.
  */
-const detailOf = ({ info }: HoldfastError, value: unknown): string | undefined => {
-  if (value !== undefined) return JSON.stringify(value);
-  const { problems, attempts, backoff, details } = info;
-  const facts = {
+const factsOf = (
+  { info, row }: HoldfastError,
+  value: unknown,
+  generation: Generation,
+): Readonly<Record<string, unknown>> => {
+  const { problems, attempts, backoff, details, retry_after_s } = info;
+  const isTold = retryableIn(generation, row);
+  return redactValue({
+    ...(value !== undefined && value !== null && { partial: value }),
     ...(problems !== undefined && { problems }),
     ...(attempts !== undefined && { attempts }),
     ...(backoff !== undefined && { backoff }),
-    ...details,
-  };
-  return Object.keys(facts).length === 0 ? undefined : JSON.stringify(facts);
+    ...(retry_after_s !== undefined && !isTold && { retry_after: Math.ceil(retry_after_s) }),
+    ...(details !== undefined && { details }),
+  });
 };

@@ -64,7 +64,8 @@ const errorRules = (
     "error.code is of the catalogue": row !== undefined,
     "error.message is a sentence": isText(message),
     "error.detail is text": isOptional(detail, isText),
-    "error.retryable mirrors the catalogue": row !== undefined && retryable === retryableIn(generation, row),
+    "error.retryable mirrors the entry of the exit code":
+      row !== undefined && retryable === retryableIn(generation, row),
     "error.retry_after goes with retryable, in this generation's unit":
       isOptional(isG1 ? retry_after : retry_after_ms, (wait) => isCount(wait) && retryable === true) &&
       (isG1 ? retry_after_ms : retry_after) === undefined,

@@ -1,10 +1,11 @@
 /**
- * What an envelope says of an artifact instead of its content (protocol-v1.txt, Summary requirements; Preview bounds): how large it
+ * The words of an envelope about an artifact, instead of its content (protocol-v1.txt, Summary requirements; Preview bounds): how large it
  * is, what it is, and its beginning, which is the same each time. The content has its secrets masked before it comes here, so
  * that nothing that is cut here was a part of one.
  */
+
+import { PREVIEW_KEYS_MAX, PREVIEW_MAX_BYTES, PREVIEW_TEXT_MAX_BYTES } from "../base/limits.ts";
 import { cutUtf8 } from "./bounds.ts";
-import { PREVIEW_KEYS_MAX, PREVIEW_MAX_BYTES, PREVIEW_TEXT_MAX_BYTES } from "./limits.ts";
 import { redactText } from "./redact.ts";
 
 type Scalar = string | number | boolean | null;
@@ -12,7 +13,7 @@ type Scalar = string | number | boolean | null;
 export interface Preview {
   /** The first keys of the first record, or of the object itself. */
   readonly first_keys?: readonly string[];
-  /** Of these, the members that do not nest. */
+  /** Among these, the members that do not nest. */
   readonly sample_record?: Readonly<Record<string, Scalar>> | Scalar;
   readonly first_text?: string;
 }
@@ -21,10 +22,10 @@ export interface Summary {
   readonly size_bytes: number;
   /** MIME type. */
   readonly kind: string;
-  /** Of a list, or of an object that has exactly one. */
+  /** The length of a list, or of an object that has exactly one. */
   readonly record_count?: number;
   readonly preview: Preview;
-  /** Of a page of a list: what it takes to ask for the next one without reading the artifact. */
+  /** For a page of a list: what it takes to ask for the next one without reading the artifact. */
   readonly pagination?: Pagination;
 }
 
@@ -32,7 +33,7 @@ interface Pagination {
   readonly has_more: boolean;
   /** On all pages together. */
   readonly total_items?: number;
-  /** Of the next page. */
+  /** The cursor of the next page. */
   readonly cursor?: string;
 }
 
@@ -47,7 +48,7 @@ export const summaryOfJson = (value: unknown, size_bytes: number): Summary => {
   };
 };
 
-/** Of bytes that are not known to be anything: text where they are UTF-8 without NUL, otherwise nothing is shown of them. */
+/** The preview of bytes that are not known to be anything: text where they are UTF-8 without NUL, otherwise nothing is shown of them. */
 export const summaryOfBytes = (bytes: Uint8Array): Summary => {
   const text = textOf(bytes);
   return {

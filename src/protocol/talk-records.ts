@@ -1,7 +1,7 @@
-/** What passes between us and an agent, as records tell it: messages and how far each has come, requests for permission and their answers. */
-import type { ClockStamp } from "./records.ts";
+/** The talk between us and an agent, as records tell it: messages and how far each has come, requests for permission and their answers. */
+import type { ClockStamp } from "./clock-stamp.ts";
 
-/** What a line of the agent's protocol is: an answer to a permission, the end of a turn, or what its adapter says to it. */
+/** The purpose of a line of the agent's protocol: an answer to a permission, the end of a turn, or what its adapter says to it. */
 export type LinePurpose = "answer" | "interrupt" | "protocol";
 
 export type MessageStep =
@@ -10,14 +10,14 @@ export type MessageStep =
       readonly state: "accepted";
       readonly bytes: number;
       readonly text?: string;
-      /** What the agent reads is in the run directory, because `text` is masked. */
+      /** The agent's own copy is in the run directory, because `text` is masked. */
       readonly masked?: true;
       /** For the incarnation that its record names, and for no other one. */
       readonly bound?: true;
       /** `text` is no message but what the agent's protocol wants said: it is written as it is. */
       readonly line?: true;
       readonly purpose?: LinePurpose;
-      /** Of an interrupt: the turn that it is to end. It is never written in another one. */
+      /** For an interrupt: the turn that it is to end. It is never written in another one. */
       readonly turn?: number;
       /** The end of the agent's input, after all that was sent before. */
       readonly closes?: true;
@@ -37,7 +37,7 @@ export type MessageStep =
   /** Undeliverable: it never reached an agent. Unknown: the agent ended before it acknowledged it. */
   | { readonly state: "undeliverable" | "unknown"; readonly reason: string };
 
-/** What JSON can say. */
+/** A value that JSON can say. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 export interface ApprovalRequested {
@@ -46,9 +46,9 @@ export interface ApprovalRequested {
   readonly tool_use_id: string | null;
   /** The agent's words for it, at most APPROVAL_TITLE_MAX_BYTES. */
   readonly title: string;
-  /** What the tool would be called with, secrets masked; null where it is not told or over APPROVAL_INPUT_MAX_BYTES. */
+  /** The tool's input, secrets masked; null where it is not told or over APPROVAL_INPUT_MAX_BYTES. */
   readonly input: Json;
-  /** What the adapter needs to answer it (`MessageProtocol.answer`). */
+  /** Data that the adapter needs to answer it (`MessageProtocol.answer`). */
   readonly reply: Json;
 }
 

@@ -1,4 +1,4 @@
-/** What the records of a tree say of its supervisors, and of its shape. */
+/** Records of a tree, about its supervisors and its shape. */
 import type { SupervisorConfig } from "./tree.ts";
 
 /** Why a supervisor has ended. OTP tells its parent `shutdown` in every case. */
@@ -18,13 +18,13 @@ export interface StopHow {
   readonly signal?: string;
 }
 
-/** What a supervisor is doing with some of its children: stopping those in reverse order, then starting them in order. */
+/** The work of a supervisor on some of its children: stopping those in reverse order, then starting them in order. */
 export interface SupervisorOperation {
   readonly kind: "start" | "restart" | "stop";
   readonly stage: "stopping" | "starting";
   /** Names of the children it is about. */
   readonly scope: readonly string[];
-  /** Of these, the ones that are stopped and started; the others have been started before, and are waited for. Absent: all. */
+  /** Among these, the ones that are stopped and started; the others have been started before, and are waited for. Absent: all. */
   readonly anew?: readonly string[];
   /** The start waits so long (backoff), from the record's instant. */
   readonly delay_ms: number;

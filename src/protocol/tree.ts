@@ -1,6 +1,6 @@
 /**
  * A supervision tree as it is asked for (cli.md, holdfast.yaml): supervisors with a strategy and ordered children, workers
- * with their specs. What reads the file is above; this is what goes over the wire and what the supervisor keeps.
+ * with their specs. The reader of the file is above; this is what goes over the wire and what the supervisor keeps.
  */
 import * as z from "zod";
 import {
@@ -12,7 +12,8 @@ import {
   RESTART_PERIOD_DEFAULT_MS,
   RESTARTS_DEFAULT,
   RESTARTS_MAX,
-} from "./limits.ts";
+} from "../base/limits.ts";
+import { isTellable, NOT_TELLABLE } from "./redact.ts";
 import { Budget, OnBreach, RestartPolicy, WorkerSpec } from "./worker.ts";
 
 /**
@@ -29,7 +30,7 @@ export type AutoShutdown = z.infer<typeof AutoShutdown>;
 /** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
 export const OnIntensity = z.enum(["escalate", "park"]);
 
-/** Where a supervisor is in its life. `pending` also while its own supervisor holds it stopped. */
+/** The phase of a supervisor in its life. `pending` also while its own supervisor holds it stopped. */
 export const SupervisorPhase = z.enum([
   "pending",
   "starting",
@@ -47,7 +48,8 @@ const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 export const NodeName = z
   .string()
   .max(NAME_MAX_BYTES)
-  .regex(SEGMENT, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit");
+  .regex(SEGMENT, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit")
+  .refine(isTellable, NOT_TELLABLE);
 /** Names from the top of the file down, joined by "/": `crew/fixer`. */
 const NodePath = z.string().min(1).max(PATH_MAX_BYTES);
 
@@ -62,7 +64,7 @@ export const SupervisorConfig = z.strictObject({
   backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),
   on_intensity: OnIntensity.default("escalate"),
   auto_shutdown: AutoShutdown.default("never"),
-  /** Of all that run below it; without `on_breach` it asks. */
+  /** The budget of all that run below it; without `on_breach` it asks. */
   budget: Budget.optional(),
   on_breach: OnBreach.optional(),
   /** As a child of its own supervisor. */
@@ -124,7 +126,7 @@ export type TreeSpecInput = z.input<typeof TreeSpec>;
 export const childPath = (tree: string, supervisor: string, name: string): string =>
   supervisor === tree ? name : `${supervisor}/${name}`;
 
-/** A tree whose workers may all use the same variables of a client; what a spec says itself wins. Who starts a worker keeps what that one needs. */
+/** A tree whose workers may all use the same variables of a client; what a spec says itself wins. The starter of a worker keeps what that one needs. */
 export const withClientEnvironment = (
   tree: TreeSpec,
   client_env: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
 /**
- * What a turn used, in one meaning for all kinds. Pure.
+ * The usage of a turn, in one meaning for all kinds. Pure.
  *
  * CLIs count differently. codex and Gemini CLI count tokens that were read from the provider's cache inside `input_tokens` (as
  * OpenAI's and Google's APIs do), Claude Code counts them beside it (as Anthropic's does): a price list that charged both columns of
@@ -12,7 +12,7 @@ import type { ModelUsage, RecordPayloads, Usage } from "./records.ts";
 /** Kinds whose CLI counts cached tokens inside `input_tokens`; every other one counts them beside it. */
 const CACHED_INSIDE: ReadonlySet<string> = new Set(["codex", "gemini_cli"]);
 
-/** Of a turn of which only the sum is told, all is one model's. */
+/** All usage is one model's in a turn that tells only the sum. */
 export const modelUsage = (
   kind: string,
   model: string | null,

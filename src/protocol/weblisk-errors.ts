@@ -1,5 +1,5 @@
 /**
- * What an error is called in a Weblisk ErrorResponse (weblisk.txt, Standard Error Codes; notes 1.1). The codes of the protocol are few and may
+ * The name of an error in a Weblisk ErrorResponse (weblisk.txt, Standard Error Codes; notes 1.1). The codes of the protocol are few and may
  * not be added to, so ours goes into `detail.reason`; `retryable` of the catalogue overrides the category.
  */
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorRow } from "./errors.ts";
@@ -35,7 +35,7 @@ const BY_EXIT: Readonly<Record<number, WebliskError>> = {
   130: error("PHASE_FAILED", 500, "permanent"),
 };
 
-/** Where the exit code says too little. */
+/** Rows for errors of which the exit code says too little. */
 const BY_CODE: Readonly<Partial<Record<ErrorCode, WebliskError>>> = {
   PARTIAL_FAILURE: error("PARTIAL_FAILURE", 207, "partial"),
   TOKEN_EXPIRED: error("TOKEN_EXPIRED", 401, "transient"),

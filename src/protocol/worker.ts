@@ -1,7 +1,6 @@
 /** A worker's specification and the words for its life (architecture §1, §3). */
 import * as z from "zod";
-import { AgentKind } from "./agent-event.ts";
-import { isBranchName } from "./kinds.ts";
+import { isBranchName } from "../base/branch-name.ts";
 import {
   APPROVAL_WITHIN_DEFAULT_MS,
   BACKOFF_MAX_DEFAULT_MS,
@@ -28,7 +27,8 @@ import {
   TIMEOUT_DEFAULT_MS,
   TOOL_TIMEOUT_DEFAULT_MS,
   WORKERS_LIVE_MAX,
-} from "./limits.ts";
+} from "../base/limits.ts";
+import { AgentKind } from "./agent-event.ts";
 import { Permission, PermissionRules } from "./permission.ts";
 
 /** OTP's restart types (supervisor.erl): always, only after an abnormal end, never. */
@@ -70,7 +70,7 @@ export const isEnded = (state: WorkerState): boolean =>
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
 
-/** What a worker, all that its agent spawns, and theirs may spend together; of a supervisor, all that run below it. */
+/** The budget of a worker, all that its agent spawns, and theirs together; for a supervisor, of all that run below it. */
 export const Budget = z.strictObject({
   usd: z.number().positive().optional(),
   tokens: z.int().positive().optional(),
@@ -80,15 +80,19 @@ export const Budget = z.strictObject({
   output_bytes: z.int().positive().optional(),
 });
 export type Budget = z.infer<typeof Budget>;
-/** What happens once more than that is spent: everybody is paused and somebody is asked, or everybody is stopped. */
+/** The step once more than that is spent: everybody is paused and somebody is asked, or everybody is stopped. */
 export const OnBreach = z.enum(["ask", "stop"]);
 export type OnBreach = z.infer<typeof OnBreach>;
 
-/** What becomes of a turn that was open when its agent ended by itself: its session goes on, somebody is asked first, or the worker ends. */
+/** The fate of a turn that was open when its agent ended by itself: its session goes on, somebody is asked first, or the worker ends. */
 export const OnInterrupted = z.enum(["continue", "ask", "never"]);
 export type OnInterrupted = z.infer<typeof OnInterrupted>;
 
-/** What one run may take, with all that it starts. Held by its cgroup, so only where one is delegated to the daemon. */
+/** The fate of a worker that failed in a way that no restart can mend (`restart: never` of the error catalogue). */
+export const OnUnfixable = z.enum(["end", "restart"]);
+export type OnUnfixable = z.infer<typeof OnUnfixable>;
+
+/** The resources of one run, with all that it starts. Held by its cgroup, so only where one is delegated to the daemon. */
 export const RunLimits = z.strictObject({
   memory_bytes: z.int().min(MEMORY_LIMIT_MIN_BYTES).optional(),
   pids: z.int().min(1).max(PIDS_MAX).optional(),
@@ -97,7 +101,7 @@ export const RunLimits = z.strictObject({
 });
 export type RunLimits = z.infer<typeof RunLimits>;
 
-/** Who of those that wait is started first; by arrival within one (weblisk notes, queue). */
+/** The rank among those that wait for their start; by arrival within one (weblisk notes, queue). */
 export const Priority = z.enum(["critical", "high", "normal", "low", "background"]);
 export type Priority = z.infer<typeof Priority>;
 
@@ -110,7 +114,7 @@ const WorktreeSpec = z.strictObject({
     .optional(),
 });
 
-/** The system is read-only for its agent, but for its workspace; it sees no process but its own. What cannot be held is refused. */
+/** The system is read-only for its agent, but for its workspace; it sees no process but its own. A limit that cannot be held is refused. */
 export const SandboxSpec = z.strictObject({
   /** The machine's network, or none. Without it: `none` for a command, `host` for an agent, which has its provider to talk to. */
   net: z.enum(["none", "host"]).optional(),
@@ -182,7 +186,7 @@ export const WorkerSpec = z.strictObject({
   fork: z.boolean().default(false),
   /** Keep stdin open for `send` (kind command). */
   interactive: z.boolean().default(false),
-  /** What its agent may do without being asked about it; `permission_rules` say more of single tools. */
+  /** The rights of its agent without being asked about; `permission_rules` say more of single tools. */
   permission: Permission.default("deny"),
   permission_rules: PermissionRules.default([]),
   /** How long a request for permission waits for a person (0 is for ever), and what becomes of it then. */
@@ -192,6 +196,8 @@ export const WorkerSpec = z.strictObject({
   restart: RestartPolicy,
   max_restarts: z.int().min(0).max(RESTARTS_MAX).default(RESTARTS_DEFAULT),
   restart_period_ms: duration.default(RESTART_PERIOD_DEFAULT_MS),
+  /** Whatever `restart` says, such a worker ends at once; or its policy decides as of any other failure. */
+  on_unfixable: OnUnfixable.default("end"),
   backoff_min_ms: duration.default(BACKOFF_MIN_DEFAULT_MS),
   backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),
   grace_ms: duration.default(GRACE_DEFAULT_MS),
@@ -215,11 +221,11 @@ export const WorkerSpec = z.strictObject({
   priority: Priority.default("normal"),
   /** For what its agent spawns, and what those spawn; only tighter than what holds for itself. Agents above one, counted from the top. */
   max_depth: z.int().min(0).max(DEPTH_MAX).optional(),
-  /** Of those, how many hold a slot at once. */
+  /** The number of those that hold a slot at once. */
   max_concurrency: z.int().min(0).max(WORKERS_LIVE_MAX).optional(),
   /** OTP's shutdown of a child: TERM and `grace_ms`, KILL at once, or TERM and as long as it takes. */
   shutdown: z.enum(["grace", "brutal_kill", "infinity"]).default("grace"),
-  /** What becomes of the agent when the daemon dies and no next one takes over in time. */
+  /** The fate of the agent when the daemon dies and no next one takes over in time. */
   on_supervisor_death: z.enum(["survive", "die"]).default("survive"),
   limits: RunLimits.default({}),
   /** OTP's significant: its end may end its supervisor (auto_shutdown). */

@@ -1,4 +1,4 @@
-/** Where the agents of a worker work. */
+/** The place in which the agents of a worker work. */
 
 /** The git worktree of a worker. All paths are absolute. */
 export interface WorkerWorkspace {
@@ -7,10 +7,10 @@ export interface WorkerWorkspace {
   /** In it, where agents run. */
   readonly cwd: string;
   readonly branch: string;
-  /** What HEAD of the repository was when it was assigned. */
+  /** The commit that HEAD of the repository was when it was assigned. */
   readonly base_commit: string;
   /** The working tree that it was made from. */
   readonly repository: string;
-  /** What all worktrees of the repository share. */
+  /** The directory that all worktrees of the repository share. */
   readonly git_dir: string;
 }

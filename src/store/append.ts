@@ -7,9 +7,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "better-sqlite3";
-import { crashPoint } from "../protocol/crash-point.ts";
+import { crashPoint } from "../base/crash-point.ts";
+import { STREAMS_CACHED_MAX } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { STREAMS_CACHED_MAX } from "../protocol/limits.ts";
 import { isOutput, type LogRecord, type RecordDraft } from "../protocol/records.ts";
 import { COLUMNS, checksumOf, type Facts, isoTime, lineOf, type Row, verifiedLine } from "./checksum.ts";
 import { newestSeq } from "./connection.ts";
@@ -18,16 +18,22 @@ import type { AppendOptions } from "./port.ts";
 import type { Projection } from "./projections/projection.ts";
 import type { Recent, RecentLine } from "./recent.ts";
 
-/** What one caller hands over: all of it is in the log, or none. */
+/** The records that one caller hands over: all of them is in the log, or none. */
 export interface Draft {
   readonly drafts: readonly RecordDraft[];
   readonly options: AppendOptions | undefined;
+  /** Epoch milliseconds; now, where it is not given. */
+  readonly recorded_at?: number;
 }
 
 export interface Writer {
   head(): number;
   /** Returns the records of each caller, in order. Throws what SQLite throws; nothing is written then. */
   write(callers: readonly Draft[]): readonly (readonly LogRecord[])[];
+  /** Applies them in a transaction that stays open, after those that are in it: this connection's rows say what they say. */
+  show(callers: readonly Draft[]): readonly (readonly LogRecord[])[];
+  /** Rolls all of that back. */
+  hide(): void;
 }
 
 /** Stamps of the same fact told twice differ; all else of a draft must be what the log has. */
@@ -66,6 +72,8 @@ export const makeWriter = (
   const dropCheckpoints = db.prepare("DELETE FROM checkpoints WHERE worker_id = ? AND incarnation = ?");
 
   let head = newestSeq(db);
+  /** The newest seq that is on the disk, while more than that is shown. */
+  let recorded: number | undefined;
   let recount = false;
   const versions = new Map<string, number>();
   let written: RecentLine[] = [];
@@ -127,9 +135,9 @@ export const makeWriter = (
   };
 
   const transaction = db.transaction((callers: readonly Draft[]) => {
-    const recordedAt = now();
-    const results = callers.map(({ drafts, options }) => {
-      const records = drafts.map((draft) => append(draft, recordedAt));
+    const at_ms = now();
+    const results = callers.map(({ drafts, options, recorded_at = at_ms }) => {
+      const records = drafts.map((draft) => append(draft, recorded_at));
       const at = options?.checkpoint;
       if (at)
         saveCheckpoint.run(
@@ -160,8 +168,42 @@ export const makeWriter = (
     durable = wanted;
   };
 
+  const forget = (before: number): void => {
+    rows.reset();
+    projection.reset();
+    versions.clear();
+    head = before; // readers go on; the next write counts again, when the database may answer again
+    recount = true;
+  };
+
   return {
-    head: () => head,
+    head: () => recorded ?? head,
+    show: (callers) => {
+      if (!db.inTransaction) {
+        if (recount) head = newestSeq(db);
+        recount = false;
+        recorded = head;
+        setDurable(true);
+        // Nothing of it goes to a disk before it is recorded.
+        db.pragma("cache_spill = OFF");
+        db.pragma("temp_store = MEMORY");
+        db.exec("BEGIN IMMEDIATE");
+      }
+      const results = transaction(callers);
+      written = [];
+      lifecycle = undefined;
+      return results;
+    },
+    hide: () => {
+      if (db.inTransaction) db.exec("ROLLBACK");
+      if (recorded === undefined) return;
+      forget(recorded);
+      recorded = undefined;
+      written = [];
+      lifecycle = undefined;
+      db.pragma("cache_spill = ON");
+      db.pragma("temp_store = DEFAULT");
+    },
     write: (callers) => {
       if (recount) head = newestSeq(db);
       recount = false;
@@ -179,11 +221,7 @@ export const makeWriter = (
         if (lifecycle !== undefined) onDurable(lifecycle.seq, lifecycle.id);
         return results;
       } catch (cause) {
-        rows.reset();
-        projection.reset();
-        versions.clear();
-        head = before; // readers go on; the next write counts again, when the database may answer again
-        recount = true;
+        forget(before);
         throw cause;
       } finally {
         // Its stream has most likely ended, too. Not earlier: until the rows are inserted the database does not know its version.

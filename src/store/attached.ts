@@ -1,10 +1,14 @@
 /** All that is made over one connection: thrown away and made anew where the log opens its file again. */
 import type { Database, Statement } from "better-sqlite3";
+import { BOOT_LOOK } from "../base/limits.ts";
 import { makeWriter, type Writer } from "./append.ts";
 import { connect } from "./connection.ts";
 import { makeCursor } from "./cursor.ts";
-import type { Continuity, History } from "./epoch.ts";
-import type { Checkpoint, OpenOptions } from "./port.ts";
+import { mendEdited } from "./edited.ts";
+import type { Continuity } from "./epoch.ts";
+import type { History } from "./history.ts";
+import type { OpenOptions } from "./open-options.ts";
+import type { Checkpoint } from "./port.ts";
 import { type Presence, presenceOf } from "./presence.ts";
 import { approvalRows } from "./projections/approvals.ts";
 import { messageRows } from "./projections/messages.ts";
@@ -18,6 +22,8 @@ import { subtreeSums } from "./usage.ts";
 
 export interface Attached {
   readonly db: Database;
+  /** It was opened on a full disk: no thread can read the log beside it. */
+  readonly isAlone: boolean;
   readonly history: History;
   readonly presence: () => Presence;
   readonly writer: Writer;
@@ -39,16 +45,18 @@ export const attach = (
   recent: Recent,
   continuity: Continuity,
 ): Attached => {
-  const db = connect(options, newId);
+  const { db, isAlone } = connect(options, newId);
   try {
     const history = continuity.settle(db);
     const presence = presenceOf(options.file);
     if (!projectionsAreSound(db)) rebuild(db);
+    else if (!isAlone && options.inspect !== true) mendEdited(db, BOOT_LOOK, options.report ?? (() => {}));
     const rows = keepRows();
     const writer = makeWriter(db, projections(db, rows.forget), recent, now, newId, continuity.durable);
     const cursor = makeCursor(db, writer.head, recent);
     return {
       db,
+      isAlone,
       history,
       presence,
       writer,

@@ -1,11 +1,12 @@
 /** `agent db check`: everything that the log promises of itself, one sentence for each thing that is not so. */
 import SQLite, { type Database } from "better-sqlite3";
-import { CHECK_FINDINGS_MAX } from "../protocol/limits.ts";
+import { CHECK_FINDINGS_MAX } from "../base/limits.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import { intactLine } from "./checksum.ts";
 import { headInMeta } from "./connection.ts";
-import { storeError } from "./failure.ts";
-import { isNewestSchema } from "./migrations/migrate.ts";
+import { diskFails, verdictOf } from "./damage.ts";
+import { isOfTheDisk, storeError } from "./failure.ts";
+import { isNewestSchema, newerSchema, schemaOf } from "./migrations/migrate.ts";
 import { allRows } from "./pages.ts";
 import type { CheckReport } from "./port.ts";
 import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
@@ -25,10 +26,14 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
   let head = 0;
   const folded = new SQLite(":memory:");
   try {
-    for (const said of db.pragma(`integrity_check(${CHECK_FINDINGS_MAX})`, { simple: false }) as {
-      integrity_check: string;
-    }[])
-      if (said.integrity_check !== "ok") find(`SQLite finds: ${said.integrity_check}.`);
+    const newer = newerSchema(schemaOf(db));
+    if (newer !== undefined) find(newer);
+    const said = (
+      db.pragma(`integrity_check(${CHECK_FINDINGS_MAX})`) as { readonly integrity_check: string }[]
+    ).map(({ integrity_check }) => integrity_check);
+    // A page that the disk does not give is no finding about the log, and nobody should delete it for that.
+    if (verdictOf(said) === "unreadable") throw diskFails("unreadable");
+    for (const one of said) if (one !== "ok") find(`SQLite finds: ${one}.`);
 
     for (const name of spoiltTables(db)) find(`The table or index ${name} is not as it was made.`);
     resetProjections(folded);
@@ -69,7 +74,9 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
     if (findings.length > 0) find("The projections were not compared, because the log itself is damaged.");
     else for (const difference of differences(dumpProjections(db), dumpProjections(folded))) find(difference);
   } catch (cause) {
-    find(storeError(cause).message);
+    const error = storeError(cause);
+    if (isOfTheDisk(error)) throw error;
+    find(error.message);
   } finally {
     folded.close();
   }
@@ -77,7 +84,7 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
   return { ok: findings.length === 0, records, head, findings, notes };
 };
 
-/** Of an older version's file this says nothing. */
+/** This says nothing about the file of an older version. */
 const spoiltTables = (db: Database): readonly string[] => [
   ...(isNewestSchema(db) ? spoiltLogTables(db) : []),
   ...(projectionsAreCurrent(db) ? spoiltProjectionTables(db) : []),

@@ -1,5 +1,5 @@
 /**
- * One row of the log, its JSON line, and the checksum of that line. What is checked is exactly what a reader gets:
+ * One row of the log, its JSON line, and the checksum of that line. The check covers exactly what a reader gets:
  * the line is spliced together from the columns (the payload is never parsed) and covers every column but the checksum.
  */
 import { crc32 } from "node:zlib";
@@ -9,7 +9,7 @@ import type { RecordType } from "../protocol/records.ts";
 export const COLUMNS =
   "seq, id, stream, version, type, recorded_at, worker_id, incarnation, correlation_id, causation_id, payload, checksum";
 
-/** What a row says, in the order of COLUMNS; `recordedAt` is epoch milliseconds, `payload` JSON text. */
+/** The columns of a row, in the order of COLUMNS; `recordedAt` is epoch milliseconds, `payload` JSON text. */
 export type Facts = readonly [
   seq: number,
   id: string,

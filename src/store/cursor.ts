@@ -3,8 +3,8 @@
  * bounded by what it returns and by what it looks at, so no filter can hold up the writer.
  */
 import type { Database } from "better-sqlite3";
+import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../protocol/limits.ts";
 import { isOutput, type LogRecord, type RecordType, workerStream } from "../protocol/records.ts";
 import { COLUMNS, type Row, verifiedLine } from "./checksum.ts";
 import type { RecordFilter } from "./port.ts";
@@ -38,7 +38,7 @@ const condition = (filter: RecordFilter): string => {
 const lifecycleOnly = (types: readonly RecordType[]): string =>
   types.some(isOutput) ? "" : "type NOT IN ('agent.event', 'worker_log_chunk') AND ";
 
-/** Who asks for output is told where some of it was removed. */
+/** A reader that asks for output is told where some of it was removed. */
 const withGaps = (filter: RecordFilter): RecordFilter =>
   filter.kinds || filter.types?.some(isOutput)
     ? { ...filter, types: [...(filter.types ?? []), "log_gap"] }
@@ -74,7 +74,7 @@ export const makeCursor = (db: Database, head: () => number, recent: Recent) => 
   const newestVersion = db
     .prepare<[string], number>("SELECT coalesce(max(version), 0) FROM records WHERE stream = ?")
     .pluck();
-  // Where retention has removed records, the next one that is there stands for them.
+  // If retention has removed records, the next one that is there stands for them.
   const fromVersion = db.prepare<[string, number], Place>(
     "SELECT seq, version FROM records WHERE stream = ? AND version >= ? ORDER BY version LIMIT 1",
   );

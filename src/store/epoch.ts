@@ -4,26 +4,13 @@
  * the seq up to which they are the same history, so that a cursor of one of them is good as far as that, and refused after it.
  */
 import type { Database } from "better-sqlite3";
+import { EPOCHS_KEPT_MAX } from "../base/limits.ts";
 import { type Break, breakSentence } from "../protocol/cursor.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { EPOCHS_KEPT_MAX } from "../protocol/limits.ts";
 import { headInMeta } from "./connection.ts";
+import type { History } from "./history.ts";
 import { hasRetention } from "./retention/removed.ts";
 import { madeAt, readWitness, type Witness, writeWitness } from "./witness.ts";
-
-/** An epoch that is over, and how it ended. */
-export interface FormerEpoch extends Break {
-  readonly epoch: string;
-  /** Epoch milliseconds. */
-  readonly ended_ms: number;
-}
-
-export interface History {
-  readonly store_id: string;
-  readonly epoch: string;
-  /** Oldest first. */
-  readonly former: readonly FormerEpoch[];
-}
 
 interface Found extends History {
   readonly head: number;
@@ -98,7 +85,7 @@ const begin = (db: Database, ended: History, broken: Break, epoch: string, ended
   }).immediate();
 };
 
-/** Of a log that is only inspected nothing is judged, and nothing is written beside it. */
+/** Nothing is judged of a log that is only inspected, and nothing is written beside it. */
 export const makeContinuity = (
   file: string,
   isInspected: boolean,

@@ -1,4 +1,4 @@
-/** What errors of SQLite and of the file system are in the catalogue (promises R24, R25). */
+/** Errors of SQLite and of the file system in the catalogue (promises R24, R25). */
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
@@ -10,7 +10,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   STORE_FAILED: "The event log cannot be read or written",
 };
 
-/** Where the catalogue's own next step is another one. */
+/** Errors for which the catalogue's own next step is another one. */
 const NEXT: Partial<Record<ErrorCode, string>> = {
   LOCK_HELD: "Close the program that has holdfast.db open; what waits is recorded then.",
 };
@@ -21,7 +21,7 @@ const CODES: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^SQLITE_(BUSY|LOCKED)/, "LOCK_HELD"],
   [/^SQLITE_CONSTRAINT/, "VERSION_CONFLICT"],
   [/^SQLITE_/, "STORE_FAILED"],
-  [/^ENOSPC$/, "DISK_FULL"],
+  [/^(ENOSPC|EDQUOT)$/, "DISK_FULL"],
   [/^(EACCES|EPERM)$/, "PERMISSION_DENIED"],
   [/^E[A-Z]+$/, "STORE_FAILED"],
 ];
@@ -41,13 +41,25 @@ export const storeError = (cause: unknown): HoldfastError => {
       });
 };
 
-/** The same function, throwing HoldfastErrors only. */
-export const guarded =
+/** The disk takes nothing just now: it is full, or it fails. A stop does not wait for that. */
+export const isOfTheDisk = ({ cause, code }: HoldfastError): boolean =>
+  code === "DISK_FULL" ||
+  (cause instanceof Error &&
+    "code" in cause &&
+    /^(SQLITE_IOERR|EIO$|ENOSPC$|EDQUOT$)/.test(String(cause.code)));
+
+type Told = (error: HoldfastError) => HoldfastError;
+
+/** The same function, throwing HoldfastErrors only; `told` knows better what some of them are. */
+export const guardedBy =
+  (told: Told) =>
   <A extends unknown[], R>(run: (...args: A) => R) =>
   (...args: A): R => {
     try {
       return run(...args);
     } catch (cause) {
-      throw storeError(cause);
+      throw told(storeError(cause));
     }
   };
+
+export const guarded = guardedBy((error) => error);

@@ -7,8 +7,9 @@
  * Two lanes: what is part of a flood (`AppendOptions.flood`) lets all others go first, and among its like keeps its order. Each
  * transaction has room for both, but for one batch of a flood at most; one that was left out goes first in the next one.
  */
+
+import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../protocol/limits.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { Draft } from "./append.ts";
 
@@ -19,7 +20,7 @@ interface Waiting extends Draft {
   readonly reject: (cause: unknown) => void;
 }
 
-/** Who waits, in order. Of floods each worker has one batch in it at most, and waits for it before it reads on: that is their bound. */
+/** The waiting callers, in order. A flooding worker has at most one batch here, because it awaits the commit before it reads on. */
 interface Lane {
   waiting: Waiting[];
   records: number;

@@ -3,7 +3,7 @@
  * A row is in the database after `flush`, or when enough others followed it.
  */
 import type { Database } from "better-sqlite3";
-import { INSERT_ROWS } from "../protocol/limits.ts";
+import { INSERT_ROWS } from "../base/limits.ts";
 import { COLUMNS, type Facts } from "./checksum.ts";
 
 export interface Inserter {

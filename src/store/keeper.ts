@@ -9,22 +9,27 @@
  * It also empties a write-ahead log that has grown while a reader of another process held it.
  */
 import { existsSync, statSync } from "node:fs";
-import { crashPoint } from "../protocol/crash-point.ts";
+import { crashPoint } from "../base/crash-point.ts";
+import { STORE_BUSY_OPEN_MS, WAL_KEPT_BYTES, WAL_MAX_BYTES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { STORE_BUSY_OPEN_MS, WAL_KEPT_BYTES, WAL_MAX_BYTES } from "../protocol/limits.ts";
 import type { Attached } from "./attached.ts";
 import { storeError } from "./failure.ts";
-import type { OpenOptions } from "./port.ts";
+import type { OpenOptions } from "./open-options.ts";
 import { copyWhole, forgetCopy, putBack } from "./write-back.ts";
 
 export interface Keeper {
-  /** What all reads and writes go to. Throws STORE_FAILED while the file cannot be opened again. */
+  /** The connection of all reads and writes. Throws STORE_FAILED while the file cannot be opened again. */
   at(): Attached;
   /** Throws why nothing can be acknowledged now. `output` alone waits where the write-ahead log is too large. */
   allow(isOutput: boolean): void;
   /** Called on the tick: looks at the files, and puts back what it can. */
   look(): void;
-  /** What is wrong now. */
+  /** Whether the files are not those that are open. */
+  isMisplaced(): boolean;
+  /** It was opened on a full disk, by this connection alone. */
+  isAlone(): boolean;
+  reopen(): void;
+  /** The failure that stands now. */
   trouble(): HoldfastError | undefined;
   wrote(outcome: HoldfastError | undefined): void;
   close(): void;
@@ -38,7 +43,7 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attach: () => Attac
   let attached: Attached | undefined = attach();
   let over = false;
   let copying = false;
-  /** Of the file, and of the last write. */
+  /** Failures of the file, and of the last write. */
   let misplaced: HoldfastError | undefined;
   let refused: HoldfastError | undefined;
   let lastRefused: HoldfastError | undefined;
@@ -135,7 +140,7 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attach: () => Attac
     }
   };
 
-  /** Where nobody has offered anything since the last look, the log asks itself whether it can be written again. */
+  /** If nobody has offered anything since the last look, the log asks itself whether it can be written again. */
   const tryAgain = ({ db }: Attached): void => {
     const isStale = refused !== undefined && refused === lastRefused;
     lastRefused = refused;
@@ -173,6 +178,9 @@ export const makeKeeper = ({ file, wal = WAL }: OpenOptions, attach: () => Attac
         refused = storeError(cause);
       }
     },
+    isMisplaced: () => !copying && attached !== undefined && attached.presence() !== "there",
+    isAlone: () => attached?.isAlone === true,
+    reopen: openAgain,
     trouble: () => misplaced ?? refused,
     wrote: (outcome) => {
       refused = outcome;

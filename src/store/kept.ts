@@ -1,4 +1,4 @@
-/** What is read again and again and seldom changes, kept in memory within a bound: who was used longest ago goes first. */
+/** Values that are read again and again and seldom change, kept in memory within a bound: the least recently used one goes first. */
 
 export interface Kept<K, V> {
   get(key: K): V | undefined;

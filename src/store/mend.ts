@@ -5,13 +5,14 @@
  */
 import { rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import SQLite, { type Database } from "better-sqlite3";
-import { crashPoint } from "../protocol/crash-point.ts";
-import { GC_PAUSE_MS, MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../protocol/limits.ts";
-import { treeStream, workerStream } from "../protocol/records.ts";
+import type { Database } from "better-sqlite3";
+import { crashPoint } from "../base/crash-point.ts";
+import { GC_PAUSE_MS, MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../base/limits.ts";
 import { type Row, verifiedLine } from "./checksum.ts";
+import { openDatabase } from "./database.ts";
 import { allRows, pagesOf } from "./pages.ts";
 import { projections, resetProjections, TABLES } from "./projections/projection.ts";
+import { STREAM_COLUMNS } from "./stream-columns.ts";
 
 export interface Folded {
   readonly records: number;
@@ -21,23 +22,10 @@ export interface Folded {
   readonly differing: readonly string[];
 }
 
-/** The column of a projection that says of which stream a row is. */
-const KEYS: Readonly<
-  Record<(typeof TABLES)[number], { readonly column: string; readonly streamOf: (key: string) => string }>
-> = {
-  p_workers: { column: "id", streamOf: workerStream },
-  p_turns: { column: "worker_id", streamOf: workerStream },
-  p_approvals: { column: "worker_id", streamOf: workerStream },
-  p_messages: { column: "worker_id", streamOf: workerStream },
-  p_trees: { column: "name", streamOf: treeStream },
-  p_usage: { column: "worker_id", streamOf: workerStream },
-  p_labels: { column: "worker_id", streamOf: workerStream },
-};
-
 const differingIn = (db: Database): readonly string[] => {
   const found = new Set<string>();
   for (const table of TABLES) {
-    const { column, streamOf } = KEYS[table];
+    const { column, streamOf } = STREAM_COLUMNS[table];
     const only = (one: string, other: string) =>
       `SELECT ${column} FROM (SELECT * FROM ${one}.${table} EXCEPT SELECT * FROM ${other}.${table})`;
     const keys = db.prepare<[], string>(`${only("main", "folded")} UNION ${only("folded", "main")}`).pluck();
@@ -47,7 +35,7 @@ const differingIn = (db: Database): readonly string[] => {
 };
 
 const openFolded = (path: string): Database => {
-  const folded = new SQLite(path);
+  const folded = openDatabase(path);
   folded.pragma("journal_mode = OFF"); // thrown away where it is not finished
   folded.pragma("synchronous = OFF");
   return folded;
@@ -56,7 +44,7 @@ const openFolded = (path: string): Database => {
 /** In the thread. Most of the log is folded as it grows; the last of it is folded and compared in one state of the log. */
 export const foldInto = (file: string, into: string): Folded => {
   rmSync(into, { force: true });
-  const source = new SQLite(file, { readonly: true });
+  const source = openDatabase(file, { readonly: true });
   const folded = openFolded(into);
   try {
     resetProjections(folded);
@@ -90,7 +78,7 @@ const mendSome = (db: Database, from: string, streams: readonly string[], later:
     db.transaction(() => {
       const mended = new Set(streams);
       for (const table of TABLES) {
-        const { column, streamOf } = KEYS[table];
+        const { column, streamOf } = STREAM_COLUMNS[table];
         const prefix = streamOf("");
         const drop = db.prepare(`DELETE FROM main.${table} WHERE ${column} = ?`);
         const take = db.prepare(

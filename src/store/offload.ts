@@ -1,6 +1,6 @@
 /** Runs what takes long in a worker thread, so that the loop that supervises is not held up. */
 import { Worker } from "node:worker_threads";
-import { crashPoint } from "../protocol/crash-point.ts";
+import { crashPoint } from "../base/crash-point.ts";
 import { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import type { Answer, TaskName, Tasks } from "./thread-tasks.ts";
 
@@ -27,7 +27,8 @@ export const makeOffload = (): Offload => {
         const worker = new Worker(PROGRAM, { workerData: { name, asks }, env: {}, execArgv: [] });
         running.add(worker);
         crashPoint("offload-begun");
-        const refuse = (sentence: string): void => reject(new HoldfastError("STORE_FAILED", sentence));
+        const refuse = (sentence: string): void =>
+          reject(new HoldfastError(isClosed ? "UNAVAILABLE" : "STORE_FAILED", sentence));
         worker.once("message", (answer: Answer) => {
           if (answer.ok) resolve(answer.value as never);
           else

@@ -1,6 +1,6 @@
 /** The whole log in order, a page at a time: for what looks at every record. */
 import type { Database } from "better-sqlite3";
-import { READ_PAGE_RECORDS } from "../protocol/limits.ts";
+import { READ_PAGE_RECORDS } from "../base/limits.ts";
 import { COLUMNS, type Row } from "./checksum.ts";
 
 /** The page after a seq. One that is not full is the last. */

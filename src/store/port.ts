@@ -1,11 +1,13 @@
 /** The event log as the layers above see it. `log.ts` implements it on SQLite. */
-import type { Database } from "better-sqlite3";
+
 import type { AgentCompletion } from "../protocol/completion.ts";
+import type { DeniedCalls } from "../protocol/denied.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
+import type { MessageRow } from "../protocol/message-row.ts";
 import type {
+  EndCause,
   Json,
   LogRecord,
-  MessageStep,
   ModelUsage,
   RecordDraft,
   RecordType,
@@ -13,9 +15,9 @@ import type {
   WorkerError,
 } from "../protocol/records.ts";
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
-import type { FormerEpoch } from "./epoch.ts";
-import type { GcOptions, GcReport } from "./retention/gc.ts";
-import type { SubtreeSum, UsageQuery, UsageReport } from "./usage.ts";
+import type { GcOptions, GcReport } from "./gc-report.ts";
+import type { FormerEpoch } from "./history.ts";
+import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
 export interface Checkpoint {
@@ -37,6 +39,10 @@ export interface AppendOptions {
   readonly flood?: boolean;
   /** Durable although it holds output alone: what the checkpoint is past will be let go of. */
   readonly durable?: boolean;
+  /** A stop, or what follows from one: on a full disk it is held, and recorded as soon as there is room (docs/decisions/0031). */
+  readonly holds?: boolean;
+  /** Records of what an agent printed, so that its spool has it, too: held in place of it, where much of that is held already. */
+  readonly instead?: RecordDraft;
   /** Forget the checkpoints of an incarnation that has ended, in the same transaction. */
   readonly drop_checkpoints?: { readonly worker_id: string; readonly incarnation: number };
 }
@@ -73,13 +79,17 @@ export interface WorkerRow {
   readonly signal: string | null;
   readonly error: WorkerError | null;
   readonly completion: AgentCompletion | null;
+  /** Why nothing follows its last incarnation; null while something may, and where something else than its own end decided. */
+  readonly end_cause: EndCause | null;
   /** Exactly: `turns` turns completed, their usage summed. */
   readonly turns: number;
   readonly usage: Usage;
-  /** Of those turns some part has neither a reported cost nor an estimate. */
+  /** The turns of which some part has neither a reported cost nor an estimate. */
   readonly unpriced_turns: number;
   readonly tool_calls: number;
-  /** Of all those turns together, the pauses in them too. */
+  /** Calls that were refused for want of a permission, by tool. */
+  readonly denied: readonly DeniedCalls[];
+  /** The time of all those turns together, the pauses in them too. */
   readonly turn_ms: number;
   readonly created_at: string;
   readonly started_at: string | null;
@@ -105,47 +115,19 @@ export interface TurnRow {
   readonly error: WorkerError | null;
 }
 
-export type MessageState = MessageStep["state"];
-
-/** A message to an agent, as its records tell it. */
-export interface MessageRow {
-  readonly worker_id: string;
-  readonly message_id: string;
-  /** Of the record that accepted it. */
-  readonly seq: number;
-  readonly bytes: number;
-  readonly masked: boolean;
-  readonly closes: boolean;
-  /** A line of the agent's protocol, of which nobody but the runtime need know. */
-  readonly line: boolean;
-  /** The incarnation that it is for alone; null where the next one gets it, too. */
-  readonly bound: number | null;
-  readonly state: MessageState;
-  /** More is to come: it waits, or its acknowledgement does. */
-  readonly open: boolean;
-  /** How often it was handed over, and the newest time: to which incarnation, up to which byte of its stdin. */
-  readonly deliveries: number;
-  readonly incarnation: number | null;
-  readonly end: number | null;
-  readonly turn: number | null;
-  readonly reason: string | null;
-  readonly accepted_at: string;
-  readonly changed_at: string;
-}
-
 export type ApprovalState = "open" | "allowed" | "denied" | "withdrawn";
 
 /** A request of an agent to use a tool, and what has become of it. */
 export interface ApprovalRow {
   readonly worker_id: string;
   readonly approval_id: string;
-  /** Of the record that asked. */
+  /** The seq of the record that asked. */
   readonly seq: number;
   readonly incarnation: number;
   readonly tool: string | null;
   readonly tool_use_id: string | null;
   readonly title: string;
-  /** What the tool would be called with, secrets masked; null where it was not told, or is over its bound. */
+  /** The tool's input, secrets masked; null where it was not told, or is over its bound. */
   readonly input: Json;
   /** For the adapter alone. */
   readonly reply: Json;
@@ -169,14 +151,14 @@ export interface CheckReport {
   readonly head: number;
   /** One sentence a finding: a gap in seq, a wrong checksum, a projection that differs from its fold, … */
   readonly findings: readonly string[];
-  /** What is to be known and is no damage: that an older copy was put back. */
+  /** Notes that are no damage: that an older copy was put back. */
   readonly notes: readonly string[];
 }
 
 export interface EventLog {
   /** Made with the database; part of every marker. */
   readonly store_id: string;
-  /** Of this history of it: a cursor is a seq of an epoch. */
+  /** The epoch of this history of it: a cursor is a seq of an epoch. */
   readonly epoch: string;
   /** The epochs before it, oldest first, and why each ended. */
   readonly former: readonly FormerEpoch[];
@@ -184,7 +166,10 @@ export interface EventLog {
   head(): number;
   /** One synchronous transaction, durable (FULL) when it holds any lifecycle record or is asked to be. Throws HoldfastError. */
   append(drafts: readonly RecordDraft[], options?: AppendOptions): readonly LogRecord[];
-  /** Group commit: joins other callers' records in one transaction; resolves when durable. Same order per caller. */
+  /**
+   * Group commit: joins other callers' records in one transaction; resolves when durable. Same order per caller. A commit that holds resolves
+   * on a full disk, too: every row says it then, and it is in the reserve as far as that goes.
+   */
   commit(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<readonly LogRecord[]>;
   /**
    * Records with seq > after, in order, at most `limit`. `scanned` is the seq up to which the filter has looked, and the
@@ -219,16 +204,18 @@ export interface EventLog {
   countWorkers(): number;
   /** Every worker that has or had the name, newest first. */
   named(name: string): readonly WorkerRow[];
+  /** Names of the newest so many workers, living or ended. */
+  newestNames(workers: number): readonly string[];
   /** Those whose ids begin so, newest first, at most `limit`. */
   withPrefix(prefix: string, limit: number): readonly WorkerRow[];
   /** The newest ones, oldest first. */
   turns(workerId: string, limit: number): readonly TurnRow[];
-  /** Of a worker and all that its agent asked for, and those; undefined where they are more than `max`. */
+  /** The sum of a worker and all that its agent asked for, and those; undefined where they are more than `max`. */
   subtree(workerId: string, max: number): SubtreeSum | undefined;
   /** In a worker thread: one at a time, and nothing else waits for it. */
   usageAside(query: UsageQuery): Promise<UsageReport>;
   message(workerId: string, messageId: string): MessageRow | undefined;
-  /** Of one worker, the newest of those accepted before the record `before`, in the order in which they were accepted. */
+  /** For one worker, the newest of those accepted before the record `before`, in the order in which they were accepted. */
   messages(workerId: string, before: number, limit: number): readonly MessageRow[];
   /** The byte up to which the stdin of an incarnation has messages on record; undefined where it has none. */
   messagesEnd(workerId: string, incarnation: number): number | undefined;
@@ -239,7 +226,7 @@ export interface EventLog {
   approval(approvalId: string): ApprovalRow | undefined;
   /** Those whose ids begin so, newest first. */
   approvalsWithPrefix(prefix: string, limit: number): readonly ApprovalRow[];
-  /** Of all workers or one, those asked after the record `after`, oldest first; open ones only, or all. */
+  /** For all workers or one, those asked after the record `after`, oldest first; open ones only, or all. */
   approvals(after: number, limit: number, isOpen: boolean, workerId?: string): readonly ApprovalRow[];
   /** Every record of one worker of the given types, in order: what the supervisor folds at boot. */
   stream(workerId: string, types?: readonly RecordType[]): readonly LogRecord[];
@@ -257,24 +244,11 @@ export interface EventLog {
   rebuildAside(): Promise<{ readonly records: number }>;
   /** Moves old output to archives, and its space back to the disk, in small steps. */
   gc(options: GcOptions): Promise<GcReport>;
-  /** On the tick: are the files still in their places, and has the write-ahead log its size? What can be put right is. */
+  /** On the tick: are the files still in their places, and has the write-ahead log its size? Rows that can be put right are. */
   look(): void;
   /** Why nothing is acknowledged now, or why the last write was refused. */
   trouble(): HoldfastError | undefined;
+  /** How many callers' records wait for room on the disk. */
+  held(): number;
   close(): void;
-}
-
-export interface OpenOptions {
-  readonly file: string;
-  /** Wall clock in epoch milliseconds and ids, passed in (style habit 9). */
-  readonly now?: () => number;
-  readonly id?: () => string;
-  /** Told what a listener threw; the transaction is committed all the same. */
-  readonly onDefect?: (cause: unknown) => void;
-  /** Open a log whose tail is damaged too, so that `check` can say what is wrong; nothing should be appended then. */
-  readonly inspect?: boolean;
-  /** Wraps the connection: how a test makes it fail. */
-  readonly database?: (db: Database) => Database;
-  /** Other bounds than WAL_KEPT_BYTES and WAL_MAX_BYTES, for tests. */
-  readonly wal?: { readonly kept_bytes: number; readonly max_bytes: number };
 }

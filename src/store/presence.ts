@@ -1,6 +1,6 @@
 /**
  * Whether the files that a log has open are still those at their paths: people delete and replace files under a running
- * daemon. What is open stays the truth, and SQLite itself does not look; whoever opened the path anew would see another log.
+ * daemon. The open file stays the truth, and SQLite itself does not look; whoever opened the path anew would see another log.
  */
 import { statSync } from "node:fs";
 

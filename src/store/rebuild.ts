@@ -1,6 +1,6 @@
 /** Folds the projections again from the log, in one transaction: whoever looks sees the old ones or the new ones. */
 import type { Database } from "better-sqlite3";
-import { crashPoint } from "../protocol/crash-point.ts";
+import { crashPoint } from "../base/crash-point.ts";
 import { verifiedLine } from "./checksum.ts";
 import { allRows } from "./pages.ts";
 import { PROJECTION_VERSION, projections, resetProjections } from "./projections/projection.ts";

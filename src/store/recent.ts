@@ -2,7 +2,7 @@
  * The newest committed lines, in memory: live watchers read these and leave SQLite to the writer. Nothing is owed to
  * it; a reader whose cursor is older reads the log.
  */
-import { RECENT_LINES_MAX_BYTES, RECENT_LINES_MAX_RECORDS } from "../protocol/limits.ts";
+import { RECENT_LINES_MAX_BYTES, RECENT_LINES_MAX_RECORDS } from "../base/limits.ts";
 import type { RecordType } from "../protocol/records.ts";
 
 export interface RecentLine {

@@ -1,9 +1,9 @@
-/** What is done to the log in a worker thread, and what it answers. */
+/** The tasks of the log in a worker thread, and their answers. */
 import type { Folded } from "./mend.ts";
 import type { CheckReport } from "./port.ts";
 import type { Collected, Collecting } from "./retention/collect.ts";
 import type { Run } from "./retention/remove.ts";
-import type { UsageQuery, UsageReport } from "./usage.ts";
+import type { UsageQuery, UsageReport } from "./usage-report.ts";
 
 export interface Tasks {
   check: { readonly asks: { readonly file: string }; readonly answers: CheckReport };

@@ -1,6 +1,7 @@
 /** The worker thread: one task on a connection of its own, one answer, and its end. */
 import { parentPort, workerData } from "node:worker_threads";
 import { referencedDigests } from "./cas/references.ts";
+import { makeJudge } from "./damage.ts";
 import { storeError } from "./failure.ts";
 import { foldInto } from "./mend.ts";
 import { checkFile } from "./offline.ts";
@@ -25,13 +26,14 @@ const carryOut = (task: Task): unknown => {
   }
 };
 
-const answer = (): Answer => {
+const answer = (task: Task): Answer => {
   try {
-    return { ok: true, value: carryOut(workerData as Task) };
+    return { ok: true, value: carryOut(task) };
   } catch (cause) {
-    const { code, message, suggestion } = storeError(cause);
+    const { file } = { file: "", ...task.asks };
+    const { code, message, suggestion } = makeJudge(file, Date.now)(storeError(cause));
     return { ok: false, code, message, suggestion };
   }
 };
 
-parentPort?.postMessage(answer());
+parentPort?.postMessage(answer(workerData as Task));

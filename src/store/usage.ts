@@ -1,64 +1,10 @@
-/** What was used, added up from the projection of it: asked in a thread, because there may be millions of turns. */
-import SQLite, { type Database } from "better-sqlite3";
-import { USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../protocol/limits.ts";
+/** Usage, added up from the projection of it: asked in a thread, because there may be millions of turns. */
+import type { Database } from "better-sqlite3";
+import { USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../base/limits.ts";
 import type { Usage } from "../protocol/records.ts";
 import { dollars } from "../protocol/usage.ts";
-
-/** By what it is told apart; a label by its key. */
-export type UsageBy = "day" | "kind" | "model" | "worker" | { readonly label: string };
-
-export interface UsageQuery {
-  readonly by: UsageBy;
-  /** RFC 3339: turns that were completed then or later. */
-  readonly since?: string | undefined;
-  /** Of these alone; without it of all workers there ever were. */
-  readonly among?: Among | undefined;
-}
-
-export interface Among {
-  readonly workers: readonly string[];
-  /** With all that the agents of those have asked for, and those. */
-  readonly descendants: boolean;
-  /** Those of supervisors, by their paths, that were made since then (RFC 3339), and all that their agents have asked for, and those. */
-  readonly supervisors: readonly { readonly path: string; readonly since: string }[];
-}
-
-/** Tokens in one meaning for all kinds (`protocol/usage.ts`). Of several models in a turn, the one with the most output has the turn, its calls and its time. */
-export interface UsageSum {
-  /** That have completed a turn. */
-  readonly workers: number;
-  readonly turns: number;
-  readonly tool_calls: number;
-  readonly input_tokens: number;
-  readonly cached_tokens: number;
-  readonly cache_write_tokens: number;
-  readonly output_tokens: number;
-  readonly reasoning_tokens: number;
-  /** Dollars as agents reported them; null where none did. */
-  readonly cost_usd: number | null;
-  /** Dollars by the price list, of what has no reported cost; null where nothing was estimated. Never a part of `cost_usd`. */
-  readonly estimated_usd: number | null;
-  /** Turns, or a model's parts of them, with neither: what they cost nobody knows, and it is in neither sum. */
-  readonly unpriced: number;
-  /** Of all turns together, the pauses in them too. */
-  readonly duration_ms: number;
-}
-
-export interface UsageRow extends UsageSum {
-  /** A day in UTC, a kind, a model, a worker's id, or a label's value; null where it is not known or not there. */
-  readonly key: string | null;
-  /** Of a worker that has one. */
-  readonly name?: string;
-}
-
-export interface UsageReport {
-  readonly rows: readonly UsageRow[];
-  readonly total: UsageSum;
-  /** Rows beyond USAGE_ROWS_MAX; the total has them. */
-  readonly omitted: number;
-  /** Models of what is unpriced, at most USAGE_UNPRICED_NAMED_MAX; null is one without a name. */
-  readonly unpriced_models: readonly (string | null)[];
-}
+import { openDatabase } from "./database.ts";
+import type { SubtreeSum, UsageBy, UsageQuery, UsageReport, UsageRow, UsageSum } from "./usage-report.ts";
 
 /** `total` and not `sum`: agents tell the counts, and an integer may overflow. */
 const SUMS = `count(DISTINCT u.worker_id) AS workers, total(turns) AS turns, total(tool_calls) AS tool_calls,
@@ -76,7 +22,7 @@ const keyOf = (by: UsageBy): { readonly key: string; readonly join: string } => 
   return { key, join: "" };
 };
 
-/** What costs most comes first, and of what costs the same what took most. */
+/** The highest cost comes first, and among equal costs the most tokens. */
 const DEAREST =
   "coalesce(sum(cost_usd), 0) + coalesce(sum(estimated_usd), 0) DESC, total(output_tokens) DESC, key";
 
@@ -143,25 +89,13 @@ const usageIn = (db: Database, { by, since = "", among }: UsageQuery): UsageRepo
 
 /** In the thread: in one state of the log, whatever is written meanwhile. */
 export const usageOfFile = (file: string, query: UsageQuery): UsageReport => {
-  const db = new SQLite(file, { readonly: true });
+  const db = openDatabase(file, { readonly: true });
   try {
     return db.transaction(() => usageIn(db, query))();
   } finally {
     db.close();
   }
 };
-
-/** What a worker and all below it come to, from their rows. */
-export interface SubtreeSum {
-  readonly workers: number;
-  readonly turns: number;
-  readonly tool_calls: number;
-  /** Of all turns together. */
-  readonly turn_ms: number;
-  readonly unpriced_turns: number;
-  /** Tokens as the CLIs count them. */
-  readonly usage: Usage;
-}
 
 type StoredSum = Omit<SubtreeSum, "usage"> &
   Required<Omit<Usage, "estimated_usd">> & {

@@ -4,14 +4,14 @@
  */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import SQLite from "better-sqlite3";
 import { HoldfastError } from "../protocol/errors.ts";
+import { openDatabase } from "./database.ts";
 import { guarded } from "./failure.ts";
 
 /** Answers the bytes that the disk has got back. Throws DISK_FULL, and has changed nothing then, where two copies do not fit. */
 export const vacuumFile = guarded((file: string): number => {
   process.env.SQLITE_TMPDIR = dirname(file); // not on another, smaller disk
-  const db = new SQLite(file);
+  const db = openDatabase(file);
   const number = (pragma: string): number => db.pragma(pragma, { simple: true }) as number;
   try {
     const [pages, free, size] = [number("page_count"), number("freelist_count"), number("page_size")];

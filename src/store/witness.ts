@@ -3,7 +3,9 @@
  * backup cannot know that it was longer once; the witness does. It is replaced by rename, and never ahead of the log: where an
  * update of it is lost or cannot be written, it says less, and nothing wrong.
  */
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readRegular } from "./regular-file.ts";
+import { replaceFile } from "./replace-file.ts";
 
 export interface Witness {
   readonly store_id: string;
@@ -20,7 +22,7 @@ const pathOf = (file: string): string => `${file}.witness`;
 /** Undefined where there is none that can be read. */
 export const readWitness = (file: string): Witness | undefined => {
   try {
-    const found = JSON.parse(readFileSync(pathOf(file), "utf8")) as Witness;
+    const found = JSON.parse(readRegular(pathOf(file))?.toString("utf8") ?? "") as Witness;
     const isWhole =
       typeof found.store_id === "string" &&
       typeof found.epoch === "string" &&
@@ -32,11 +34,8 @@ export const readWitness = (file: string): Witness | undefined => {
   }
 };
 
-export const writeWitness = (file: string, witness: Witness): void => {
-  const path = pathOf(file);
-  writeFileSync(`${path}.new`, `${JSON.stringify(witness)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
-};
+export const writeWitness = (file: string, witness: Witness): void =>
+  replaceFile(pathOf(file), `${JSON.stringify(witness)}\n`);
 
 /** Before the database is made anew from a copy of all of it: that it is another file then, says nothing. */
 export const forgetMade = (file: string): void => {
@@ -49,7 +48,7 @@ export const forgetMade = (file: string): void => {
   }
 };
 
-/** Where a file system keeps no birth time, Node answers zero or the time of the last change. */
+/** If a file system keeps no birth time, Node answers zero or the time of the last change. */
 export const madeAt = (file: string): string | null => {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats === undefined || stats.birthtimeNs === 0n || stats.birthtimeNs === stats.ctimeNs

@@ -6,9 +6,10 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
-import { crashPoint } from "../protocol/crash-point.ts";
+import { crashPoint } from "../base/crash-point.ts";
+import { WRITE_BACK_STEP_PAGES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { WRITE_BACK_STEP_PAGES } from "../protocol/limits.ts";
+import { statRegular } from "./regular-file.ts";
 import { forgetMade } from "./witness.ts";
 
 const wholeCopyOf = (file: string): string => `${file}.written-back`;
@@ -39,6 +40,14 @@ export const copyWhole = async (db: Database, file: string): Promise<void> => {
 export const putBack = (file: string): void => {
   const copy = wholeCopyOf(file);
   if (!existsSync(copy)) return;
+  if (statRegular(copy) === undefined)
+    throw new HoldfastError(
+      "STORE_FAILED",
+      `${copy} is no regular file, so it is no copy of the event log.`,
+      {
+        suggestion: "Move it away.",
+      },
+    );
   if (existsSync(file))
     throw new HoldfastError(
       "STORE_FAILED",

@@ -1,5 +1,5 @@
-/** What is different on some hosts: variables and keys of nodes, by patterns of host names. */
-import { didYouMean } from "../protocol/suggest.ts";
+/** Differences of some hosts: variables and keys of nodes, by patterns of host names. */
+import { didYouMean } from "../base/suggest.ts";
 import { check, plainKeys, type Subject } from "./issues.ts";
 import { type Located, type LocatedMap, mergePatch, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";
@@ -20,11 +20,11 @@ interface Patch {
 }
 
 export interface Hosts {
-  /** Of the hosts that match, in their order in the file. */
+  /** The entries of the hosts that match, in their order in the file. */
   readonly variables: readonly (LocatedMap | undefined)[];
   /** A node with what is different here. Each patch is checked, also those of other hosts. */
   over(path: string, node: LocatedMap, subject: Subject): LocatedMap;
-  /** What names nothing: to be asked when every node has been seen. */
+  /** Mistakes that name nothing: to be asked when every node has been seen. */
   addUnknown(paths: readonly string[]): void;
 }
 

@@ -1,6 +1,6 @@
-/** What zod found, in words: which key, what it needs, what was meant. */
+/** The findings of zod, in words: which key, what it needs, what was meant. */
 import type * as z from "zod";
-import { didYouMean, nearest } from "../protocol/suggest.ts";
+import { didYouMean, nearest } from "../base/suggest.ts";
 import { describe, type Located, placeOfKey, plain, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
@@ -21,12 +21,18 @@ export interface Subject {
   readonly keys: readonly string[];
   /** Keys that would be right elsewhere, and where. */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** Words that are a key nowhere, and what is written instead. */
+  readonly instead?: Readonly<Record<string, string>>;
 }
 
-const unknownKey = (key: string, { what, keys, elsewhere = {} }: Subject): string => {
+const unknownKey = (key: string, { what, keys, elsewhere = {}, instead = {} }: Subject): string => {
   const meant = didYouMean(key, keys);
   if (meant !== "") return `${what} has no "${key}"${meant}`;
-  if (Object.hasOwn(elsewhere, key)) return `${what} has no ${key}; ${elsewhere[key]}`;
+  const word = nearest(key, Object.keys(instead));
+  if (word !== undefined) return `${what} has no "${key}"; ${instead[word]}`;
+  const other = Object.hasOwn(elsewhere, key) ? key : nearest(key, Object.keys(elsewhere));
+  if (other !== undefined)
+    return `${what} has no ${key}; ${other === key ? "" : `did you mean ${other}? `}${elsewhere[other]}`;
   return `${what} has no "${key}"; its keys are ${keys.join(", ")}`;
 };
 

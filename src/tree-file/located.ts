@@ -48,7 +48,7 @@ export const valueAt = (node: Located, path: readonly PropertyKey[]): Located | 
   return at;
 };
 
-/** Where a key of a map stands; the map itself where it has none. */
+/** The place of a key of a map; the map itself where it has none. */
 export const placeOfKey = (node: Located | undefined, key: string, otherwise: Place): Place =>
   (node?.type === "map" ? node.entries.get(key)?.key : undefined) ?? node?.place ?? otherwise;
 
@@ -68,7 +68,7 @@ export const mergePatch = (target: Located | undefined, patch: Located): Located
   return { ...patch, place: target?.place ?? patch.place, entries };
 };
 
-/** What a value is, for a sentence: `not a list`. */
+/** A value in words, for a sentence: `not a list`. */
 export const describe = (node: Located): string => {
   if (node.type === "list") return "a list";
   if (node.type === "map") return "a map";

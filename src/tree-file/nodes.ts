@@ -1,7 +1,7 @@
 /** Located nodes to the tree that goes over the wire: which is a supervisor, which a worker, and whether each is whole. */
 import type * as z from "zod";
-import { NAME_MAX_BYTES, PATH_MAX_BYTES, TREE_DEPTH_MAX, TREE_NODES_MAX } from "../protocol/limits.ts";
-import { nearest } from "../protocol/suggest.ts";
+import { NAME_MAX_BYTES, PATH_MAX_BYTES, TREE_DEPTH_MAX, TREE_NODES_MAX } from "../base/limits.ts";
+import { nearest } from "../base/suggest.ts";
 import { SupervisorConfig, type SupervisorNode, type TreeNodeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy } from "../protocol/worker.ts";
 import type { Hosts } from "./hosts.ts";
@@ -17,7 +17,7 @@ import {
 } from "./located.ts";
 import { RootKeys, SupervisorKeys, TEXT_KEYS, WorkerKeys } from "./schema.ts";
 import { entriesOf, type Sources, type Within } from "./sources.ts";
-import { workerSpec } from "./workers.ts";
+import { PROGRAM_WORDS, workerSpec } from "./workers.ts";
 
 export interface Walk {
   readonly sources: Sources;
@@ -41,6 +41,7 @@ const WORKER: Subject = {
     ...only(supervisorKeys, workerKeys, "that is for a supervisor, which has children"),
     max_restarts: "its restarts count in the intensity of its supervisor",
   },
+  instead: PROGRAM_WORDS,
 };
 const SUPERVISOR: Subject = {
   what: "a supervisor",
@@ -160,7 +161,7 @@ const isNew = (
   if (first !== undefined)
     problems.add(
       place,
-      `there is a ${name} beside it already, in line ${first.line}; names of siblings differ`,
+      `a sibling in line ${first.line} is called ${name} already; names of siblings differ`,
       above,
     );
   else names.set(name, place);

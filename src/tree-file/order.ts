@@ -2,13 +2,13 @@
  * The order in which a tree starts: children as they are written, moved only where `depends_on` asks for it (docs/tree.md,
  * Order). A supervisor starts whole before its next sibling, so a dependency between two subtrees orders the siblings above them.
  */
-import { TREE_PROBLEMS_MAX } from "../protocol/limits.ts";
-import { nearest } from "../protocol/suggest.ts";
+import { TREE_PROBLEMS_MAX } from "../base/limits.ts";
+import { nearest } from "../base/suggest.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../protocol/tree.ts";
 import type { Place } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
-/** Of a circle; who reads it goes round by then. */
+/** The most members of a circle that are told; its reader goes round by then. */
 const STEPS_TOLD_MAX = 12;
 
 /** One child waits for another, because of what somewhere below it was asked for. */
@@ -114,7 +114,7 @@ const sorted = (
   return { ...supervisor, children: ordered };
 };
 
-/** Of children who all wait: one circle, told by its members. */
+/** Among children who all wait: one circle, told by its members. */
 const addCircle = (
   left: ReadonlyMap<string, TreeNodeSpec>,
   waits: ReadonlyMap<string, readonly Wait[]>,

@@ -1,11 +1,11 @@
 /** The mistakes of a file: collected, told at once, in the order of the text. */
-import { TREE_PROBLEMS_MAX } from "../protocol/limits.ts";
+import { TREE_PROBLEMS_MAX } from "../base/limits.ts";
 import type { Place } from "./located.ts";
 
 export interface Problem {
   /** Without one it is about what was typed, not about a file. */
   readonly place: Place | undefined;
-  /** Of the node that it is about, `crew/fixer`; empty for what stands above the tree. */
+  /** The path of the node that it is about, `crew/fixer`; empty for what stands above the tree. */
   readonly path: string;
   /** A sentence without its full stop. */
   readonly message: string;

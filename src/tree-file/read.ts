@@ -3,9 +3,9 @@
  * answers with every mistake of the file and its includes, each with its line and column, or with the tree.
  */
 import { basename, dirname } from "node:path";
-import { type AddedKinds, NO_KINDS_ADDED } from "../protocol/kinds.ts";
-import { NAME_MAX_BYTES } from "../protocol/limits.ts";
-import { didYouMean } from "../protocol/suggest.ts";
+import { NAME_MAX_BYTES } from "../base/limits.ts";
+import { didYouMean } from "../base/suggest.ts";
+import { type AddedKinds, NO_KINDS_ADDED } from "../commands/kinds.ts";
 import { NodeName, type SupervisorNode, type TreeSpec } from "../protocol/tree.ts";
 import { readHosts } from "./hosts.ts";
 import { check, type Subject } from "./issues.ts";
@@ -29,13 +29,13 @@ export interface TreeFileInput {
   readonly kinds?: AddedKinds;
   /** For `hosts`. */
   readonly host?: string;
-  /** What a person reads for an absolute path; relative to where they are. */
+  /** The path that a person reads for an absolute path; relative to where they are. */
   readonly display?: (file: string) => string;
 }
 
 export interface TreeFile {
   readonly tree: TreeSpec;
-  /** Where each node stands, by path; the top has the empty path. */
+  /** The place of each node, by path; the top has the empty path. */
   readonly places: ReadonlyMap<string, Place>;
   /** Absolute; the file itself first, then what it includes. */
   readonly files: readonly string[];

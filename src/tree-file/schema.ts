@@ -1,5 +1,5 @@
 /**
- * What a holdfast.yaml may hold (cli.md, `holdfast.yaml`; docs/tree.md), as zod schemas: a worker's keys, a supervisor's, the
+ * The keys of a holdfast.yaml (cli.md, `holdfast.yaml`; docs/tree.md), as zod schemas: a worker's keys, a supervisor's, the
  * top's. Their JSON Schema is published, so that editors complete; messages are the rest of a sentence that begins with the key.
  */
 import * as z from "zod";
@@ -10,9 +10,8 @@ import {
   readDuration,
   readRestarts,
   readSize,
-} from "../protocol/durations.ts";
-import type { JsonSchema } from "../protocol/json-schemas.ts";
-import { VARIABLE_NAME } from "../protocol/kinds.ts";
+} from "../base/durations.ts";
+import { VARIABLE_NAME } from "../base/environment.ts";
 import {
   CPUS_MAX,
   DEPTH_MAX,
@@ -20,10 +19,11 @@ import {
   PERMISSION_RULES_MAX,
   PIDS_MAX,
   WORKERS_LIVE_MAX,
-} from "../protocol/limits.ts";
+} from "../base/limits.ts";
+import { didYouMean } from "../base/suggest.ts";
+import type { JsonSchema } from "../protocol/json-schemas.ts";
 import type { Permission, PermissionRule } from "../protocol/permission.ts";
 import { parseRule } from "../protocol/permission-rules.ts";
-import { didYouMean } from "../protocol/suggest.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, Priority, RestartPolicy } from "../protocol/worker.ts";
 
@@ -179,7 +179,7 @@ export const WorkerKeys = z.strictObject({
     )
     .optional(),
   argv: texts.describe("program and arguments of a command; extra arguments of an agent").optional(),
-  prompt: z.string().describe("what the agent is asked").optional(),
+  prompt: z.string().describe("task of the agent").optional(),
   prompt_file: z
     .string()
     .min(1, "is empty")
@@ -227,7 +227,7 @@ export const WorkerKeys = z.strictObject({
   ask_tools: toolRules("ask").describe("tools that a person is asked about").optional(),
   deny_tools: toolRules("deny").describe("tools that are never allowed").optional(),
   approval_within: duration.describe("how long a request for permission waits").optional(),
-  approval_default: z.enum(["deny", "allow"]).describe("what becomes of it then").optional(),
+  approval_default: z.enum(["deny", "allow"]).describe("answer to it then").optional(),
   ext: z
     .record(z.string(), z.json(), { error: "needs keys and values" })
     .describe("extension keys of the agent API")
@@ -283,11 +283,17 @@ export const WorkerKeys = z.strictObject({
         .max(CPUS_MAX, `may be at most ${CPUS_MAX}`)
         .optional(),
     })
-    .describe("what it may take with all that it starts, where a cgroup is delegated to the daemon")
+    .describe("resources for it with all that it starts, where a cgroup is delegated to the daemon")
     .optional(),
   passivate: duration
     .describe(
       "a conversation that has waited so long for a message is ended, and started again by the next one; 0 is never",
+    )
+    .optional(),
+  on_unfixable: z
+    .enum(["end", "restart"])
+    .describe(
+      "when it fails so that no restart can mend it (no valid key, a rejected request): end at once, or as its restart says; default end",
     )
     .optional(),
   on_interrupted: z
@@ -315,14 +321,14 @@ export const TEXT_KEYS: readonly string[] = [
   "session",
 ] satisfies (keyof WorkerKeys)[];
 
-/** What the top supervisor has too. */
+/** Keys that the top supervisor has, too. */
 export const RootKeys = z.strictObject({
   strategy: Strategy.optional(),
   intensity: restarts.describe("restarts / period, as in 3/60s").optional(),
   decay: duration.describe("every failure counts for half after so long, in place of the period").optional(),
   backoff: backoff.describe("first wait before a restart and the longest").optional(),
   on_intensity: OnIntensity.describe("escalate: its supervisor decides; park: stay stopped").optional(),
-  auto_shutdown: AutoShutdown.describe("what the end of a significant child does").optional(),
+  auto_shutdown: AutoShutdown.describe("effect of the end of a significant child").optional(),
   budget: Budget.describe("for all that run below it together, as that of a worker").optional(),
   on_breach: onBreach.optional(),
 });
@@ -368,9 +374,11 @@ const topOf = (tree: z.ZodType, patch: z.ZodType) =>
   z.strictObject({
     $schema: z.string().describe("the JSON Schema of this file, for editors").optional(),
     version: z.literal(1),
-    name: NodeName.describe("of the tree; default: the file's directory").optional(),
+    name: NodeName.describe("name of the tree; default: the file's directory").optional(),
     variables: variables
-      .describe("what the texts below may name in braces after a dollar sign; agent up --var NAME=value wins")
+      .describe(
+        "variables that the texts below may name in braces after a dollar sign; agent up --var NAME=value wins",
+      )
       .optional(),
     hosts: z
       .record(z.string(), hostOf(patch), { error: "needs patterns of host names" })
@@ -382,7 +390,7 @@ const topOf = (tree: z.ZodType, patch: z.ZodType) =>
 /** The top of a file; nodes are checked one by one, so that each mistake has its own words. */
 export const TopKeys = topOf(z.unknown(), z.unknown());
 
-/** Of the keys that a host may change: anything but what makes the tree's shape. */
+/** The keys that a host may change: anything but what makes the tree's shape. */
 export const WorkerPatch = WorkerKeys.omit({ name: true }).partial();
 export const SupervisorPatch = SupervisorKeys.omit({ name: true }).partial();
 

@@ -1,8 +1,8 @@
 /** The files that a tree is read from: the first one and what it includes, each bounded. */
 import { dirname, resolve } from "node:path";
-import type { Reading } from "../protocol/durations.ts";
-import type { AddedKinds } from "../protocol/kinds.ts";
-import { TREE_FILE_MAX_BYTES, TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../protocol/limits.ts";
+import type { Reading } from "../base/durations.ts";
+import { TREE_FILE_MAX_BYTES, TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../base/limits.ts";
+import type { AddedKinds } from "../commands/kinds.ts";
 import { check, plainKeys } from "./issues.ts";
 import { type Located, type LocatedMap, mergePatch, type Place, valueAt, withoutKeys } from "./located.ts";
 import type { Problems } from "./problems.ts";
@@ -23,7 +23,7 @@ export interface Sources {
   includes: number;
 }
 
-/** Where a node stands: the scope of its file, and the files that led there. */
+/** The place of a node: the scope of its file, and the files that led there. */
 export interface Within {
   readonly scope: Scope;
   readonly chain: readonly string[];
@@ -97,7 +97,7 @@ const mayInclude = (file: string, place: Place, { chain }: Within, sources: Sour
   return false;
 };
 
-/** What stands beside `include` goes over the node of the file. */
+/** A key that stands beside `include` goes over the node of the file. */
 const nodesOf = (value: Located, over: LocatedMap, { problems }: Sources): readonly Located[] => {
   const [[key, entry] = []] = over.entries;
   if (value.type === "map") {

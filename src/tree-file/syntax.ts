@@ -13,7 +13,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from "yaml";
-import { TREE_NESTING_MAX, TREE_VALUES_MAX } from "../protocol/limits.ts";
+import { TREE_NESTING_MAX, TREE_VALUES_MAX } from "../base/limits.ts";
 import type { Located, LocatedMap, LocatedScalar, Place } from "./located.ts";
 import type { Problems } from "./problems.ts";
 

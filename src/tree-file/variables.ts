@@ -1,6 +1,6 @@
 /** `${NAME}`, `${NAME:-default}` and `${env:NAME}` in the texts of a file. `$${…}` stays as `${…}`, for a shell to read. */
-import { TREE_FILE_MAX_BYTES } from "../protocol/limits.ts";
-import { didYouMean } from "../protocol/suggest.ts";
+import { TREE_FILE_MAX_BYTES } from "../base/limits.ts";
+import { didYouMean } from "../base/suggest.ts";
 import type { Located, LocatedMap, Place } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
@@ -75,7 +75,7 @@ export const substituteAll = (node: Located, scope: Scope): Located => {
   }
 };
 
-/** A scope with more names: each value may use what stands before it. What is `given` wins over what is written. */
+/** A scope with more names: each value may use what stands before it. A value that is `given` wins over what is written. */
 export const withVariables = (
   scope: Scope,
   written: readonly (LocatedMap | undefined)[],

@@ -1,13 +1,16 @@
 /** The keys of a worker to the spec that goes over the wire; what is wrong beyond the shape of a single key. */
 import { dirname, resolve } from "node:path";
-import type { KindDef } from "../protocol/commands.ts";
-import { type AddedKind, kindDefaults, kindOf } from "../protocol/kinds.ts";
-import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../protocol/limits.ts";
+import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../base/limits.ts";
+import type { KindDef } from "../commands/commands.ts";
+import { type AddedKind, kindDefaults, kindOf } from "../commands/kinds.ts";
 import { type Ready, type RunLimits, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { isWritten } from "./issues.ts";
 import { type LocatedMap, type Place, placeOfKey, valueAt } from "./located.ts";
 import { WorkerKeys } from "./schema.ts";
 import type { Sources } from "./sources.ts";
+
+/** Other tools' words for the program of a worker. */
+export const PROGRAM_WORDS = { command: "its program is argv, a list: argv: [npm, run, dev]" };
 
 type Report = (key: keyof WorkerKeys | undefined, message: string) => void;
 
@@ -85,6 +88,7 @@ const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput
     limits: keys.limits && limitsOf(keys.limits),
     on_breach: keys.on_breach,
     passivate_ms: keys.passivate,
+    on_unfixable: keys.on_unfixable,
     on_interrupted: keys.on_interrupted,
     on_supervisor_death: keys.on_supervisor_death,
     significant: keys.significant,
@@ -129,11 +133,11 @@ const limitsOf = ({ memory, ...limits }: NonNullable<WorkerKeys["limits"]>): Run
 });
 
 interface Named extends KindDef {
-  /** What it is restarted after, where its kind says so. */
+  /** Its restart policy, where its kind says so. */
   readonly restart?: AddedKind["restart"];
 }
 
-/** What it needs and refuses, its own adapter tells: the daemon has it. */
+/** Its own adapter tells what it needs and refuses: the daemon has it. */
 const ofConfiguration = (added: AddedKind | undefined): Named | undefined =>
   added && {
     kind: added.kind,
@@ -155,6 +159,7 @@ const kindNamedBy = (
   const isKey = (key: keyof WorkerKeys): boolean => isWritten(node, key, Object.keys(WorkerKeys.shape));
   if (keys.kind === undefined && isKey("kind")) return undefined;
   if (keys.kind === undefined && !isKey("argv")) {
+    if (isWritten(node, "command", Object.keys({ ...WorkerKeys.shape, ...PROGRAM_WORDS }))) return undefined;
     problems.add(node.place, `${path} needs a kind (claude, codex …), or the argv of a program`, path);
     return undefined;
   }
@@ -181,7 +186,7 @@ const kindNamedBy = (
   return kind;
 };
 
-/** Of a flag of spawn. */
+/** The key for a flag of spawn. */
 const keyOf = (flag: string): string => (flag === "add-dir" ? "add_dirs" : flag.replaceAll("-", "_"));
 
 const isSet = (keys: object, key: string): boolean => {

@@ -13,17 +13,18 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import type { AgentAdapter, SpoolName } from "../../src/adapters/adapter.ts";
-import { claudeCode } from "../../src/adapters/claude-code/index.ts";
-import { codex } from "../../src/adapters/codex/index.ts";
-import { command } from "../../src/adapters/command/index.ts";
 import { type Ingest, type IngestOptions, openIngest } from "../../src/adapters/ingest.ts";
+import { claudeCode } from "../../src/adapters/kinds/claude-code/index.ts";
+import { codex } from "../../src/adapters/kinds/codex/index.ts";
+import { command } from "../../src/adapters/kinds/command/index.ts";
 import {
   DECODER_STATE_MAX_BYTES,
+  HELD_DRAIN_MAX_BYTES,
   LINE_MAX_BYTES,
   OUTPUT_DRAIN_MAX_BYTES,
   SPOOL_READ_BYTES,
   TEXT_MAX_BYTES,
-} from "../../src/protocol/limits.ts";
+} from "../../src/base/limits.ts";
 import type { RecordDraft } from "../../src/protocol/records.ts";
 import { makeRedactor } from "../../src/protocol/redact.ts";
 import type { Checkpoint } from "../../src/store/port.ts";
@@ -38,7 +39,10 @@ const ENDED = { status: { code: 0, signal: null }, signals_sent: [], stderr_tail
 /** One incarnation's spools and what a log would have of it. */
 const makeRun = (
   adapter: AgentAdapter,
-  account: IngestOptions["account"] = { model: null, estimate: (one) => one },
+  {
+    account = { model: null, estimate: (one) => one },
+    limit_bytes = LINE_MAX_BYTES,
+  }: Partial<Pick<IngestOptions, "account" | "limit_bytes">> = {},
 ) => {
   const home = mkdtempSync(join(dir, "run-"));
   const checkpoints = new Map<SpoolName, Checkpoint>();
@@ -54,6 +58,7 @@ const makeRun = (
       checkpoints: [...checkpoints.values()],
       redact: makeRedactor([SECRET]),
       account,
+      limit_bytes,
     });
   let ingest = reopen();
   /** At most `pulls` batches, each committed with its checkpoint. Returns how many there were. */
@@ -73,8 +78,8 @@ const makeRun = (
     checkpoints,
     write: (bytes: Uint8Array | string, stream: SpoolName = "stdout") => appendFileSync(spool(stream), bytes),
     pull,
-    cut: (): boolean => {
-      const batch = ingest.cut();
+    cut: (most?: number): boolean => {
+      const batch = ingest.cut(most);
       if (batch === undefined) return false;
       drafts.push(...batch.drafts);
       checkpoints.set(batch.checkpoint.stream, batch.checkpoint);
@@ -92,8 +97,8 @@ const makeRun = (
   };
 };
 
-const whole = (adapter: AgentAdapter, bytes: Uint8Array) => {
-  const run = makeRun(adapter);
+const whole = (adapter: AgentAdapter, bytes: Uint8Array, limit_bytes?: number) => {
+  const run = makeRun(adapter, limit_bytes === undefined ? {} : { limit_bytes });
   run.write(bytes);
   return run.finish();
 };
@@ -165,20 +170,21 @@ describe.each(KINDS)("a run of $kind", ({ adapter, inputs }) => {
 });
 
 describe("a long run", () => {
+  const limit_bytes = 1024 * 1024;
   const long = Buffer.from(
     `${"0123456789".repeat(10)}\n`.repeat(12_000) +
-      `${"x".repeat(LINE_MAX_BYTES + 5)}\nafter\n` +
+      `${"y".repeat(limit_bytes)}\n${"x".repeat(limit_bytes + 5)}\nafter\n` +
       "tail\n".repeat(50_000),
   );
 
   it("gives the same records after a restart at any pull, also inside a line over the limit", {
     timeout: 600_000,
   }, () => {
-    const expected = whole(command as AgentAdapter, long);
+    const expected = whole(command as AgentAdapter, long, limit_bytes);
     const pulls = Math.ceil(long.length / SPOOL_READ_BYTES);
     expect(pulls).toBeGreaterThan(8);
     for (let before = 1; before <= pulls; before += 1) {
-      const run = makeRun(command as AgentAdapter);
+      const run = makeRun(command as AgentAdapter, { limit_bytes });
       run.write(long);
       expect(run.pull(before)).toBe(before);
       run.restart();
@@ -193,10 +199,97 @@ describe("a long run", () => {
         stream: "stdout",
         truncated: true,
         reason: "line_too_long",
-        bytes: LINE_MAX_BYTES + 5,
-        limit_bytes: LINE_MAX_BYTES,
+        bytes: limit_bytes + 5,
+        limit_bytes,
       },
     ]);
+  });
+});
+
+describe("a tool result in a line over the limit", () => {
+  const LONG = "A".repeat(9_000);
+  const json = (line: object): string => `${JSON.stringify(line)}\n`;
+  const call = (type: string, state: object) =>
+    json({ type, item: { id: "item_1", type: "command_execution", command: "cat", ...state } });
+  const text =
+    json({ type: "thread.started", thread_id: "t" }) +
+    json({ type: "turn.started" }) +
+    call("item.started", { aggregated_output: "" }) +
+    call("item.completed", { aggregated_output: LONG, exit_code: 0, status: "completed" }) +
+    json({ type: "item.completed", item: { id: "item_2", type: "agent_message", text: "Seen." } }) +
+    json({ type: "turn.completed", usage: {} });
+
+  it("ends its call, wherever the input is cut; the log tells how long it was", () => {
+    const limit_bytes = 5_000;
+    const expected = whole(codex as AgentAdapter, Buffer.from(text), limit_bytes);
+    const toolsIn = ({ drafts }: ReturnType<typeof whole>) =>
+      drafts.flatMap((draft) =>
+        draft.type === "agent.event" && draft.payload.channel === "tool" ? [draft.payload] : [],
+      );
+    expect(toolsIn(expected)).toMatchObject([
+      { kind: "ToolCall", data: { tool: { backend_item_id: "item_1" } } },
+      { kind: "ToolResult", data: { tool: { backend_item_id: "item_1" }, truncated: true } },
+    ]);
+    expect(expected.outcome).toMatchObject({ status: "completed", completion: { final_text: "Seen." } });
+    const chunks = expected.drafts.filter(({ type }) => type === "worker_log_chunk");
+    expect(chunks).toMatchObject([{ payload: { reason: "line_too_long", limit_bytes } }]);
+    for (let cut = 0; cut <= text.length; cut += 7) {
+      const run = makeRun(codex as AgentAdapter, { limit_bytes });
+      run.write(text.slice(0, cut));
+      run.pull();
+      run.restart();
+      run.write(text.slice(cut));
+      const found = run.finish();
+      if (JSON.stringify(found) !== JSON.stringify(expected))
+        expect(found, `cut at ${cut}`).toEqual(expected);
+    }
+  });
+
+  it("ends it before the line has ended", () => {
+    const run = makeRun(codex as AgentAdapter, { limit_bytes: 5_000 });
+    run.write(text.slice(0, text.indexOf(LONG) + 6_000));
+    run.pull();
+    expect(run.drafts.filter((draft) => draft.type === "agent.event").at(-1)).toMatchObject({
+      payload: { kind: "ToolResult" },
+    });
+  });
+});
+
+describe("a line of 3 MB", () => {
+  const MB = 3_000_000;
+  const json = (line: object): string => `${JSON.stringify(line)}\n`;
+  const begun = json({ type: "thread.started", thread_id: "t" }) + json({ type: "turn.started" });
+  const ended = json({ type: "turn.completed", usage: {} });
+
+  it("that is an answer is told whole, and the checkpoint meanwhile is small", () => {
+    const text = "0123456789".repeat(MB / 10);
+    const answer = json({ type: "item.completed", item: { id: "i", type: "agent_message", text } });
+    const run = makeRun(codex as AgentAdapter);
+    run.write(begun + answer.slice(0, -10));
+    run.pull();
+    expect(run.checkpoints.get("stdout")).toMatchObject({ offset: begun.length, skipped_bytes: 0 });
+    expect(run.checkpoints.get("stdout")!.decoder_state.length).toBeLessThan(1_000);
+    run.restart();
+    run.write(answer.slice(-10) + ended);
+    const { drafts, outcome } = run.finish();
+    const told = drafts.flatMap((draft) => (draft.type === "agent.event" ? (draft.payload.text ?? "") : ""));
+    expect(told.join("") === text).toBe(true);
+    expect(Math.max(...told.map((part) => Buffer.byteLength(part)))).toBe(65_536);
+    expect(outcome.status).toBe("completed");
+    expect(drafts.filter(({ type }) => type === "worker_log_chunk")).toEqual([]);
+  });
+
+  it("that is a tool's result tells its true size", () => {
+    const item = { id: "i", type: "command_execution", aggregated_output: "x".repeat(MB), exit_code: 0 };
+    const { drafts } = whole(
+      codex as AgentAdapter,
+      Buffer.from(begun + json({ type: "item.completed", item }) + ended),
+    );
+    expect(
+      drafts.find((draft) => draft.type === "agent.event" && draft.payload.kind === "ToolResult"),
+    ).toMatchObject({
+      payload: { data: { tool: { bytes: { stdout: MB } } } },
+    });
   });
 });
 
@@ -241,6 +334,15 @@ describe("what a stopped worker has left unread", () => {
     run.write("little\n".repeat(1000));
     expect(run.cut()).toBe(false);
     expect(textsOf(run.finish().drafts)).toHaveLength(1000);
+  });
+
+  it("is left out once: of what is kept of it no line more, however short its lines are", () => {
+    const run = makeRun(command as AgentAdapter);
+    run.write("\n".repeat(2 * HELD_DRAIN_MAX_BYTES));
+    expect(run.cut(HELD_DRAIN_MAX_BYTES)).toBe(true);
+    expect(run.cut(HELD_DRAIN_MAX_BYTES)).toBe(false);
+    const [left] = textsOf(run.drafts);
+    expect(left).toMatchObject({ reason: "stopped", bytes: HELD_DRAIN_MAX_BYTES + 1 });
   });
 
   it("may have no line end at all", () => {
@@ -426,7 +528,7 @@ describe("a turn of codex, which tells no model and no cost", () => {
     drafts.flatMap((draft) => (draft.type === "turn_completed" ? [draft.payload] : []));
 
   it("goes into the log with its tool calls, its model and its estimate, over a restart in the middle too", () => {
-    const run = makeRun(asCodex, account);
+    const run = makeRun(asCodex, { account });
     run.write(line({ type: "turn.started" }) + tool("a") + tool("b"));
     run.pull();
     run.restart();

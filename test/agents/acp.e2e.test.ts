@@ -1,19 +1,28 @@
 /** The real agents that speak ACP, as kind `acp`: what each does by the protocol, and where they differ. */
+import { existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AgentUnderTest, claude, codex, FAKE_KEY, gemini, copilot as ofPrompt } from "./agents.ts";
 import { type AgentName, BINARIES, isUnderTest } from "./install.ts";
-import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
+import {
+  killedBetweenTurns,
+  makeCanary,
+  makeCwd,
+  makeWorld,
+  type Story,
+  until,
+  type World,
+} from "./world.ts";
 
 type Wired = Pick<AgentUnderTest, "env" | "files" | "flags">;
 
 interface AcpAgent extends Wired {
   readonly program: AgentName;
-  /** What is told of its session once it was killed in the middle of a tool. */
+  /** The words about its session once it was killed in the middle of a tool. */
   readonly resumes: string;
   readonly e401: string;
-  /** False where it asks nobody about a command that changes nothing. */
-  readonly asks?: false;
+  /** False where it asks nobody about a command that changes nothing; "guarded" where it asks nobody while everything is allowed. */
+  readonly asks?: false | "guarded";
 }
 
 const opencode: Wired = {
@@ -26,7 +35,6 @@ const opencode: Wired = {
       share: "disabled",
       model: "fake/fake-model",
       small_model: "fake/fake-model",
-      permission: { bash: "ask" },
       provider: {
         fake: {
           npm: "@ai-sdk/openai-compatible",
@@ -79,7 +87,7 @@ const LOADED = "The agent loaded its session.";
 
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
   gemini: { ...gemini, program: "gemini", resumes: "begins a new session", e401: "TOKEN_INVALID" },
-  opencode: { ...opencode, program: "opencode", resumes: LOADED, e401: "PROVIDER_ERROR" },
+  opencode: { ...opencode, program: "opencode", resumes: LOADED, e401: "PROVIDER_ERROR", asks: "guarded" },
   claude: { ...claudeBridge, program: "claudeBridge", resumes: LOADED, e401: "TOKEN_MISSING", asks: false },
   codex: { ...codexBridge, program: "codexBridge", resumes: LOADED, e401: "TOKEN_MISSING", asks: false },
   copilot: { ...copilot, program: "copilot", resumes: LOADED, e401: "TOKEN_INVALID" },
@@ -121,7 +129,7 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
 
     it("asks before it runs a command, and runs it where that is allowed", async () => {
       const story = await world.story(await world.spawn("shell", makeCwd(), "--permission", "allow"));
-      const answers = under.asks === false ? [] : [{ payload: { decision: "allow" } }];
+      const answers = under.asks !== undefined ? [] : [{ payload: { decision: "allow" } }];
       expect(story.of("approval_answered")).toMatchObject(answers);
       expect(kindsOf(story)).toEqual(["ToolCall", "ToolResult"]);
       const told = world.model.requests.filter(({ scenario, round }) => scenario === "shell" && round === 1);
@@ -140,6 +148,36 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
         expect(story.of("worker_exited")).toHaveLength(1);
       },
     );
+
+    it.each([
+      ["deny", []],
+      ["ask", ["--approval-within", "3s"]],
+    ] as const)(
+      "writes nothing unasked under --permission %s, inside or outside",
+      async (permission, more) => {
+        const cwd = makeCwd();
+        const flags = ["--permission", permission, "--restart", "temporary", ...more];
+        for (const scenario of ["shellescape", "shellask"] as const) {
+          const story = await world.story(await world.spawn(scenario, cwd, ...flags));
+          expect(story.of("turn_completed")).toHaveLength(1);
+          expect(story.of("approval_answered").filter(({ payload }) => payload.decision === "allow")).toEqual(
+            [],
+          );
+          expect(readdirSync(cwd)).toEqual([]);
+          expect(existsSync(`${cwd}.out`)).toBe(false);
+        }
+      },
+    );
+
+    it("asks a person, and does it where that one allows it", async () => {
+      const cwd = makeCwd();
+      const id = await world.spawn("shellask", cwd, "--permission", "ask");
+      const asked = async () => (await world.soFar(id)).of("approval_requested").length === 1;
+      await until(asked, "it asks");
+      await world.agent("approvals", "approve", id);
+      await world.story(id);
+      expect(readdirSync(cwd)).toContain("asked.txt");
+    });
 
     it("converses: a turn for each message, until its input ends", async () => {
       const id = await world.spawn("text", makeCwd(), "--interactive", "--permission", "allow");
@@ -189,6 +227,43 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
       expect(sessions.size).toBe(under.resumes === LOADED ? 1 : 2);
       expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
     });
+
+    it("killed between two turns of a conversation, it has failed, and goes on in its session", async () => {
+      const story = await killedBetweenTurns(world, makeCwd());
+      expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
+      expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+      if (under.resumes !== LOADED) return;
+      expect(new Set(story.of("session_started").map(({ payload }) => payload.session_id)).size).toBe(1);
+    });
+
+    it("the output is its final answer, and not what it said before its tool", async () => {
+      const { id } = await world.story(await world.spawn("shell", makeCwd(), "--permission", "allow"));
+      expect((await world.agent("output", id, "-o", "text")).trim()).toBe(
+        "The command printed hello-from-tool.",
+      );
+    });
+
+    it.runIf(name === "codex").each([
+      ["overflow", "PROVIDER_BAD_REQUEST"],
+      ["quota", "RATE_LIMITED"],
+      ["nomodel", "PROVIDER_BAD_REQUEST"],
+    ] as const)("%s is told as %s", async (scenario, code) => {
+      const story = await world.story(await world.spawn(scenario, makeCwd(), "--restart", "temporary"));
+      expect(story.of("worker_failed").map(({ payload }) => payload.error.code)).toEqual([code]);
+    });
+
+    // The others try for minutes.
+    it.runIf(name === "copilot" || name === "claude" || name === "codex")(
+      "a provider that fails for good after a tool was called is a failure",
+      async () => {
+        const flags = ["--permission", "allow", "--restart", "temporary"];
+        const story = await world.story(await world.spawn("e500late", makeCwd(), ...flags));
+        expect(story.of("worker_failed").map(({ payload }) => payload.error.code)).toEqual([
+          "PROVIDER_ERROR",
+        ]);
+        expect(textOf(story)).not.toContain("Retrying");
+      },
+    );
 
     it("asked nobody but the model, with nothing but the fake key", () => {
       const keys = world.model.requests.map(({ credential }) => credential?.replace("Bearer ", ""));

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { ErrorCode } from "../../src/protocol/errors.ts";
 import { type AgentName, BINARIES } from "./install.ts";
 
-/** What a run comes to, and its exit code. */
+/** The outcome of a run, and its exit code. */
 type Ending = readonly [outcome: "completed" | ErrorCode, exit_code: number];
 
 export interface AgentUnderTest {
@@ -21,7 +21,7 @@ export interface AgentUnderTest {
   readonly thinks: boolean;
   /** Tokens that it tells of an answer of the fake model. */
   readonly output_tokens: number;
-  /** Of scenarios that end by themselves: where one is missing, the CLI asks the provider again for minutes. */
+  /** Scenarios that end by themselves: if one is missing, the CLI asks the provider again for minutes. */
   readonly endings: Readonly<Partial<Record<"e401" | "e429" | "e500" | "maxtokens", Ending>>>;
 }
 

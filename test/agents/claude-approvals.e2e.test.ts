@@ -1,4 +1,4 @@
-/** What Claude Code itself asks before it uses a tool, and what becomes of it; and the ends of its turns. */
+/** The questions of Claude Code itself before it uses a tool, their answers, and the ends of its turns. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

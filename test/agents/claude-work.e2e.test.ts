@@ -1,8 +1,8 @@
-/** Where Claude Code itself works, what it changed, what it took, and in which session it goes on. */
+/** The work of Claude Code itself: its directory, its changes, its usage and its sessions. */
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { lookForSandbox } from "../../src/adapters/sandbox/sandbox.ts";
+import { lookForSandbox } from "../../src/adapters/workspace/sandbox/sandbox.ts";
 import { makeRepository } from "../support/repository.ts";
 import { claude } from "./agents.ts";
 import { BINARIES } from "./install.ts";

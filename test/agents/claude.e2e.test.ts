@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { claude } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
-import { makeCanary, makeCwd, replaceDaemon, until, type World } from "./world.ts";
+import { killedBetweenTurns, makeCanary, makeCwd, replaceDaemon, until, type World } from "./world.ts";
 
 const statesOf = async (world: World, id: string): Promise<readonly string[]> =>
   JSON.parse(await world.agent("messages", id, "-o", "json")).data.map(
@@ -33,6 +33,13 @@ describeAgent(claude, (world) => {
     ]);
     expect(story.of("worker_completed")).toHaveLength(1);
     expect(new Set(await statesOf(world(), id))).toEqual(new Set(["acknowledged"]));
+  });
+
+  it("killed between two turns of a conversation, it has failed, and goes on in its session", async () => {
+    const story = await killedBetweenTurns(world(), makeCwd());
+    expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
+    expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+    expect(new Set(story.of("session_started").map(({ payload }) => payload.session_id)).size).toBe(1);
   });
 
   it("its daemon is killed in the middle of its turn: the answer, its usage and its exit arrive in the watch that goes on", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { codex } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
-import { makeCanary, makeCwd, type Story, until } from "./world.ts";
+import { killedBetweenTurns, makeCanary, makeCwd, type Story, until } from "./world.ts";
 
 const approvalsIn = (story: Story) => story.of("approval_requested").map(({ payload }) => payload);
 
@@ -15,6 +15,17 @@ describeAgent(codex, (world) => {
   it("a line that drops in the middle of an answer is told as PROVIDER_ERROR", async () => {
     const story = await world().story(await world().spawn("drop", makeCwd(), "--restart", "temporary"));
     expect(story.of("worker_failed")).toMatchObject([{ payload: { error: { code: "PROVIDER_ERROR" } } }]);
+  });
+
+  it.each([
+    ["overflow", "PROVIDER_BAD_REQUEST", /longer than the model can read/],
+    ["quota", "RATE_LIMITED", /quota at the provider is used up/],
+    ["nomodel", "PROVIDER_BAD_REQUEST", /does not know the model/],
+  ] as const)("%s is told apart", async (scenario, code, message) => {
+    const story = await world().story(await world().spawn(scenario, makeCwd(), "--restart", "temporary"));
+    expect(story.of("worker_failed").map(({ payload }) => payload.error)).toMatchObject([
+      { code, message: expect.stringMatching(message) },
+    ]);
   });
 
   it("a conversation: each message is answered in a turn of one thread, and its end is a good one", async () => {
@@ -103,6 +114,13 @@ describeAgent(codex, (world) => {
     const sessions = story.of("session_started").map(({ payload }) => payload.session_id);
     expect(new Set(sessions).size).toBe(1);
     expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+  });
+
+  it("killed between two turns of a conversation, it has failed, and goes on in its session", async () => {
+    const story = await killedBetweenTurns(world(), makeCwd());
+    expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
+    expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+    expect(new Set(story.of("session_started").map(({ payload }) => payload.session_id)).size).toBe(1);
   });
 
   it("a fork is a thread of its own, which knows what was said before", async () => {

@@ -17,6 +17,13 @@ describeAgent(gemini, (world) => {
     expect(story.of("worker_exited")).toMatchObject([{ payload: { exit_code } }]);
   });
 
+  it("a model that the provider does not know is told as PROVIDER_BAD_REQUEST", async () => {
+    const story = await world().story(await world().spawn("e404", makeCwd(), "--restart", "temporary"));
+    expect(story.of("worker_failed")).toMatchObject([
+      { payload: { error: { code: "PROVIDER_BAD_REQUEST" } } },
+    ]);
+  });
+
   it("more turns than its settings allow are told as MAX_TURNS, exit code 53", async () => {
     const cwd = makeCwd();
     mkdirSync(join(cwd, ".gemini"));

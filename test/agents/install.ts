@@ -15,7 +15,7 @@ const MANIFESTS = ["package.json", "package-lock.json"];
 const DONE = join(CACHE, "installed");
 const ALL = process.env.HOLDFAST_AGENTS === "all";
 
-/** What gemini can do without is left out: native modules, which install scripts would build. */
+/** Parts that gemini can do without are left out: native modules, which install scripts would build. */
 const INSTALL = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional"];
 
 const USUAL = {

@@ -19,7 +19,7 @@ const WAYS = [
   ["unshare", "--map-root-user", "--net"],
 ];
 
-/** What stands before a command so that it runs in such a namespace; undefined where none can be made. */
+/** The words before a command so that it runs in such a namespace; undefined where none can be made. */
 export const loopbackOnly = (): readonly string[] | undefined =>
   WAYS.map((way) => [...way, "perl", "-e", LOOPBACK_UP]).find(
     ([program, ...args]) => spawnSync(program!, [...args, "true"], { stdio: "ignore" }).status === 0,

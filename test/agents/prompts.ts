@@ -1,6 +1,6 @@
 /** Prompts that no CLI may misread: each reaches the model whole, or is refused before anything starts. */
 import { expect, it } from "vitest";
-import { PROMPT_MAX_BYTES } from "../../src/protocol/limits.ts";
+import { PROMPT_MAX_BYTES } from "../../src/base/limits.ts";
 import { makeCwd, type World } from "./world.ts";
 
 const MARK = "[[scenario:text]]";

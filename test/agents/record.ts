@@ -23,7 +23,7 @@ const SCENARIOS: readonly ScenarioName[] = [
 ];
 const STRING_MAX_CHARS = 1_000;
 const LINES_MAX = 60;
-/** Of a long answer a few parts will do. */
+/** A few parts of a long answer will do. */
 const LONG_LINES_MAX = 20;
 /** UUIDs, and the ids of the fake model and of OpenCode. */
 const ID =
@@ -138,7 +138,7 @@ const isEnding = (scenario: ScenarioName): scenario is keyof AgentUnderTest["end
 interface Recorder {
   readonly world: World;
   readonly cwd: string;
-  /** Of the worker, under this name. */
+  /** The files of the worker, under this name. */
   save(id: string, name: string): Promise<void>;
 }
 

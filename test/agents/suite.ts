@@ -1,4 +1,4 @@
-/** What every CLI must do under `agent spawn`, whatever its wire and its words. */
+/** The duties of every CLI under `agent spawn`, whatever its wire and its words. */
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/agent-event.ts";
@@ -84,6 +84,17 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const output = JSON.parse(await world.agent("output", story.id, "-o", "json"));
       expect(output.data).toMatchObject({ truncated: false });
       expect(output.data.text === longText()).toBe(true);
+    });
+
+    it("a command that prints 3 MB ends its call, and an answer of 3 MB comes whole", async () => {
+      const story = await world.story(await world.spawn("bigout", makeCwd()));
+      const tools = story.events.filter(({ kind }) => kind === "ToolCall" || kind === "ToolResult");
+      expect(tools.map(({ kind }) => kind)).toEqual(["ToolCall", "ToolResult"]);
+      expect(story.of("worker_log_chunk")).toEqual([]);
+      const { id } = await world.story(await world.spawn("long3mb", makeCwd()));
+      const { data } = JSON.parse(await world.agent("output", id, "-o", "json"));
+      expect(data).toMatchObject({ truncated: false, omitted_bytes: 0 });
+      expect(data.text === longText().repeat(15)).toBe(true);
     });
 
     it("brings them all the same when its daemon is stopped for seven seconds meanwhile", async () => {

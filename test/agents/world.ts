@@ -38,7 +38,7 @@ export interface Story {
   of<T extends RecordType>(type: T): readonly RecordOf<T>[];
 }
 
-/** What a run of `agent` came to. */
+/** The outcome of a run of `agent`. */
 export interface Ran {
   readonly exit: number | null;
   readonly stdout: string;
@@ -59,7 +59,7 @@ export interface World {
   say(prompt: string, cwd: string, ...flags: string[]): Promise<Ran>;
   /** Follows a worker to its end, after which nothing may be left of it, by its records and by the process table. */
   story(id: string): Promise<Story>;
-  /** What the log has of a worker by now. */
+  /** The records of a worker by now. */
   soFar(id: string): Promise<Story>;
   close(): Promise<void>;
 }
@@ -204,6 +204,20 @@ export const replaceDaemon = async (world: World): Promise<void> => {
   };
   await until(isGone, "the daemon is gone");
   await world.agent("daemon", "start");
+};
+
+/** An agent that somebody kills between two turns of its conversation goes on in its session, and answers there. */
+export const killedBetweenTurns = async (world: World, cwd: string): Promise<Story> => {
+  const flags = ["--interactive", "--restart", "transient", "--backoff", "100ms..1s"];
+  const id = await world.spawn("text", cwd, ...flags);
+  await until(async () => (await world.soFar(id)).of("turn_completed").length === 1, "the first turn");
+  const [spawned] = (await world.soFar(id)).of("worker_spawned");
+  process.kill(spawned!.payload.agent.pid, "SIGKILL");
+  await until(async () => (await world.soFar(id)).of("worker_spawned").length === 2, "it is started again");
+  const said = await world.agent("ask", id, "And now? [[scenario:thinking]]", "-o", "text");
+  if (!said.includes("Forty-two.")) throw new Error(`it answered ${JSON.stringify(said)}`);
+  await world.agent("send", id, "--close");
+  return world.story(id);
 };
 
 /** A working directory of one test. */

@@ -1,4 +1,4 @@
-/** What a boot makes of many recorded runs at once: who lives is adopted, who died is settled, and the next boot has nothing to do (R10, R11). */
+/** A boot over many recorded runs at once: the living are adopted, the dead are settled, and the next boot has nothing to do (R10, R11). */
 import { expect, test } from "vitest";
 import { figure, full } from "../support/figures.ts";
 import { type Agents, type Daemon, startDaemon, until } from "./support.ts";
@@ -47,7 +47,7 @@ test(`of ${LIVING + DYING} agents ${DYING} die while no daemon is there: each is
     if (!isDying.has(id)) expect(pid).toBe(was?.pid);
   }
 
-  // Settled is settled. Who lives is adopted anew by each daemon, so they are ended before the boot that is to write nothing.
+  // Settled is settled. A living run is adopted anew by each daemon, so they are ended before the boot that is to write nothing.
   await second.request("agent/kill", { all: true, grace_ms: 200 });
   const { head } = await second.request<{ head: number }>("daemon/status", {});
   await second.kill9();

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readStat } from "../../src/adapters/process/identity.ts";
-import type { WorkerInfo } from "../../src/supervisor/facade.ts";
+import type { WorkerInfo } from "../../src/runtime/api.ts";
 import { figure, full } from "../support/figures.ts";
 import { child, startDaemon, temporaryDirectory, until } from "./support.ts";
 
@@ -42,7 +42,7 @@ test("agents that spend one budget together stand still once it is spent, go on 
   expect(spent.spent.usd).toBeGreaterThan(3);
   const asked = await daemon.history(["worker_question"]);
   expect(asked.length).toBe(1);
-  // What was on its way when the bound was passed was spent, and is counted too.
+  // A turn that was on its way when the bound was passed was spent, and is counted too.
   const after = new Map<string, number>();
   let sum = 0;
   for (const { worker_id = "", payload } of await daemon.history(["turn_completed"])) {
@@ -73,4 +73,38 @@ test("agents that spend one budget together stand still once it is spent, go on 
     (await infos()).every(({ state }) => state === "failed"),
   );
   expect((await infos()).map(({ error }) => error?.code)).toEqual(ids.map(() => "BUDGET_EXCEEDED"));
+});
+
+test("an agent with one long prompt is stopped in the middle of it, also by a daemon that came later", async () => {
+  const GO = temporaryDirectory();
+  const first = await startDaemon();
+  let daemon = first;
+  const id = await first.spawn([], {
+    kind: "claude_code" as const,
+    prompt: "work",
+    cwd: temporaryDirectory(),
+    env: { CLAUDE_BINARY: child("works-in-rounds.sh"), GO },
+    restart: "transient" as const,
+    budget: { tokens: 3_000 },
+    on_breach: "stop" as const,
+  });
+  const info = () => daemon.request<WorkerInfo>("agent/info", { id });
+  const tokens = async () => (await info()).budgets[0]?.spent.tokens;
+  const go = (round: number) => writeFileSync(join(GO, String(round)), "");
+  go(1);
+  await until("one round is counted", async () => (await tokens()) === 1_100);
+  await first.kill9();
+  go(2);
+  daemon = await startDaemon(first.stateDir);
+  await until("two rounds are counted", async () => (await tokens()) === 2_200);
+  expect((await info()).state).toBe("running");
+  go(3);
+  await until("it has failed", async () => (await info()).state === "failed");
+  expect((await info()).error?.code).toBe("BUDGET_EXCEEDED");
+  expect(await tokens()).toBe(3_300);
+  const [limit] = await daemon.history(["worker_limit_reached"]);
+  expect(limit?.payload).toMatchObject({ limit: "tokens", value: 3_300, bound: 3_000 });
+  expect(await daemon.history(["turn_completed"])).toEqual([]);
+  const [exit] = await daemon.history(["worker_exited"]);
+  expect(exit?.payload.unfinished).toMatchObject({ input_tokens: 3_000, output_tokens: 300 });
 });

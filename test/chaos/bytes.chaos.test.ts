@@ -10,7 +10,7 @@ const RSS_MAX_MIB = 150;
 const MIB = 1024 * 1024;
 const NEXT = "the next line\n";
 
-/** What an agent prints, and the text that the log has of it; undefined: only its count. */
+/** Bytes that an agent prints, and the text that the log has of it; undefined: only its count. */
 const ROWS: readonly (readonly [string, Buffer, string | undefined])[] = [
   ["a JSON line of 50 MB", Buffer.from(`{"text":"${"x".repeat(50 * MIB)}"}\n`), undefined],
   ["NUL", Buffer.from("a\0b\0\n"), "a\0b\0\n"],
@@ -30,7 +30,7 @@ const ROWS: readonly (readonly [string, Buffer, string | undefined])[] = [
   ["other line ends", Buffer.from("a\u2028b\u0085c\x0bd\n"), "a\u2028b\u0085c\x0bd\n"],
 ];
 
-/** What decoders make of bytes that are no character differs in how many replacements there are. */
+/** Decoders differ in how many replacements they make of bytes that are no character. */
 const oneEach = (text: string): string => text.replace(/\ufffd+/g, "\ufffd");
 
 test.each(["stdout", "stderr"] as const)(

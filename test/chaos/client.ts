@@ -16,8 +16,8 @@ import {
   signalProcess,
 } from "../../src/adapters/process/identity.ts";
 import { markerIn } from "../../src/adapters/process/marker.ts";
+import { REPLY_MAX_BYTES } from "../../src/base/limits.ts";
 import { socketPath } from "../../src/daemon/paths.ts";
-import { REPLY_MAX_BYTES } from "../../src/protocol/limits.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../src/protocol/records.ts";
 import type { RequestInput, RequestName } from "../../src/protocol/requests.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
@@ -29,7 +29,7 @@ export const AGENT = join(root, "bin/agent");
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
 const WAIT_MAX_MS = 240_000;
 
-/** What one command may print. */
+/** Bytes that one command may print. */
 const SAID_MAX_BYTES = 64 * 1024 * 1024;
 
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -54,7 +54,7 @@ const within = <T>(what: string, promise: Promise<T>, ms = WAIT_MAX_MS): Promise
   return Promise.race([promise, tooLate]).finally(() => clearTimeout(timer));
 };
 
-/** What a test's agents and daemons get of this machine's environment. */
+/** Variables of this machine that a test's agents and daemons get. */
 export const environment = (): Record<string, string> => ({
   PATH: process.env.PATH ?? "/usr/bin:/bin",
   HOME: "/nonexistent",
@@ -217,9 +217,9 @@ export interface Launched extends Daemon {
   signal(name: NodeJS.Signals): boolean;
   /** Resolves when it answers; false when it has ended before. */
   answers(): Promise<boolean>;
-  /** Of its store, once it has answered. */
+  /** The id of its store, once it has answered. */
   storeId(): string | undefined;
-  /** What it wrote on its stdout and stderr, with those before it. */
+  /** Its output on its stdout and stderr, with those before it. */
   said(): string;
 }
 
@@ -227,7 +227,7 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Loaded before the daemon's program. */
   readonly hook?: string;
-  /** Of the daemon's program. */
+  /** The path of the daemon's program. */
   readonly flags?: readonly string[];
 }
 
@@ -296,6 +296,6 @@ export const endMarked = (storeId: string): void => {
   }
 };
 
-/** Of exactly the process that had this pid at that start time. */
+/** The identity of exactly the process that had this pid at that start time. */
 export const lives = (pid: number, startTime = readStat(pid)?.start_time ?? ""): boolean =>
   isAlive(identityOf(pid, startTime));

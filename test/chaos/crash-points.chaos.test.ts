@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { CRASH_POINTS, type CrashPoint } from "../../src/protocol/crash-point.ts";
+import { CRASH_POINTS, type CrashPoint } from "../../src/base/crash-point.ts";
 import { figure, full } from "../support/figures.ts";
 import type { Daemon } from "./client.ts";
 import { type Crash, dieAt, nameOf } from "./dying.ts";

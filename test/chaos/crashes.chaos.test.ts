@@ -25,7 +25,7 @@ const MAX_RESTARTS = 7;
 /** A daemon lives at most so long after its first answer. */
 const LIFE_MAX_MS = 300;
 
-/** What clients were told of the log: the id of each record, by its seq. */
+/** The clients' knowledge of the log: the id of each record, by its seq. */
 const watched = (told: Map<number, string>) => (line: string) => {
   const { seq, id } = (JSON.parse(line) as { data: { seq: number; id: string } }).data;
   const known = told.get(seq);
@@ -114,7 +114,7 @@ test(`a daemon killed ${ROUNDS} times under load: agents go on, output is whole,
     const ask = async (name: string): Promise<void> => {
       short.push({ name, id: await dying.spawn([child("notes-its-run.sh"), runs.path, name]) });
     };
-    // What the daemon acknowledged it must carry through: one is certain, others are asked for at any moment of its life.
+    // The daemon must carry through what it acknowledged: one is certain, others are asked for at any moment of its life.
     await ask(`${round}-certain`);
     const asking = Promise.all(
       Array.from({ length: 3 }, async (_, n) => {
@@ -177,7 +177,7 @@ test(`a daemon killed ${ROUNDS} times under load: agents go on, output is whole,
       ofRun.map(({ incarnation }) => incarnation),
       `the exits of ${name}`,
     ).toEqual(ofRun.map((_, n) => n + 1));
-    // Where the daemon died between the record of a start and the start itself, the next daemon starts it: it runs once.
+    // If the daemon died between the record of a start and the start itself, the next daemon starts it: it runs once.
     const last = ofRun.length;
     for (const lost of ofRun.slice(0, -1))
       expect(lost.payload).toMatchObject({ reason: "start_failed", error: { code: "WORKER_LOST" } });
@@ -193,7 +193,7 @@ test(`a daemon killed ${ROUNDS} times under load: agents go on, output is whole,
     ).toEqual(lines);
   }
   expect(ran).toBeGreaterThan(ROUNDS / 2);
-  // What was asked for and not acknowledged was done once, or not at all.
+  // A request that was not acknowledged was done once, or not at all.
   const starts = runs
     .all()
     .filter(([what]) => what === "start")

@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { CRASH_VARIABLE, type CrashPoint } from "../../src/base/crash-point.ts";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
-import { CRASH_VARIABLE, type CrashPoint } from "../../src/protocol/crash-point.ts";
 import { AGENT, type Launched } from "./client.ts";
 import { type Fleet, SECRET } from "./fleet.ts";
 import { clientOf, environment, launchedDaemon, lives, startDaemon, until } from "./support.ts";
@@ -17,7 +17,7 @@ export interface Crash {
 export const nameOf = ({ point, passage }: Crash): string => `${point}:${passage}`;
 const armed = (crash: Crash) => ({ [CRASH_VARIABLE]: nameOf(crash) });
 
-/** Who dies, and at whose side; afterwards no daemon runs. */
+/** The victim, and its neighbours; afterwards no daemon runs. */
 export const dieAt = async (stateDir: string, fleet: Fleet, crash: Crash): Promise<void> => {
   const { point } = crash;
   if (point === "take-over-ready" || point === "lock-before-name")
@@ -53,7 +53,7 @@ const deleted =
     if (round === 0) rmSync(join(stateDir, name));
   };
 
-/** What a point needs beside work for agents, in each round. */
+/** Work that a point needs beside work for agents, in each round. */
 const NEEDED: Partial<Record<CrashPoint, Ask>> = {
   rebuild: (daemon) => daemon.request("db/rebuild", {}),
   "offload-begun": (daemon) => daemon.request("db/check", {}),

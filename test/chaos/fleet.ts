@@ -1,5 +1,5 @@
 /**
- * What chaos is done to: real agents under a real daemon, what their clients were told, and the history that the checker
+ * The victims of chaos: real agents under a real daemon, what their clients were told, and the history that the checker
  * reads at the end. A daemon may die under every request; only what it answered counts.
  */
 import { execFileSync } from "node:child_process";
@@ -14,9 +14,9 @@ import type { Acknowledged, Found, History } from "./history.ts";
 
 const child = (name: string): string => resolve(import.meta.dirname, "../fixtures/children", name);
 const TALKER = resolve(import.meta.dirname, "../fixtures/agents/converses.mjs");
-/** Of 60,000 bytes. */
+/** A text of 60,000 bytes. */
 const FLOOD_LINES = "400";
-/** What talkers are given, and the log may not know. */
+/** A secret that talkers are given, and the log may not know. */
 export const SECRET = "sesame-opens-the-mountain";
 const RECORDING = resolve(import.meta.dirname, "../recordings/claude-code/real-text.ndjson");
 
@@ -62,9 +62,9 @@ export class Fleet {
   readonly lasting: string[] = [];
   /** Counters that are told to stop at the end: nobody kills them, so what they say last is known. */
   readonly spared = new Set<string>();
-  /** Who is sent messages. */
+  /** Workers that are sent messages. */
   readonly talking: string[] = [];
-  /** Who was asked to stand still, and may. */
+  /** Workers that were asked to stand still, and may. */
   readonly paused = new Set<string>();
   /** Short work that was acknowledged. */
   readonly jobs: string[] = [];
@@ -292,7 +292,7 @@ export class Fleet {
     return join(this.#dir, name);
   }
 
-  /** What is on record now and what lives. The fleet must be quiet, or the log moves on between the two looks. */
+  /** The records of now, and the living processes. The fleet must be quiet, or the log moves on between the two looks. */
   async history(client: Client, minimum: History["minimum"], isOver = false): Promise<History> {
     const records = (await client.history([])) as readonly LogRecord[];
     return {

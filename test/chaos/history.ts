@@ -2,14 +2,15 @@
  * The history checker (promises.md §4.6): what clients were told, what the log says and what lives at the end must agree.
  * Pure: a history in, a sentence for each disagreement out. It knows nothing of the supervisor's own code.
  */
+import type { LogRecord, MessageStep, RecordType } from "../../src/protocol/records.ts";
 import {
-  isCountedRestart,
-  type LogRecord,
-  type MessageStep,
-  type RecordType,
-} from "../../src/protocol/records.ts";
+  isUncounted,
+  RESTART_BY_USER,
+  RESTART_ENDED,
+  restartCause,
+} from "../../src/protocol/restart-cause.ts";
 
-/** A request that was answered with success. What was asked for and not answered may have happened, or not. */
+/** A request that was answered with success. A request that was not answered may have happened, or not. */
 export type Acknowledged =
   | { readonly what: "send"; readonly worker_id: string; readonly message_id: string }
   | { readonly what: "spawn" | "kill" | "restart"; readonly worker_id: string }
@@ -28,7 +29,7 @@ export interface History {
   readonly acknowledged: readonly Acknowledged[];
   /** Workers whose agents print 1, 2, 3 and so on from the first line of each incarnation; other words may follow a number line. */
   readonly counting: readonly string[];
-  /** Of those: who was told to stop, and has said `counted N` last. */
+  /** Those of them that were told to stop, and has said `counted N` last. */
   readonly counted: readonly string[];
   /** At the end: every incarnation that has a process on record. */
   readonly found: readonly Found[];
@@ -61,7 +62,7 @@ export const checkHistory = (history: History): readonly string[] => [
 
 const TERMINALS: readonly RecordType[] = ["worker_completed", "worker_failed", "worker_cancelled"];
 
-/** What only a process, or the care for one, puts on record. */
+/** Records that only a process, or the care for one, makes. */
 const OF_A_PROCESS: readonly RecordType[] = [
   "worker_spawned",
   "worker_started",
@@ -180,9 +181,13 @@ const windows = ({ records }: History): readonly string[] => {
   const findings: string[] = [];
   // A worker of a file is counted by its supervisor.
   const ownWindows = new Set<string>();
+  const supervisorOf = new Map<string, string>();
   for (const record of records) {
-    if (record.type === "worker_spawn_requested" && record.payload.spec.supervisor === "root")
-      ownWindows.add(record.worker_id ?? "");
+    if (record.type === "worker_spawn_requested") {
+      const { supervisor } = record.payload.spec;
+      if (supervisor === "root") ownWindows.add(record.worker_id ?? "");
+      else supervisorOf.set(record.worker_id ?? "", supervisor);
+    }
     // A supervisor that gave up, or was started by name, begins with an empty window.
     if (
       record.type === "supervisor_state_changed" &&
@@ -195,9 +200,14 @@ const windows = ({ records }: History): readonly string[] => {
       for (const who of restarts.keys()) if (!ownWindows.has(who)) restarts.delete(who);
     if (record.type !== "worker_restart_scheduled" && record.type !== "supervisor_restart_scheduled")
       continue;
-    const { clock, max_restarts, period_ms, reason } = record.payload;
-    if (!isCountedRestart(reason)) continue;
-    if (record.type === "worker_restart_scheduled" && !ownWindows.has(record.worker_id ?? "")) continue;
+    const { clock, max_restarts, period_ms } = record.payload;
+    if (record.type === "worker_restart_scheduled") {
+      const id = record.worker_id ?? "";
+      const cause = restartCause(record.payload);
+      // A start by name begins with an empty window; in a supervisor's, what it has counted of this child counts no more.
+      if (cause === RESTART_BY_USER) restarts.delete(supervisorOf.get(id) ?? id);
+      if (!ownWindows.has(id) || cause !== RESTART_ENDED) continue;
+    }
     const who =
       record.type === "supervisor_restart_scheduled" ? record.payload.supervisor : (record.worker_id ?? "");
     const at_ms = Number(BigInt(clock.mono_ns) / 1_000_000n);
@@ -214,7 +224,7 @@ const windows = ({ records }: History): readonly string[] => {
   return findings;
 };
 
-/** What each acknowledgement must have left in the log. */
+/** Records that each acknowledgement must have left in the log. */
 const acknowledgements = ({ records, acknowledged }: History): readonly string[] => {
   const ofWorkers = new Map<string, LogRecord[]>();
   for (const record of records) {
@@ -243,7 +253,7 @@ const acknowledgements = ({ records, acknowledged }: History): readonly string[]
           one.worker_id,
           (record) =>
             (record.type === "worker_cancel_requested" && !record.payload.tombstone) ||
-            (record.type === "worker_restart_scheduled" && !isCountedRestart(record.payload.reason)),
+            (record.type === "worker_restart_scheduled" && isUncounted(restartCause(record.payload))),
         );
       case "apply":
         return records.some((record) => record.type === "tree_applied" && record.payload.tree === one.tree);
@@ -283,7 +293,7 @@ const numbers = ({ records, counting, counted }: History): readonly string[] => 
   const wrong = [...texts].flatMap(([key, parts]) => {
     const findings: string[] = [];
     for (const [nth, stretch] of parts.join("").split(REMOVED).entries()) {
-      // What stands right after a gap may be the rest of a line.
+      // A line right after a gap may be the rest of a line.
       const lines = stretch.split("\n").slice(nth === 0 ? 0 : 1);
       const found = lines.filter((line) => /^\d+$/.test(line));
       const first = nth === 0 ? 1 : Number(found[0]);
@@ -301,21 +311,22 @@ const numbers = ({ records, counting, counted }: History): readonly string[] => 
   return [...wrong, ...cut];
 };
 
-/** What was killed by name begins by nothing but its name. */
+/** A worker that was killed by name begins by nothing but its name. */
 const tombstones = ({ records }: History): readonly string[] => {
   const buried = new Set<string>();
   const findings: string[] = [];
   for (const record of records) {
     const id = record.worker_id ?? "";
     if (record.type === "worker_cancel_requested" && record.payload.tombstone) buried.add(id);
-    if (record.type === "worker_restart_scheduled" && record.payload.reason === "user") buried.delete(id);
+    if (record.type === "worker_restart_scheduled" && restartCause(record.payload) === "user")
+      buried.delete(id);
     if (record.type === "worker_state_changed" && record.payload.to === "starting" && buried.has(id))
       findings.push(`${id}/${record.incarnation} began although it was killed`);
   }
   return findings;
 };
 
-/** What is not over has a live process; what is over, or was killed with its canary, has none. */
+/** A run that is not over has a live process; one that is over, or was killed with its canary, has none. */
 const standing = ({ records, found, held }: History): readonly string[] => {
   const over = new Set(
     records

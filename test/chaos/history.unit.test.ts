@@ -25,7 +25,7 @@ const again = (id: string, n: number, ms: number, reason = "it failed"): Draft =
     clock: clock(ms),
     max_restarts: 1,
     period_ms: 100,
-    restarts_in_window: 1,
+    restarts_in_window: reason === "user" ? 0 : 1,
   });
 const killed = (id: string, n: number): Draft => of(id, n, "worker_cancel_requested", { tombstone: true });
 

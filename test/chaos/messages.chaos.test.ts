@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { MessageReply, MessageRow } from "../../src/supervisor/replies.ts";
+import type { MessageReply, MessageRow } from "../../src/runtime/replies.ts";
 import { figure, full } from "../support/figures.ts";
 import { type Daemon, makeLedger, sleep, startDaemon, temporaryDirectory, until } from "./support.ts";
 

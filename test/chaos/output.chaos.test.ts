@@ -1,11 +1,11 @@
-/** What agents print and the disk (architecture §5, Bounds): what is in the log is given back, and what is not has a quota. */
+/** Output of agents and the disk (architecture §5, Bounds): what is in the log is given back, and what is not has a quota. */
 import { execFileSync } from "node:child_process";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readStat } from "../../src/adapters/process/identity.ts";
 import { releasedBelow } from "../../src/adapters/process/release.ts";
-import { RELEASE_STEP_BYTES, SPOOL_KEPT_BYTES } from "../../src/protocol/limits.ts";
+import { RELEASE_STEP_BYTES, SPOOL_KEPT_BYTES } from "../../src/base/limits.ts";
 import { child, type Daemon, environment, startDaemon, temporaryDirectory, until } from "./support.ts";
 
 const LINES = 1_200;

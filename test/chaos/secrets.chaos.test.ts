@@ -13,7 +13,7 @@ const PLAIN = "canaryhead-4f1d8e2b-canarytail";
 const TRICKY = 'canaryquote"back\\slash-é-canaryend';
 const LINES = "canaryfirst-77aa\ncanarysecond-88bb";
 const ARGUMENT = "canaryargument-99cc";
-/** What no one may find, also not as the part that a cut left. */
+/** Secrets that no one may find, also not as the part that a cut left. */
 const NEEDLES = [
   "canaryhead",
   "canarytail",
@@ -22,6 +22,15 @@ const NEEDLES = [
   "canaryfirst",
   "canarysecond",
   "canaryargument",
+  ...["base64", "base64url", "hex"].flatMap((how) =>
+    // Without the characters that it shares with what stands before and after it.
+    [0, 1, 2].map((before) =>
+      Buffer.from(`${"x".repeat(before)}${PLAIN}`)
+        .toString(how as BufferEncoding)
+        .slice(4, 24),
+    ),
+  ),
+  Buffer.from(PLAIN).toString("hex").toUpperCase().slice(4, 24),
 ];
 
 /** Says what it knows in every way that an agent might. */
@@ -51,6 +60,10 @@ const asCommand = async () => {
   for (const before of [65536 - 15, 65536 - 1, 65536, 131072 - 20]) out(pad(before) + plain + pad(50) + tricky + "\\n");
   line({ plain, tricky, inner: JSON.stringify({ tricky }), file });
   out(encodeURIComponent(tricky) + "\\n" + JSON.stringify(tricky).replace("é", "\\\\u00e9") + "\\n");
+  for (const how of ["base64", "base64url", "hex"]) {
+    out(Buffer.from(plain).toString(how) + "\\n" + Buffer.from("user:" + plain).toString(how) + "\\n");
+  }
+  out(Buffer.from("{" + plain + "}").toString("hex").toUpperCase() + "\\n");
   out(process.argv.slice(2).join(" ") + "\\n");
   out("first half " + plain.slice(0, 14));
   await pause();
@@ -62,7 +75,7 @@ process.argv.includes("stream-json") ? asAgent() : asCommand();
 const filesBelow = (dir: string): string[] =>
   (readdirSync(dir, { recursive: true }) as string[]).map((name) => join(dir, name));
 
-/** Where a canary is that should not be. */
+/** Places of canaries that should not be there. */
 const leaksIn = (texts: Readonly<Record<string, string>>): string[] =>
   Object.entries(texts).flatMap(([place, text]) =>
     NEEDLES.filter((needle) => text.includes(needle)).map((needle) => {
@@ -81,7 +94,7 @@ const filesOf = (daemon: Daemon): Record<string, string> =>
     }),
   );
 
-test("no secret that is known is found outside of the run directories, whoever says it and however", {
+test("no known secret is found outside of the run directories, as it is, escaped or encoded", {
   timeout: 240_000,
 }, async () => {
   const dir = temporaryDirectory();

@@ -1,5 +1,5 @@
 /**
- * What chaos needs around a daemon (client.ts): its peak memory, its whole log, and ledgers that the children write
+ * Tools of chaos around a daemon (client.ts): its peak memory, its whole log, and ledgers that the children write
  * themselves. A test's daemons, and their agents by their marker, are ended whatever became of the test.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /** Trees of real processes under the daemon that is shipped: stopped in order, escalated to the root, adopted by the next one. */
 import { expect, test } from "vitest";
 import type { TreeSpecInput } from "../../src/protocol/tree.ts";
-import type { TreeNode } from "../../src/supervisor/replies.ts";
+import type { TreeNode } from "../../src/runtime/replies.ts";
 import { figure } from "../support/figures.ts";
 import {
   child,

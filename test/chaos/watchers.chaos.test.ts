@@ -1,4 +1,4 @@
-/** Who reads slowly, or not at all, slows nobody (promise R15). */
+/** A reader that is slow, or reads nothing, slows nobody (promise R15). */
 import { expect, test } from "vitest";
 import { connectTo, peakMiB, startDaemon, until } from "./support.ts";
 

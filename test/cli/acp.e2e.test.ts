@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => commands.close());
 
 const fileOf = (name: string): string => join(commands.home, `ledger-${name}`);
-/** What the agent was asked: "INCARNATION METHOD WHAT" a line. */
+/** The agent's requests: "INCARNATION METHOD WHAT" a line. */
 const ledgerOf = (name: string): readonly string[] =>
   existsSync(fileOf(name)) ? readFileSync(fileOf(name), "utf8").split("\n").slice(0, -1) : [];
 const spawn = async (name: string, prompt: string, ...flags: string[]) => {
@@ -131,7 +131,7 @@ describe("an agent that speaks ACP", () => {
       "2 load session-1",
       "2 prompt hello",
     ]);
-    // What it had begun is not given to it again.
+    // The turn that it had begun is not given to it again.
     expect(ledgerOf("frail").filter((line) => line.includes("prompt die"))).toEqual(["1 prompt die"]);
     expect(await outputOf("frail")).not.toContain("an answer of before");
     await commands.agent("kill", "frail");

@@ -42,7 +42,7 @@ describe("a daemon with HOLDFAST_MAX_RUNNING", () => {
   it("denies what is looser than its own limits, with the contract's reason code and the next step", async () => {
     const denied = await agent("spawn", "--max-depth", "9", "--", "sleep", "300");
     expect(denied).toMatchObject({ exit: 7, error: { code: "POLICY_VIOLATION" } });
-    expect(JSON.parse(denied.error!.detail!)).toMatchObject({ reason_code: "policy_violation" });
+    expect(denied.meta.details).toMatchObject({ reason_code: "policy_violation" });
     expect(denied.stdout).toContain("Ask for at most 3");
   });
 

@@ -34,8 +34,8 @@ describe("agent", () => {
     });
     const id = spawned.stdout.trim();
     const waited = await agent("wait", "talker", "--timeout", "15s");
-    expect(waited).toMatchObject({ exit: 1, error: { code: "WORKER_FAILED" } });
-    expect(JSON.parse(waited.error!.detail!)).toMatchObject({
+    expect(waited).toMatchObject({ exit: 2, error: { code: "AGENT_FAILED" } });
+    expect(waited.meta.partial).toMatchObject({
       results: [{ id, status: "failed", exit_code: 3 }],
     });
     expect((await agent("wait", id, "--exit-code-from", id)).exit).toBe(3);

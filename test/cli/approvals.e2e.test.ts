@@ -150,7 +150,7 @@ it("an answer reaches the agent over a daemon that was killed with -9 in between
   const { pid } = data as { readonly pid: number };
   process.kill(pid, "SIGKILL");
   const suggestion =
-    "The last one was killed; agents that it ran go on. Take them over with: agent daemon start";
+    "The last one was killed. 1 worker goes on without it. Take over with: agent daemon start";
   expect(await commands.agent("approvals", "approve", "steady")).toMatchObject({
     exit: 4,
     error: { code: "SUPERVISOR_DOWN", suggestion },

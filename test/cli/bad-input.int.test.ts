@@ -10,7 +10,7 @@ import {
   type FlagDef,
   KINDS,
   type ValueType,
-} from "../../src/protocol/commands.ts";
+} from "../../src/commands/commands.ts";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
 import { hasVectors } from "../protocol/vectors.ts";
@@ -42,7 +42,7 @@ const refused = async (argv: readonly string[]): Promise<readonly string[]> => {
   const env = { HOLDFAST_HOME: stateDir, PATH: `${programs}:${process.env.PATH}` };
   const ran = await agent(["-o", "json", ...argv], { env });
   expect(ran).toMatchObject({ exit: 3, stderr: "" });
-  const { ok, data, error } = ResponseEnvelope.parse(JSON.parse(ran.stdout));
+  const { ok, data, error, meta } = ResponseEnvelope.parse(JSON.parse(ran.stdout));
   expect(contract.safeParse(JSON.parse(ran.stdout)).error).toBeUndefined();
   expect({ ok, data }).toEqual({ ok: false, data: null });
   expect(error).toMatchObject({
@@ -50,8 +50,7 @@ const refused = async (argv: readonly string[]): Promise<readonly string[]> => {
     retryable: true,
     suggestion: expect.stringMatching(/\S/),
   });
-  const problems: string[] =
-    error!.detail === undefined ? [error!.message] : JSON.parse(error!.detail).problems;
+  const problems = (meta.problems as string[] | undefined) ?? [error!.message];
   for (const problem of problems) expect(problem).toMatch(/^(agent |--|[A-Z]).*[.?]$/s);
   const text = await agent(["-o", "text", ...argv], { env });
   expect(text).toMatchObject({ exit: 3, stdout: "" });
@@ -309,6 +308,26 @@ it.each([
     "agent daemon stop takes --keep-agents or --kill-agents, not both.",
   ],
   [["list", "--format", "wide"], "agent list has no flag --format."],
+  [
+    ["list", "--state", "failed"],
+    "agent list has no flag --state; choose from its JSON: agent list --all -o json | jq '.data[] | select(.state == \"failed\")'.",
+  ],
+  [
+    ["spawn", "--replicas", "3", "--", "sh"],
+    "agent spawn has no flag --replicas; spawn each worker, or give each a child of its own in holdfast.yaml.",
+  ],
+  [["spawn", "--no-such-flag", "3"], "agent spawn has no flag --no-such-flag."],
+  [["spawn", "--no-such-flag", "3", "sh"], "agent spawn has no flag --no-such-flag."],
+  [["mcp", "list", "--no-such-flag", "3"], "agent mcp list has no flag --no-such-flag."],
+  [
+    ["spawn", "--restart", "always", "--", "sh"],
+    '--restart is one of permanent, transient, temporary, not "always"; did you mean permanent?',
+  ],
+  [
+    ["spawn", "--restart", "on-failure:3", "--", "sh"],
+    '--restart is one of permanent, transient, temporary, not "on-failure:3"; did you mean transient?',
+  ],
+  [["spawn", "sh"], 'There is no kind "sh"; a program stands after --: agent spawn -- sh.'],
 ])("agent %j is refused", async (argv, sentence) => {
   expect(await refused(argv)).toEqual([sentence]);
 });

@@ -109,6 +109,15 @@ describe("a file that is written anew", () => {
     expect(await json(["get", await putText(), "--out", "/dev/null"])).toMatchObject({ exit: 0 });
     expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
   });
+
+  it("is no FIFO that nobody reads: that is refused at once", async () => {
+    const digest = await putText();
+    rmSync(out());
+    spawnSync("mkfifo", [out()]);
+    expect(await json(["get", digest, "--out", out()])).toMatchObject({
+      error: { code: "INVALID_REQUEST", message: `${out()} is a pipe that nobody reads, or a socket.` },
+    });
+  });
 });
 
 it("stdin is put with -", async () => {

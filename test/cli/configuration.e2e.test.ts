@@ -1,4 +1,4 @@
-/** What stands in config.yaml reaches a real daemon, by kind or short name; what does not count is told by who starts it, and by the doctor. */
+/** The keys of config.yaml reach a real daemon, by kind or short name; what does not count is told by who starts it, and by the doctor. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

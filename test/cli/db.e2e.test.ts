@@ -1,9 +1,18 @@
 /** `agent db` and `agent doctor` where no daemon answers: what a person has when the log keeps the daemon from starting. */
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import SQLite from "better-sqlite3";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { DoctorReport } from "../../src/cli/commands/doctor.ts";
+import type { DoctorReport } from "../../src/cli/reports.ts";
 import { EventStreams } from "../../src/protocol/run-events/append.ts";
 import type { StreamEvent, WorkerEvent } from "../../src/protocol/run-events/events.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
@@ -26,9 +35,9 @@ const stopped = async (): Promise<{ readonly agent: Commands["agent"]; readonly 
   return { agent: (...argv) => commands.agent("--state-dir", dir, ...argv), file };
 };
 
-/** Where a check fails, the report is the error's detail. */
-const eventLogOf = ({ data, error }: Awaited<ReturnType<Commands["agent"]>>) => {
-  const { checks } = (error ? JSON.parse(error.detail as string) : data) as DoctorReport;
+/** If a check fails, the report is in the envelope's meta. */
+const eventLogOf = ({ data, error, meta }: Awaited<ReturnType<Commands["agent"]>>) => {
+  const { checks } = (error ? meta.partial : data) as DoctorReport;
   return checks.find(({ name }) => name === "event log");
 };
 
@@ -56,6 +65,27 @@ it("a damaged record is named, the daemon does not start on it, and the file sta
     finding: expect.stringMatching(/^Record \d+ of the event log does not match its checksum/),
   });
   expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+it("a schema that is newer than this version is told, as the daemon tells it", async () => {
+  const { agent, file } = await stopped();
+  const db = new SQLite(file);
+  db.pragma("user_version = 99");
+  db.close();
+  const sentence = "The event log has schema 99, and this version knows schemas up to 2.";
+  expect((await agent("db", "check")).error?.message).toContain(sentence);
+  expect((await agent("daemon", "start")).error?.message).toContain(sentence);
+  expect(eventLogOf(await agent("doctor"))).toMatchObject({ result: "fail" });
+});
+
+it("a FIFO in the place of the log is refused at once, by a check, by doctor and by the daemon", async () => {
+  const { agent, file } = await stopped();
+  rmSync(file);
+  execFileSync("mkfifo", [file]);
+  const sentence = `${file} is no regular file, so it is no event log.`;
+  expect((await agent("db", "check")).error?.message).toContain(sentence);
+  expect((await agent("daemon", "start")).error?.message).toContain(sentence);
+  expect(eventLogOf(await agent("doctor"))).toMatchObject({ result: "fail" });
 });
 
 it("a file that is no database is told, and kept", async () => {
@@ -180,4 +210,34 @@ it("exports run and worker events, which say what the list says, and name every 
     exit: 3,
     error: { message: expect.stringContaining("whole streams") },
   });
+});
+
+it("rows that somebody has edited are told by the doctor, and are as their records say once a daemon starts", async () => {
+  const { agent, file } = await stopped();
+  const db = new SQLite(file);
+  db.exec("UPDATE p_workers SET restarts = 99, cost_usd = 12345, state = 'failed', exit_code = 7");
+  db.close();
+  const doctor = await agent("doctor");
+  expect(doctor).toMatchObject({ error: { code: "DOCTOR_CHECKS_FAILED" } });
+  expect((doctor.meta.partial as DoctorReport).checks).toContainEqual({
+    name: "projections",
+    result: "fail",
+    finding: expect.stringMatching(/^A projection says something else of worker:/),
+    fix: "agent db rebuild",
+  });
+  await agent("daemon", "start");
+  try {
+    expect(await agent("info", "one")).toMatchObject({
+      data: { state: "completed", restarts: 0, exit_code: 0 },
+    });
+    expect(await agent("db", "check")).toMatchObject({ exit: 0, data: { ok: true } });
+    const beside = new SQLite(file);
+    beside.exec("UPDATE p_workers SET restarts = 99");
+    beside.close();
+    expect(await agent("doctor")).toMatchObject({ error: { code: "DOCTOR_CHECKS_FAILED" } });
+    await agent("db", "rebuild");
+    expect(await agent("info", "one")).toMatchObject({ data: { restarts: 0 } });
+  } finally {
+    await agent("daemon", "stop");
+  }
 });

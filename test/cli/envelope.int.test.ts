@@ -46,9 +46,23 @@ describe("a page", () => {
   });
 });
 
+describe("help and schemas", () => {
+  it.each([
+    [["--help"], "text"],
+    [["daemon"], "text"],
+    [["spawn", "--help"], "text"],
+    [["spawn", "--schema"], "output"],
+  ] as const)("%j are an envelope where one is asked for, and plain elsewhere", async (argv, member) => {
+    expect(told((await agent([...argv, "-o", "json"])).stdout).data).toHaveProperty(member);
+    const line = (await agent([...argv, "-o", "ndjson"])).stdout;
+    expect(EnvelopeV1.parse(JSON.parse(line)).data).toHaveProperty(member);
+    expect((await agent(argv)).stdout).not.toContain('"request_id"');
+  });
+});
+
 describe("an answer that is cut", () => {
   it.each<[string, string[], Answerer]>([
-    ["agent/output", ["output", "a"], () => ({ id: ID, text: "x", truncated: true })],
+    ["agent/output", ["output", "a", "-o", "json"], () => ({ id: ID, text: "x", truncated: true })],
     [
       "agent/why",
       ["why", "a"],
@@ -78,6 +92,18 @@ describe("the manifest", () => {
     expect(told((await agent(["manifest", "--etag", "old"])).stdout).data).toMatchObject({ etag });
   });
 
+  it("comes from the cache in ndjson where its etag is told, and from a run where it is not", async () => {
+    const { etag } = told((await agent(["manifest"])).stdout).data as { etag: string };
+    const hit = JSON.parse((await agent(["-o", "ndjson", "manifest", "--etag", etag])).stdout);
+    expect(hit).toMatchObject({
+      data: { not_modified: true, etag },
+      meta: { source: "cache", cache_key: etag },
+    });
+    const run = JSON.parse((await agent(["-o", "ndjson", "version"])).stdout);
+    expect(run.meta).toMatchObject({ source: "run" });
+    expect(run.meta).not.toHaveProperty("cache_key");
+  });
+
   it("has another etag, and other exit codes, in another generation", async () => {
     const { data } = JSON.parse((await agent(["manifest", "--envelope", "g2"])).stdout);
     expect(data.commands.list.exit_codes).toMatchObject({ 2: { name: "ARG_ERROR", retryable: false } });
@@ -89,6 +115,19 @@ describe("the manifest", () => {
 
 describe("a command of another name", () => {
   it.each([
+    [["rm", "k2"], "agent kill ID"],
+    [["delete", "k2"], "agent kill ID"],
+    [["exec", "k2", "ls"], "agent spawn -- PROGRAM"],
+    [["rename", "k2"], "agent spawn --name NAME"],
+  ])("%j does something else elsewhere: it is no redirect, and says what to do", async (argv, next) => {
+    const { exit, stdout } = await agent(argv);
+    expect(exit).toBe(3);
+    expect(told(stdout).error).toMatchObject({ code: "UNKNOWN_COMMAND" });
+    expect(told(stdout).error).not.toHaveProperty("redirect");
+    expect(told(stdout).error?.suggestion).toContain(next);
+  });
+
+  it.each([
     [["ls", "-q"], "agent list -q", true, "renamed"],
     [["-o", "json", "stop", "fixer"], "agent -o json kill fixer", true, "renamed"],
     [["db", "verify"], "agent db check", true, "renamed"],
@@ -97,8 +136,7 @@ describe("a command of another name", () => {
     [["run", "--", "true"], "agent spawn -- true", true, "renamed"],
     [["run", "ls", "-l", "-o", "json"], "agent spawn -- ls -l -o json", true, "renamed"],
     [["daemon", "restart"], "agent daemon upgrade --force", true, "renamed"],
-    [["exec", "claude", "hi"], "agent spawn claude hi", true, "renamed"],
-    [["rm", "k2"], "agent kill k2", true, "renamed"],
+    [["cost"], "agent usage", true, "renamed"],
     [["status"], "agent daemon status", true, "renamed"],
     [["status", "k2"], "agent info k2", true, "renamed"],
     [["attach", "k2"], "agent watch k2", true, "renamed"],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { manifest } from "../../src/cli/manifest.ts";
-import { COMMANDS } from "../../src/protocol/commands.ts";
+import { COMMANDS } from "../../src/commands/commands.ts";
 import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "../../src/protocol/envelope-schemas.ts";
 import { GENERATIONS } from "../../src/protocol/generations.ts";
 import { hasVectors } from "../protocol/vectors.ts";
@@ -140,7 +140,7 @@ describe.each(Object.entries(FAILING))("%s", (command, [code, ...argv]) => {
 });
 
 it.skipIf(!hasVectors("response-envelope"))(
-  "the manifest is that of the contract's schema, in each generation",
+  "the manifest is that of the contract's schema, in each generation (only where it is at hand)",
   () => {
     const schema = contractSchema("manifest-response");
     for (const generation of Object.values(GENERATIONS)) {

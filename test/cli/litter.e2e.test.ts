@@ -1,4 +1,4 @@
-/** What codex leaves where it works when it is stopped in a command: empty directories, which go with it. */
+/** The directories that codex leaves where it works when it is stopped in a command: empty directories, which go with it. */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ it.each([
     expect(readdirSync(temporary)).toContain(".codex");
     await commands.agent("kill", JSON.parse(stdout).data.id);
     expect(readdirSync(work)).toEqual([".aws"]);
-    // Where it was not told to work, nobody looks.
+    // Nobody looks where it was not told to work.
     expect(readdirSync(other)).toEqual(isOwn ? [] : [".git"]);
     expect(readdirSync(temporary)).not.toContain(".codex");
   },

@@ -20,7 +20,7 @@ const crash = async (): Promise<void> => {
 };
 const linesOf = (running: Running): string[] => running.out().trimEnd().split("\n");
 
-/** What an agent said, in order, as JSON lines of records or of progress envelopes tell it. */
+/** An agent's words, in order, as JSON lines of records or of progress envelopes tell it. */
 const said = (running: Running): number[] =>
   linesOf(running)
     .map((line) => JSON.parse(line))
@@ -84,12 +84,12 @@ describe("a daemon that is killed", () => {
     await crash();
     const { exit, stdout } = await waiting.ended;
     expect(exit).toBe(12);
-    const { error } = ResponseEnvelope.parse(JSON.parse(stdout));
+    const { error, meta } = ResponseEnvelope.parse(JSON.parse(stdout));
     expect(error).toMatchObject({
       code: "UNAVAILABLE",
       suggestion: expect.stringContaining("agent daemon start && agent wait sleeper"),
     });
-    expect(JSON.parse(error!.detail!)).toEqual({ attempts: expect.any(Number), backoff: "fixed 200ms" });
+    expect(meta).toMatchObject({ attempts: expect.any(Number), backoff: "fixed 200ms" });
     await commands.agent("daemon", "start");
   });
 });

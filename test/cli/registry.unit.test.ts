@@ -5,7 +5,8 @@ import { manifest } from "../../src/cli/manifest.ts";
 import { parse } from "../../src/cli/parse.ts";
 import { plainPaint } from "../../src/cli/render/terminal.ts";
 import { OUTPUTS } from "../../src/cli/schemas.ts";
-import { COMMANDS, GLOBAL_FLAGS } from "../../src/protocol/commands.ts";
+import { COMMANDS, GLOBAL_FLAGS } from "../../src/commands/commands.ts";
+import { FLAG_TOPICS } from "../../src/commands/flag-topics.ts";
 import { isRequestName } from "../../src/protocol/requests.ts";
 
 describe.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
@@ -64,4 +65,10 @@ describe("manifest", () => {
   it("has the same etag each time", () => {
     expect(manifest()).toEqual(manifest());
   });
+});
+
+it("each flag of spawn has one topic, and each topic has flags that there are", () => {
+  const spawn = COMMANDS.find((command) => command.command === "agent/spawn")!;
+  const named = FLAG_TOPICS.flatMap(([, names]) => names);
+  expect([...named].sort()).toEqual(spawn.flags.map(({ name }) => name).sort());
 });

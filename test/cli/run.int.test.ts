@@ -52,6 +52,45 @@ describe("json", () => {
     });
   });
 
+  it("says why a message is not taken yet, and what lets it be", async () => {
+    const answers = {
+      "agent/send": () => ({ message_id: ID, state: "accepted", effect: "created" }),
+      "agent/why": () => ({
+        id: ID,
+        name: "fixer",
+        reason: "paused: its budget is spent: 1 turn",
+        suggestion: "grant more, or end it: agent answer fixer continue|stop",
+      }),
+    };
+    const { exit, stdout } = await against(answers, ["send", "fixer", "hi"]);
+    expect({ exit, ...envelopeOf(stdout) }).toMatchObject({
+      exit: 0,
+      ok: true,
+      warnings: [
+        "fixer does not take it yet (paused: its budget is spent: 1 turn); grant more, or end it: agent answer fixer continue|stop",
+      ],
+    });
+  });
+
+  it("says the same beside a question that waits for its answer", async () => {
+    let told = () => {};
+    const asked = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    const answers = {
+      "agent/why": () => ({ id: ID, name: "fixer", reason: "paused: by hand", suggestion: "let it go on" }),
+      "agent/approvals": () => ({ approvals: [] }),
+      "agent/ask": async () => {
+        await asked;
+        return { id: ID, message_id: ID, turn: 1, text: "yes", truncated: false };
+      },
+    };
+    const onStderr = (text: string): void => {
+      if (text.includes("fixer does not take it yet (paused: by hand); let it go on")) told();
+    };
+    expect((await against(answers, ["ask", "fixer", "well?", "-o", "text"], { onStderr })).exit).toBe(0);
+  });
+
   it("says where a list has more, and how to get it", async () => {
     const answers = {
       "agent/messages": (data: unknown) => ({
@@ -168,7 +207,9 @@ describe("text", () => {
 
   it("passes an answer as it is to a file, and harmless to a terminal", async () => {
     const answers = { "agent/output": () => ({ id: ID, text: "a\x1b[31mb\n\n", truncated: false }) };
-    expect((await against(answers, ["output", "x", "-o", "text"])).stdout).toBe("a\x1b[31mb\n\n");
+    expect((await against(answers, ["output", "x"])).stdout).toBe("a\x1b[31mb\n\n");
+    expect((await against(answers, ["output", "x"], { env: { CI: "1" } })).stdout).toBe("a\x1b[31mb\n\n");
+    expect((await against(answers, ["output", "x", "-o", "json"])).stdout).toContain('"text":"a');
     expect((await against(answers, ["output", "x"], { terminal: true })).stdout).toBe("ab\n\n");
   });
 
@@ -197,6 +238,14 @@ describe("text", () => {
     );
     expect(stdout).toMatch(/fixer\.1 +│ hello\n$/);
     expect(stdout).not.toContain("\x1b");
+  });
+
+  it("breaks an error between words where stderr is a terminal", async () => {
+    const options = { terminal: true, columns: 40, env: { NO_COLOR: "1" } };
+    const { stderr } = await against({}, ["list", "--wait", "--state", "failed"], options);
+    expect(stderr.split("\n")[0]).toBe("error: 2 mistakes; nothing was done");
+    expect(stderr.split("\n").slice(1)).toContain("  agent list has no flag --wait.");
+    for (const line of stderr.split("\n")) expect(line.length).toBeLessThanOrEqual(40);
   });
 
   it("writes errors to stderr alone, all mistakes of them", async () => {
@@ -254,10 +303,9 @@ describe("exit codes", () => {
   ])("wait of %j is %i", async (statuses, exit, code) => {
     const ran = await against(results(...statuses), ["wait", "a", "b"]);
     expect(ran.exit).toBe(exit);
-    const { ok, error } = envelopeOf(ran.stdout);
+    const { ok, error, meta } = envelopeOf(ran.stdout);
     expect({ ok, code: error?.code }).toEqual({ ok: exit === 0, code });
-    if (error)
-      expect(JSON.parse(error.detail!)).toMatchObject({ results: statuses.map((status) => ({ status })) });
+    if (error) expect(meta.partial).toMatchObject({ results: statuses.map((status) => ({ status })) });
   });
 
   it.each([3, 13])("wait --exit-code-from passes %i on, which is no code of ours then", async (exit_code) => {
@@ -305,7 +353,7 @@ describe("exit codes", () => {
     };
     const ran = await against(answers, ["kill", "a", "b"]);
     expect(ran.exit).toBe(2);
-    expect(JSON.parse(envelopeOf(ran.stdout).error!.detail!).results).toHaveLength(2);
+    expect((envelopeOf(ran.stdout).meta.partial as { results: unknown }).results).toHaveLength(2);
     expect((await against(answers, ["kill", "a", "b", "-o", "text"])).stdout).toBe(
       "a  had already ended\nb  There is none.\n",
     );
@@ -426,8 +474,10 @@ describe("commands", () => {
         return { base64: part.toString("base64"), next: (offset as number) + part.length, ended: true };
       },
     };
-    expect((await against(answers, ["logs", "x", "--raw", "-o", "text"])).stdout).toBe("one\n\x1b[31mtwo");
-    expect(envelopeOf((await against(answers, ["logs", "x", "--raw"])).stdout).data).toMatchObject({
+    expect((await against(answers, ["logs", "x", "--raw"])).stdout).toBe("one\n\x1b[31mtwo");
+    expect(
+      envelopeOf((await against(answers, ["logs", "x", "--raw", "-o", "json"])).stdout).data,
+    ).toMatchObject({
       base64: bytes.toString("base64"),
       truncated: false,
     });
@@ -440,10 +490,12 @@ describe("commands", () => {
           ? { base64: "", next: 9000, released: 9000, ended: true }
           : { base64: offset === 9000 ? "bGF0ZXI=" : "", next: 9005, ended: true },
     };
-    const ran = await against(answers, ["logs", "x", "--raw", "-o", "text"]);
+    const ran = await against(answers, ["logs", "x", "--raw"]);
     expect(ran.stdout).toBe("later");
     expect(ran.stderr).toContain("9000 bytes of its stdout are not kept as bytes any more");
-    expect(envelopeOf((await against(answers, ["logs", "x", "--raw"])).stdout).data).toMatchObject({
+    expect(
+      envelopeOf((await against(answers, ["logs", "x", "--raw", "-o", "json"])).stdout).data,
+    ).toMatchObject({
       base64: "bGF0ZXI=",
       bytes: 5,
       released: 9000,

@@ -1,4 +1,4 @@
-/** Agents in a sandbox of this machine, from outside. Where it has none, these are counted as skipped, and what is refused is tried all the same. */
+/** Agents in a sandbox of this machine, from outside. On one without, these are counted as skipped, and the refusals are tried all the same. */
 import {
   existsSync,
   mkdirSync,
@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { livingRuns } from "../../src/adapters/process/living.ts";
-import { lookForSandbox } from "../../src/adapters/sandbox/sandbox.ts";
+import { lookForSandbox } from "../../src/adapters/workspace/sandbox/sandbox.ts";
 import { makeRepository } from "../support/repository.ts";
 import { type Answer, type Commands, makeCommands, until } from "./support/commands.ts";
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, type Commands, makeCommands, until } from "./support/commands.ts";
 
 const CANARY = "canary-3c9e71ab52d0";
-/** Of the client's environment: what is named of it is kept with the launch spec, 0600 (decision 0004). */
+/** A variable of the client that is named is kept with the launch spec, 0600 (decision 0004). */
 const OF_CLIENT = "canary-of-the-client-81";
 let commands: Commands;
 let dir: string;
@@ -141,7 +141,10 @@ describe("a secret of a file", () => {
     rmSync(file);
     await commands.agent("restart", "parked");
     const waited = await commands.agent("wait", "parked");
-    expect({ exit: waited.exit, code: waited.error?.code }).toEqual({ exit: 1, code: "WORKER_FAILED" });
+    expect({ exit: waited.exit, code: waited.error?.code }).toEqual({
+      exit: 4,
+      code: "SECRET_UNAVAILABLE",
+    });
     const { data } = await commands.agent("info", "parked");
     expect(data).toMatchObject({
       state: "parked",

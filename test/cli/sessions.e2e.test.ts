@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => commands.close());
 
-/** Where the sessions of one test live. */
+/** The directory in which the sessions of one test live. */
 const env = (place: string): readonly string[] => [
   "--env",
   `CLAUDE_BINARY=${AGENT}`,
@@ -147,7 +147,7 @@ it("goes on or ends unasked where its policy says so", async () => {
     "--name",
     "ends",
   );
-  expect(ends.exit).toBe(1);
+  expect(ends.exit).toBe(2);
   expect((await commands.agent("info", "ends")).data).toMatchObject({
     state: "failed",
     reason: "interrupted_turn",

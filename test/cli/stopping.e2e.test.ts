@@ -49,3 +49,18 @@ test("start waits for one that is stopping, and starts the next", async () => {
   expect(await there("start")).toMatchObject({ exit: 0, data: { effect: "created" } });
   expect(await there("status")).toMatchObject({ exit: 0 });
 });
+
+test("after a stop that keeps the agents, a command says how many wait for the next daemon, and how to go on", async () => {
+  const { agent } = commands();
+  for (const name of ["one", "two"]) await agent("spawn", "--name", name, "--", "sleep", "600");
+  expect((await agent("daemon", "stop", "--keep-agents")).exit).toBe(0);
+  expect(await agent("list")).toMatchObject({
+    exit: 4,
+    error: {
+      code: "SUPERVISOR_DOWN",
+      suggestion: "2 workers go on without it. Take over with: agent daemon start",
+    },
+  });
+  expect((await agent("daemon", "start")).exit).toBe(0);
+  expect((await agent("list")).data).toMatchObject([{ name: "one" }, { name: "two" }]);
+});

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readStat } from "../../src/adapters/process/identity.ts";
 import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const FILE = `version: 1
@@ -130,6 +131,26 @@ tree:
 `);
     expect(error?.message).toBe("pair is not whole: ill failed: `sh` exited with code 3.");
     await commands.agent("down", "-f", file);
+  });
+});
+
+describe("agent down", () => {
+  it("returns where everything is killed meanwhile, and leaves neither a process nor a tree", async () => {
+    const slow = `version: 1
+name: slow
+tree:
+  children:
+    - { name: first, argv: [sleep, "600"] }
+    - { name: last, argv: [sh, -c, "trap '' TERM; echo deaf; while :; do sleep 1; done"], shutdown: 10m, ready: { log: deaf } }
+`;
+    expect((await up(slow)).exit).toBe(0);
+    const pids = Object.values(await processes());
+    const down = commands.start(["down", "slow"]);
+    await until(async () => (await commands.agent("info", "last")).data.state === "stopping");
+    expect((await commands.agent("kill", "--all", "--grace", "1s")).exit).toBe(0);
+    expect((await down.ended).exit).toBe(0);
+    expect((await commands.agent("down", "slow")).error).toMatchObject({ code: "WORKER_NOT_FOUND" });
+    expect(pids.filter((pid) => readStat(Number(pid)) !== undefined)).toEqual([]);
   });
 });
 

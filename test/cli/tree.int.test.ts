@@ -265,13 +265,15 @@ describe("a mistake in the file", () => {
       "diff",
       ...withFile(FILE.replace("argv: [serve]", "agrv: [serve]")),
     ]);
-    const { error } = envelopeOf(stdout);
+    const { error, meta } = envelopeOf(stdout);
     expect(error).toMatchObject({ code: "INVALID_REQUEST" });
-    expect(JSON.stringify(error)).toContain(String.raw`\"line\":6,\"column\":7`);
+    expect(JSON.stringify(meta.details)).toContain('"line":6,"column":7');
   });
 
   it.each([
     [["up", "-f", "/nowhere/holdfast.yaml"], "/nowhere/holdfast.yaml does not exist."],
+    [["up", "-f", "/dev/zero"], "/dev/zero is no regular file."],
+    [["diff", "-f", "/dev/zero"], "/dev/zero is no regular file."],
     [["up", "-f", "/"], "/ is a directory."],
     [
       ["up", "--var", "A-B=1"],

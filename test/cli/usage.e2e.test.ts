@@ -1,4 +1,4 @@
-/** What agents used, as people ask it: scripted agents of two kinds under a real daemon with prices of the user's own. */
+/** Usage of agents, as people ask it: scripted agents of two kinds under a real daemon with prices of the user's own. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

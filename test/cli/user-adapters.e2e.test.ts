@@ -100,7 +100,7 @@ describe("an adapter of a user's", () => {
     });
     expect((await commands.agent("info", "liner")).data).toMatchObject({ session_id: "s-1" });
     const failed = await commands.agent("spawn", "lines", "fail", "--restart", "temporary", "--wait");
-    expect(failed).toMatchObject({ exit: 1, error: { code: "WORKER_FAILED" } });
+    expect(failed).toMatchObject({ exit: 2, error: { code: "AGENT_FAILED" } });
   });
 
   it("converses, asks for permission, and ends a turn when it is told to", async () => {
@@ -146,9 +146,9 @@ describe("an adapter of a user's", () => {
 
   it("that throws while its agent runs fails its worker, and nobody else", async () => {
     const failed = await commands.agent("spawn", "throwing", "boom", "--restart", "temporary", "--wait");
-    expect(JSON.parse(failed.error!.detail!)).toMatchObject({
-      status: "failed",
+    expect(failed).toMatchObject({
       error: { code: "INTERNAL" },
+      meta: { partial: { status: "failed", error: { code: "INTERNAL" } } },
     });
     expect((await commands.agent("spawn", "lines", "still here", "--wait")).data).toMatchObject({
       status: "completed",

@@ -30,10 +30,10 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "`channel` groups, best effort",
-      done: ["decode", "adapters/claude-code/decode"],
+      done: ["decode", "adapters/kinds/claude-code/decode"],
       held: [
         "tells answers and reasoning on channels of their own, with the id of their message",
-        "adapters/claude-code/decode.unit",
+        "adapters/kinds/claude-code/decode.unit",
       ],
     },
     {
@@ -54,10 +54,10 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "a kind that has a protocol does so",
-      done: ["decode", "adapters/claude-code/decode"],
+      done: ["decode", "adapters/kinds/claude-code/decode"],
       held: [
         "a text over 65,536 bytes comes as several events with the same message id",
-        "adapters/claude-code/decode.unit",
+        "adapters/kinds/claude-code/decode.unit",
       ],
     },
     {
@@ -88,8 +88,8 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "`data` may hold structured payloads where they are safe and bounded",
-      done: ["decode", "adapters/claude-code/decode"],
-      held: ["tells a tool's call by its facet, without its input", "adapters/claude-code/decode.unit"],
+      done: ["decode", "adapters/kinds/claude-code/decode"],
+      held: ["tells a tool's call by its facet, without its input", "adapters/kinds/claude-code/decode.unit"],
     },
     {
       says: "all bounds, for any event",
@@ -143,26 +143,26 @@ const sentences: Contract["sentences"] = {
   "Kind mapping rules": [
     {
       says: "native events are mapped to the stable kinds",
-      done: ["decode", "adapters/claude-code/decode"],
+      done: ["decode", "adapters/kinds/claude-code/decode"],
       held: [
         "takes results from user messages, with their real status and size",
-        "adapters/claude-code/decode.unit",
+        "adapters/kinds/claude-code/decode.unit",
       ],
     },
     {
       says: "what cannot be classified is `Unknown`",
-      done: ["decode", "adapters/claude-code/decode"],
+      done: ["decode", "adapters/kinds/claude-code/decode"],
       held: [
         "each content block that is not known is one Unknown event, beside those that are",
-        "adapters/claude-code/decode.unit",
+        "adapters/kinds/claude-code/decode.unit",
       ],
     },
     {
       says: "the same, for codex",
-      done: ["decode", "adapters/codex/decode"],
+      done: ["decode", "adapters/kinds/codex/decode"],
       held: [
         "an item of an unknown type is one Unknown event for each of its lines",
-        "adapters/codex/decode.unit",
+        "adapters/kinds/codex/decode.unit",
       ],
     },
   ],
@@ -182,8 +182,8 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "nothing that went into a tool or came out of it is told",
-      done: ["decode", "adapters/claude-code/decode"],
-      held: ["never tells what went into a tool or came out of it", "adapters/claude-code/decode.unit"],
+      done: ["decode", "adapters/kinds/claude-code/decode"],
+      held: ["never tells what went into a tool or came out of it", "adapters/kinds/claude-code/decode.unit"],
     },
   ],
   "Beyond the document": [
@@ -215,23 +215,23 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "notes A.2, MCP output: at most 65,536 bytes of each stream are kept, the rest is read and let go of; decoded, then cut; marked where more was seen",
-      done: ["makeCapture", "adapters/mcp-output"],
-      held: ["says that it was cut though what was kept would fit", "adapters/mcp-output.unit"],
+      done: ["makeCapture", "adapters/decoding/mcp-output"],
+      held: ["says that it was cut though what was kept would fit", "adapters/decoding/mcp-output.unit"],
     },
     {
       says: "notes A.2: bytes that are no UTF-8 grow, so it is cut after it is decoded",
-      done: ["makeCapture", "adapters/mcp-output"],
+      done: ["makeCapture", "adapters/decoding/mcp-output"],
       held: [
         "is cut after it is decoded: bytes that are no UTF-8 become three each",
-        "adapters/mcp-output.unit",
+        "adapters/decoding/mcp-output.unit",
       ],
     },
     {
       says: "notes A.4, completion after the events and after the exit, gated here on the durable log",
-      done: ["makeRuntime", "supervisor/runtime"],
+      done: ["makeRuntime", "runtime/runtime"],
       held: [
         "the end of a worker is told to nobody before it is on record, behind all its output",
-        "supervisor/store-failure.int",
+        "runtime/store-failure.int",
       ],
     },
   ],

@@ -1,9 +1,9 @@
 /**
- * What the contracts say, sentence by sentence, and what holds it: docs/conformance.md is generated from here (`npm run docs`), and a
+ * The contracts, sentence by sentence, each with its test: docs/conformance.md is generated from here (`npm run docs`), and a
  * test finds every name and title. `done` names a declaration and its file in src, `held` a test's title and its file in test.
  */
 export interface Sentence {
-  /** What the document says, in our words. */
+  /** The document's rule, in our words. */
   readonly says: string;
   readonly done?: readonly [name: string, file: string];
   readonly held?: readonly [title: string, file: string];

@@ -77,14 +77,18 @@ const sentences: Contract["sentences"] = {
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
     },
     {
-      says: "`runner` is wasi, exec, oci or null (judged; we set none)",
+      says: "`runner` is wasi, exec, oci or null, where somebody sets it",
       done: ["SPEC_RULES", "protocol/validate/spec-rules"],
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
     },
     {
-      says: "`workspace` is a sanitized absolute path (judged; we set none)",
+      says: "`workspace` is a sanitized absolute path, and canonical, where somebody sets it",
       done: ["SPEC_RULES", "protocol/validate/spec-rules"],
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
+    },
+    {
+      says: "our own envelopes set `runner`, `workspace`, `skill_version` and `final` where they apply",
+      open: "none of them is set, although a worktree or a sandbox is a workspace",
     },
     {
       says: "`job_id` is a ULID",
@@ -96,14 +100,22 @@ const sentences: Contract["sentences"] = {
       held: ["repeats the trace id, and names a request that gave no id", "daemon/session.int"],
     },
     {
-      says: "`profiles` names the active profiles",
-      done: ["terminalEnvelope", "protocol/envelope-v1"],
-      held: ["of a success has all members, with nulls for its error", "protocol/envelope-v1.unit"],
+      says: "`profiles` names the active profiles: those of which each reserved command has a handler",
+      done: ["profilesOf", "protocol/profiles"],
+      held: ["what is declared is what the daemon's handlers are enough for", "protocol/profiles.unit"],
     },
     {
       says: "`source` is run, cache or memory",
       done: ["SPEC_RULES", "protocol/validate/spec-rules"],
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
+    },
+    {
+      says: "a cache hit has the `source` cache and its `cache_key`",
+      done: ["terminalEnvelope", "protocol/envelope-v1"],
+      held: [
+        "comes from the cache in ndjson where its etag is told, and from a run where it is not",
+        "cli/envelope.int",
+      ],
     },
     {
       says: "`cas_digest` matches `data.artifact`",
@@ -116,7 +128,7 @@ const sentences: Contract["sentences"] = {
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
     },
     {
-      says: "`skill_version` and `cache_key` are text (judged; we set none)",
+      says: "`skill_version` and `cache_key` are text, where somebody sets them",
       done: ["SPEC_RULES", "protocol/validate/spec-rules"],
       held: ["on envelopes, at both levels, strict and not", "protocol/validate/fuzz.unit"],
     },
@@ -126,9 +138,12 @@ const sentences: Contract["sentences"] = {
       held: ["on streams", "protocol/validate/fuzz.unit"],
     },
     {
-      says: "`final` marks the last progress (judged; we set none)",
+      says: "`final` marks the last progress, and no terminal line (judged; we set none)",
       done: ["STREAM_RULES", "protocol/validate/stream-rules"],
-      held: ["on streams", "protocol/validate/fuzz.unit"],
+      held: [
+        "a terminal line that is marked as the last progress is refused",
+        "protocol/validate/spec-rules.unit",
+      ],
     },
   ],
   error: [
@@ -203,9 +218,9 @@ const sentences: Contract["sentences"] = {
       held: ["of a stream is in an artifact too, at its place between the others", "daemon/session.int"],
     },
     {
-      says: "progress holds no secrets",
-      done: ["makeRedactor", "protocol/redact"],
-      held: ["never lets a known value through, whatever stands around it", "protocol/redact.unit"],
+      says: "progress holds no secrets (docs/secrets.md: what is found, and what is not)",
+      done: ["redactText", "protocol/redact"],
+      held: ["%s: agent %j tells none", "cli/redaction.e2e"],
     },
   ],
   Artifactization: [
@@ -304,21 +319,18 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "EAUTH: credentials",
-      done: ["ERROR_CATALOGUE", "protocol/errors"],
-      held: ["has an exit code of G1 and the side effects that it promises", "protocol/errors.unit"],
+      says: "EAUTH: credentials, the agent's too",
+      done: ["failureCode", "protocol/worker-failure"],
+      held: ["ends with its code and its exit code: %s", "cli/why-it-failed.e2e"],
     },
     {
       says: "ERATELIMIT: wait until it is reset; lower the rate",
-      done: ["ERROR_CATALOGUE", "protocol/errors"],
-      held: [
-        "everything of exit code 3 and 11 may be retried, nothing of 2, 5, 6 and 7",
-        "protocol/errors.unit",
-      ],
+      done: ["failureCode", "protocol/worker-failure"],
+      held: ["ends with its code and its exit code: %s", "cli/why-it-failed.e2e"],
     },
     {
       says: "EPAGINATION, EOPENAPI",
-      apart: "there is nothing that pages by itself or reads OpenAPI",
+      open: "no command of ours gives them: nothing pages by itself or reads OpenAPI; the validator takes them",
     },
     {
       says: "EPARSE: bytes that are no JSON or no UTF-8, and hostile ones",
@@ -373,6 +385,14 @@ const sentences: Contract["sentences"] = {
       done: ["afterTries", "protocol/errors"],
       held: ["an error after some tries says how many, and how they were spaced", "protocol/errors.unit"],
     },
+    {
+      says: "the restarts of a worker too, and the wait for its provider's limit",
+      done: ["waitOf", "runtime/reading/waited"],
+      held: [
+        "and was restarted until the window was spent ends a wait with SUPERVISOR_GAVE_UP and 12, with the tries and the cause",
+        "cli/why-it-failed.e2e",
+      ],
+    },
   ],
   "Reserved commands": [
     {
@@ -385,25 +405,25 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "skill commands: `http/openapi`, `fs/*`, `text/grep`, `todo/manage`",
-      apart: "there are no skills: what runs is an agent CLI",
+      open: "not built: there are no skills, and what runs is an agent CLI",
     },
     {
-      says: "`plugin/*`",
-      apart: "there are no plugins",
+      says: "`plugin/auth`, `plugin/pagination`",
+      open: "not built: there are no plugins",
     },
     {
       says: "`jobs/submit`, `tail`, `info`, `cancel`",
       open: "workers are what would be jobs, under `agent/*`",
     },
     {
-      says: "`bb/*`, of the profile agent/v1 that we declare",
+      says: "`bb/*`, of the profile agent/v1",
       open: "there is no blackboard; workers have mailboxes (`agent/send`, `agent/messages`)",
     },
   ],
   "Vocabulary rules": [
     {
       says: "`namespace/verb[-noun]`, lower case, digits and hyphens",
-      done: ["COMMANDS", "protocol/commands"],
+      done: ["COMMANDS", "commands/commands"],
       held: ["has a handler, an output schema and a valid Protocol v1 name", "cli/registry.unit"],
     },
     {
@@ -413,7 +433,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "custom skills may define commands",
-      apart: "there are no skills: what runs is an agent CLI",
+      open: "not built: there are no skills",
     },
   ],
   "Versioning and compatibility": [
@@ -435,7 +455,7 @@ const sentences: Contract["sentences"] = {
       held: ["a field that a later version adds is let pass", "protocol/envelope-v1.unit"],
     },
     {
-      says: "profiles are declared in `meta.profiles`, and asked for",
+      says: "profiles are asked for in the handshake, and one that is not whole is refused",
       done: ["hello", "daemon/handlers/hello"],
       held: [
         "shakes hands: what it speaks, its commands and bounds; and refuses a version or a profile that it has not",
@@ -446,22 +466,44 @@ const sentences: Contract["sentences"] = {
   "Security invariants": [
     {
       says: "secrets are `***` in error messages",
-      done: ["errorEnvelope", "protocol/envelope-v1"],
-      held: ["masks secrets in all that it says about an error", "protocol/envelope-v1.unit"],
+      done: ["redactError", "protocol/redact"],
+      held: ["%s: agent %j tells none", "cli/redaction.e2e"],
     },
     {
-      says: "in logs, and in data that is streamed, where it is taken in",
+      says: "in terminal `data`, of a failure too",
+      done: ["redactOutcome", "protocol/redact"],
+      held: [
+        "the log and what is made from it have none, and the product's own validator takes all that it prints",
+        "cli/redaction.e2e",
+      ],
+    },
+    {
+      says: "in names, which are refused",
+      done: ["isTellable", "protocol/redact"],
+      held: ["a name that looks like a secret is refused, before anything is started", "cli/redaction.e2e"],
+    },
+    {
+      says: "in logs, and in data that is streamed, where it is taken in: by form, and by the name before it",
+      done: ["redactText", "protocol/redact"],
+      held: ["masks %s whatever stands before it, and keeps that", "protocol/redact.unit"],
+    },
+    {
+      says: "and each value that is known",
       done: ["makeRedactor", "protocol/redact"],
       held: ["never lets a known value through, whatever stands around it", "protocol/redact.unit"],
     },
     {
+      says: "a secret that is reversed, split, encrypted, or printed in pieces",
+      open: "it is not found (docs/secrets.md)",
+    },
+    {
       says: "in dry runs",
-      done: ["Runtime", "index"],
-      held: ["with dry_run shows what would run, secrets masked, and records nothing", "library/runtime.e2e"],
+      done: ["redactOutcome", "protocol/redact"],
+      held: ["%s: agent %j tells none", "cli/redaction.e2e"],
     },
     {
       says: "in artifacts",
-      done: ["keptAnswer", "supervisor/output/answer-artifact"],
+      done: ["keptAnswer", "actors/intake/answer-artifact"],
       held: ["over 32 KB it is an artifact, which its record names and holds", "library/answers.e2e"],
     },
     {
@@ -475,9 +517,12 @@ const sentences: Contract["sentences"] = {
       held: ["masks a trace id that is a secret", "protocol/envelope-v1.unit"],
     },
     {
-      says: "in all of `meta`",
-      done: ["metaOf", "protocol/envelope-v1"],
-      open: "`meta.request_id`, which is ours, is repeated as it came: a caller finds its answer by it",
+      says: "and a request id, which is refused, since an answer repeats it",
+      done: ["parseRequest", "daemon/request"],
+      held: [
+        "with an id that looks like a secret is refused, and the id is not repeated",
+        "daemon/request.unit",
+      ],
     },
     {
       says: "output limits: over 1024 KB is EOUTPUT_TOO_LARGE",
@@ -486,7 +531,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "the same, of an agent's final answer",
-      done: ["keptAnswer", "supervisor/output/answer-artifact"],
+      done: ["keptAnswer", "actors/intake/answer-artifact"],
       held: [
         "over the capture limit the record says so, and the log still has it whole",
         "library/answers.e2e",
@@ -502,7 +547,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "workspace confinement, network policies, WASI isolation",
-      apart: "there are no skills: what runs is an agent CLI, which its own sandbox confines",
+      open: "not built as the document has them, for skills: an agent is confined where its worker asks for a sandbox, and has the network otherwise",
     },
   ],
   "Review rules": [
@@ -512,7 +557,11 @@ const sentences: Contract["sentences"] = {
       open: "`meta.request_id` is ours: an optional field, as Versioning allows; it tells the answers on one connection apart",
     },
     {
-      says: "stdout has envelopes alone, and stderr what is said beside them",
+      says: "help and `--schema` are envelopes too",
+      open: "they are text and a bare schema, whatever the output mode",
+    },
+    {
+      says: "stdout of a command has envelopes alone, and stderr what is said beside them",
       done: ["ndjsonRenderer", "cli/render/ndjson"],
       held: ["is one terminal envelope for a one-shot command", "cli/run.int"],
     },
@@ -548,7 +597,7 @@ const sentences: Contract["sentences"] = {
       ],
     },
     {
-      says: "strict: unknown members and trailing bytes",
+      says: "strict: unknown members, but for our own `meta.request_id`, and trailing bytes",
       done: ["validateEnvelope", "protocol/validate/envelope"],
       held: [
         "reads a file, and the first value of it alone unless it is strict",
@@ -561,17 +610,19 @@ const sentences: Contract["sentences"] = {
       held: ["checks the lines of a stream against each other", "cli/commands/validate.int"],
     },
     {
-      says: "all pass at `wire`, and at `spec` break what the notes name",
+      says: "golden fixtures are in test/golden: valid envelopes, streams and AgentEvents, and invalid ones with the rules that they break",
       done: ["validateEnvelope", "protocol/validate/envelope"],
-      held: ["are all in the table", "protocol/validate/golden.unit"],
+      held: ["all that is called invalid is refused", "protocol/validate/own-golden.unit"],
+    },
+    {
+      says: "what the originals write (test/golden/wire, and their own files where they are at hand): all of it passes at `wire`, and at `spec` breaks what the notes name",
+      done: ["validateEnvelope", "protocol/validate/envelope"],
+      held: ["%s passes at wire, and at spec breaks %j", "protocol/validate/golden.unit"],
     },
     {
       says: "a job's progress file is taken at wire, and is no stream at spec",
       done: ["makeStreamValidator", "protocol/validate/stream"],
-      held: [
-        "progress-stream.ndjson is a job's progress: valid at wire, and no envelopes at spec",
-        "protocol/validate/golden.unit",
-      ],
+      held: ["%s is taken at wire, and at spec breaks %j", "protocol/validate/golden.unit"],
     },
   ],
   "Beyond the document": [
@@ -627,13 +678,13 @@ export const PROTOCOL_V1: Contract = {
     "**`meta.request_id`** is ours: it tells the answers of many requests on one connection apart. The document allows fields to be added.",
     "**Requests** are not in the document; ours have the members of an envelope that a caller knows (`version`, `command`, `data`, `meta`).",
     "**The inline limit is the reader's** ([0026](decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
-    "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses; there are none.",
-    "**Profiles.** `meta.profiles` names `core/v1` and `agent/v1`. Of their commands there are `agent/*`; `jobs/*`, `bb/*`, `plugin/*` and the skill commands (`http`, `fs`, `text`, `todo`) are not built and are answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
-    "**`meta.final`, `runner`, `workspace`, `job_id`, `skill_version`, `cache_key`** are never set: they are optional, and there are no skills, jobs or caches. `source` is always `run`.",
-    "**Retries.** Where we try again before we tell an error (the start of a daemon, the wait for the next one, the look at a run at boot) it has `attempts` and `backoff`.",
+    "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses; nothing makes one yet.",
+    "**Profiles.** `meta.profiles` is computed from the handlers, and empty today: of core/v1 none of nine reserved commands is built, of agent/v1 five of ten (`agent/*` without `bb/*`), of plugin/v1 none of two. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
+    "**`meta.final`, `runner`, `workspace`, `job_id` and `skill_version`** are never set: they are optional, and there are no skills and no jobs. `source` is `run`, but for a manifest whose etag is told: it is `cache`, and `cache_key` is the etag.",
+    "**Retries.** An error that we tell after several tries has `attempts` and `backoff`: the start of a daemon, the wait for the next one, the look at a run at boot, and the incarnations of a worker that somebody waits for; `retry_after` is told of a provider's limit whose reset is known.",
     "**Our own code** is in `error.details.code`: the catalogue of the document is coarser than what a caller can act on.",
     "**A record that cannot be kept** as an artifact, or is over the capture limit, is told by its summary and by the command that reads it from the log.",
-    "**What the document leaves open** about validity is decided in [0024](decisions/0024-two-levels-of-validity.md). The JSON Schemas are built with the package.",
-    "**Workspace confinement, network policies and WASI** are rules for skills; there are none. An agent CLI is confined by its own sandbox.",
+    "**Open questions** of the document about validity are decided in [0024](decisions/0024-two-levels-of-validity.md). The JSON Schemas are built with the package.",
+    "**Workspace confinement, network policies and WASI** are written for skills, which are not built. An agent CLI has all rights of its user unless its worker has a sandbox.",
   ],
 };

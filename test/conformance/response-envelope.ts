@@ -66,23 +66,17 @@ const sentences: Contract["sentences"] = {
     {
       says: "`detail` is context, or the raw upstream error",
       done: ["toResponseEnvelope", "protocol/response-envelope"],
-      held: [
-        "keeps all problems and facts of an error there, where there is no value",
-        "protocol/response-envelope.unit",
-      ],
+      held: ["tells what somebody else said as text in error.detail", "protocol/response-envelope.unit"],
     },
     {
-      says: "`retryable` mirrors the exit code",
-      done: ["ERROR_CATALOGUE", "protocol/errors"],
-      held: [
-        "everything of exit code 3 and 11 may be retried, nothing of 2, 5, 6 and 7",
-        "protocol/errors.unit",
-      ],
+      says: "`retryable` mirrors the entry of the exit code",
+      done: ["retryableIn", "protocol/generations"],
+      held: ["each rule finds the envelope that breaks it", "protocol/response-rules.unit"],
     },
     {
-      says: "exactly as the exit code's entry says",
-      done: ["ERROR_CATALOGUE", "protocol/errors"],
-      open: "told per code: of exit code 4, SUPERVISOR_DOWN may be retried and BINARY_NOT_FOUND may not",
+      says: "for the exit code that is printed, with `wait --exit-code-from` too",
+      done: ["toResponseEnvelope", "protocol/response-envelope"],
+      open: "the code is the child's own then, and of no class: `retryable` is that of error.code",
     },
     {
       says: "`retry_after`: whole seconds, only where `retryable` and the wait is known",
@@ -124,8 +118,8 @@ const sentences: Contract["sentences"] = {
   "error.code values for AUTH_REQUIRED (8)": [
     {
       says: "TOKEN_EXPIRED, TOKEN_INVALID, TOKEN_MISSING say why",
-      done: ["ERROR_CATALOGUE", "protocol/errors"],
-      held: ["has an exit code of G1 and the side effects that it promises", "protocol/errors.unit"],
+      done: ["failureCode", "protocol/worker-failure"],
+      held: ["ends with its code and its exit code: %s", "cli/why-it-failed.e2e"],
     },
   ],
   Redirect: [
@@ -141,7 +135,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "what is not certain is no redirect",
-      done: ["certainly", "protocol/suggest"],
+      done: ["certainly", "base/suggest"],
       held: ["%j is not certain, and refused with a suggestion at most", "cli/envelope.int"],
     },
   ],
@@ -204,8 +198,8 @@ const sentences: Contract["sentences"] = {
   ],
   "Type representation": [
     {
-      says: "`data` has the type that its command declares",
-      done: ["OUTPUTS", "cli/schemas"],
+      says: "`data` has the type that its command declares, by the JSON Schema that is published",
+      done: ["schemasOf", "cli/manifest"],
       held: ["in JSON", "cli/modes.e2e"],
     },
     {
@@ -254,7 +248,7 @@ const sentences: Contract["sentences"] = {
   ],
   "Tests to generate": [
     {
-      says: "success: every command, its data as its schema says, and the contract's own JSON Schema",
+      says: "success: every command, its data as its published JSON Schema says; by the contract's own schema of the envelope where that is at hand",
       done: ["jsonRenderer", "cli/render/json"],
       held: ["in JSON", "cli/modes.e2e"],
     },
@@ -266,7 +260,10 @@ const sentences: Contract["sentences"] = {
     {
       says: "the manifest is that of `manifest-response.json`",
       done: ["manifest", "cli/manifest"],
-      held: ["the manifest is that of the contract's schema, in each generation", "cli/failures.int"],
+      held: [
+        "the manifest is that of the contract's schema, in each generation (only where it is at hand)",
+        "cli/failures.int",
+      ],
     },
     {
       says: "truncation",
@@ -346,8 +343,8 @@ export const RESPONSE_ENVELOPE: Contract = {
   sentences,
   deviations: [
     "**Streams** (`watch`, `logs`, `spawn --watch`) print one record a line, then the envelope as the last line. Other commands print the envelope alone.",
-    "**`retryable` is told per code**, not per exit code: of exit code 4, say, SUPERVISOR_DOWN may be retried and BINARY_NOT_FOUND may not.",
-    "**Partial results** are in `error.detail`, as JSON text, since `data` is null on failure and ErrorDetail has no other member for them.",
+    "**`retryable` says the same for all errors of an exit code.** Whether a worker that gave up (12) or has no key (8) can do better is in `error.code`: what must be mended first is in `suggestion`.",
+    "**Partial results** are in `meta.partial`, since `data` is null on failure and ErrorDetail is closed; so are `meta.problems`, `meta.attempts`, `meta.backoff` and `meta.details`. `error.detail` is text for people.",
     "**`agent list` and `agent messages` have pages.** `agent why`, `output` and `logs --raw` say `meta.truncated` and have no cursor: their records are read with `agent watch --from`.",
     "**Heartbeats** of a command that prints one envelope go to stderr, since stdout is one JSON document ([0025](decisions/0025-what-is-certain-is-redirected.md)).",
     "**Idempotency keys** of kill, restart, pause, unpause, answer and trees last as long as the daemon; those of spawn, send and ask are in the log.",

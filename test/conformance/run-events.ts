@@ -20,7 +20,7 @@ const sentences: Contract["sentences"] = {
       says: "the golden run stream projects to completed at version 5",
       done: ["projectRun", "protocol/run-events/project"],
       held: [
-        "%s is appended event by event, and projects to completed at version 5",
+        "of our own is appended event by event, and projects to completed at version 5",
         "protocol/run-events/rules.unit",
       ],
     },

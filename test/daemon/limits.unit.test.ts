@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { CONNECTIONS_DEFAULT, DESCRIPTORS_KEPT } from "../../src/base/limits.ts";
 import { connectionsOf, limitsOf, retentionSizeOf } from "../../src/daemon/limits.ts";
 import { softLimitOf } from "../../src/daemon/machine-files.ts";
-import { CONNECTIONS_DEFAULT, DESCRIPTORS_KEPT } from "../../src/protocol/limits.ts";
 
 test("connections are as many as asked for, and leave descriptors for the rest", () => {
   expect(connectionsOf({}, Number.POSITIVE_INFINITY)).toBe(CONNECTIONS_DEFAULT);

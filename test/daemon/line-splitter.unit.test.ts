@@ -30,7 +30,12 @@ describe("lines of a socket", () => {
     expect(split(4, ["aaaa\nbbb", "bbbb", "bbb\ncc\n"])).toEqual(["aaaa", "TOO LONG", "cc"]);
   });
 
-  test("wait for their end", () => {
-    expect(split(4, ["aa"])).toEqual([]);
+  test("wait for their end, or for the end of all", () => {
+    const splitter = makeLineSplitter(4);
+    expect(splitter.push(Buffer.from("aa"))).toEqual([]);
+    expect(splitter.end()).toEqual({ text: Buffer.from("aa") });
+    expect(splitter.end()).toBeUndefined();
+    splitter.push(Buffer.from("bbbbb"));
+    expect(splitter.end()).toEqual({ tooLong: true });
   });
 });

@@ -10,11 +10,11 @@ import {
 import { join } from "node:path";
 import { Effect, Exit } from "effect";
 import { describe, expect, test } from "vitest";
+import { makeDefects } from "../../src/actors/defects.ts";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { logOutput } from "../../src/daemon/log-output.ts";
 import { type DaemonOptions, runDaemon } from "../../src/daemon/main.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import { makeDefects } from "../../src/supervisor/defects.ts";
 import { makeFakeRuntime } from "./support/fake-runtime.ts";
 import { connect, removeDirectory, startTestDaemon, temporaryDirectory } from "./support/wire.ts";
 
@@ -92,6 +92,29 @@ describe("a daemon", () => {
       await daemon.stop();
     });
 
+    test("that could not stop its agents says which, and serves them and new clients on", async () => {
+      const runtime = makeFakeRuntime(["a"]);
+      const { shutdown } = runtime;
+      let isStuck = true;
+      const running = new HoldfastError("AGENTS_RUNNING", "1 agent could not be stopped.", {
+        details: { running: ["a"] },
+      });
+      runtime.shutdown = (...asked) => (isStuck ? Effect.fail(running) : shutdown(...asked));
+      const daemon = await startTestDaemon(runtime);
+      const client = await connect(daemon.socket);
+      client.send("daemon/stop", { agents: "kill" }, "s");
+      expect((await client.answer("s")).error).toMatchObject({ details: { running: ["a"] } });
+      for (const one of [client, await connect(daemon.socket)]) {
+        one.send("agent/list", {}, "l");
+        expect((await one.answer("l")).status).toBe("ok");
+      }
+      isStuck = false;
+      client.send("daemon/stop", { agents: "kill" }, "again");
+      expect((await client.answer("again")).status).toBe("ok");
+      expect(Exit.isSuccess(await daemon.ended)).toBe(true);
+      await daemon.stop();
+    });
+
     test("needs no flag when nothing runs", async () => {
       const daemon = await startTestDaemon();
       const client = await connect(daemon.socket);
@@ -140,6 +163,29 @@ test("a start removes what a killed process left for nobody, and nothing else", 
   });
   expect(found).toEqual(expect.arrayContaining([...kept, "daemon.room.1"]));
   for (const name of left) expect(found).not.toContain(name);
+  await removeDirectory(stateDir);
+});
+
+test("a start from inside a run that nothing from inside may start serves nobody", async () => {
+  const stateDir = await temporaryDirectory();
+  const from: number[] = [];
+  const inside = { type: "worker", worker_id: "01KXA0000000000000000000AB" } as const;
+  const runtime = {
+    ...makeFakeRuntime(),
+    identifyIn: (lineage: readonly { readonly pid: number }[]) => {
+      from.push(...lineage.slice(0, 1).map(({ pid }) => pid));
+      return inside;
+    },
+    permitStart: (caller: unknown) =>
+      caller === inside
+        ? Effect.fail(new HoldfastError("INVALID_STATE", "It was killed."))
+        : Effect.succeed("user"),
+  };
+  const ended = await startThatFails(stateDir, { openRuntime: () => Effect.succeed(runtime) });
+  expect(ended).toMatchObject({ code: "INVALID_STATE", message: "It was killed." });
+  // The process that has started it is judged.
+  expect(from).toEqual([process.ppid]);
+  expect(existsSync(join(stateDir, "agent.sock"))).toBe(false);
   await removeDirectory(stateDir);
 });
 

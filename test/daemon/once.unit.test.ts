@@ -1,8 +1,8 @@
 import { Deferred, Effect } from "effect";
 import { describe, expect, it } from "vitest";
+import { IDEMPOTENCY_KEYS_MAX } from "../../src/base/limits.ts";
 import { Once } from "../../src/daemon/once.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import { IDEMPOTENCY_KEYS_MAX } from "../../src/protocol/limits.ts";
 import { success } from "../../src/protocol/outcome.ts";
 
 const asked = { name: "agent/restart", ids: ["a"] };

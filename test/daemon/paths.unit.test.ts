@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { SOCKET_PATH_MAX_BYTES } from "../../src/base/limits.ts";
 import { runtimeLink, socketPath, stateDirectory } from "../../src/daemon/paths.ts";
-import { SOCKET_PATH_MAX_BYTES } from "../../src/protocol/limits.ts";
 
 describe("the state directory", () => {
   test("is HOLDFAST_HOME before all others, made absolute", () => {

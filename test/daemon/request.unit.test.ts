@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { PROFILES } from "../../src/commands/profiles.ts";
 import { parseRequest } from "../../src/daemon/request.ts";
 
 const parse = (value: unknown) =>
@@ -16,6 +17,24 @@ const errorOf = (value: unknown) => {
 };
 
 describe("a request line", () => {
+  test.each([
+    ['{"version":1,"command":"agent/list","command":"daemon/stop"}', "/command"],
+    ['{"version":1,"command":"agent/kill","data":{"ids":["a"],"all":false,"all":true}}', "/data/all"],
+    ['{"version":1,"command":"agent/list","\\u0063ommand":"daemon/stop"}', "/command"],
+  ])("with a member that is there twice is refused: %s", (line, member) => {
+    expect(parse(line)).toMatchObject({
+      head: { command: "request/read", profiles: PROFILES },
+      error: { code: "ENVELOPE_INVALID", message: `The request has the member ${member} twice.` },
+    });
+  });
+
+  test("with an id that looks like a secret is refused, and the id is not repeated", () => {
+    const request_id = `ghp_${"aB3dE5gH7j".repeat(4).slice(0, 36)}`;
+    const parsed = parse({ version: 1, command: "agent/list", meta: { request_id } });
+    expect(parsed).toMatchObject({ error: { code: "ENVELOPE_INVALID" } });
+    expect(JSON.stringify(parsed.head)).not.toContain(request_id);
+  });
+
   test("is taken with its command, checked data and ids", () => {
     expect(
       parse({
@@ -25,14 +44,14 @@ describe("a request line", () => {
         meta: { request_id: "r", trace_id: "t" },
       }),
     ).toEqual({
-      head: { command: "agent/list", request_id: "r", trace_id: "t" },
+      head: { command: "agent/list", profiles: PROFILES, request_id: "r", trace_id: "t" },
       request: { name: "agent/list", data: { all: true } },
     });
   });
 
   test("may leave out data and meta", () => {
     expect(parse({ version: 1, command: "agent/list" })).toEqual({
-      head: { command: "agent/list" },
+      head: { command: "agent/list", profiles: PROFILES },
       request: { name: "agent/list", data: { all: false } },
     });
   });
@@ -56,6 +75,7 @@ describe("a request line", () => {
       expect(errorOf(value)).toMatchObject({ code: "ENVELOPE_INVALID", phase: "validation" });
     }
     expect(errorOf({ version: 2, command: "agent/list", meta: { request_id: "r" } }).head).toEqual({
+      profiles: PROFILES,
       command: "agent/list",
       request_id: "r",
     });

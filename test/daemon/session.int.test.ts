@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { artifactsIn } from "../../src/daemon/artifacts.ts";
 import {
   CAS_REPLIES_OBJECTS_MAX,
   REQUEST_MAX_BYTES,
   REQUESTS_IN_FLIGHT_MAX,
   WATCHER_BUFFER_MAX_BYTES,
-} from "../../src/protocol/limits.ts";
+} from "../../src/base/limits.ts";
+import { artifactsIn } from "../../src/daemon/artifacts.ts";
 import { makeFakeRuntime, spool } from "./support/fake-runtime.ts";
 import { type Client, connect, startTestDaemon, type TestDaemon, until } from "./support/wire.ts";
 
@@ -43,10 +43,10 @@ describe("a connection", () => {
   });
 
   test("shakes hands: what it speaks, its commands and bounds; and refuses a version or a profile that it has not", async () => {
-    client.send("protocol/hello", { versions: [2, 1], profiles: ["agent/v1"] }, "hello");
+    client.send("protocol/hello", { versions: [2, 1], profiles: [] }, "hello");
     expect((await client.answer("hello")).data).toMatchObject({
       version: 1,
-      profiles: ["core/v1", "agent/v1"],
+      profiles: [],
       commands: expect.arrayContaining(["agent/spawn", "agent/watch", "protocol/hello"]),
       limits: { request_bytes: REQUEST_MAX_BYTES, requests_in_flight: REQUESTS_IN_FLIGHT_MAX },
       daemon: { version: expect.any(String), store_id: expect.any(String) },
@@ -153,10 +153,50 @@ describe("a connection", () => {
     await small.stop();
   });
 
-  test("refuses an id that is in flight", async () => {
+  test("a connection that is idle gives way once all places are taken, and one at work does not", async () => {
+    const small = await startTestDaemon(makeFakeRuntime(["a"]), { HOLDFAST_MAX_CONNECTIONS: "2" });
+    const leaked = await connect(small.socket);
+    const busy = await connect(small.socket);
+    busy.send("agent/wait", { ids: ["a"] }, "w");
+    let served: Client | undefined;
+    await until("a new client is served", async () => {
+      const next = await connect(small.socket);
+      next.send("agent/list", {}, "l");
+      await until("it is answered", () => next.received.length > 0);
+      if (next.received[0]?.status === "ok") served = next;
+      else expect(next.received[0]?.error.code).toBe("ERATELIMIT");
+      return served !== undefined;
+    });
+    await until("the idle one is closed", () => leaked.closed());
+    expect(leaked.received.map(({ error }) => [error.code, error.message])).toEqual([
+      ["ERATELIMIT", expect.stringContaining("was idle")],
+    ]);
+    expect([busy.closed(), served?.closed()]).toEqual([false, false]);
+    await small.stop();
+  });
+
+  test("refuses an id that is in flight, in a line that is not taken for the answer to the first", async () => {
     client.send("agent/wait", { ids: ["a"] }, "twice");
     client.send("agent/list", {}, "twice");
-    expect((await client.answer("twice")).error.code).toBe("EARG");
+    await until("the refusal", () => client.received.length === 1);
+    const [refusal] = client.received;
+    expect(refusal).toMatchObject({ command: "agent/list", error: { code: "EARG" } });
+    expect(refusal!.meta.request_id).toBeUndefined();
+    client.send("request/cancel", { request_id: "twice" }, "c");
+    expect((await client.answer("twice")).command).toBe("agent/wait");
+  });
+
+  test("answers a last request that has no line end", async () => {
+    client.socket.end(`{"version":1,"command":"agent/list","meta":{"request_id":"last"}}`);
+    expect((await client.answer("last")).status).toBe("ok");
+    await until("it is closed", () => client.closed());
+  });
+
+  test("passes over empty lines, whatever their line end", async () => {
+    client.socket.write("\n\r\n");
+    client.send("agent/list", {}, "next");
+    await client.answer("next");
+    expect(client.received).toHaveLength(1);
   });
 
   test("cancels a request by its id, and says when there is none", async () => {

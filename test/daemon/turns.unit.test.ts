@@ -1,17 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { REQUESTS_SLICE_MS } from "../../src/base/limits.ts";
 import { makeTurns } from "../../src/daemon/turns.ts";
-import { REQUESTS_SLICE_MS } from "../../src/protocol/limits.ts";
 
 /** A loop whose clock stands still but for what is done in it. */
 const makeLoop = () => {
   let now = 0;
   let next: (() => void)[] = [];
-  const turns = makeTurns(
+  const { lane } = makeTurns(
     () => now,
     (work) => next.push(work),
   );
   return {
-    turns,
+    turns: lane(),
+    lane,
     work: (ms: number) => {
       now += ms;
     },
@@ -86,5 +87,22 @@ describe("requests of a turn", () => {
     expect(await thrown).toMatchObject({ message: "a defect" });
     turn();
     expect(done).toEqual(["before", "after"]);
+  });
+
+  test("of two connections alternate, however many one of them has", async () => {
+    const { turns: greedy, lane, work, turn, microtasks } = makeLoop();
+    const modest = lane();
+    const done: string[] = [];
+    const request = (name: string) => () => {
+      done.push(name);
+      work(1);
+    };
+    for (let n = 0; n < 100; n += 1) greedy.add(request("greedy"));
+    modest.add(request("modest"));
+    modest.add(request("modest"));
+    await microtasks();
+    expect(done.slice(0, 4)).toEqual(["greedy", "modest", "greedy", "modest"]);
+    for (let n = 0; n < 100 && done.length < 102; n += 1) turn();
+    expect(done).toHaveLength(102);
   });
 });

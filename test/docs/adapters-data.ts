@@ -1,4 +1,4 @@
-/** What docs/adapters.md says of each kind that no run shows: what it cannot do, and types that its CLI documents and no run has printed. */
+/** The part of docs/adapters.md that no run shows: what each kind cannot do, and types that its CLI documents and no run has printed. */
 
 export interface KindFacts {
   /** Sentences. */
@@ -30,10 +30,10 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
   },
   claude_code: {
     limits: [
-      "What its own settings allow it does not ask about, so no rule of ours is heard about that: a tool that `--deny-tool` names without an argument is taken away from it.",
+      "It does not ask about a tool that its own settings allow, so no rule of ours is heard about that: a tool that `--deny-tool` names without an argument is taken away from it.",
       "A try that fails in the middle of its deltas (partial messages) stays told; the next try is told behind it.",
       "Versions without running totals by model tell the tokens of a turn, in which sub-agents and failed tries are missing.",
-      "After SIGTERM or SIGKILL the CLI prints no `result`: what the open turn cost is not known.",
+      "After SIGTERM or SIGKILL the CLI prints no `result`: what the open turn cost is known as far as its messages had told it, and counts for budgets alone.",
     ],
     documented: [
       ...each(
@@ -58,10 +58,12 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
   codex: {
     limits: [
       "One prompt is `codex exec --json`, which the table shows. With `--interactive`, `--permission ask`, a rule for a tool or `--fork` it is `codex app-server`: there, answers come in pieces, commands, patches and further permissions are asked about (`shell`, `patch`, `network`, `permissions`), and a turn can be cancelled.",
-      "Where it asks, commands that codex knows to only read are run unasked (its policy `untrusted`); what is allowed runs in its sandbox, in which the working directory can be written.",
+      "When it asks, commands that codex knows to only read are run unasked (its policy `untrusted`); what is allowed runs in its sandbox, in which the working directory can be written.",
       "A rule with an argument fits a patch of one file, by its path. Questions of its MCP servers are declined.",
       NO_COST,
       "`codex exec` prints whole items and no deltas: an answer is seen when it is complete.",
+      "`codex exec` tells no usage of its sub-agents: what they took is missing in the tokens of the turn.",
+      "A turn that is cancelled leaves its commands running, because codex does not end them: they are ended with the worker.",
       "A command that its sandbox refused without a question is printed as nothing at all: neither a call nor a result is told.",
       "Its sandbox leaves empty directories (`.agents .aws .codex .git`) where it is stopped in a command: they are removed when its run has ended; in /tmp it may not write, so that it leaves none there; `acp:codex` may, and they are removed there too.",
       "`codex exec` gives its errors in words alone: a code is found by words that are known, else it is AGENT_FAILED.",
@@ -111,8 +113,9 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       NO_QUESTIONS,
       NO_CONVERSATION,
       "It prints whole parts and no deltas, a tool's call only with its result, and nothing before the model's first answer.",
+      "When several are started at once in a HOME where it has never run, some of them exit with 1 before their first line and write no cause to stderr: start one alone first, or leave the restart policy as it is, which starts them again.",
       "It says nothing of tries that it repeats: a provider that refuses looks like one that is slow.",
-      "It has no word for the end of a run but its exit code; what the steps of a turn cost that never ended is not counted.",
+      "It has no word for the end of a run but its exit code; what the steps of a turn cost that never ended counts for budgets alone.",
     ],
     documented: [],
     suite: "agents/opencode.e2e",
@@ -122,7 +125,7 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       NO_QUESTIONS,
       NO_CONVERSATION,
       "The CLI prints neither tokens nor cost, so such budgets count nothing for it.",
-      "Its session is told in its last line: of a run that was cut off it is known only where it was chosen before.",
+      "Its session is told in its last line. Holdfast chooses the id of a new one and tells it with the prompt; of a run whose own arguments name a session, and that was cut off, it is not known.",
       "Each try that failed in the middle of its deltas stays told; the next one is told behind it.",
     ],
     documented: [],
@@ -133,6 +136,9 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       "A session cannot be forked, and is gone on with by its id alone: there is no `last`.",
       "Files and terminals of the client are not offered: the agent uses its own, and such a request is refused.",
       "Copilot CLI and codex-acp end a turn well where their provider failed; what they give away beside it makes it a failure. Gemini CLI and claude-agent-acp give nothing away: an answer that the provider broke off is told as one that is complete.",
+      "Unless everything is allowed, codex-acp is put into its mode `read-only` before its first prompt, and refused where it has none: what its sandbox forbids fails without a question, and it asks about patches and about commands that the model wants to run outside the sandbox. OpenCode is told to ask about edits and commands.",
+      "A turn that is cancelled may leave commands running, of codex-acp, OpenCode and Copilot CLI: which processes are that turn's own cannot be told from the agent's servers, so they are ended with the worker.",
+      "Warnings of codex-acp are told as Status; those of claude-agent-acp come as words of the agent. Neither is in the final answer.",
       "OpenCode tells the tokens of a turn's last request alone: a budget of tokens counts the others of a turn as nothing.",
       "Gemini CLI prints no output of its shell over ACP, and tells nothing after a denied call: its result is told by us when the turn ends.",
     ],

@@ -5,7 +5,7 @@ import { CONTRACTS } from "../conformance/contracts.ts";
 export const sentencesOf = ({ sentences }: Contract): readonly Sentence[] => Object.values(sentences).flat();
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
-/** What a table of the test fills in. */
+/** Places that a table of the test fills in. */
 const shown = (title: string): string => cell(title.replace(/%\w/g, "…"));
 
 const heldBy = ({ held, open, apart }: Sentence): string => {
@@ -45,8 +45,8 @@ const tally = (contract: Contract): string => {
 
 export const page = (): string => `# Conformance
 
-What the contracts say, paraphrased, with its section; where it is done; and the test that fails if it is not so. What no test holds is open, with the
-reason, or no matter of ours: rules for skills, of which there are none, and for who reads our envelopes. Every name and title on this page is held
+The sentences of the contracts, paraphrased, each with its section; where it is done; and the test that fails if it is not so. A rule that no test holds is open, with the
+reason, or no matter of ours: rules for who reads our envelopes. A part that is not built is open. Every name and title on this page is held
 against the code. The rest of the runtime architecture is told in [architecture.md](architecture.md); nothing of Weblisk is built.
 Generated from \`test/conformance\` by \`npm run docs\`.
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PAGES } from "../../scripts/docs.ts";
 import { roff } from "../../scripts/page-man.ts";
-import { COMMANDS } from "../../src/protocol/commands.ts";
+import { COMMANDS } from "../../src/commands/commands.ts";
 import { ERROR_CATALOGUE } from "../../src/protocol/errors.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -69,7 +69,7 @@ export const merged = (
 };
 
 const escaped = (text: string): string => text.replaceAll("|", "\\|");
-/** What a table of the test fills in. */
+/** Places that a table of the test fills in. */
 const shown = (title: string): string => escaped(title.replace(/%\w|\$\{[^}]*\}|\$\w+/g, "…"));
 
 const figureLine = ({ note, rounds, failures, p50_ms, p99_ms, full, date, commit }: Recorded): string => {
@@ -93,7 +93,7 @@ export const page = (figures = recorded()): string => {
   const proved = PROMISES.filter(({ proofs }) => proofs.length > 0).length;
   return `# Reliability: promises and their proofs
 
-What Holdfast promises, the test that holds it, and what was measured last. ${proved} of ${PROMISES.length} have a test; what is open says so.
+Each promise of Holdfast, the test that holds it, and what was measured last. ${proved} of ${PROMISES.length} have a test; what is open says so.
 Tier D is held by every \`npm test\` (scaled where the full figure takes longer), N by \`npm run chaos:nightly\`, S by its soak.
 How they are tried: [chaos.md](chaos.md). Generated from \`test/promises.ts\` and [reliability.json](reliability.json) by \`npm run docs\`.
 

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
-import { FORK, RESUME } from "../../src/adapters/extensions.ts";
 import { adapters } from "../../src/adapters/registry.ts";
-import { kindOf } from "../../src/protocol/kinds.ts";
+import { kindOf } from "../../src/commands/kinds.ts";
+import { FORK, RESUME } from "../../src/protocol/extensions.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/sessions.md"), "utf8");

@@ -1,12 +1,51 @@
-/** The house rule: a file imports only from its own row or the rows above (docs/architecture.md, Layers). */
+/** The house rule: a file imports only from its own row or the rows above, and so inside each room (docs/architecture.md, Layers). */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const src = resolve(import.meta.dirname, "../../src");
-const rows = ["protocol", "tree-file", "store", "actors", "adapters", "supervisor", "daemon", "cli"];
+const rows = [
+  "base",
+  "protocol",
+  "commands",
+  "tree-file",
+  "store",
+  "supervisor",
+  "adapters",
+  "actors",
+  "runtime",
+  "daemon",
+  "library",
+  "cli",
+];
+/** The folders of a room, from the lowest to the highest. Its files stand between them wherever no circle arises. */
+const inside: Readonly<Record<string, readonly string[]>> = {
+  base: ["secrets"],
+  protocol: ["run-events", "validate"],
+  store: ["migrations", "projections", "retention", "cas"],
+  supervisor: [
+    "admission",
+    "clocks",
+    "holds",
+    "restart",
+    "sessions",
+    "child",
+    "boot",
+    "budgets",
+    "messages",
+    "tree",
+  ],
+  adapters: ["decoding", "process", "kinds", "prices", "workspace"],
+  actors: ["machine", "deciding", "clocks", "intake", "talk", "worker"],
+  runtime: ["following", "limits", "authority", "boot", "trees", "reading", "commands"],
+  daemon: ["handlers"],
+  cli: ["render", "commands"],
+};
+/** Rooms that decide and never do: what they must know of the world is handed in. */
+const pureRooms =
+  /^(protocol|commands|tree-file|supervisor|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
-const clientMayImport = ["protocol", "cli"];
+const clientMayImport = ["base", "protocol", "commands", "cli"];
 
 const files = (readdirSync(src, { recursive: true }) as string[])
   .filter((file) => file.endsWith(".ts"))
@@ -23,36 +62,66 @@ const importsOf = (file: string) =>
       ? relative(src, resolve(src, dirname(file), from as string))
       : (from as string),
   }));
-const rowOf = (file: string) => rows.indexOf(file.split("/")[0] as string);
-const isDoor = (file: string) => !file.includes("/");
+const ownImportsOf = (file: string) => importsOf(file).filter(({ from }) => from.startsWith("."));
+const roomOf = (file: string): string => file.split("/")[0] as string;
+const rowOf = (file: string) => rows.indexOf(roomOf(file));
+/** The folder or file directly below the room. */
+const partOf = (file: string): string => file.split("/").slice(0, 2).join("/");
 
 describe("layers", () => {
-  it.each(files.filter((file) => !isDoor(file)))("%s imports downward only", (file) => {
-    const upward = importsOf(file)
-      .filter(({ from, target }) => from.startsWith(".") && !isDoor(target))
+  it.each(files)("%s imports downward only", (file) => {
+    const upward = ownImportsOf(file)
       .filter(({ target }) => rowOf(target) > rowOf(file))
       .map(({ from }) => from);
     expect(upward).toEqual([]);
   });
 
-  it("knows every folder of src", () => {
-    expect(
-      [...new Set(files.filter((file) => !isDoor(file)).map((file) => file.split("/")[0]))].filter(
-        (folder) => !rows.includes(folder as string),
-      ),
-    ).toEqual([]);
+  it("knows every folder of src, and inside each room", () => {
+    const folders = new Set(files.flatMap((file) => (file.includes("/") ? [roomOf(file)] : [file])));
+    expect([...folders].sort()).toEqual([...rows].sort());
+    for (const room of rows) {
+      const rooms = files
+        .filter((file) => roomOf(file) === room && file.split("/").length > 2)
+        .map((file) => file.split("/")[1] as string);
+      expect([...new Set(rooms)].sort(), room).toEqual([...(inside[room] ?? [])].sort());
+    }
+  });
+
+  it.each(Object.keys(inside))("%s: its folders import downward only", (room) => {
+    const order = inside[room] as readonly string[];
+    const placeOf = (file: string) => order.indexOf(file.split("/")[1] as string);
+    const upward = files
+      .filter((file) => roomOf(file) === room && placeOf(file) >= 0)
+      .flatMap((file) => ownImportsOf(file).map(({ target }) => ({ file, target })))
+      .filter(({ target }) => roomOf(target) === room && placeOf(target) >= 0)
+      .filter(({ file, target }) => placeOf(target) > placeOf(file))
+      .map(({ file, target }) => `${file} → ${target}`);
+    expect(upward).toEqual([]);
+  });
+
+  it.each(rows)("%s: no circle, of values or types, between its folders and files", (room) => {
+    const below = new Map<string, Set<string>>();
+    for (const file of files.filter((one) => roomOf(one) === room)) {
+      const part = partOf(file);
+      const known = below.get(part) ?? below.set(part, new Set()).get(part);
+      for (const { target } of ownImportsOf(file))
+        if (roomOf(target) === room && partOf(target) !== part) known?.add(partOf(target));
+    }
+    // A part that imports nothing that is left is taken away: the rest is a circle, or hangs on one.
+    for (let isSmaller = true; isSmaller; ) {
+      isSmaller = false;
+      for (const [part, targets] of below)
+        if ([...targets].every((target) => !below.has(target))) isSmaller = below.delete(part);
+    }
+    expect([...below.keys()].sort()).toEqual([]);
   });
 });
 
 describe("pure rooms", () => {
-  const shell =
-    /^supervisor\/([a-z]+\/)?(runtime|worker|open|watch|services|output|boot|intake|journal|queries|roster|spec-files)\.ts$/;
   const pure = files.filter(
     (file) =>
-      /^(protocol|tree-file)\//.test(file) ||
-      file === "actors/worker-machine.ts" ||
-      (/^supervisor\//.test(file) && !shell.test(file)) ||
-      /^adapters\/(command|claude-code|codex)\//.test(file) ||
+      pureRooms.test(file) ||
+      file === "actors/machine/worker-machine.ts" ||
       /^adapters\/process\/(framer|environment)\.ts$/.test(file),
   );
   it.each(pure)("%s touches no clock, file, socket or process", (file) => {
@@ -68,6 +137,20 @@ describe("pure rooms", () => {
       ) ?? [];
     expect([...impure, ...calls]).toEqual([]);
   });
+
+  it.each(files.filter((file) => file.startsWith("supervisor/")))(
+    "%s knows the wire and itself: no effect, no machine, no store",
+    (file) => {
+      const foreign = importsOf(file)
+        .filter(({ from, target }) =>
+          from.startsWith(".")
+            ? !["base", "protocol", "supervisor"].includes(roomOf(target))
+            : !from.startsWith("node:"),
+        )
+        .map(({ from }) => from);
+      expect(foreign).toEqual([]);
+    },
+  );
 });
 
 it("nobody outside store writes SQL, but the lock", () => {
@@ -96,6 +179,7 @@ it("nobody outside adapters/process signals a process of a run", () => {
 it("the client knows only what goes on the wire", () => {
   const light = [
     // Mistakes that are told before a daemon is started.
+    "store/regular-file.ts",
     "adapters/process/programs.ts",
     "adapters/validate.ts",
     "daemon/paths.ts",
@@ -116,7 +200,6 @@ it("the client knows only what goes on the wire", () => {
           ({ typeOnly, from, target }) =>
             !typeOnly &&
             from.startsWith(".") &&
-            !isDoor(target) &&
             !target.endsWith(".json") &&
             !clientMayImport.includes(target.split("/")[0] as string) &&
             !light.includes(target),

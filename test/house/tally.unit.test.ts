@@ -1,4 +1,4 @@
-/** What `npm test` counts: no failure is lost, and only an abort of V8 is given a second run. */
+/** The counts of `npm test`: no failure is lost, and only an abort of V8 is given a second run. */
 import { describe, expect, it } from "vitest";
 import { ABORTED_FILES_MAX, tally } from "../../scripts/tally.ts";
 

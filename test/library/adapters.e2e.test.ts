@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Effect } from "effect";
 import { expect, onTestFinished, test } from "vitest";
-import { open } from "../../src/effect.ts";
-import { type AgentAdapter, Runtime } from "../../src/index.ts";
+import { open } from "../../src/library/effect.ts";
+import { type AgentAdapter, Runtime } from "../../src/library/index.ts";
 import { makeRepository } from "../support/repository.ts";
 import { collect, first, openRuntime, stateDirectory } from "./support.ts";
 
@@ -27,7 +27,7 @@ test("a worker of an own kind is run, read and restarted as its adapter says", a
   const { payload } = await first(runtime.watch(id), "worker_spawn_requested");
   expect(payload.spec).toMatchObject({ kind: "lines", restart: "transient" });
   expect(await runtime.wait(id)).toMatchObject({ status: "completed" });
-  expect(await runtime.output(id)).toContain("you said: two");
+  expect((await runtime.output(id)).text).toContain("you said: two");
   expect(await runtime.info(id)).toMatchObject({ kind: "lines", session_id: "s-1" });
   // Beside ours.
   const command = await runtime.spawn({ kind: "command", argv: ["true"] });
@@ -55,7 +55,7 @@ test("variables that its adapter names reach its program, in a tree too", async 
   const { id } = await runtime.spawn({ kind: "lines", prompt: "hi" });
   await runtime.wait(id);
   // It is one of its credentials, so it is masked; without it there would be nothing to mask.
-  expect(await runtime.output(id)).toBe("***");
+  expect((await runtime.output(id)).text).toBe("***");
   const spec = { kind: "lines", prompt: "hi", cwd: "/", restart: "temporary" } as const;
   const root = {
     type: "supervisor",
@@ -65,7 +65,7 @@ test("variables that its adapter names reach its program, in a tree too", async 
   } as const;
   await runtime.applyTree({ name: "mine", file: "/mine", root: root as never });
   await runtime.wait("liner");
-  expect(await runtime.output("liner")).toBe("***");
+  expect((await runtime.output("liner")).text).toBe("***");
 });
 
 test("each adapter that is refused is told with why, and nothing is opened", async () => {

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { CAPTURE_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "../../src/base/limits.ts";
 import { artifactsIn, collectIn } from "../../src/daemon/artifacts.ts";
 import { gc } from "../../src/daemon/offline.ts";
-import { CAPTURE_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { referencedDigests } from "../../src/store/cas/references.ts";
 import { collect, openRuntime, stateDirectory } from "./support.ts";
 
@@ -20,11 +20,11 @@ const answered = async (bytes: number) => {
   const records = await collect(runtime.watch(id));
   const end = records.find((record) => record.type === "worker_completed");
   if (end?.type !== "worker_completed") throw new Error(JSON.stringify(records.slice(-3)));
-  const output = await runtime.output(id);
+  const { text: output } = await runtime.output(id);
   const again = async () => {
     await runtime.close();
     await gc(stateDir, "test", { before_ms: Date.now() + 60_000 });
-    return (await openRuntime(stateDir)).output(id);
+    return (await (await openRuntime(stateDir)).output(id)).text;
   };
   return { stateDir, end: end.payload, output, outputAfterGc: again, artifacts: artifactsIn(stateDir, {}) };
 };

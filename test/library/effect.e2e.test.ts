@@ -1,9 +1,10 @@
 /** `holdfast/effect` with real processes: what its docstrings promise. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Effect, Fiber, Stream } from "effect";
-import { expect, test } from "vitest";
-import { HoldfastError, HoldfastRuntime, layer, open } from "../../src/effect.ts";
-import { isRunning, stateDirectory, until } from "./support.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { HoldfastError, HoldfastRuntime, layer, open } from "../../src/library/effect.ts";
+import { isRunning, openRuntime, stateDirectory, until } from "./support.ts";
 
 const sleeper = { kind: "command", argv: ["sleep", "600"], cwd: "/", restart: "temporary" } as const;
 const spec = (over: object = {}) => ({ ...sleeper, argv: ["sleep", "600"], ...over });
@@ -34,6 +35,86 @@ const started = Effect.gen(function* () {
   const spawned = yield* Stream.runHead(Stream.filter(records, (record) => record.type === "worker_started"));
   expect(spawned._tag).toBe("Some");
   return yield* runtime.info(id);
+});
+
+test("its agents get the environment that those of the promise door get", async () => {
+  const given = { EFFECT_NAMED: "named", EFFECT_REFERRED: "a-secret-of-ours", EFFECT_OTHER: "stays" };
+  Object.assign(process.env, given);
+  onTestFinished(() => {
+    for (const name of Object.keys(given)) delete process.env[name];
+  });
+  const script =
+    'echo "$EFFECT_NAMED ${EFFECT_OTHER-unset} $HOME"; test "$GIVEN" = a-secret-of-ours && echo same';
+  const asked = {
+    kind: "command",
+    argv: ["sh", "-c", script],
+    inherit_env: ["EFFECT_NAMED"],
+    env: { GIVEN: "@env:EFFECT_REFERRED" },
+  } as const;
+  const stateDir = stateDirectory();
+  const promised = await openRuntime(stateDir);
+  const { id } = await promised.spawn(asked);
+  await promised.wait(id);
+  const expected = (await promised.output(id)).text;
+  await promised.close();
+  expect(expected).toBe(`named unset ${process.env.HOME}\nsame\n`);
+  const [output, info] = await use(
+    stateDir,
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      const spawned = yield* runtime.spawn(asked);
+      yield* runtime.wait([spawned.id]);
+      return [yield* runtime.output(spawned.id), yield* runtime.info(spawned.id)] as const;
+    }),
+  );
+  expect(output.text).toBe(expected);
+  expect(info.spec).toMatchObject({ cwd: process.cwd(), restart: "temporary" });
+});
+
+test("an agent's CLI is found by its variable and gets its key, by spawn and in a tree", async () => {
+  const stateDir = stateDirectory();
+  const program = join(stateDir, "claude");
+  writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });
+  const given = { CLAUDE_BINARY: program, ANTHROPIC_API_KEY: "sk-ant-of-a-test" };
+  const before = Object.keys(given).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, given);
+  onTestFinished(() => {
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+  });
+  const agent = { kind: "claude_code", prompt: "hi", cwd: "/", restart: "temporary" } as const;
+  const tree = {
+    name: "crew",
+    file: join(stateDir, "crew"),
+    root: {
+      type: "supervisor",
+      name: "crew",
+      config: {},
+      children: [{ type: "worker", name: "one", spec: agent }],
+    },
+  } as const;
+  const { plan, applied } = await use(
+    stateDir,
+    Effect.gen(function* () {
+      const runtime = yield* HoldfastRuntime;
+      const dry = yield* runtime.spawn({ ...agent, dry_run: true });
+      return { plan: dry.plan, applied: yield* runtime.applyTree(tree, { dry_run: true }) };
+    }),
+  );
+  expect(plan?.argv[0]).toBe(program);
+  expect(Object.keys(plan?.env ?? {})).toContain("ANTHROPIC_API_KEY");
+  expect(applied.changes).toMatchObject([{ action: "create" }, { action: "create" }]);
+});
+
+test("a failure is caught by its tag", async () => {
+  const caught = await use(
+    stateDirectory(),
+    Effect.flatMap(HoldfastRuntime, (runtime) =>
+      Effect.catchTag(runtime.info("nobody"), "HoldfastError", ({ code }) => Effect.succeed(code)),
+    ),
+  );
+  expect(caught).toBe("WORKER_NOT_FOUND");
 });
 
 test("the end of the layer leaves the agents to the next one that opens it", async () => {

@@ -1,31 +1,78 @@
-/** The built package as somebody else's program finds it: by its name, through its exports. `npm test` builds it first. */
+/** The packed package as somebody else's program finds it: by its name, through its exports, with its own dependencies alone. `npm test` builds it first. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { program } from "./support.ts";
 
 const root = resolve(import.meta.dirname, "../..");
+const modules = join(root, "node_modules");
+interface Manifest {
+  readonly files: readonly string[];
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly bin: Readonly<Record<string, string>>;
+}
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+
+let place: string;
 let project: string;
+let installed: string;
+
+/** As `npm pack` does it, in a copy: other tests read the files meanwhile. */
+const pack = (clone: string): string => {
+  const files = manifestOf(root).files.filter((file) => !file.startsWith("!"));
+  for (const name of [...files, "package.json", "README.md", "LICENSE", "scripts"])
+    cpSync(join(root, name), join(clone, name), { recursive: true });
+  const run = (command: string, ...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd: clone, encoding: "utf8" });
+    expect({ command, args, status, stderr: status === 0 ? "" : stderr }).toMatchObject({ status: 0 });
+    return stdout;
+  };
+  run(process.execPath, "scripts/packed.ts", "trim");
+  const [{ filename }] = JSON.parse(run("npm", "pack", "--ignore-scripts", "--json")) as [
+    { filename: string },
+  ];
+  run(process.execPath, "scripts/packed.ts", "restore");
+  return join(clone, filename);
+};
 
 beforeAll(() => {
   expect(existsSync(join(root, "dist/lib/src/index.d.ts")), "the package is built (npm run build)").toBe(
     true,
   );
-  project = mkdtempSync(join(tmpdir(), "holdfast-package-"));
-  mkdirSync(join(project, "node_modules"));
-  symlinkSync(root, join(project, "node_modules", "holdfast"));
+  place = mkdtempSync(join(tmpdir(), "holdfast-package-"));
+  project = join(place, "project");
+  installed = join(project, "node_modules", "holdfast");
+  mkdirSync(installed, { recursive: true });
+  mkdirSync(join(project, "node_modules", "@types"));
+  const tarball = pack(join(place, "clone"));
+  expect(spawnSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]).status).toBe(0);
+  for (const name of Object.keys(manifestOf(installed).dependencies))
+    symlinkSync(join(modules, name), join(project, "node_modules", name));
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "theirs", type: "module" }));
 });
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-/** Strict, with nothing of ours: no types of Node, every declaration file checked. */
+/** Strict, with every declaration file checked. */
 const compile = (source: string, types: readonly string[] = []) => {
   const compilerOptions = {
     target: "es2022",
     module: "nodenext",
     strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
     noEmit: true,
     skipLibCheck: false,
     listFiles: true,
@@ -33,7 +80,7 @@ const compile = (source: string, types: readonly string[] = []) => {
   };
   writeFileSync(join(project, "main.ts"), source);
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
-  const { stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", project], { encoding: "utf8" });
+  const { stdout } = spawnSync(join(modules, ".bin/tsc"), ["-p", project], { encoding: "utf8" });
   const lines = stdout.split("\n");
   return {
     errors: lines.filter((line) => /error TS/.test(line)),
@@ -42,7 +89,7 @@ const compile = (source: string, types: readonly string[] = []) => {
 };
 
 describe("its types", () => {
-  test("of the promise door compile in a strict project, and need none of Effect's", () => {
+  test("of the promise door compile in a strict project, and need none of Node's, Effect's or SQLite's", () => {
     const { errors, files } = compile(`
       import { HoldfastError, type LogRecord, Runtime, type SpawnOptions } from "holdfast";
       const options: SpawnOptions = { kind: "command", argv: ["true"] };
@@ -59,22 +106,68 @@ describe("its types", () => {
       }`);
     expect(errors).toEqual([]);
     expect(files.some((file) => file.endsWith("dist/lib/src/index.d.ts"))).toBe(true);
-    expect(files.filter((file) => file.includes("node_modules/effect/"))).toEqual([]);
+    expect(
+      files.filter((file) => /node_modules\/(effect|xstate|better-sqlite3|@types)\//.test(file)),
+    ).toEqual([]);
   });
 
-  test("of the other doors compile too", () => {
-    symlinkSync(join(root, "node_modules", "effect"), join(project, "node_modules", "effect"));
-    symlinkSync(join(root, "node_modules", "@types"), join(project, "node_modules", "@types"));
+  test("of the other doors need Effect's and Node's, and no more", () => {
+    symlinkSync(join(modules, "@types", "node"), join(project, "node_modules", "@types", "node"));
     const { errors } = compile(
       `
       import { Effect } from "effect";
       import { HoldfastRuntime, layer } from "holdfast/effect";
-      import { conformance, makeMemorySpawner } from "holdfast/testing";
+      import { conformance, makeMemorySpawner, openForTest } from "holdfast/testing";
+      import { Runtime } from "holdfast";
+      // @ts-expect-error it is not for programs
+      Runtime.over;
+      export const opened: Promise<Runtime> = openForTest().then(({ runtime }) => runtime);
       export const main = Effect.provide(Effect.flatMap(HoldfastRuntime, (runtime) => runtime.tree()), layer());
       export const testing = [conformance, makeMemorySpawner];`,
       ["node"],
     );
     expect(errors).toEqual([]);
+  });
+});
+
+describe("its tarball", () => {
+  test("asks for no script, names nothing that only a clone has, and is one program by two names", () => {
+    const manifest = manifestOf(installed);
+    for (const field of ["scripts", "devDependencies", "allowScripts", "overrides"])
+      expect(manifest).not.toHaveProperty(field);
+    expect(manifest.bin).toEqual({ agent: "bin/agent", holdfast: "bin/agent" });
+    // The clone has all of it again.
+    expect(manifestOf(join(place, "clone"))).toEqual(manifestOf(root));
+  });
+
+  test("has the examples, and no map of a bundle", () => {
+    const files = readdirSync(installed, { recursive: true }) as string[];
+    expect(files).toEqual(
+      expect.arrayContaining(["examples/fan-out.ts", "examples/adapters/lines.mjs", "dist/cli.cjs"]),
+    );
+    expect(files.filter((file) => file.endsWith(".map"))).toEqual([]);
+  });
+
+  test("has what its pages link to", () => {
+    const pages = (readdirSync(installed, { recursive: true }) as string[]).filter((file) =>
+      file.endsWith(".md"),
+    );
+    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/library.md"]));
+    const dead = pages.flatMap((page) => {
+      const text = readFileSync(join(installed, page), "utf8").replaceAll(/^```.*?^```/gms, "");
+      return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target = ""]) => target.replace(/#.*/, ""))
+        .filter((target) => target !== "" && !/^[a-z]+:/.test(target))
+        .filter((target) => !existsSync(join(installed, dirname(page), target)))
+        .map((target) => `${page}: ${target}`);
+    });
+    expect(dead).toEqual([]);
+  });
+
+  test.each(["agent", "holdfast"])("%s is the command", (name) => {
+    const file = join(installed, manifestOf(installed).bin[name] as string);
+    const { stdout } = spawnSync(process.execPath, [file, "--version"], { encoding: "utf8" });
+    expect(stdout).toContain(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version);
   });
 });
 
@@ -88,7 +181,7 @@ test("it runs a command, and the program ends by itself", async () => {
      const runtime = await Runtime.open({ stateDir: ${JSON.stringify(join(project, "state"))} });
      const { id } = await runtime.spawn({ kind: "command", argv: ["echo", "from the package"] });
      await runtime.wait(id);
-     process.stdout.write(await runtime.output(id));
+     process.stdout.write((await runtime.output(id)).text);
      const error = await runtime.info("nobody").catch((thrown) => thrown);
      process.stdout.write(String(error instanceof HoldfastError && HoldfastError === OfEffect));
      await runtime.close();`,
@@ -100,3 +193,19 @@ test("it runs a command, and the program ends by itself", async () => {
     stderr: "",
   });
 });
+
+test.each(["holdfast", "holdfast/effect", "holdfast/testing"])(
+  "under a Node that is too old, %s says so and what to do",
+  async (door) => {
+    const file = join(project, "old.mjs");
+    writeFileSync(
+      file,
+      `Object.defineProperty(process.versions, "node", { value: "20.20.2" });
+       const { code, message, suggestion } = await import("${door}").catch((thrown) => thrown);
+       process.stdout.write([code, message, suggestion].join("\\n"));`,
+    );
+    expect((await program(file).ended).stdout).toBe(
+      "RUNTIME_TOO_OLD\nThis is Node 20.20.2, which is too old.\nInstall Node 22.19 or newer.",
+    );
+  },
+);

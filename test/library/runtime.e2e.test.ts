@@ -1,8 +1,18 @@
 /** The promise door with real processes. It is imported from the sources; `package.e2e.test.ts` holds the built package. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { HoldfastError, Runtime } from "../../src/index.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { VERSION } from "../../src/base/version.ts";
+import { connectDaemon } from "../../src/daemon/connect.ts";
+import { HoldfastError, Runtime } from "../../src/library/index.ts";
 import { collect, first, isRunning, openRuntime, program, stateDirectory, until } from "./support.ts";
 
 const fixture = (name: string): string => join(import.meta.dirname, "fixtures", name);
@@ -33,6 +43,88 @@ describe("open", () => {
   });
 });
 
+test("who looks at a directory that a program holds is told which program, not sent in a circle", async () => {
+  const stateDir = stateDirectory();
+  await openRuntime(stateDir);
+  const words = `A program that embeds Holdfast, pid ${process.pid} (version ${VERSION}),`;
+  await expect(Runtime.open({ stateDir })).rejects.toThrow(`${words} owns the state directory ${stateDir}.`);
+  const looking = connectDaemon({ stateDir, env: {} });
+  await expect(looking).rejects.toMatchObject({
+    code: "SUPERVISOR_DOWN",
+    message: `${words} holds ${stateDir}, and no daemon runs for it.`,
+    suggestion: expect.stringMatching(/^Use that program; or close it/),
+    info: { details: { pid: process.pid } },
+  });
+  const starting = connectDaemon({ stateDir, env: {}, bundle: "/nothing/is/started" });
+  await expect(starting).rejects.toMatchObject({
+    code: "LOCK_HELD",
+    info: { details: { pid: process.pid } },
+  });
+});
+
+describe("open is refused, and touches nothing,", () => {
+  const here = process.cwd();
+  /** A directory of somebody's, which others may enter. */
+  const theirs = (): string => {
+    const dir = join(stateDirectory(), "theirs");
+    mkdirSync(dir);
+    chmodSync(dir, 0o755);
+    return dir;
+  };
+
+  test.each([
+    ["", /stateDir: it is empty/],
+    [5, /stateDir: .*expected string/],
+  ])("with the stateDir %j", async (stateDir, message) => {
+    const dir = theirs();
+    process.chdir(dir);
+    onTestFinished(() => process.chdir(here));
+    await expect(Runtime.open({ stateDir: stateDir as string })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(message),
+    });
+    expect(statSync(dir).mode & 0o777).toBe(0o755);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test.each([
+    ["nothing", null, /^options: /],
+    ["an option that there is not", { state_dir: "x" }, /Unrecognized key: "state_dir"/],
+    ["a bound that there is not", { limits: { runing_max: 1 } }, /^limits: .*"runing_max"/],
+    ["a bound that is none", { limits: { running_max: -1 } }, /^limits.running_max: /],
+    ["a report that nobody can call", { report: "console" }, /^report: it is no function/],
+  ])("with %s", async (_, options, message) => {
+    const stateDir = join(stateDirectory(), "inner");
+    const opening = Runtime.open(options === null ? (null as never) : ({ stateDir, ...options } as never));
+    await expect(opening).rejects.toBeInstanceOf(HoldfastError);
+    await expect(opening).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringMatching(message),
+    });
+    expect(existsSync(stateDir)).toBe(false);
+  });
+
+  test("in a directory of somebody else's files that others may enter", async () => {
+    const stateDir = theirs();
+    writeFileSync(join(stateDir, "index.html"), "");
+    await expect(Runtime.open({ stateDir })).rejects.toMatchObject({
+      code: "PERMISSION_DENIED",
+      suggestion: expect.stringContaining("chmod 700"),
+    });
+    expect(statSync(stateDir).mode & 0o777).toBe(0o755);
+    expect(readdirSync(stateDir)).toEqual(["index.html"]);
+  });
+
+  test("but in an empty one of ours, or one with a log, it closes the directory to others", async () => {
+    const stateDir = theirs();
+    await (await Runtime.open({ stateDir })).close();
+    chmodSync(stateDir, 0o755);
+    writeFileSync(join(stateDir, "notes.txt"), "");
+    await (await Runtime.open({ stateDir })).close();
+    expect(statSync(stateDir).mode & 0o777).toBe(0o700);
+  });
+});
+
 describe("spawn", () => {
   test("runs a command to its end, and its records, output and state say so", async () => {
     const runtime = await openRuntime();
@@ -53,7 +145,7 @@ describe("spawn", () => {
       exit_code: 0,
       error: null,
     });
-    expect(await runtime.output("greeter")).toBe("one\ntwo\n");
+    expect((await runtime.output("greeter")).text).toBe("one\ntwo\n");
     expect(await runtime.list()).toEqual([]);
     expect(await runtime.list({ all: true })).toMatchObject([
       { id, name: "greeter", labels: { team: "a" }, status: "completed" },
@@ -90,7 +182,9 @@ describe("spawn", () => {
       /Create the directory/,
     ],
     ["a command without a program", { kind: "command" }, "INVALID_REQUEST", /./],
-    ["nothing at all", undefined, "INTERNAL", /./],
+    ["nothing at all", undefined, "INVALID_REQUEST", /^Correct the options/],
+    ["a command line in one string", { kind: "command", argv: "ls -la" }, "INVALID_REQUEST", /./],
+    ["an empty directory to run in", { ...sleeper, cwd: "" }, "INVALID_REQUEST", /./],
   ])("of %s is a typed error", async (_name, options, code, suggestion) => {
     const runtime = await openRuntime();
     const refused = runtime.spawn(options as never);
@@ -142,8 +236,8 @@ describe("spawn", () => {
       env: { GIVEN: "@env:LIBRARY_REFERRED" },
     });
     await runtime.wait(id);
-    // What a reference names is a secret: the log has it masked.
-    expect(await runtime.output(id)).toBe("named *** unset\n");
+    // A value that a reference names is a secret: the log has it masked.
+    expect((await runtime.output(id)).text).toBe("named *** unset\n");
     const spec = readFileSync(join(stateDir, "runs", id, "spec.json"), "utf8");
     expect(spec).toContain("referred-to");
     expect(spec).not.toContain("never-leaves-us");
@@ -237,6 +331,69 @@ describe("kill", () => {
   });
 });
 
+test("nobody is waited for, killed, restarted or paused where nobody is named", async () => {
+  const runtime = await openRuntime();
+  for (const call of [
+    runtime.wait([]),
+    runtime.kill([]),
+    runtime.restart([]),
+    runtime.pause([]),
+    runtime.unpause([]),
+  ])
+    expect(await call).toEqual([]);
+  await runtime.close();
+  await expect(runtime.wait([])).rejects.toMatchObject({ code: "UNAVAILABLE" });
+});
+
+test("an error that is written as JSON says what went wrong, and what comes next", async () => {
+  const runtime = await openRuntime();
+  const error = await runtime.info("nobody").catch((thrown: HoldfastError) => thrown);
+  expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+    error: {
+      name: "HoldfastError",
+      code: "WORKER_NOT_FOUND",
+      message: (error as HoldfastError).message,
+      suggestion: (error as HoldfastError).suggestion,
+    },
+  });
+});
+
+test("a tree with a child that lacks something is refused with what it lacks", async () => {
+  const runtime = await openRuntime();
+  const child = { type: "worker", name: "one", spec: { kind: "command", argv: ["true"] } };
+  const root = { type: "supervisor", name: "crew", config: {}, children: [child] };
+  const refused = runtime.applyTree({ name: "crew", file: "/none", root } as never);
+  await expect(refused).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+    info: {
+      problems: [
+        expect.stringMatching(/^tree\.root\.children\.0\.spec\.cwd: /),
+        expect.stringMatching(/^tree\.root\.children\.0\.spec\.restart: /),
+      ],
+    },
+  });
+});
+
+test("a dynamic supervisor of a tree gets a child by its path", async () => {
+  const stateDir = stateDirectory();
+  const runtime = await openRuntime(stateDir);
+  const pool = {
+    type: "supervisor",
+    name: "pool",
+    config: { strategy: "dynamic" },
+    children: [],
+  } as const;
+  await runtime.applyTree({
+    name: "crew",
+    file: join(stateDir, "crew"),
+    root: { type: "supervisor", name: "crew", config: {}, children: [pool] },
+  });
+  for await (const record of runtime.watch(undefined, { from: 0 }))
+    if (record.type === "supervisor_state_changed" && record.payload.to === "running") break;
+  const { id } = await runtime.spawn({ ...sleeper, supervisor: "pool", ready: { healthy_for_ms: 1 } });
+  expect((await runtime.info(id)).spec).toMatchObject({ supervisor: "pool", ready: { healthy_for_ms: 1 } });
+});
+
 test("restart makes the next incarnation, also of what was killed", async () => {
   const runtime = await openRuntime();
   const { id } = await runtime.spawn(sleeper);
@@ -275,7 +432,7 @@ test("send reaches an open stdin as it is, and nobody else's", async () => {
     state: "delivered",
     effect: "created",
   });
-  // What is said of it may come after its program has ended; what it is, does not change.
+  // The words about it may come after its program has ended; the worker itself does not change.
   expect(await runtime.send(id, "salut\n", { idempotency_key: "k" })).toEqual({ ...sent, effect: "noop" });
   await expect(runtime.send(id, "other\n", { idempotency_key: "k" })).rejects.toMatchObject({
     code: "VERSION_CONFLICT",
@@ -285,7 +442,7 @@ test("send reaches an open stdin as it is, and nobody else's", async () => {
   });
   await expect(runtime.ask(id, "x")).rejects.toMatchObject({ code: "UNSUPPORTED_CAPABILITY" });
   await runtime.wait(id);
-  expect(await runtime.output(id)).toBe("got salut\n");
+  expect((await runtime.output(id)).text).toBe("got salut\n");
   const closed = await runtime.spawn(sleeper);
   await expect(runtime.send(closed.id, "x")).rejects.toMatchObject({ code: "STDIN_CLOSED" });
 });
@@ -356,8 +513,29 @@ describe("close", () => {
     expect((await first(next.watch(id), "worker_adopted")).payload.agent?.pid).toBe(pid);
     writeFileSync(join(stateDir, "stop"), "");
     expect(await next.wait(id)).toMatchObject({ status: "completed", exit_code: 0 });
-    const lines = (await next.output(id)).trimEnd().split("\n");
+    const lines = (await next.output(id)).text.trimEnd().split("\n");
     expect(lines).toEqual([...lines.slice(0, -1).map((_, index) => String(index + 1)), "end"]);
+  });
+
+  test("what ended meanwhile has its end when open resolves", async () => {
+    const stateDir = stateDirectory();
+    const runtime = await openRuntime(stateDir);
+    const script = (code: number) => ["sh", "-c", `until test -e stop; do sleep 0.01; done; exit ${code}`];
+    const ids: string[] = [];
+    for (const code of [0, 1, 2]) {
+      const { id } = await runtime.spawn({ kind: "command", argv: script(code), cwd: stateDir });
+      await first(runtime.watch(id), "worker_spawned");
+      ids.push(id);
+    }
+    await runtime.close({ agents: "keep" });
+    writeFileSync(join(stateDir, "stop"), "");
+    // Until its launcher has told how it ended, a run goes on.
+    for (const id of ids)
+      await until(() => existsSync(join(stateDir, "runs", id, "1", "exit")), `${id} has ended`);
+    const next = await openRuntime(stateDir);
+    const ends = (await next.list({ all: true })).map(({ status }) => status);
+    expect(ends.sort()).toEqual(["completed", "failed", "failed"]);
+    expect(await next.list()).toEqual([]);
   });
 
   test("is what `await using` does at the end of its block", async () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type LogRecord, Runtime } from "../../src/index.ts";
+import { type LogRecord, Runtime } from "../../src/library/index.ts";
 
 export const stateDirectory = (): string => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-library-"));
@@ -16,7 +16,7 @@ export const stateDirectory = (): string => {
   return dir;
 };
 
-/** What went wrong inside fails the test: a runtime that is used well has nothing to report. */
+/** A failure inside fails the test: a runtime that is used well has nothing to report. */
 export const openRuntime = async (stateDir = stateDirectory()): Promise<Runtime> => {
   const reports: string[] = [];
   const runtime = await Runtime.open({ stateDir, report: (message) => reports.push(message) });

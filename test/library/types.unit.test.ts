@@ -1,5 +1,5 @@
 /**
- * What the types of the package promise. The compiler checks this file against the built declarations (`npm test`, types);
+ * Promises of the types of the package. The compiler checks this file against the built declarations (`npm test`, types);
  * running it checks nothing.
  */
 import type {
@@ -47,11 +47,16 @@ test("spawn takes the fields that there are, and no others", () => {
 });
 
 test("every field of a spec can be asked for, but for those that are ours", () => {
-  // A worker of a tree has more: what its supervisor reads of it.
-  type Ours = "client_env" | "supervisor" | "parent" | "ready" | "shutdown" | "significant";
+  type Ours = "client_env" | "parent";
   type Theirs = "idempotency_key" | "dry_run";
   expectTypeOf<Exclude<keyof WorkerSpec, keyof SpawnOptions>>().toEqualTypeOf<Ours>();
   expectTypeOf<Exclude<keyof SpawnOptions, keyof WorkerSpec>>().toEqualTypeOf<Theirs>();
+});
+
+test("a question is answered by what its record offers", () => {
+  const reply = (runtime: Runtime, record: Extract<LogRecord, { type: "worker_question" }>) =>
+    runtime.answer(record.worker_id ?? "", record.payload.answers[0]!);
+  expectTypeOf(reply).toBeFunction();
 });
 
 test("one worker has one result, several have several", () => {

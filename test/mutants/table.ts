@@ -6,7 +6,7 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** What goes wrong with it. */
+  /** The failure that it brings. */
   readonly why: string;
   /** The test file that finds it. */
   readonly by: string;
@@ -17,16 +17,17 @@ const FUZZ = "test/protocol/validate/fuzz.unit.test.ts";
 const SIM = "test/sim/simulator.unit.test.ts";
 
 const OPERATIONS = "src/supervisor/tree/operations.ts";
-const PAUSE = "src/supervisor/pauses/pause.ts";
-const WINDOW = "src/supervisor/worker/window.ts";
-const DECIDE = "src/supervisor/worker/decide.ts";
-const EVOLVE = "src/supervisor/worker/evolve.ts";
+const PAUSE = "src/supervisor/holds/pause.ts";
+const WINDOW = "src/supervisor/restart/window.ts";
+const DECIDE = "src/supervisor/child/decide.ts";
+const EVOLVE = "src/supervisor/child/evolve.ts";
 const RECONCILE = "src/supervisor/boot/reconcile.ts";
 const TREE = "src/supervisor/tree/decide.ts";
+const SIGNIFICANT = "src/supervisor/tree/significant.ts";
 const PLAN = "src/supervisor/tree/plan.ts";
 const FOLD = "src/supervisor/tree/evolve.ts";
 const DRAFT = "src/supervisor/tree/draft.ts";
-const MACHINE = "src/actors/worker-machine.ts";
+const MACHINE = "src/actors/machine/worker-machine.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -34,14 +35,14 @@ export const MUTANTS: readonly Mutant[] = [
     find: "now - at <= periodMs",
     replace: "now - at < periodMs",
     why: "a restart exactly a period ago is out of the window",
-    by: sup("worker/window"),
+    by: sup("restart/window"),
   },
   {
     file: WINDOW,
     find: "exceeded: kept.length > max",
     replace: "exceeded: kept.length >= max",
     why: "one restart less than allowed is too many",
-    by: sup("worker/window"),
+    by: sup("restart/window"),
   },
   {
     file: WINDOW,
@@ -52,8 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: WINDOW,
-    find: "config.decay_ms * HALF_LIVES_KEPT",
-    replace: "config.decay_ms",
+    find: "decay_ms * HALF_LIVES_KEPT",
+    replace: "decay_ms",
     why: "failures are forgotten after one half-life",
     by: sup("suture/services"),
   },
@@ -65,11 +66,11 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("suture/services"),
   },
   {
-    file: "src/supervisor/worker/backoff.ts",
+    file: "src/supervisor/restart/backoff.ts",
     find: "Math.min(attempt - 1, 52)",
     replace: "Math.min(attempt, 52)",
     why: "the first delay is twice the shortest",
-    by: sup("worker/backoff"),
+    by: sup("restart/backoff"),
   },
   {
     file: RECONCILE,
@@ -118,17 +119,17 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'after: { grace: "killing" }',
     replace: 'after: { grace: "terminating" }',
     why: "who ignores TERM is never killed",
-    by: "test/actors/worker-machine.unit.test.ts",
+    by: "test/actors/machine/worker-machine.unit.test.ts",
   },
   {
     file: MACHINE,
     find: '{ guard: "stopPending", target: "stopping" },',
     replace: "",
     why: "a stop that comes before the agent runs is lost",
-    by: "test/actors/worker-machine.unit.test.ts",
+    by: "test/actors/machine/worker-machine.unit.test.ts",
   },
   {
-    file: "src/supervisor/worker/private-supervisor.ts",
+    file: "src/supervisor/child/verdict.ts",
     find: '(policy === "transient" && !completed)',
     replace: '(policy === "transient" && completed)',
     why: "a transient child is restarted after a good end, not after a bad one",
@@ -143,7 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     file: DECIDE,
-    find: 'if (stop?.kind === "restart") return { type: "again", reason: RESTART_BY_USER };',
+    find: 'if (stop?.kind === "restart") return { type: "again", cause: RESTART_BY_USER };',
     replace: "",
     why: "a restart by name counts as a failure",
     by: sup("tree/late"),
@@ -191,7 +192,7 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("otp/termination"),
   },
   {
-    file: TREE,
+    file: SIGNIFICANT,
     find: 'config.auto_shutdown === "all" &&',
     replace: 'config.auto_shutdown === "any" &&',
     why: "the first significant end is taken for the last",
@@ -247,6 +248,55 @@ export const MUTANTS: readonly Mutant[] = [
     by: sup("tree/readiness"),
   },
   {
+    file: EVOLVE,
+    find: "const cause = restartCause(record.payload);",
+    replace: "const cause = restartCause({ reason: record.payload.reason, restarts_in_window: 0 });",
+    why: "the sentence of a restart decides whether it counts",
+    by: sup("restart/restart-cause"),
+  },
+  {
+    file: "src/protocol/restart-cause.ts",
+    find: "if (restarts_in_window > 0) return RESTART_ENDED;",
+    replace: "",
+    why: "in an early log an agent's message decides whether its restart counts",
+    by: sup("restart/restart-cause"),
+  },
+  {
+    file: EVOLVE,
+    find: "cause === RESTART_BY_USER ? [] : child.restarts",
+    replace: "child.restarts",
+    why: "a restart by name goes on in a full window",
+    by: sup("restart/restart-cause"),
+  },
+  {
+    file: FOLD,
+    find: "old.restarts.filter(({ child }) => child !== name)",
+    replace: "old.restarts",
+    why: "a supervisor goes on counting what was restarted by name",
+    by: sup("restart/restart-cause"),
+  },
+  {
+    file: OPERATIONS,
+    find: 'operation?.end === "down" ? "down" : end',
+    replace: "end",
+    why: "a kill takes the place of a down, whose tree is never removed",
+    by: sup("tree/down"),
+  },
+  {
+    file: OPERATIONS,
+    find: 'operation?.end === "down" ? "down" : end,',
+    replace: "end,",
+    why: "the simulator meets a down that a kill has taken the place of",
+    by: SIM,
+  },
+  {
+    file: TREE,
+    find: "isBeingEnded(before) || !isInService",
+    replace: "!isInService",
+    why: "a restart undoes the kill that is on its way",
+    by: sup("tree/down"),
+  },
+  {
     file: PLAN,
     find: "begun || staysDown(tree, supervisor, ref)",
     replace: "begun",
@@ -279,17 +329,17 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return record.payload.to === "stopping" ? lifted(pause, at) : pause;',
     replace: "return pause;",
     why: "what is being stopped is still paused",
-    by: sup("pauses/pause"),
+    by: sup("holds/pause"),
   },
   {
     file: PAUSE,
     find: "events.length > 0 && left === 0",
     replace: "events.length > 0",
     why: "one reason less lets go on what another one holds",
-    by: sup("pauses/pause"),
+    by: sup("holds/pause"),
   },
   {
-    file: "src/protocol/validate/forms.ts",
+    file: "src/protocol/forms.ts",
     find: "hour < 24",
     replace: "hour <= 24",
     why: "an hour 24 is a time",
@@ -331,10 +381,59 @@ export const MUTANTS: readonly Mutant[] = [
     by: FUZZ,
   },
   {
-    file: "src/adapters/mcp-output.ts",
+    file: "src/adapters/decoding/mcp-output.ts",
     find: "isMore ||= chunk.length > room",
     replace: "isMore = chunk.length > room",
     why: "only the last chunk says whether something is missing",
-    by: "test/adapters/mcp-output.unit.test.ts",
+    by: "test/adapters/decoding/mcp-output.unit.test.ts",
+  },
+  {
+    file: "src/adapters/process/origin.ts",
+    find: "lineage.findLast(({ marker",
+    replace: "lineage.find(({ marker",
+    why: "a marker that a process has set itself hides the one above it",
+    by: "test/adapters/process/origin.int.test.ts",
+  },
+  {
+    file: "src/protocol/narrower.ts",
+    find: "wide.action === rule.action && ",
+    replace: "",
+    why: "a rule that allows a tool stands for one that asks, also where the tool is not told",
+    by: "test/protocol/narrower.unit.test.ts",
+  },
+  {
+    file: "src/runtime/authority/standing.ts",
+    find: 'approve: ["self", "below", "above", "relative"]',
+    replace: 'approve: ["self", "below", "above"]',
+    why: "two workers that one has asked for answer for each other",
+    by: "test/runtime/authority/standing.unit.test.ts",
+  },
+  {
+    file: "src/runtime/commands/answers.ts",
+    find: 'yield* asker(authority.permit, how, "answer", owner);',
+    replace: "yield* Effect.void;",
+    why: "a worker grants itself more by the name of one below it",
+    by: "test/runtime/limits/budgets.int.test.ts",
+  },
+  {
+    file: "src/runtime/boot/orphans.ts",
+    find: "supervised ?? log.worker(run.worker_id)",
+    replace: "log.worker(run.worker_id)",
+    why: "an edited row costs a supervised agent its life",
+    by: "test/runtime/boot/orphans.int.test.ts",
+  },
+  {
+    file: "src/store/edited.ts",
+    find: "due IS NOT NULL AND due IS NOT state",
+    replace: "due IS NOT NULL AND state IS NULL",
+    why: "a living worker that a row calls ended is not taken over",
+    by: "test/store/edited.int.test.ts",
+  },
+  {
+    file: "src/store/database.ts",
+    find: '["-wal", "-shm", "-journal"]',
+    replace: '["-wal", "-shm"]',
+    why: "SQLite waits for ever in a FIFO that has the name of its journal",
+    by: "test/store/database.int.test.ts",
   },
 ];

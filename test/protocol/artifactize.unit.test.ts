@@ -1,6 +1,7 @@
-/** What moves to an artifact, what is said of it instead, and what is refused (protocol-v1.txt, Artifactization). */
+/** Values that move to an artifact, the words about them instead, and the refusals (protocol-v1.txt, Artifactization). */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, PREVIEW_MAX_BYTES } from "../../src/base/limits.ts";
 import {
   type Artifactized,
   artifactizer,
@@ -9,7 +10,6 @@ import {
 } from "../../src/protocol/artifactize.ts";
 import { sha256Digest } from "../../src/protocol/canonical-json.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, PREVIEW_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { failure, type Outcome, success } from "../../src/protocol/outcome.ts";
 import { type Summary, summaryOfBytes, summaryOfJson } from "../../src/protocol/summary.ts";
 

@@ -1,5 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import {
+  CHANNEL_MAX_BYTES,
+  DATA_MAX_BYTES,
+  DATA_MAX_DEPTH,
+  FINAL_TEXT_MAX_BYTES,
+  MESSAGE_MAX_BYTES,
+  TEXT_MAX_BYTES,
+} from "../../src/base/limits.ts";
 import { AgentEvent } from "../../src/protocol/agent-event.ts";
 import {
   boundCompletion,
@@ -11,14 +19,6 @@ import {
   truncateMessage,
 } from "../../src/protocol/bounds.ts";
 import { AgentCompletion } from "../../src/protocol/completion.ts";
-import {
-  CHANNEL_MAX_BYTES,
-  DATA_MAX_BYTES,
-  DATA_MAX_DEPTH,
-  FINAL_TEXT_MAX_BYTES,
-  MESSAGE_MAX_BYTES,
-  TEXT_MAX_BYTES,
-} from "../../src/protocol/limits.ts";
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 const DROPPED = { dropped: { reason: "oversize" } };

@@ -47,7 +47,7 @@ describe("canonicalJson", () => {
     );
   });
 
-  it.skipIf(!hasVectors(JCS))("writes the vectors of the RFC's author", () => {
+  it.skipIf(!hasVectors(JCS))("writes the vectors of the RFC's author (only where they are at hand)", () => {
     for (const name of vectorNames(`${JCS}/input`)) {
       expect(canonicalJson(JSON.parse(vector(JCS, "input", name))), name).toBe(
         vector(JCS, "output", name).replace(/\n$/, ""),
@@ -55,14 +55,17 @@ describe("canonicalJson", () => {
     }
   });
 
-  it.skipIf(!hasVectors(NUMBERS))("writes the numbers of RFC 8785, appendix B", () => {
-    const numbers: { ieee754: string; json: string }[] = JSON.parse(vector(NUMBERS));
-    expect(numbers.length).toBeGreaterThan(10);
-    for (const { ieee754, json } of numbers) {
-      const number = numberOf(ieee754);
-      if (Number.isFinite(number)) expect(canonicalJson(number), ieee754).toBe(json);
-    }
-  });
+  it.skipIf(!hasVectors(NUMBERS))(
+    "writes the numbers of RFC 8785, appendix B (only where they are at hand)",
+    () => {
+      const numbers: { ieee754: string; json: string }[] = JSON.parse(vector(NUMBERS));
+      expect(numbers.length).toBeGreaterThan(10);
+      for (const { ieee754, json } of numbers) {
+        const number = numberOf(ieee754);
+        if (Number.isFinite(number)) expect(canonicalJson(number), ieee754).toBe(json);
+      }
+    },
+  );
 });
 
 it("digests are sha256: and hex, of a text's UTF-8 and of canonical JSON", () => {

@@ -105,7 +105,7 @@ it("an error tells its own suggestion before the catalogue's", () => {
 it("whatever is thrown becomes a HoldfastError, and one stays itself", () => {
   const known = new HoldfastError("TIMEOUT", "Late.");
   expect(asHoldfastError(known)).toBe(known);
-  // Of another bundle, with its own copy of the class.
+  // An error of another bundle, with its own copy of the class.
   const foreign = Object.assign(new Error("Late."), { [Symbol.for("holdfast.error")]: true });
   expect(asHoldfastError(foreign)).toBe(foreign);
   const cause = new TypeError("x is undefined");

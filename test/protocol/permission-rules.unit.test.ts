@@ -1,7 +1,7 @@
 /** Whether a tool may be used, by rules. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PERMISSION_RULE_MAX_BYTES } from "../../src/protocol/limits.ts";
+import { PERMISSION_RULE_MAX_BYTES } from "../../src/base/limits.ts";
 import type { Permission } from "../../src/protocol/permission.ts";
 import { argumentOf, parseRule, permissionFor } from "../../src/protocol/permission-rules.ts";
 

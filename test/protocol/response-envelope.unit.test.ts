@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, HoldfastError } from "../../src/protocol/errors.ts";
+import { GENERATIONS } from "../../src/protocol/generations.ts";
 import { failure, success } from "../../src/protocol/outcome.ts";
 import { toResponseEnvelope } from "../../src/protocol/response-envelope.ts";
 import { hasVectors, vector } from "./vectors.ts";
@@ -36,7 +37,12 @@ describe("toResponseEnvelope", () => {
       expect(envelope).toMatchObject({
         ok: false,
         data: null,
-        error: { code, message: "It failed.", retryable: row.retryable, suggestion: row.next },
+        error: {
+          code,
+          message: "It failed.",
+          retryable: GENERATIONS.g1!.exits[row.exit]!.retryable,
+          suggestion: row.next,
+        },
       });
     },
   );
@@ -59,7 +65,7 @@ describe("toResponseEnvelope", () => {
     expect(of("AGENT_FAILED")).not.toHaveProperty("retry_after");
   });
 
-  it("keeps the results of a partial failure as JSON in error.detail, for data is null on failure", () => {
+  it("keeps the results of a partial failure in meta.partial, for data is null on failure", () => {
     const results = [
       { id: "a", ok: true },
       { id: "b", ok: false },
@@ -70,24 +76,53 @@ describe("toResponseEnvelope", () => {
     );
     expect(exitCode).toBe(2);
     expect(envelope.data).toBeNull();
-    expect(JSON.parse(envelope.error!.detail!)).toEqual({ results });
+    expect(envelope.meta.partial).toEqual({ results });
+    expect(envelope.error).not.toHaveProperty("detail");
   });
 
-  it("keeps all problems and facts of an error there, where there is no value", () => {
+  it("tells all problems as text in error.detail, and for programs in meta with the error's facts and tries", () => {
     const error = new HoldfastError("INVALID_REQUEST", "Two problems.", {
       problems: ["a", "b"],
       details: { flag: "--x" },
+      attempts: 3,
+      backoff: "fixed 1s",
     });
-    expect(JSON.parse(toResponseEnvelope(failure(error), options).envelope.error!.detail!)).toEqual({
+    const { envelope } = toResponseEnvelope(failure(error), options);
+    expect(envelope.error!.detail).toBe("a\nb");
+    expect(envelope.meta).toMatchObject({
       problems: ["a", "b"],
-      flag: "--x",
+      details: { flag: "--x" },
+      attempts: 3,
+      backoff: "fixed 1s",
     });
+  });
+
+  it("tells what somebody else said as text in error.detail", () => {
+    const error = new HoldfastError("SUPERVISOR_GAVE_UP", "It gave up.", {
+      detail: "AGENT_FAILED: it broke.",
+    });
+    expect(toResponseEnvelope(failure(error), options).envelope.error!.detail).toBe(
+      "AGENT_FAILED: it broke.",
+    );
+  });
+
+  it("tells in meta.retry_after when something goes on that the caller need not repeat", () => {
+    const late = failure(new HoldfastError("TIMEOUT", "Late.", { retry_after_s: 1.2 }));
+    expect(toResponseEnvelope(late, options).envelope.meta.retry_after).toBe(2);
+    const limited = failure(new HoldfastError("RATE_LIMITED", "Wait.", { retry_after_s: 1.2 }));
+    expect(toResponseEnvelope(limited, options).envelope.meta).not.toHaveProperty("retry_after");
   });
 
   it("masks secrets in message, suggestion and detail", () => {
     const key = `sk-ant-${"a1".repeat(15)}`;
-    const error = new HoldfastError("EXEC_FAILED", key, { suggestion: key, details: { argv: [key] } });
-    expect(JSON.stringify(toResponseEnvelope(failure(error), options))).not.toContain("sk-ant-");
+    const error = new HoldfastError("EXEC_FAILED", key, {
+      detail: key,
+      suggestion: key,
+      problems: [key],
+      details: { argv: [key] },
+    });
+    const outcome = { ok: false, error, value: { name: key } } as const;
+    expect(JSON.stringify(toResponseEnvelope(outcome, options))).not.toContain("sk-ant-");
   });
 
   it.each([
@@ -152,7 +187,7 @@ describe("the schema", () => {
   });
 
   it.skipIf(!hasVectors("response-envelope"))(
-    "names the same members as the schema of the originals, required and closed alike",
+    "names the same members as the schema of the originals, required and closed alike (only where it is at hand)",
     () => {
       const theirs = JSON.parse(vector("response-envelope", "response-envelope.json"));
       const ours = z.toJSONSchema(ResponseEnvelope) as typeof theirs;

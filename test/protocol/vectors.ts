@@ -1,6 +1,6 @@
 /**
  * Test vectors of other projects (`protocol-v1/`, `response-envelope/`, `weblisk/jcs/`). They are not part of this repository: where
- * ../shared/data has them beside the clone they are read, else the tests that need them are shown as skipped.
+ * ../shared/data has them beside the clone they are read, else the tests that need them are skipped, and each says so in its title.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,10 +1,10 @@
-/** What happens to a fleet: faults, people who ask for things, edits of the file. */
-import { DURATION_MAX_MS } from "../../src/protocol/limits.ts";
+/** Events of a fleet: faults, people who ask for things, edits of the file. */
+import { DURATION_MAX_MS } from "../../src/base/limits.ts";
 import { isEnded } from "../../src/protocol/worker.ts";
-import { isPaused } from "../../src/supervisor/pauses/pause.ts";
+import { NOT_STARTED } from "../../src/supervisor/child/exits.ts";
+import type { ChildState, Input } from "../../src/supervisor/child/inputs.ts";
+import { isPaused } from "../../src/supervisor/holds/pause.ts";
 import type { Member, SupervisorState } from "../../src/supervisor/tree/state.ts";
-import { NOT_STARTED } from "../../src/supervisor/worker/exits.ts";
-import type { ChildState, Input } from "../../src/supervisor/worker/inputs.ts";
 import type { Daemon } from "./daemon.ts";
 import { randomEdit, randomSpec } from "./generate.ts";
 import { exitOf } from "./processes.ts";
@@ -18,6 +18,8 @@ const WEIGHTS = {
   kill_supervisor: 2,
   restart_supervisor: 4,
   down: 0.5,
+  down_then_kill: 0.5,
+  kill_then_down: 0.5,
   reload: 4,
   spawn: 12,
   crash: 2,
@@ -34,9 +36,10 @@ const WEIGHTS = {
 export type Act = keyof typeof WEIGHTS;
 export const ACTS = Object.keys(WEIGHTS) as readonly Act[];
 
-/** What hits something that is on its way, when it comes at that moment. */
+/** Faults that hit something that is on its way, when it comes at that moment. */
 const QUICK: readonly Act[] = [
   "kill",
+  "kill_supervisor",
   "start",
   "restart_supervisor",
   "reload",
@@ -100,6 +103,16 @@ const ask = (daemon: Daemon, what: "kill" | "restart"): void => {
   if (supervisor !== undefined) daemon.input({ type: "ask", what, supervisor, by: "user", reason: "" });
 };
 
+/** Events of the whole tree, where there is one. */
+const askTop = (daemon: Daemon, what: "kill" | "down"): void => {
+  const { name, supervisors } = daemon.tree;
+  if (supervisors.has(name)) daemon.input({ type: "ask", what, supervisor: name, by: "user", reason: "" });
+};
+
+/** While what was asked for before is on its way, or when that is over. */
+const soon = (daemon: Daemon, act: () => void): void =>
+  daemon.after(daemon.random.about(2_000), () => !daemon.calm, act);
+
 const UNSETTLED: readonly string[] = ["starting", "restarting", "backing_off", "stopping"];
 const UNSTEADY = ["starting", "backing_off", "stopping"];
 
@@ -152,9 +165,19 @@ const acts: Readonly<Record<Act, (daemon: Daemon) => void>> = {
     ask(daemon, "kill");
   },
   restart_supervisor: (daemon) => ask(daemon, "restart"),
-  down: (daemon) => {
-    if (daemon.tree.supervisors.size === 0) return;
-    daemon.input({ type: "ask", what: "down", supervisor: daemon.tree.name, by: "user", reason: "" });
+  down: (daemon) => askTop(daemon, "down"),
+  /** A down seems slow, and somebody kills everything in another window; or the other way round. */
+  down_then_kill: (daemon) => {
+    daemon.faults++;
+    askTop(daemon, "down");
+    soon(daemon, () => ask(daemon, "kill"));
+    soon(daemon, () => askTop(daemon, "kill"));
+  },
+  kill_then_down: (daemon) => {
+    daemon.faults++;
+    askTop(daemon, "kill");
+    soon(daemon, () => askTop(daemon, "down"));
+    soon(daemon, () => ask(daemon, "restart"));
   },
   reload: (daemon) => {
     if (daemon.tree.supervisors.size === 0) return;

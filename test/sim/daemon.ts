@@ -2,16 +2,17 @@
  * The daemon of a simulation, its machine and its disk. An input is decided, committed, and only then carried out; the daemon
  * may die before, between and after, and the next one rebuilds what it knows from the log and the process table.
  */
-import { STORE_RETRY_MS } from "../../src/protocol/limits.ts";
+import { STORE_RETRY_MS } from "../../src/base/limits.ts";
 import type { RecordDraft } from "../../src/protocol/records.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../src/protocol/tree-records.ts";
 import type { WorkerSpec } from "../../src/protocol/worker.ts";
 import { reconcile } from "../../src/supervisor/boot/reconcile.ts";
+import type { ChildState, Input } from "../../src/supervisor/child/inputs.ts";
+import type { Now } from "../../src/supervisor/clocks/now.ts";
 import { decideTree } from "../../src/supervisor/tree/decide.ts";
 import { emptyTree } from "../../src/supervisor/tree/evolve.ts";
 import type { TreeCommand, TreeInput } from "../../src/supervisor/tree/inputs.ts";
 import { memberOf, type TreeState } from "../../src/supervisor/tree/state.ts";
-import type { ChildState, Input, Now } from "../../src/supervisor/worker/inputs.ts";
 import { Timeline } from "./clock.ts";
 import type { Coverage } from "./coverage.ts";
 import { Disk, type Stored } from "./disk.ts";
@@ -93,7 +94,7 @@ export class Daemon {
     return { mono_ms: this.mono_ms, clock, random: this.random.next(), wall };
   }
 
-  /** Of this daemon's life: forgotten with it. */
+  /** State of this daemon's life: forgotten with it. */
   after(delay_ms: number, wanted: () => boolean, fire: () => void): void {
     const epoch = this.#epoch;
     this.timeline.after(delay_ms, () => this.#epoch === epoch && wanted(), fire);
@@ -149,7 +150,7 @@ export class Daemon {
     if (this.shells.get(shell.id) === shell) this.shells.delete(shell.id);
   }
 
-  /** What has happened is told until the store takes it. */
+  /** An event is told until the store takes it. */
   fact(id: string, input: Input, wanted: () => boolean, done: () => void): void {
     const taken = this.input({ type: "worker", worker_id: id, input });
     if (!this.up) return;
@@ -196,8 +197,16 @@ export class Daemon {
   readonly specOf = (id: string): WorkerSpec => this.#first.get(id) as WorkerSpec;
 
   #note(stored: Stored): void {
-    const { supervisors } = this.tree;
-    this.history.note(stored, this.timeline.now_ms, (path) => supervisors.get(path)?.config.decay_ms ?? 0);
+    const { supervisors, members } = this.tree;
+    this.history.note(stored, this.timeline.now_ms, {
+      decayOf: (path) => supervisors.get(path)?.config.decay_ms ?? 0,
+      placeOf: (id) => {
+        const member = members.get(id);
+        const refs = supervisors.get(member?.supervisor ?? "")?.children ?? [];
+        const name = refs.find(({ worker_id }) => worker_id === id)?.name;
+        return member === undefined || name === undefined ? undefined : { ...member, name };
+      },
+    });
   }
 
   /** Supervisors above a worker, but for those that are on their way down: there a child still lives as it did (OTP). */
@@ -350,7 +359,7 @@ export class Daemon {
     this.#tick();
   }
 
-  /** As src/supervisor/boot/boot.ts does it; what waits for its supervisor is left to the plan. */
+  /** As src/runtime/boot/boot.ts does it; what waits for its supervisor is left to the plan. */
   #takeOver(id: string): void {
     const child = this.tree.members.get(id)?.child;
     // Forgotten or begun anew meanwhile.

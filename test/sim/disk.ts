@@ -1,9 +1,9 @@
 /** The log as the daemon of a simulation has it: records with their instants, and the fold of them after a crash. */
 import type { LogRecord, RecordDraft } from "../../src/protocol/records.ts";
 import type { WorkerSpec } from "../../src/protocol/worker.ts";
+import { type Instant, monotonicOf } from "../../src/supervisor/child/evolve.ts";
 import { emptyTree, evolveTree } from "../../src/supervisor/tree/evolve.ts";
 import type { TreeState } from "../../src/supervisor/tree/state.ts";
-import { type Instant, monotonicOf } from "../../src/supervisor/worker/evolve.ts";
 
 export interface Stored {
   readonly seq: number;

@@ -1,15 +1,15 @@
 /**
- * What must hold after every input, whatever has happened. Each answers with a sentence when it does not. I8 (what is spent
+ * Invariants that must hold after every input, whatever has happened. Each answers with a sentence when it does not. I8 (what is spent
  * stays below its cap) comes with the budgets of trees.
  */
 import { isDeepStrictEqual } from "node:util";
-import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
+import { MAILBOX_USER_MAX } from "../../src/base/limits.ts";
 import { isEnded, type WorkerSpec } from "../../src/protocol/worker.ts";
-import { isPaused } from "../../src/supervisor/pauses/pause.ts";
+import { isPaused } from "../../src/supervisor/holds/pause.ts";
+import { decayed } from "../../src/supervisor/restart/window.ts";
 import { evolveTree } from "../../src/supervisor/tree/evolve.ts";
 import { plan } from "../../src/supervisor/tree/plan.ts";
 import { isRunning, type SupervisorState, type TreeState } from "../../src/supervisor/tree/state.ts";
-import { decayed } from "../../src/supervisor/worker/window.ts";
 import type { Stored } from "./disk.ts";
 import type { History } from "./history.ts";
 import type { ProcessTable } from "./processes.ts";
@@ -71,7 +71,7 @@ const oneLife: Invariant = ({ tree, processes }) => {
   );
 };
 
-/** What is said to run has an agent, or has had one a moment ago. */
+/** A worker that is said to run has an agent, or has had one a moment ago. */
 const runningIsAlive: Invariant = ({ tree, processes, now_ms, well_since_ms }) =>
   first(tree.members.values(), ({ child }) => {
     if (!child.open || !child.spawned) return undefined;
@@ -84,7 +84,7 @@ const runningIsAlive: Invariant = ({ tree, processes, now_ms, well_since_ms }) =
     );
   });
 
-/** Who has ended, or waits, has no agent. */
+/** A worker that has ended, or waits, has no agent. */
 const endedIsGone: Invariant = ({ tree, processes }) =>
   first(processes.of.values(), ({ alive, id, incarnation }) => {
     if (!alive) return undefined;
@@ -134,7 +134,7 @@ const places: Invariant = ({ tree, processes }) => {
   return alive > tree.members.size ? `${alive} agents in ${tree.members.size} places` : undefined;
 };
 
-/** What the daemon knows is the fold of what is in the log. */
+/** The daemon's knowledge is the fold of what is in the log. */
 const projected: Invariant = ({ tree, before, committed, rebuilt, mono_ms, specOf }) => {
   const folded =
     rebuilt !== undefined
@@ -185,11 +185,11 @@ const bounded: Invariant = ({ tree, mailboxes }) => {
 /** The most that a generated supervisor allows. */
 const RESTARTS_KEPT_MAX = 1_000;
 
-/** What was killed by name begins by nothing but its name. */
+/** A worker that was killed by name begins by nothing but its name. */
 const buried: Invariant = ({ history }) =>
   history.risen.length > 0 ? `${history.risen[0]} was killed and began again` : undefined;
 
-/** What is due is begun within three ticks. */
+/** A start that is due is begun within three ticks. */
 const punctual: Invariant = ({ tree, mono_ms, now_ms, well_since_ms }) => {
   const late = (due: number): boolean => Math.min(mono_ms - due, now_ms - well_since_ms) > TICKS_MAX_MS;
   return (
@@ -241,7 +241,7 @@ const planned: Invariant = ({ tree, rebuilt, mono_ms }) => {
   return action === undefined ? undefined : `left to do: ${JSON.stringify(action)}`;
 };
 
-/** Who is paused stands still, and who is not does not. */
+/** A paused worker stands still, and another one does not. */
 const still: Invariant = ({ tree, processes, mono_ms, now_ms, well_since_ms }) =>
   first(tree.members.values(), ({ child }) => {
     const process = processes.of.get(child.worker_id);
@@ -254,7 +254,22 @@ const still: Invariant = ({ tree, processes, mono_ms, now_ms, well_since_ms }) =
     return `${child.worker_id} ${shall ? "is paused, and goes on" : "is not paused, and stands still"}`;
   });
 
-/** By their names in promises.md; the last three say of trees what those do not. */
+/** A down or a kill goes on until it is over: nothing that comes meanwhile turns it round. */
+const endsAsAsked: Invariant = ({ tree, before }) => {
+  const top = before.supervisors.get(before.name);
+  if (top?.operation?.end === "down" && top.phase === "stopping") {
+    const now = tree.supervisors.get(tree.name);
+    const goesOn = now === undefined || (now.phase === "stopping" && now.operation?.end === "down");
+    if (!goesOn) return `${tree.name} was taken down, and is ${now.phase} to be ${now.operation?.end}`;
+  }
+  return first(before.supervisors.values(), (old) => {
+    const now = tree.supervisors.get(old.path);
+    if (now === undefined || old.phase !== "stopping" || old.operation?.end !== "killed") return undefined;
+    return !["stopping", "terminated"].includes(now.phase) && `${old.path} was killed, and is ${now.phase}`;
+  });
+};
+
+/** By their names in promises.md; the last four say of trees what those do not. */
 export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I1 one life": oneLife,
   "I2 running is alive": runningIsAlive,
@@ -270,6 +285,7 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I13 no orphan": noOrphan,
   "I14 planned": planned,
   "I15 still": still,
+  "I16 ends as asked": endsAsAsked,
 };
 
 export const violationIn = (view: View): string | undefined =>

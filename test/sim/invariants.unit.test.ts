@@ -92,7 +92,13 @@ const tree = (
 
 const restarts = (path: string, count: number) => {
   const history = view().history;
-  const list = Array.from({ length: count }, () => ({ at: HOUR_MS, period_ms: 1_000, max: 1, decay_ms: 0 }));
+  const list = Array.from({ length: count }, () => ({
+    child: "w",
+    at: HOUR_MS,
+    period_ms: 1_000,
+    max: 1,
+    decay_ms: 0,
+  }));
   history.restarts.set(path, list);
   const draft = { type: "supervisor_restart_scheduled", stream: "", payload: { supervisor: path } } as never;
   return { history, committed: [{ seq: 5, draft, wall_ms: 0 }] };
@@ -147,7 +153,10 @@ const broken: Readonly<Record<string, readonly [string, () => View][]>> = {
   ],
   "I10 bounded": [
     ["a mailbox that grows", () => view({ mailboxes: [257] })],
-    ["a window that grows", () => same(tree({}, { restarts: Array.from({ length: 1_001 }, () => 0) }))],
+    [
+      "a window that grows",
+      () => same(tree({}, { restarts: Array.from({ length: 1_001 }, () => ({ at_ms: 0, child: "w" })) })),
+    ],
   ],
   "I11 buried": [["a killed one that began", () => withHistory(({ risen }) => risen.push("W"))]],
   "I12 punctual": [["a start that is overdue", () => gone(same(tree(backingOff), endedOnce))]],
@@ -167,6 +176,11 @@ const broken: Readonly<Record<string, readonly [string, () => View][]>> = {
     ],
     ["one that was never told to go on", () => stopped(view())],
   ],
+  "I16 ends as asked": [
+    ["a down that a kill has taken the place of", () => turned(stops("down"), stops("killed"))],
+    ["a down that a start has taken the place of", () => turned(stops("down"), starting)],
+    ["a kill that a start has taken the place of", () => turned(stops("killed"), starting)],
+  ],
 };
 const ref = (name: string): ChildRef => ({
   name,
@@ -179,6 +193,20 @@ const starting = {
   phase: "starting" as const,
   operation: { kind: "start", stage: "starting", scope: ["w"], delay_ms: 0, due_ms: 0, started: [] } as const,
 };
+const stops = (end: "down" | "killed") => ({
+  phase: "stopping" as const,
+  operation: {
+    kind: "stop",
+    stage: "stopping",
+    scope: ["w"],
+    delay_ms: 0,
+    due_ms: 0,
+    started: [],
+    end,
+  } as const,
+});
+const turned = (before: Partial<SupervisorState>, after: Partial<SupervisorState>): View =>
+  view({ before: tree({}, before), tree: tree({}, after) });
 const endedOnce = (history: History): void => {
   history.lives.set("W", { incarnation: 1, exits: 1, terminals: 1 });
 };

@@ -1,6 +1,6 @@
 /** The process table: it lives on when the daemon dies, and forgets everything when the machine does. */
-import type { RunExit } from "../../src/adapters/spawner.ts";
-import { UNKNOWN_EXIT } from "../../src/supervisor/worker/exits.ts";
+import type { RunExit } from "../../src/protocol/incarnation.ts";
+import { UNKNOWN_EXIT } from "../../src/supervisor/child/exits.ts";
 import type { Timeline } from "./clock.ts";
 import type { Random } from "./random.ts";
 
@@ -22,9 +22,9 @@ export class Process {
   /** It stands still. */
   paused = false;
   ended_ms = 0;
-  /** What its exit file says; undefined: nobody saw its end. */
+  /** The text of its exit file; undefined: nobody saw its end. */
   exit: RunExit | undefined;
-  /** Who watches it now. */
+  /** The daemon that watches it now. */
   onExit: (() => void) | undefined;
 
   constructor(id: string, incarnation: number) {

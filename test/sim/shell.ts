@@ -1,16 +1,20 @@
 /**
- * What surrounds one worker in a daemon (src/supervisor/worker/worker.ts), with the real machine inside: it launches, signals and
+ * The surroundings of one worker in a daemon (src/actors/worker/worker.ts), with the real machine inside: it launches, signals and
  * settles with delays, and dies with its daemon.
  */
-import { makeStepper, type Position, type Step } from "../../src/actors/stepper.ts";
-import { type WorkerAction, type WorkerEvent, workerMachine } from "../../src/actors/worker-machine.ts";
-import type { RunExit } from "../../src/adapters/spawner.ts";
-import { MAILBOX_USER_MAX } from "../../src/protocol/limits.ts";
+import { makeStepper, type Position, type Step } from "../../src/actors/machine/stepper.ts";
+import {
+  type WorkerAction,
+  type WorkerEvent,
+  workerMachine,
+} from "../../src/actors/machine/worker-machine.ts";
+import { MAILBOX_USER_MAX } from "../../src/base/limits.ts";
+import type { RunExit } from "../../src/protocol/incarnation.ts";
 import type { WorkerError } from "../../src/protocol/records.ts";
 import type { BootAction } from "../../src/supervisor/boot/reconcile.ts";
-import { isPaused, wasPaused } from "../../src/supervisor/pauses/pause.ts";
-import { failedToStart, NOT_STARTED } from "../../src/supervisor/worker/exits.ts";
-import type { Command, Input } from "../../src/supervisor/worker/inputs.ts";
+import { failedToStart, NOT_STARTED } from "../../src/supervisor/child/exits.ts";
+import type { Command, Input } from "../../src/supervisor/child/inputs.ts";
+import { isPaused, wasPaused } from "../../src/supervisor/holds/pause.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Process } from "./processes.ts";
 

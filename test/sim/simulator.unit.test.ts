@@ -1,4 +1,4 @@
-/** Fleets of random trees under faults. What is kept runs whole every time; fresh seeds look for what nobody has seen. */
+/** Fleets of random trees under faults. A kept seed runs whole every time; fresh seeds look for what nobody has seen. */
 import { performance } from "node:perf_hooks";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Coverage } from "./coverage.ts";

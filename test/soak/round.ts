@@ -76,7 +76,7 @@ const watcher = (daemon: BenchDaemon, isStalled: boolean): Socket => {
   return socket;
 };
 
-/** What must not grow. */
+/** Figures that must not grow. */
 export interface Sample {
   readonly rss_kb: number;
   readonly heap_kb: number;

@@ -11,7 +11,7 @@ import { runRound, type Sample, takeSample, WORKERS_A_ROUND } from "./round.ts";
 
 const SAMPLE_EVERY_MS = 30_000;
 /**
- * A rise of less than this, over all that is counted, is none. What rises in a sound daemon: the newest lines, until there are
+ * A rise of less than this, over all that is counted, is none. Memory that rises in a sound daemon: the newest lines, until there are
  * RECENT_LINES_MAX_RECORDS of them, and compiled code, as ever more functions become hot.
  */
 const RISE_MAX = { rss_kb: 8 * 1024, heap_kb: 4 * 1024, files: 4, resources: 4 } as const;

@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
+import { INSERT_ROWS, TRANSACTION_MAX_RECORDS } from "../../src/base/limits.ts";
 import { newId } from "../../src/protocol/ids.ts";
-import { INSERT_ROWS, TRANSACTION_MAX_RECORDS } from "../../src/protocol/limits.ts";
 import { DAEMON_STREAM, type RecordDraft } from "../../src/protocol/records.ts";
 import { type Draft, makeWriter } from "../../src/store/append.ts";
 import { connect } from "../../src/store/connection.ts";
@@ -214,7 +214,7 @@ describe("a transaction that fails at any step", () => {
   afterEach(() => void db.close());
 
   const fixture = (failAt: () => boolean) => {
-    db = connect({ file: newFile() }, newId);
+    ({ db } = connect({ file: newFile() }, newId));
     rebuild(db);
     const folds = projections(db);
     const projection = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../../src/protocol/limits.ts";
+import { READ_PAGE_MAX_CHARS, READ_SCAN_MAX_RECORDS } from "../../src/base/limits.ts";
 import { DAEMON_STREAM, type RecordDraft } from "../../src/protocol/records.ts";
 import { openLog } from "../../src/store/log.ts";
 import type { EventLog, RecordFilter } from "../../src/store/port.ts";

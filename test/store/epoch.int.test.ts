@@ -113,7 +113,7 @@ describe("an older copy that is put back", () => {
     rmSync(file);
     copyFileSync(`${file}.whole`, file);
     const log = newLog({ file });
-    // Where the file system tells no birth time it passes for the same file, which does no harm either.
+    // If the file system tells no birth time, it passes for the same file, which does no harm either.
     if (log.epoch !== epoch) expect(begun(log)).toEqual([{ why: "copied", up_to: 7, lost: 0 }]);
   });
 });

@@ -16,7 +16,7 @@ const FAULTS = [
   ["SQLITE_READONLY", "STORE_FAILED"],
 ] as const;
 
-/** What a daemon does to its log, one step after the other; each step is tried until the store takes it. */
+/** The work of a daemon on its log, one step after the other; each step is tried until the store takes it. */
 const course = async (log: EventLog, refused: (cause: unknown) => void): Promise<void> => {
   const insist = async <A>(step: () => A | Promise<A>): Promise<A> => {
     for (;;) {
@@ -62,7 +62,7 @@ const storyOf = (log: EventLog, worker: string): unknown[] =>
     .stream(worker)
     .map(({ type, version, payload }) => [type, version, "text" in payload ? payload.text : null]);
 
-/** Of a file that another process would open now. */
+/** The head of a file that another process would open now. */
 const soundness = (file: string) => {
   const log = openLog({ file });
   try {
@@ -95,7 +95,7 @@ describe("a fault at the n-th call", () => {
       await course(log, (cause) => codes.push((cause as HoldfastError).code));
       const reached = faults.calls() >= n;
       log.close();
-      // Where a group failed, each of its callers was tried again by itself, and nobody was told.
+      // If a group failed, each of its callers was tried again by itself, and nobody was told.
       for (const told of codes) expect(told).toBe(code);
       expect(codes.length).toBeLessThanOrEqual(1);
       expect(soundness(file)).toEqual(whole);
@@ -128,6 +128,31 @@ describe("a fault at the n-th call", () => {
       expect(n).toBeLessThan(200);
     }
     expect(soundness(file)).toMatchObject({ ok: true, records: 0 });
+  });
+});
+
+describe("a disk that fails for a moment", () => {
+  it("is told as that, and not as damage, where SQLite calls the file corrupt and it is whole", () => {
+    const faults = makeFaults();
+    const log = newLog({ database: faults.database });
+    log.append([requested()]);
+    for (const ask of [() => log.readLines(0, 10), () => log.append([text("a")]), () => log.workers()]) {
+      faults.failAlways("SQLITE_CORRUPT");
+      let told: HoldfastError | undefined;
+      try {
+        ask();
+      } catch (cause) {
+        told = cause as HoldfastError;
+      }
+      // A reader of the newest lines needs no disk.
+      if (told === undefined) continue;
+      expect(told.code).toBe("STORE_FAILED");
+      expect(told.message).toContain("failed for a moment");
+      expect(`${told.message} ${told.suggestion}`).not.toMatch(/damaged|not a database/);
+    }
+    faults.failAlways(undefined);
+    log.append([text("a")]);
+    expect(log.trouble()).toBeUndefined();
   });
 });
 
@@ -246,7 +271,7 @@ describe("a database that is deleted while it is open", () => {
 
   it("is found whole by the next open, where a crash came before it had its name again", async () => {
     const { file, log } = filled();
-    // What a crash leaves: the whole copy, the old -wal, and no database.
+    // The files that a crash leaves: the whole copy, the old -wal, and no database.
     await new SQLite(file).backup(`${file}.written-back`);
     rmSync(file);
     log.close();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../../src/base/limits.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
-import { COMMIT_QUEUE_MAX_RECORDS, TRANSACTION_MAX_RECORDS } from "../../src/protocol/limits.ts";
 import type { LogRecord, RecordDraft } from "../../src/protocol/records.ts";
 import type { Draft } from "../../src/store/append.ts";
 import { groupCommit } from "../../src/store/group-commit.ts";

@@ -1,7 +1,7 @@
 /** A rebuild beside a writer: what differs is put right, stream by stream, and what is recorded meanwhile is in it. */
 import SQLite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../../src/protocol/limits.ts";
+import { MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../../src/base/limits.ts";
 import { treeStream } from "../../src/protocol/records.ts";
 import { openLog } from "../../src/store/log.ts";
 import { foldInto, mend } from "../../src/store/mend.ts";
@@ -31,6 +31,7 @@ const long = (): string => {
 
 it("rows that are wrong, missing, or of nobody are put right while others write", async () => {
   const file = long();
+  const log = newLog({ file });
   const db = new SQLite(file);
   db.exec(`
     UPDATE p_workers SET restarts = 7, turns = 9;
@@ -41,7 +42,6 @@ it("rows that are wrong, missing, or of nobody are put right while others write"
     INSERT INTO p_turns (worker_id, incarnation, turn, started_at) VALUES ('nobody', 1, 1, '');
   `);
   db.close();
-  const log = newLog({ file });
   expect(log.check().ok).toBe(false);
   let isOver = false;
   const rebuilding = log.rebuildAside().finally(() => {
@@ -60,15 +60,15 @@ it("rows that are wrong, missing, or of nobody are put right while others write"
 
 it("what is recorded meanwhile is folded a page a turn, before a slice is put right", async () => {
   const file = long();
+  const flooded = newLog({ file });
   const db = new SQLite(file);
   db.exec("UPDATE p_workers SET turns = 9");
   const into = `${file}.folded`;
   const folded = foldInto(file, into);
-  const flooded = newLog({ file });
   const PAGES = 6;
   for (let n = 0; n < PAGES * READ_PAGE_RECORDS; n += 100)
     flooded.append(Array.from({ length: 100 }, (_, i) => turn(workerOf(n % MEND_SLICE_STREAMS), n + i + 2)));
-  // What one turn of the event loop reads of the log.
+  // Records that one turn of the event loop reads of the log.
   const read: number[] = [];
   db.function("seen", () => {
     read[read.length - 1]! += 1;

@@ -245,7 +245,7 @@ describe("a gc that is interrupted", () => {
 });
 
 describe("a bound in bytes", () => {
-  /** Of ended and living workers by turns, 2 KB a line; answers what the log takes. */
+  /** Output of ended and living workers by turns, 2 KB a line; answers what the log takes. */
   const large = () => {
     const file = newFile(true);
     const log = openLog({ file, now: () => 1_000 });

@@ -1,4 +1,4 @@
-/** What the tests of the store share: a log in a directory of its own, and short ways to write a draft. */
+/** Parts that the tests of the store share: a log in a directory of its own, and short ways to write a draft. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,8 @@ import {
 } from "../../src/protocol/records.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
 import { openLog } from "../../src/store/log.ts";
-import type { EventLog, OpenOptions } from "../../src/store/port.ts";
+import type { OpenOptions } from "../../src/store/open-options.ts";
+import type { EventLog } from "../../src/store/port.ts";
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {

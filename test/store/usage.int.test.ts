@@ -1,9 +1,9 @@
-/** What was used, over a real store: by day, kind, model, worker and label, the same after a rebuild and after retention. */
+/** Usage, over a real store: by day, kind, model, worker and label, the same after a rebuild and after retention. */
 import { describe, expect, it } from "vitest";
-import { READ_PAGE_RECORDS, USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../../src/protocol/limits.ts";
+import { READ_PAGE_RECORDS, USAGE_ROWS_MAX, USAGE_UNPRICED_NAMED_MAX } from "../../src/base/limits.ts";
 import type { ModelUsage, RecordPayloads } from "../../src/protocol/records.ts";
 import type { EventLog } from "../../src/store/port.ts";
-import type { Among, UsageBy, UsageQuery } from "../../src/store/usage.ts";
+import type { Among, UsageBy, UsageQuery } from "../../src/store/usage-report.ts";
 import { clock, draft, newLog, requested, spec, text, V, W } from "./support.ts";
 
 const X = "01JZ000000000000000000000X";
@@ -268,7 +268,7 @@ describe("those below a worker or a supervisor", () => {
     expect(await costOf(log, { workers: [A, B, C], descendants: true })).toBe(1 + 2 + 4);
     const crew = (since_ms: number) => [{ path: "crew", since: new Date(since_ms).toISOString() }];
     expect(await costOf(log, { supervisors: crew(2_000) })).toBe(8 + 16);
-    // Of a tree of the same name that was taken down before it they are not.
+    // They are not those of a tree of the same name that was taken down before it.
     expect(await costOf(log, { supervisors: crew(2_001) })).toBeNull();
     expect(await costOf(log, { workers: [A], supervisors: crew(0) })).toBe(1 + 8 + 16);
   });

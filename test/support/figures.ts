@@ -1,4 +1,4 @@
-/** What a test of a promise has measured, for docs/reliability.md; told only where HOLDFAST_FIGURES names a file. */
+/** Figures that a test of a promise has measured, for docs/reliability.md; told only where HOLDFAST_FIGURES names a file. */
 import { appendFileSync } from "node:fs";
 
 /** The full figures of the promises, where CI runs them scaled down. */
@@ -9,7 +9,7 @@ export interface Figure {
   readonly failures: number;
   readonly p50_ms?: number;
   readonly p99_ms?: number;
-  /** What a round is, and whatever else was measured, in a few words. */
+  /** The meaning of a round, and whatever else was measured, in a few words. */
   readonly note: string;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { makeAddedKinds } from "../../src/protocol/kinds.ts";
-import { TREE_PROBLEMS_MAX } from "../../src/protocol/limits.ts";
+import { TREE_PROBLEMS_MAX } from "../../src/base/limits.ts";
+import { makeAddedKinds } from "../../src/commands/kinds.ts";
 import { FIRST, mistakesIn, nodeAt, problemsOf, read, specAt, tree } from "./support.ts";
 
 /** cli.md, `holdfast.yaml`. */
@@ -282,7 +282,7 @@ describe("a mistake is told with its place and what was meant", () => {
     ],
     [
       "- { name: a, argv: [x], restart: ▸always }",
-      'restart is one of permanent, transient, temporary, not "always".',
+      'restart is one of permanent, transient, temporary, not "always"; did you mean permanent?',
     ],
     [
       "- { name: a, argv: [x], ▸intensity: 3/5s }",
@@ -338,6 +338,10 @@ describe("a mistake is told with its place and what was meant", () => {
       "- { name: s, auto_shutdown: ▸al, children: [] }",
       'auto_shutdown is one of never, any, all, not "al"; did you mean all?',
     ],
+    [
+      "- { name: a, ▸comand: [x] }",
+      'a worker has no "comand"; its program is argv, a list: argv: [npm, run, dev].',
+    ],
     ["- ▸text", 'a child needs keys, as in { name: web, argv: [my-server] }, not "text".'],
     [
       "- { name: a, argv: [x], ▸significant: true }",
@@ -353,7 +357,7 @@ describe("a mistake is told with its place and what was meant", () => {
 
   it("the second of two with one name", () => {
     expect(problemsOf(tree("- { name: a, argv: [x] }\n- { name: a, argv: [y] }"))).toEqual([
-      "holdfast.yaml:6:15: there is a a beside it already, in line 5; names of siblings differ.",
+      "holdfast.yaml:6:15: a sibling in line 5 is called a already; names of siblings differ.",
     ]);
   });
 

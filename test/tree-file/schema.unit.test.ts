@@ -1,4 +1,4 @@
-/** What is published for editors, and that whatever the file says survives the way to the daemon. */
+/** The schema that is published for editors, and that whatever the file says survives the way to the daemon. */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../../src/protocol/limits.ts";
+import { TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../../src/base/limits.ts";
 import { problemsOf, read, specAt, startOrder, tree } from "./support.ts";
 
 const V = (name: string): string => `\${${name}}`;

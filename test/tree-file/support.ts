@@ -60,7 +60,7 @@ export const tree = (children: string, strategy = "one_for_one"): string =>
     .split("\n")
     .map((line) => `    ${line}`)
     .join("\n")}\n`;
-/** Where the first line of `tree`'s children stands. */
+/** The line of the first of `tree`'s children. */
 export const FIRST = 5;
 
 export const nodeAt = (file: TreeFile, path: string): TreeNodeSpec => {

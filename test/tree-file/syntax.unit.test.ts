@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TREE_VALUES_MAX } from "../../src/protocol/limits.ts";
+import { TREE_VALUES_MAX } from "../../src/base/limits.ts";
 import { FIRST, problemsOf, read, specAt, tree } from "./support.ts";
 
 describe("broken YAML is told with its place", () => {

@@ -1,11 +1,11 @@
 /**
- * What a model's tokens cost by a price list, for agents that report no cost. Pure. It is an estimate and is never mixed with
+ * The cost of a model's tokens by a price list, for agents that report no cost. Pure. It is an estimate and is never mixed with
  * what an agent reports: lists lag behind, and know nothing of discounts, tiers by length of context, or fees of tools.
  */
 import type { ModelUsage } from "../../protocol/records.ts";
 import { dollars } from "../../protocol/usage.ts";
 
-/** Of one or more models from a day on. Dollars per million tokens. */
+/** The prices of one or more models from a day on. Dollars per million tokens. */
 export interface Price {
   /** Names of models; `*` stands for any characters. */
   readonly models: readonly string[];

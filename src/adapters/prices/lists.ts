@@ -1,14 +1,14 @@
 /** The price lists: the user's own, where there is one, before the one that is shipped. */
-import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import * as z from "zod";
-import { HoldfastError } from "../../protocol/errors.ts";
 import {
   MODEL_PATTERN_MAX_CHARS,
   PRICE_MAX_USD,
   PRICES_FILE_MAX_BYTES,
   PRICES_MAX,
-} from "../../protocol/limits.ts";
+} from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { readNamed } from "../../store/regular-file.ts";
 import type { PriceList } from "./estimate.ts";
 import shipped from "./list.json" with { type: "json" };
 
@@ -65,9 +65,9 @@ export const openPrices = (path: string | undefined): readonly PriceList[] => {
   if (!isAbsolute(path)) throw wrong(path, ["give the file's absolute path"]);
   let text: string;
   try {
-    if (statSync(path).size > PRICES_FILE_MAX_BYTES)
-      throw new Error(`it is over ${PRICES_FILE_MAX_BYTES} bytes`);
-    text = readFileSync(path, "utf8");
+    const bytes = readNamed(path, PRICES_FILE_MAX_BYTES);
+    if (bytes === undefined) throw new Error(`it is over ${PRICES_FILE_MAX_BYTES} bytes`);
+    text = bytes.toString("utf8");
   } catch (cause) {
     throw wrong(path, [(cause as Error).message]);
   }

@@ -4,9 +4,9 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { CAPTURE_DRAIN_MS } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import { CAPTURE_DRAIN_MS } from "../../protocol/limits.ts";
-import { type Captured, makeCapture } from "../mcp-output.ts";
+import { type Captured, makeCapture } from "../decoding/mcp-output.ts";
 import { preflight } from "./preflight.ts";
 
 export interface CaptureRequest {
@@ -54,7 +54,7 @@ export const runCaptured = async ({ argv, cwd, env, timeout_ms }: CaptureRequest
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
     if (isLate) throw late(timeout_ms!);
-    // What it has left behind may hold its pipes open.
+    // A process that it has left behind may hold its pipes open.
     const drained = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), CAPTURE_DRAIN_MS);
     await closed;
     clearTimeout(drained);

@@ -1,12 +1,20 @@
 /**
  * One cgroup (v2) for each run, below one that was delegated to the daemon (systemd: Delegate=yes). It bounds what the run may
- * take, and nothing leaves it: only here can a sweep say that nothing is left. What a process may do to it is behind a small
+ * take, and nothing leaves it: only here can a sweep say that nothing is left. The operations of a process on it are behind a small
  * port, because it is files.
  */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { CPU_PERIOD_US } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { CPU_PERIOD_US } from "../../protocol/limits.ts";
 import type { RunLimits } from "../../protocol/worker.ts";
 import type { RunId } from "../spawner.ts";
 
@@ -19,7 +27,20 @@ export interface CgroupFiles {
   remove(path: string): void;
   /** The user that owns it; undefined where it is not there. */
   owner(path: string): number | undefined;
+  /** Whether it is a directory of a cgroup2 file system: one that a process has made elsewhere can name anybody. */
+  isCgroup(path: string): boolean;
 }
+
+/** CGROUP2_SUPER_MAGIC of linux/magic.h. */
+const CGROUP2_MAGIC = 0x63677270;
+
+const isCgroup2 = (path: string): boolean => {
+  try {
+    return statfsSync(path).type === CGROUP2_MAGIC;
+  } catch {
+    return false;
+  }
+};
 
 const realFiles: CgroupFiles = {
   read: (path) => readFileSync(path, "latin1"),
@@ -31,11 +52,12 @@ const realFiles: CgroupFiles = {
   make: (path) => mkdirSync(path),
   remove: (path) => rmdirSync(path),
   owner: (path) => statSync(path, { throwIfNoEntry: false })?.uid,
+  isCgroup: isCgroup2,
 };
 
 const CONTROLLERS = ["memory", "pids", "cpu"] as const;
 type Controller = (typeof CONTROLLERS)[number];
-/** What each limit needs, and how it is written. */
+/** The controller that each limit needs, and how it is written. */
 const WRITTEN: Readonly<
   Record<keyof RunLimits, { controller: Controller; file: string; text: (value: number) => string }>
 > = {
@@ -135,13 +157,22 @@ export class Cgroups {
   make({ worker_id, incarnation }: RunId, limits: RunLimits): string | undefined {
     this.check(limits);
     if (this.#base === undefined) return undefined;
-    const dir = join(this.#base, `${this.#prefix}${worker_id}-${incarnation}`);
+    const dir = join(this.#base, this.#nameOf({ worker_id, incarnation }));
     this.#files.make(dir);
     for (const [name, value] of asked(limits)) {
       const { file, text } = WRITTEN[name];
       this.#files.write(join(dir, file), text(value));
     }
     return dir;
+  }
+
+  #nameOf({ worker_id, incarnation }: RunId): string {
+    return `${this.#prefix}${worker_id}-${incarnation}`;
+  }
+
+  /** Whether a path that a run's own file names is that run's cgroup: all that is in it will be killed. */
+  isOf(id: RunId, dir: string): boolean {
+    return basename(dir) === this.#nameOf(id) && this.#files.isCgroup(dir);
   }
 
   /** Kills by the kernel for memory in it; undefined where it is not counted. */

@@ -4,10 +4,9 @@
  */
 
 import { resolve } from "node:path";
-import { BASE_VARIABLES, isVariable } from "../../protocol/environment.ts";
+import { BASE_VARIABLES, isVariable, VARIABLE_NAME } from "../../base/environment.ts";
+import { SECRET_MAX_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { VARIABLE_NAME } from "../../protocol/kinds.ts";
-import { SECRET_MAX_BYTES } from "../../protocol/limits.ts";
 import { isSecretName } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { MARKER } from "./marker.ts";
@@ -17,7 +16,7 @@ export interface EnvironmentSource {
   readonly spec: Pick<WorkerSpec, "client_env" | "env" | "inherit_env" | "cwd">;
   /** Names of the client's variables that the kind declares. */
   readonly credentials: readonly string[];
-  /** What the adapter adds; --env wins over it. */
+  /** Variables that the adapter adds; --env wins over it. */
   readonly planned: Readonly<Record<string, string>>;
   /** Text of the file of an `@file:` reference, by absolute path. */
   readonly readFile: (path: string) => Promise<string>;
@@ -34,7 +33,7 @@ const pick = (from: Readonly<Record<string, string>>, patterns: readonly string[
     Object.entries(from).filter(([name]) => patterns.some((pattern) => isVariable(pattern, name))),
   );
 
-/** Of the client's environment what any incarnation of this worker needs: what is kept of it with the launch spec. */
+/** The part of the client's environment that any incarnation of this worker needs: what is kept of it with the launch spec. */
 export const keptEnvironment = (
   spec: EnvironmentSource["spec"],
   variables: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * What a shell's status says of an end (architecture §5, Launcher). 137 may be `exit 137` or a SIGKILL: the raw status is
+ * A shell's status of an end, and its meaning (architecture §5, Launcher). 137 may be `exit 137` or a SIGKILL: the raw status is
  * kept, and a signal is either one that we sent, or marked as inferred.
  */
 import { constants } from "node:os";
-import type { RunExit } from "../spawner.ts";
+import type { RunExit } from "../../protocol/incarnation.ts";
 
 /**
  * Signals that end a process and that a status over 128 is taken for. Others are exit codes: no process dies of
@@ -33,7 +33,7 @@ const DEADLY = [
 const byStatus = new Map<number, string>(DEADLY.map((name) => [128 + constants.signals[name], name]));
 
 export interface ExitSeen {
-  /** What the launcher wrote; null where it could not. */
+  /** The text that the launcher wrote; null where it could not. */
   readonly raw_status: number | null;
   /** The launcher's shell could not exec the program. */
   readonly exec_failed: boolean;
@@ -53,7 +53,7 @@ export const decideExit = (seen: ExitSeen): RunExit => {
   if (seen.supervisor_died === true) return { ...exit, cause: "supervisor_died" };
   if (exit.signal === "SIGKILL" && exit.signal_inferred && seen.was_out_of_memory?.() === true)
     return { ...exit, cause: "out_of_memory" };
-  // What wrote its exit had ended before.
+  // A launcher that wrote its exit had ended before.
   return seen.other_boot === true && exit.reason === "unknown"
     ? { ...exit, cause: "machine_restarted" }
     : exit;

@@ -1,5 +1,5 @@
 /**
- * Who a process is: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone is never trusted:
+ * The identity of a process: pid, start time, boot and pid namespace (architecture §5, Identity). A pid alone is never trusted:
  * it is read again immediately before each signal, a zombie is dead, and a recycled pid is never signalled.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";

@@ -1,7 +1,7 @@
 /** Raw output is kept for RUNS_KEPT_MS after its incarnation's end, then its directory goes; the launch spec stays for a restart by name. */
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { RUNS_KEPT_MS } from "../../protocol/limits.ts";
+import { RUNS_KEPT_MS } from "../../base/limits.ts";
 
 /** Removes what is old and answers how many directories went. `isInUse` protects the incarnation that a worker is in. */
 export const removeOldRuns = async (

@@ -5,29 +5,21 @@
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
-import { crashPoint } from "../../protocol/crash-point.ts";
+import { crashPoint } from "../../base/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { EXEC_POLL_MS, RUN_POLL_MS, START_TIMEOUT_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import type { LaunchRequest } from "../spawner.ts";
-import { currentPlace, identityOf, readProc, readStat, signalProcess } from "./identity.ts";
-import { LAUNCHER_CMDLINE, launcherArguments, SHELL } from "./launcher.ts";
+import type { LaunchRequest, RunFinding } from "../spawner.ts";
+import { currentPlace, identityOf, readStat, signalProcess } from "./identity.ts";
+import { launcherArguments, SHELL } from "./launcher.ts";
 import { lifelineArguments } from "./lifeline.ts";
 import { litterAt } from "./litter.ts";
 import { MARKER, markerOf } from "./marker.ts";
 import { Notices } from "./notices.ts";
 import { execError, preflight } from "./preflight.ts";
+import { behind, theReaper } from "./reaper.ts";
 import { type Host, ProcessRun } from "./run.ts";
-import {
-  FILE_MODE,
-  hasExecFailed,
-  makeRunDirectory,
-  readExitStatus,
-  readIdentity,
-  runDirectory,
-  writeRunFile,
-} from "./run-directory.ts";
-import { readTail } from "./spool.ts";
+import { FILE_MODE, makeRunDirectory, runDirectory, writeRunFile } from "./run-directory.ts";
+import { agentOf, type Starting, StartTimeout } from "./starting.ts";
 import { openStdin } from "./stdin.ts";
 
 /** The agent's umask is the daemon's; the launcher's own files are 0600 whatever it is. */
@@ -43,7 +35,8 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
   const place = currentPlace();
   const limits = request.limits ?? {};
   host.cgroups.check(limits);
-  const litter = request.litter === undefined ? undefined : litterAt(request.litter, host.poller.runs);
+  const litter =
+    request.litter === undefined ? undefined : litterAt(request.litter, host.poller.runs, request.made);
   const cgroup = prepare(() => {
     makeRunDirectory(dir);
     const made = host.cgroups.make(request, limits);
@@ -58,8 +51,10 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
     crashPoint("launch-before-spawn");
     const launcher = await spawnLauncher(host, request, { dir, cgroup }, notices);
     crashPoint("launch-before-pid");
-    const agent = await agentOf(request, dir, notices, launcher);
     const id = { worker_id, incarnation };
+    const marker = markerOf(host.storeId, worker_id, incarnation);
+    const tell = (finding: RunFinding): void => host.onFinding(id, finding);
+    const agent = await started(host, request, { dir, notices, launcher, marker, tell });
     return new ProcessRun(host, {
       ...id,
       dir,
@@ -68,7 +63,9 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
       stdin,
       stdin_start: stdin_bytes,
       notices,
+      hasStarted: true,
       cgroup,
+      keeps_orphans: theReaper() !== undefined,
       isMonitor: request.isMonitor,
       litter,
     });
@@ -126,20 +123,20 @@ const spawnLauncher = async (
       return { stdin: asOption(input), stdout: asOption(stdout), stderr: asOption(stderr) };
     });
     const lifeline = lifelineArguments(host.lifeline, request.lifeline);
-    const subprocess = execa(
-      SHELL,
-      launcherArguments(dir, request.stdin.kind, UMASK, request.argv, { cgroup, lifeline }),
-      {
-        cwd: request.cwd,
-        env,
-        extendEnv: false,
-        ...stdio,
-        detached: true,
-        buffer: false,
-        cleanup: false,
-        reject: false,
-      },
-    );
+    const reaper = theReaper();
+    const beside = { cgroup, lifeline, perl: reaper?.perl };
+    const script = launcherArguments(dir, request.stdin.kind, UMASK, request.argv, beside);
+    const command = behind(reaper, SHELL, script, env);
+    const subprocess = execa(command.program, command.args, {
+      cwd: request.cwd,
+      env: command.env,
+      extendEnv: false,
+      ...stdio,
+      detached: true,
+      buffer: false,
+      cleanup: false,
+      reject: false,
+    });
     const child = subprocess.nodeChildProcess;
     const { pid } = child;
     if (pid === undefined) throw spawnError(request, await subprocess);
@@ -170,72 +167,16 @@ const spawnError = (
   return execError(request, `: ${result.originalMessage ?? "unknown reason"}`);
 };
 
-/** Resolves once the agent's own program runs, or has run. */
-const agentOf = (
-  request: LaunchRequest,
-  dir: string,
-  notices: Notices,
-  launcher: ProcessIdentity,
-): Promise<ProcessIdentity> =>
-  new Promise((resolve, reject) => {
-    const deadline = performance.now() + START_TIMEOUT_MS;
-    let timer: NodeJS.Timeout | undefined;
-    const look = (): void => {
-      clearTimeout(timer);
-      const start = lookAtStart(dir, notices);
-      if (start.kind === "started") resolve(start.agent);
-      else if (start.kind === "failed") reject(execError(request, shellSaid(dir)));
-      else if (performance.now() > deadline) {
-        for (const late of [start.agent, launcher]) if (late !== undefined) signalProcess(late, "SIGKILL");
-        reject(
-          new HoldfastError(
-            "EXEC_FAILED",
-            `${request.argv[0]} was not started within ${START_TIMEOUT_MS / 1000} s.`,
-          ),
-        );
-      } else timer = setTimeout(look, start.agent === undefined ? RUN_POLL_MS : EXEC_POLL_MS);
-    };
-    notices.listener = (notice) => {
-      if (notice !== "stdout" && notice !== "stderr") look();
-    };
-    look();
-  });
-
-const shellSaid = (dir: string): string => {
+/** A run that does not start in time is ended with all that it has made meanwhile. */
+const started = async (host: Host, request: LaunchRequest, starting: Starting): Promise<ProcessIdentity> => {
   try {
-    return readTail(join(dir, "stderr"), 256);
-  } catch {
-    return "";
+    return await agentOf(request.argv[0], starting, (said) => execError(request, said));
+  } catch (cause) {
+    if (cause instanceof StartTimeout) {
+      const { marker, launcher, dir } = starting;
+      await host.sweeper.sweep({ marker, launcher, recorded: new Map(), dir });
+      signalProcess(launcher, "SIGKILL");
+    }
+    throw cause;
   }
-};
-
-type Start =
-  | { readonly kind: "started"; readonly agent: ProcessIdentity }
-  | { readonly kind: "failed" }
-  | { readonly kind: "waiting"; readonly agent: ProcessIdentity | undefined };
-
-/** Out of descriptors nothing can be seen: that is no answer, and it is asked again. */
-const lookAtStart = (dir: string, notices: Notices): Start => {
-  try {
-    return startOf(dir, notices);
-  } catch {
-    return { kind: "waiting", agent: undefined };
-  }
-};
-
-/** The agent's process begins as a copy of the launcher; that its command line is another one shows that exec succeeded. */
-const startOf = (dir: string, notices: Notices): Start => {
-  const hasEnded = readExitStatus(dir) !== undefined || !notices.launcherRuns;
-  // Told only once the launcher is gone too: after a failed start nothing runs, and nothing is written any more.
-  if (hasExecFailed(dir))
-    return notices.launcherRuns ? { kind: "waiting", agent: undefined } : { kind: "failed" };
-  const agent = readIdentity(dir, "pid", currentPlace());
-  if (agent === undefined) return hasEnded ? { kind: "failed" } : { kind: "waiting", agent };
-  if (hasEnded) return { kind: "started", agent };
-  const cmdline = readProc(`/proc/${agent.pid}/cmdline`);
-  const runs =
-    typeof cmdline !== "string" &&
-    cmdline.length > 0 &&
-    !cmdline.subarray(0, LAUNCHER_CMDLINE.length).equals(LAUNCHER_CMDLINE);
-  return runs ? { kind: "started", agent } : { kind: "waiting", agent };
 };

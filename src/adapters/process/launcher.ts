@@ -7,15 +7,18 @@
  * noclobber, which is O_EXCL, so that exactly one of the launcher and a reconcile wins it.
  */
 import type { StdinPlan } from "../adapter.ts";
+import { readProc } from "./identity.ts";
 import { type LifelineArguments, NO_LIFELINE } from "./lifeline.ts";
+import { MARKER } from "./marker.ts";
+import { LINGER } from "./reaper.ts";
 import { SUPERVISOR_DIED } from "./run-directory.ts";
 
-/** What the shell is: every POSIX system has it here. */
+/** The path of the shell: every POSIX system has it here. */
 export const SHELL = "/bin/sh";
 
 /**
  * $1 the run directory, $2 the stdin plan's kind, $3 the agent's umask, $4 the run's cgroup (empty: none), $5 to $8 the lifeline's script (empty: none) and what
- * it is told, then the agent's argv.
+ * it is told, $9 the perl that has made it a sub-reaper (empty: none), then the agent's argv.
  *
  * - The traps keep the launcher alive through signals to the group; a subshell starts with default actions.
  * - `claimed`, `pid` and `pump` each hold "PID START_TIME" of the process that wrote them, read from its own
@@ -24,12 +27,16 @@ export const SHELL = "/bin/sh";
  * - The EXIT trap of the subshell runs only when exec failed (bash needs execfail for it).
  * - A lifeline that is at work goes on after the agent's end: what else the run has is its to end.
  * - Its helpers are dead before the exit is there, so that no sweep finds one dying. The status is written before they are waited for.
+ * - Descriptors that somebody has left open are closed: all of them by the perl before it, those that a shell can name here.
+ * - If the agent has left children (the kernel lists a sub-reaper's with its own), it becomes a perl that stays until they are gone.
+ *   Nothing that the agent's environment has for perl gets there.
  * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
 _hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_cgroup=$4
-_hf_lifeline=$5 _hf_fifo=$6 _hf_renew=$7 _hf_grace=$8 _hf_pump= _hf_helper=
-shift 8
+_hf_lifeline=$5 _hf_fifo=$6 _hf_renew=$7 _hf_grace=$8 _hf_perl=$9 _hf_pump= _hf_helper=
+shift 9
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 trap : HUP INT QUIT ALRM TERM USR1 USR2
 exec 3>&2 2>/dev/null
 umask 077
@@ -73,6 +80,9 @@ printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || wait "$_hf_helper"
 PATH=/usr/bin:/bin LC_ALL=C
 export LC_ALL
+_hf_left=
+[ -z "$_hf_perl" ] || read -r _hf_left <"/proc/self/task/$$/children"
+[ -z "$_hf_left" ] || exec env -i "${MARKER}=$${MARKER}" LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit"
 exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
 `;
 
@@ -88,14 +98,31 @@ export const GROUP_SIGNALS: ReadonlySet<string> = new Set([
   "SIGCONT",
 ]);
 
+interface Beside {
+  readonly cgroup?: string | undefined;
+  readonly lifeline?: LifelineArguments;
+  readonly perl?: string | undefined;
+}
+
+/** Place of `perl` in a launcher's command line. */
+const PERL_AT = ["sh", "-c", "script", "name", "dir", "stdin", "umask", "cgroup"].length + NO_LIFELINE.length;
+
 /** Arguments of SHELL for one run. `umask` is octal. */
 export const launcherArguments = (
   dir: string,
   stdin: StdinPlan["kind"],
   umask: string,
   argv: readonly string[],
-  { cgroup = "", lifeline = NO_LIFELINE }: { cgroup?: string | undefined; lifeline?: LifelineArguments } = {},
-): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, cgroup, ...lifeline, ...argv];
+  { cgroup = "", lifeline = NO_LIFELINE, perl = "" }: Beside = {},
+): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, cgroup, ...lifeline, perl, ...argv];
+
+/** The launcher's own command line says it, which nobody else can write: its perl is there, or it has become that perl. */
+export const isSubReaper = ({ pid }: { readonly pid: number }): boolean => {
+  const cmdline = readProc(`/proc/${pid}/cmdline`);
+  if (typeof cmdline === "string") return false;
+  const words = cmdline.toString("latin1").split("\0");
+  return words.includes(LINGER) || (words[2] === LAUNCHER_SCRIPT && words[PERL_AT] !== "");
+};
 
 /** How /proc/PID/cmdline of a launcher starts, and of its agent's process as long as it has not called exec. */
 export const LAUNCHER_CMDLINE = Buffer.from(`${SHELL}\0-c\0${LAUNCHER_SCRIPT.slice(0, 64)}`);

@@ -5,20 +5,12 @@
  */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { crashPoint } from "../../protocol/crash-point.ts";
-import { LIFELINE_RENEW_MS } from "../../protocol/limits.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { LIFELINE_RENEW_MS } from "../../base/limits.ts";
+import { statRegular } from "../../store/regular-file.ts";
+import { replaceFile } from "../../store/replace-file.ts";
 import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
 
 /**
@@ -28,6 +20,7 @@ import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
  * - Opening a FIFO for reading waits for a writer: it is opened both ways first, so that a daemon that is dead already is EOF.
  * - Between two daemons `read` ends at once and while one holds the FIFO it waits, so the file beside it, which each daemon
  *   writes before it holds the FIFO, tells whether there was another one meanwhile: the seconds are then counted anew.
+ * - A disk that is full ends a shell at the redirection of a special builtin (`:`), and not at one of `true` or `echo`.
  * - The group is ours as long as this helper is in it. The marker is asked for again right before each KILL: what has the
  *   pid by then may be somebody else. The launcher is spared: it has the exit to write.
  */
@@ -49,7 +42,7 @@ while read -r _ <&4 || :; do
     _hf_held=$_hf_now _hf_gone=0
   fi
 done
-: >"$_hf_dir/${SUPERVISOR_DIED}"
+true >"$_hf_dir/${SUPERVISOR_DIED}"
 echo SIGTERM >>"$_hf_dir/signals"
 kill -s TERM -- "-$_hf_launcher"
 kill -s CONT -- "-$_hf_launcher"
@@ -75,7 +68,7 @@ done
 
 const seconds = (ms: number): string => String(Math.ceil(ms / 1_000));
 
-/** What the launcher is told of it. */
+/** The words for the launcher about it. */
 export type LifelineArguments = readonly [script: string, fifo: string, renew: string, grace: string];
 /** The run lives on. */
 export const NO_LIFELINE: LifelineArguments = ["", "", "", ""];
@@ -116,10 +109,16 @@ export class Lifeline {
       execFileSync("mkfifo", ["-m", FILE_MODE.toString(8), this.path]);
     }
     const holder = `${this.path}.holder`;
-    writeFileSync(`${holder}.tmp`, `${randomUUID()}\n`, { mode: FILE_MODE });
-    renameSync(`${holder}.tmp`, holder);
+    // An agent may have put a directory under the one name, or a FIFO under the other.
+    if (statRegular(holder) === undefined) rmSync(holder, { recursive: true, force: true });
+    rmSync(`${holder}.new`, { recursive: true, force: true });
+    replaceFile(
+      holder,
+      `${randomUUID()}
+`,
+    );
     crashPoint("lifeline-before-hold");
-    this.#held.push(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK));
+    this.#held.push(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW));
   }
 
   close(): void {

@@ -15,15 +15,19 @@ export interface Litter {
   readonly owned: readonly string[];
 }
 
-/** What lies there already as the litter of a run that still works is nobody's. */
+/** A directory that lies there already as the litter of a run that still works is nobody's. */
 export const litterAt = (
   paths: readonly string[],
   others: Iterable<{ readonly litter?: Litter | undefined }>,
+  made: readonly string[] = [],
 ): Litter => {
   const littered = new Set(
     [...others].flatMap(({ litter }) => litter?.paths.filter((path) => !litter.owned.includes(path)) ?? []),
   );
-  return { paths, owned: paths.filter((path) => existsSync(path) && !littered.has(path)) };
+  return {
+    paths,
+    owned: paths.filter((path) => existsSync(path) && !littered.has(path) && !made.includes(path)),
+  };
 };
 
 /** Never rejects: what cannot be looked at, or may not be removed, stays. */

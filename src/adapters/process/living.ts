@@ -1,22 +1,45 @@
 /** Which runs of a store have living processes, as the markers in the process table say, whoever remembers them. */
-import type { LivingRun } from "../spawner.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { LivingRun, RunId } from "../spawner.ts";
 import { listPids } from "./identity.ts";
 import { eachEnvironment, markerIn } from "./marker.ts";
 
-/** Of another store: nobody here. */
-const runOf = (marker: string, storeId: string): Omit<LivingRun, "pids"> | undefined => {
-  const [store, worker_id, number, ...rest] = marker.split("/");
-  const incarnation = Number(number);
-  const isOurs = store === storeId && rest.length === 0 && Number.isSafeInteger(incarnation);
-  return isOurs && worker_id !== undefined && worker_id !== "" ? { worker_id, incarnation } : undefined;
+/** A run of another store is nobody here. */
+export const runOf = (marker: string, storeId: string): RunId | undefined => {
+  const run = runIn(marker);
+  return run?.store === storeId ? { worker_id: run.worker_id, incarnation: run.incarnation } : undefined;
 };
 
-export const livingRuns = async (storeId: string): Promise<readonly LivingRun[]> => {
+const runIn = (marker: string): (RunId & { readonly store: string }) | undefined => {
+  const [store, worker_id, number, ...rest] = marker.split("/");
+  const incarnation = Number(number);
+  const isWhole = store !== undefined && rest.length === 0 && Number.isSafeInteger(incarnation);
+  return isWhole && worker_id !== undefined && worker_id !== ""
+    ? { store, worker_id, incarnation }
+    : undefined;
+};
+
+export const livingRuns = (storeId: string): Promise<readonly LivingRun[]> =>
+  livingBy((marker) => runOf(marker, storeId));
+
+/** Whatever store their markers name: of those that have a directory here. */
+export const livingUnder = async (runsDir: string): Promise<readonly LivingRun[]> =>
+  livingBy((marker) => {
+    const run = runIn(marker);
+    const isHere =
+      run !== undefined &&
+      /^\w+$/.test(run.worker_id) &&
+      existsSync(join(runsDir, run.worker_id, String(run.incarnation)));
+    return isHere ? { worker_id: run.worker_id, incarnation: run.incarnation } : undefined;
+  });
+
+const livingBy = async (of: (marker: string) => RunId | undefined): Promise<readonly LivingRun[]> => {
   const found = new Map<string, LivingRun & { readonly pids: number[] }>();
   await eachEnvironment(listPids(), (pid, block) => {
-    // Of a zombie it is empty.
+    // It is empty for a zombie.
     const marker = typeof block === "string" ? undefined : markerIn(block);
-    const run = marker === undefined ? undefined : runOf(marker, storeId);
+    const run = marker === undefined ? undefined : of(marker);
     if (marker === undefined || run === undefined) return;
     const known = found.get(marker) ?? { ...run, pids: [] };
     found.set(marker, known);

@@ -1,6 +1,6 @@
-/** What the machine says of itself: time since boot and free memory, from /proc. Undefined where there is none. */
+/** Facts of the machine: time since boot and free memory, from /proc. Undefined where there is none. */
 import { readFileSync, statfsSync } from "node:fs";
-import { MEMORY_READ_MS } from "../../protocol/limits.ts";
+import { MEMORY_READ_MS } from "../../base/limits.ts";
 
 export interface Machine {
   /** Milliseconds since boot, sleep included. */

@@ -1,7 +1,7 @@
 /** The marker that each process of a run carries in its environment, and how the environments of other processes are read. */
 import { readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EXEC_LOOKS_MAX, EXEC_WAIT_MS } from "../../protocol/limits.ts";
+import { EXEC_LOOKS_MAX, EXEC_WAIT_MS } from "../../base/limits.ts";
 import { readProc } from "./identity.ts";
 import { inSlices } from "./process-table.ts";
 
@@ -23,7 +23,7 @@ export const markerIn = (block: Buffer): string | undefined => {
 /** As large as an environment that we make may be; a larger one is read as far as this. */
 const shared = Buffer.allocUnsafeSlow(1024 * 1024);
 
-/** Of a process in the middle of an exec: what it carries shows in a moment. */
+/** In the middle of an exec the marker of a process shows in a moment. */
 export const IN_EXEC = "in exec";
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What tells that a run may have changed: file events of its directory (one watch serves stdout, stderr, pid and exit),
+ * Signs that a run may have changed: file events of its directory (one watch serves stdout, stderr, pid and exit),
  * and the end of a launcher that is our child.
  */
 import type { ChildProcess } from "node:child_process";

@@ -1,17 +1,21 @@
 /**
- * Finds a recorded incarnation again after a restart of the daemon: its directory says who it was, the process table
- * whether it lives (architecture §5, Boot). The claim decides between this and a launcher that has not run yet.
+ * Finds a recorded incarnation again after a restart of the daemon: the log says who it was, the process table whether it
+ * lives (architecture §5, Boot). If the last daemon died before it recorded the processes, the run directory names them,
+ * and the process table must agree. The claim decides between this and a launcher that has not run yet.
  */
-import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EXEC_POLL_MS, START_TIMEOUT_MS } from "../../protocol/limits.ts";
+import { EXEC_POLL_MS, START_TIMEOUT_MS } from "../../base/limits.ts";
+import type { RecordedProcesses } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import type { Observed, RunId } from "../spawner.ts";
+import type { Observed, ObserveRequest, RunFinding } from "../spawner.ts";
 import { identityOf, isAlive, NO_PROCESS, type Place } from "./identity.ts";
+import { isSubReaper } from "./launcher.ts";
+import { markerOf } from "./marker.ts";
 import { Notices } from "./notices.ts";
 import { type Host, ProcessRun } from "./run.ts";
 import {
   claim,
+  hasRunDirectory,
   isClaimedByReconcile,
   readExitStatus,
   readIdentity,
@@ -19,16 +23,25 @@ import {
   runDirectory,
 } from "./run-directory.ts";
 import { isEofAsked, stdinBytes } from "./stdin.ts";
+import { agentBelow, isOfRun } from "./vouching.ts";
 
 /** Without a readable run.json (power loss) the boot is not known: its pids are nobody's here. */
 const UNKNOWN_PLACE: Place = { boot_id: "", pid_ns: "" };
 
-export const observe = async (host: Host, id: RunId): Promise<Observed> => {
+export const observe = async (
+  host: Host,
+  { processes: recorded, ...asked }: ObserveRequest,
+): Promise<Observed> => {
+  const id = { worker_id: asked.worker_id, incarnation: asked.incarnation };
   const dir = runDirectory(host.runsDir, id);
-  if (!existsSync(dir) || claim(dir) || isClaimedByReconcile(dir)) return { kind: "never_started" };
+  if (!wasStarted(dir, recorded)) return { kind: "never_started" };
   const file = readRunFile(dir);
-  const place: Place = file ?? UNKNOWN_PLACE;
-  const { launcher, agent } = await processesOf(dir, place);
+  const tell = (finding: RunFinding): void => host.onFinding(id, finding);
+  const marker = markerOf(host.storeId, id.worker_id, id.incarnation);
+  const { launcher, agent } =
+    recorded === undefined
+      ? await vouched(await namedIn(dir, file ?? UNKNOWN_PLACE), marker, tell)
+      : recorded;
   const lives = isAlive(launcher) || isAlive(agent);
   // After the look at the processes: an exit written since then is seen.
   const hasExit = readExitStatus(dir) !== undefined;
@@ -43,23 +56,29 @@ export const observe = async (host: Host, id: RunId): Promise<Observed> => {
     stdin,
     stdin_start,
     notices: new Notices(dir, host.watchFiles),
-    cgroup: file?.cgroup,
+    hasStarted: recorded !== undefined,
+    cgroup: file?.cgroup !== undefined && host.cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined,
+    keeps_orphans: isSubReaper(launcher),
     isMonitor: file?.is_monitor,
     litter: file?.litter,
   });
-  if (hasExit) return { kind: "finished", exit: await run.exited, run };
+  run.lookAtFiles();
+  if (hasExit && !isAlive(agent)) return { kind: "finished", exit: await run.exited, run };
   if (!lives) return { kind: "lost", run };
   if (stdin === "open" && isEofAsked(dir)) void run.closeStdin().catch(() => undefined);
   return { kind: "running", run };
 };
 
+/** A process that the log names was started, whatever has become of its directory. */
+const wasStarted = (dir: string, recorded: RecordedProcesses | undefined): boolean => {
+  if (recorded !== undefined && (isAlive(recorded.agent) || isAlive(recorded.launcher))) return true;
+  return hasRunDirectory(dir) && !claim(dir) && !isClaimedByReconcile(dir);
+};
+
 const nobody = (place: Place): ProcessIdentity => identityOf(NO_PROCESS, "", place);
 
 /** A launcher that has just claimed its run tells both pids within milliseconds; a dead one never will. */
-const processesOf = async (
-  dir: string,
-  place: Place,
-): Promise<{ launcher: ProcessIdentity; agent: ProcessIdentity }> => {
+const namedIn = async (dir: string, place: Place): Promise<RecordedProcesses> => {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const launcher = readIdentity(dir, "claimed", place) ?? nobody(place);
@@ -68,4 +87,24 @@ const processesOf = async (
       return { launcher, agent };
     await sleep(EXEC_POLL_MS);
   }
+};
+
+/** A living process that is not of the run is nobody; then the agent is what the launcher has made. */
+const vouched = async (
+  named: RecordedProcesses,
+  marker: string,
+  tell: (finding: RunFinding) => void,
+): Promise<RecordedProcesses> => {
+  const refused = (file: string, { pid }: ProcessIdentity): void =>
+    tell({ file, what: "forged", detail: `it names pid ${pid}, which is not of this run` });
+  let { launcher, agent } = named;
+  if (isAlive(launcher) && !(await isOfRun(launcher, nobody(launcher), marker))) {
+    refused("claimed", launcher);
+    launcher = nobody(launcher);
+  }
+  if (isAlive(agent) && !(await isOfRun(agent, launcher, marker))) {
+    refused("pid", agent);
+    agent = (await agentBelow(launcher)) ?? nobody(agent);
+  }
+  return { launcher, agent };
 };

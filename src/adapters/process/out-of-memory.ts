@@ -4,7 +4,7 @@
  * It stays inferred.
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { KERNEL_LOG_MAX_RECORDS } from "../../protocol/limits.ts";
+import { KERNEL_LOG_MAX_RECORDS } from "../../base/limits.ts";
 import { readProc } from "./identity.ts";
 
 export interface MemoryEvidence {

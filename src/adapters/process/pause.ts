@@ -3,8 +3,8 @@
  * the launcher, which has an exit to write, nor to the pump of an open stdin, which ends with it (architecture §5, Bounds).
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { crashPoint } from "../../protocol/crash-point.ts";
-import { PAUSE_PASSES_MAX } from "../../protocol/limits.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { PAUSE_PASSES_MAX } from "../../base/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, signalProcess } from "./identity.ts";
 import type { Kinship } from "./process-table.ts";
@@ -45,8 +45,8 @@ export const stopMembers = async (
 };
 
 /**
- * Of one that was told to stop and cannot yet. After a vfork it waits for its child's exec, before which that was stopped:
- * the child goes on up to there, and is stopped in the next pass. Who waits for a disk stops when that has answered.
+ * The state of one that was told to stop and cannot yet. After a vfork it waits for its child's exec, before which that was stopped:
+ * the child goes on up to there, and is stopped in the next pass. A process that waits for a disk stops when that has answered.
  */
 const wakeBorn = ({ children }: Kinship, parent: number): boolean => {
   const stopped = (children.get(parent) ?? []).filter(({ state }) => state === "T");

@@ -12,8 +12,8 @@ import {
   SNAPSHOT_PERIOD_MAX_MS,
   SNAPSHOT_PERIOD_MS,
   SNAPSHOT_READS_PER_S,
-} from "../../protocol/limits.ts";
-import { isOfTheSystem } from "../../protocol/system-errors.ts";
+} from "../../base/limits.ts";
+import { isOfTheSystem } from "../../base/system-errors.ts";
 import type { Litter } from "./litter.ts";
 import type { Recorder } from "./snapshots.ts";
 

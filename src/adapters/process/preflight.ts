@@ -1,10 +1,10 @@
 /**
- * What can be known to fail before a process is made, as typed errors that name the next step (promises R19). The
+ * Failures that can be known before a process is made, as typed errors that name the next step (promises R19). The
  * launcher's exec can still fail afterwards; `execError` names that by looking again.
  */
 import { isAbsolute } from "node:path";
+import { ARG_MAX_BYTES, ARGV_MAX_BYTES, SHEBANG_MAX_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { ARG_MAX_BYTES, ARGV_MAX_BYTES, SHEBANG_MAX_BYTES } from "../../protocol/limits.ts";
 import type { LaunchRequest } from "../spawner.ts";
 import { readProc as readHead } from "./identity.ts";
 import { checkCwd, findProgram, look } from "./programs.ts";

@@ -4,9 +4,8 @@
  * (architecture §5, Stop ladder).
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { DAEMON_VARIABLE } from "../../protocol/environment.ts";
-import { SCAN_SLICE_MS } from "../../protocol/limits.ts";
-import { isDeadState, listPids, type ProcessStat, readProc, readStat } from "./identity.ts";
+import { SCAN_SLICE_MS } from "../../base/limits.ts";
+import { isDeadState, listPids, type ProcessStat, readStat } from "./identity.ts";
 
 export type ProcessTable = ReadonlyMap<number, ProcessStat>;
 
@@ -46,19 +45,14 @@ export const kinshipOf = (table: ProcessTable): Kinship => ({
   sessions: Map.groupBy(table.values(), (stat) => stat.session),
 });
 
-const DAEMON_MARK = `${DAEMON_VARIABLE}=`;
-
 /**
- * A daemon that an agent's `agent spawn` started is a child of that client while the client lives: neither it nor what
- * it launches belongs to the agent. It leads a session, and its environment begins with the mark (daemon/start.ts).
+ * An agent may have started the daemon that looks here, after a crash of the one before: neither it nor what it launches belongs to that
+ * agent. Nobody else is left out: what a process says of itself, anybody can say.
  */
-const isDaemon = ({ pid, session }: ProcessStat): boolean => {
-  const environ = pid === session ? readProc(`/proc/${pid}/environ`) : "";
-  return typeof environ !== "string" && environ.toString("latin1", 0, DAEMON_MARK.length) === DAEMON_MARK;
-};
+const isThisDaemon = ({ pid }: ProcessStat): boolean => pid === process.pid;
 
 /**
- * The living ones of `known` and all that descends from them, or shares the session that `leader` began, up to daemons.
+ * The living ones of `known` and all that descends from them, or shares the session that `leader` began, up to this daemon.
  * A process that the table shows with another start time leads to nothing, and a session is trusted only as long as a
  * known process is in it: its number cannot be given away before.
  */
@@ -66,7 +60,7 @@ export const descendantsOf = (
   { table, children, sessions }: Kinship,
   leader: number,
   known: Recorded,
-  isApart: (stat: ProcessStat) => boolean = isDaemon,
+  isApart: (stat: ProcessStat) => boolean = isThisDaemon,
 ): Map<number, string> => {
   const found = new Map<number, string>();
   const queue: ProcessStat[] = [];
@@ -86,7 +80,7 @@ export const descendantsOf = (
   return found;
 };
 
-/** Who of a group is there now; nobody where no known process vouches that the group is still this one. */
+/** Current members of a process group; nobody unless a known process vouches that the group is still this one. */
 export const groupMembers = (table: ProcessTable, pgid: number, known: Recorded): ProcessStat[] => {
   const members = [...table.values()].filter((stat) => stat.pgrp === pgid);
   const isOurs = members.some(({ pid, start_time }) => known.get(pid) === start_time);

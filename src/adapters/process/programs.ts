@@ -1,9 +1,9 @@
-/** Where a program lies and a run would begin: looked at by the daemon before each start, and by the client before it asks for one. */
+/** The path of a program and the directory of a run: looked at by the daemon before each start, and by the client before it asks for one. */
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 
-/** Where programs are looked for without a PATH; a child whose client sent none is given this one. */
+/** Directories in which programs are looked for without a PATH; a child whose client sent none is given this one. */
 export const PATH_DEFAULT = "/usr/local/bin:/usr/bin:/bin";
 
 export interface ProgramRequest {

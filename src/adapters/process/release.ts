@@ -3,13 +3,13 @@
  * Bounds). Node cannot do that, so the program `fallocate` of util-linux does: one at a time, whoever asks. A machine without
  * it, or a file system without holes, keeps what it has; the operator is told once.
  *
- * What is released is noted beside the spool first: who reads a spool raw afterwards can tell a hole from what was written.
+ * A release is noted beside the spool first: who reads a spool raw afterwards can tell a hole from what was written.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
-import { crashPoint } from "../../protocol/crash-point.ts";
-import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../protocol/limits.ts";
+import { closeSync, constants, rmSync, writeSync } from "node:fs";
+import { crashPoint } from "../../base/crash-point.ts";
+import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../base/limits.ts";
+import { openRegular, readRegular, statRegular } from "../../store/regular-file.ts";
 import { FILE_MODE } from "./run-directory.ts";
 
 /** `uncertain`: it ended in the middle, and a part of the hole may be there. */
@@ -18,16 +18,22 @@ type Punched = "released" | "unsupported" | "refused" | "uncertain";
 /** As fallocate, its C library, or a smaller fallocate says it. */
 const UNSUPPORTED = /not supported|unrecognized|invalid option|unknown option|usage:/i;
 
-/** What the kernel may say with a part of the hole made. */
+/** Errors that the kernel may give with a part of the hole made. */
 const MIDWAY = /input\/output error|interrupted/i;
 
-const punch = (path: string, from: number, length: number): Promise<Punched> =>
+/** By our own descriptor: under the spool's name the agent may have put a link to a file that is not its own. */
+const punch = (path: string, from: number, length: number): Promise<Punched> => {
+  const fd = openRegular(path, constants.O_RDWR);
+  return punchOpen(fd, from, length).finally(() => closeSync(fd));
+};
+
+const punchOpen = (fd: number, from: number, length: number): Promise<Punched> =>
   new Promise((resolve) => {
     execFile(
       "fallocate",
-      ["-p", "-o", String(from), "-l", String(length), path],
+      ["-p", "-o", String(from), "-l", String(length), `/proc/${process.pid}/fd/${fd}`],
       {
-        cwd: dirname(path),
+        cwd: "/",
         env: { PATH: process.env.PATH, LC_ALL: "C" },
         timeout: RELEASE_MAX_MS,
         killSignal: "SIGKILL",
@@ -44,7 +50,7 @@ const noteOf = (spool: string): string => `${spool}.released`;
 
 /** In place and always as long: on a full disk it needs no space, and no reader finds half a number. */
 const note = (spool: string, below: number): void => {
-  const fd = openSync(noteOf(spool), constants.O_RDWR | constants.O_CREAT, FILE_MODE);
+  const fd = openRegular(noteOf(spool), constants.O_RDWR | constants.O_CREAT, FILE_MODE);
   try {
     writeSync(fd, `${String(below).padStart(20)}\n`, 0);
   } finally {
@@ -61,7 +67,7 @@ const takeBack = (spool: string, from: number): void => {
 /** Below this a spool holds nothing any more. Asked after a read, it tells whether what was read can be believed. */
 export const releasedBelow = (spool: string): number => {
   try {
-    return Number(readFileSync(noteOf(spool), "latin1")) || 0;
+    return Number(readRegular(noteOf(spool))?.toString("latin1")) || 0;
   } catch {
     return 0;
   }
@@ -90,7 +96,7 @@ export class Releaser {
 
   /** Bytes of a spool that lie on the disk and will not go as it is read on: not ingested, or not to be released here. */
   held(spool: string, ingested: number): number {
-    const { size, blocks } = statSync(spool, { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 };
+    const { size, blocks } = statRegular(spool) ?? { size: 0, blocks: 0 };
     const onDisk = Math.min(size, blocks * 512);
     return this.#isOff ? onDisk : Math.min(onDisk, Math.max(0, size - ingested));
   }

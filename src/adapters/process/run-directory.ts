@@ -1,11 +1,13 @@
 /**
  * The files of one incarnation: `<runsDir>/<worker>/<incarnation>/`, a directory 0700 with files 0600 (architecture §8).
+ * The agent can write there, so nothing in it is believed against the log, and no open follows a link or waits (docs/security.md).
  * Every reader answers undefined where there is nothing (whole) to be read yet, and throws where it cannot look.
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, existsSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
+import { APPEND, openRegular, readRegular, statAt } from "../../store/regular-file.ts";
 import type { StdinPlan } from "../adapter.ts";
 import type { RunId } from "../spawner.ts";
 import { parseStatus } from "./exit.ts";
@@ -15,11 +17,11 @@ import type { Litter } from "./litter.ts";
 export const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** What the next daemon must know beside what the run's processes wrote themselves; written before the spawn. */
+/** Facts that the next daemon must know beside what the run's processes wrote themselves; written before the spawn. */
 export interface RunFile extends RunId, Place {
   readonly version: 1;
   readonly stdin: StdinPlan["kind"];
-  /** Of what was put into it before the launch. */
+  /** The bytes that were put into it before the launch. */
   readonly stdin_bytes: number;
   /** The run's own cgroup, where it has one. */
   readonly cgroup?: string;
@@ -46,15 +48,23 @@ export const makeRunDirectory = (dir: string): void => {
   }
 };
 
-/** Most looks find nothing; asking first is cheaper than an exception. Throws where a file that is there cannot be read. */
-const text = (path: string): string | undefined => {
-  if (!existsSync(path)) return undefined;
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw cause;
-  }
+const text = (path: string): string | undefined => readRegular(path)?.toString("utf8");
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "string");
+
+/** A file that an agent has made of it is no run file. */
+const isRunFile = (value: unknown): value is RunFile => {
+  if (typeof value !== "object" || value === null) return false;
+  const { boot_id, pid_ns, stdin, stdin_bytes, cgroup, litter } = value as Partial<RunFile>;
+  return (
+    typeof boot_id === "string" &&
+    typeof pid_ns === "string" &&
+    ["empty", "text", "open"].includes(stdin ?? "") &&
+    ["number", "undefined"].includes(typeof stdin_bytes) &&
+    ["string", "undefined"].includes(typeof cgroup) &&
+    (litter === undefined || (litter !== null && isTextList(litter.paths) && isTextList(litter.owned)))
+  );
 };
 
 export const writeRunFile = (dir: string, run: RunFile): void =>
@@ -63,14 +73,17 @@ export const writeRunFile = (dir: string, run: RunFile): void =>
 export const readRunFile = (dir: string): RunFile | undefined => {
   const written = text(join(dir, "run.json")) ?? "";
   try {
-    const run = JSON.parse(written) as RunFile;
-    return typeof run.boot_id === "string" && typeof run.pid_ns === "string" ? run : undefined;
+    const run: unknown = JSON.parse(written);
+    return isRunFile(run) ? run : undefined;
   } catch {
     return undefined;
   }
 };
 
-/** `claimed` is of the launcher, `pid` of the agent, `pump` of the helper that feeds an open stdin. */
+/**
+ * `claimed` is of the launcher, `pid` of the agent, `pump` of the helper that feeds an open stdin. It is what the file says: the
+ * caller asks the log or the process table whether it is true (vouching.ts).
+ */
 export const readIdentity = (
   dir: string,
   file: "claimed" | "pid" | "pump",
@@ -112,7 +125,12 @@ export const hasExecFailed = (dir: string): boolean => existsSync(join(dir, "exe
 /** Signals that we sent stay known over a restart of the daemon. */
 export const noteSignal = (dir: string, signal: string): void => {
   try {
-    appendFileSync(join(dir, "signals"), `${signal}\n`, { mode: FILE_MODE });
+    const fd = openRegular(join(dir, "signals"), APPEND, FILE_MODE);
+    try {
+      writeSync(fd, `${signal}\n`);
+    } finally {
+      closeSync(fd);
+    }
   } catch {
     // Nowhere to write: the signal is then told as inferred, which is true too.
   }
@@ -120,3 +138,59 @@ export const noteSignal = (dir: string, signal: string): void => {
 
 export const readSignals = (dir: string): readonly string[] =>
   (text(join(dir, "signals")) ?? "").split("\n").filter(Boolean);
+
+/** Every name that the runtime uses in a run directory, and what lies there in a run that nobody has tampered with. */
+const NAMES: Readonly<Record<string, "file" | "fifo">> = {
+  "run.json": "file",
+  claimed: "file",
+  pid: "file",
+  pump: "file",
+  exit: "file",
+  "exit.tmp": "file",
+  exec_failed: "file",
+  [SUPERVISOR_DIED]: "file",
+  signals: "file",
+  stdin: "file",
+  "stdin.eof": "file",
+  "stdin.fifo": "fifo",
+  stdout: "file",
+  "stdout.released": "file",
+  stderr: "file",
+  "stderr.released": "file",
+};
+
+export interface Misplaced {
+  readonly file: string;
+  /** The thing that lies under its name. */
+  readonly found: "link" | "fifo" | "directory" | "socket" | "device" | "file";
+}
+
+/**
+ * Things that lie in a run directory under a name of ours, or in its own place or its worker's, and is something else. Each look costs the
+ * same, whatever else is in it.
+ */
+export const misplacedIn = (dir: string): readonly Misplaced[] => {
+  const worker = `runs/${basename(dirname(dir))}`;
+  const look = (path: string, file: string, expected: Misplaced["found"]): readonly Misplaced[] => {
+    const found = typeAt(path);
+    return found === undefined || found === expected ? [] : [{ file, found }];
+  };
+  return [
+    ...look(dirname(dir), worker, "directory"),
+    ...look(dir, `${worker}/${basename(dir)}`, "directory"),
+    ...Object.entries(NAMES).flatMap(([file, expected]) => look(join(dir, file), file, expected)),
+  ];
+};
+
+/** Whether there is one at all: the agent may have moved it away, and put something else in its place. */
+export const hasRunDirectory = (dir: string): boolean => typeAt(dir) === "directory";
+
+const typeAt = (path: string): Misplaced["found"] | undefined => {
+  const stats = statAt(path);
+  if (stats === undefined) return undefined;
+  if (stats.isFile()) return "file";
+  if (stats.isSymbolicLink()) return "link";
+  if (stats.isFIFO()) return "fifo";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSocket() ? "socket" : "device";
+};

@@ -2,13 +2,15 @@
  * One incarnation's processes as the runtime holds them: a handle on a run directory and two identities, the same
  * whether this daemon launched them or adopted them. It holds numbers and names, no descriptor and no buffer.
  */
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LAUNCHER_END_MS, SWEEP_KILL_WAIT_MS } from "../../protocol/limits.ts";
+import { LAUNCHER_END_MS, SWEEP_KILL_WAIT_MS } from "../../base/limits.ts";
+import type { RunExit } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
+import { sizeOfRegular } from "../../store/regular-file.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
-import type { Run, RunExit } from "../spawner.ts";
+import type { Run, RunFinding, RunId } from "../spawner.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { decideExit } from "./exit.ts";
 import {
@@ -33,6 +35,7 @@ import type { Releaser } from "./release.ts";
 import {
   hasExecFailed,
   hasSupervisorDied,
+  misplacedIn,
   noteSignal,
   readExitStatus,
   readIdentity,
@@ -45,8 +48,9 @@ import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from 
 import { killMembers, signalGroup } from "./stop.ts";
 import type { Sweeper } from "./sweep.ts";
 import { variablesOf } from "./variables.ts";
+import { contradictionsIn, isPumpOf } from "./vouching.ts";
 
-/** What all runs of a spawner share. */
+/** Parts that all runs of a spawner share. */
 export interface Host {
   readonly runsDir: string;
   readonly storeId: string;
@@ -58,6 +62,8 @@ export interface Host {
   readonly memory: MemoryWatch;
   readonly cgroups: Cgroups;
   readonly watchFiles?: WatchFiles | undefined;
+  /** Told each time that a look finds it. */
+  readonly onFinding: (id: RunId, finding: RunFinding) => void;
 }
 
 export interface RunFacts {
@@ -69,14 +75,17 @@ export interface RunFacts {
   readonly stdin: StdinPlan["kind"];
   readonly stdin_start: number;
   readonly notices: Notices;
+  /** Its program is known to have been started: no file can say otherwise. */
+  readonly hasStarted: boolean;
   readonly cgroup?: string | undefined;
+  /** Its launcher is a sub-reaper. */
+  readonly keeps_orphans: boolean;
   readonly isMonitor?: boolean | undefined;
   readonly litter?: Litter | undefined;
 }
 
 const STOPPING: ReadonlySet<string> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-const realPath = (dir: string): string | undefined => {
+export const realPath = (dir: string): string | undefined => {
   try {
     return realpathSync(dir);
   } catch {
@@ -85,6 +94,12 @@ const realPath = (dir: string): string | undefined => {
 };
 
 const NOBODY: Recorded = new Map();
+
+/** By its launcher, which has looked itself: all of a group that it leads descends from it. */
+const withDescent = (report: SweepReport): SweepReport =>
+  report.method === "cgroup" || report.checked_by?.length === 0
+    ? report
+    : { ...report, checked_by: ["group", "marker", "output", "descent"] };
 
 export class ProcessRun implements Run, Polled {
   readonly worker_id: string;
@@ -98,7 +113,9 @@ export class ProcessRun implements Run, Polled {
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
   readonly #dir: string;
-  readonly #cgroup: string | undefined;
+  readonly cgroup: string | undefined;
+  readonly #keepsOrphans: boolean;
+  readonly #hasStarted: boolean;
   readonly #stdin: StdinPlan["kind"];
   readonly #host: Host;
   readonly #notices: Notices;
@@ -123,7 +140,9 @@ export class ProcessRun implements Run, Polled {
     this.isMonitor = facts.isMonitor === true;
     this.litter = facts.litter;
     this.#dir = facts.dir;
-    this.#cgroup = facts.cgroup;
+    this.cgroup = facts.cgroup;
+    this.#keepsOrphans = facts.keeps_orphans;
+    this.#hasStarted = facts.hasStarted;
     this.#stdin = facts.stdin;
     this.#host = host;
     this.#notices = facts.notices;
@@ -139,6 +158,16 @@ export class ProcessRun implements Run, Polled {
     return this.launcher.pid;
   }
 
+  owns(pid: number, start_time: string): boolean {
+    const { agent, launcher, recorded } = this;
+    const isOne = (one: ProcessIdentity) => one.pid === pid && one.start_time === start_time;
+    return recorded.get(pid) === start_time || isOne(agent) || isOne(launcher);
+  }
+
+  leads(group: number): boolean {
+    return group === this.pgid && (isAlive(this.launcher) || isAlive(this.agent));
+  }
+
   onOutput(listener: () => void): void {
     this.#listener = listener;
   }
@@ -149,7 +178,7 @@ export class ProcessRun implements Run, Polled {
 
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
     if (signal === "SIGKILL") return this.kill();
-    // What is about to be stopped would be stopped after it was told to go on.
+    // A process that is about to be stopped would be stopped after it was told to go on.
     await this.#pausing;
     const kinship = await this.#host.snapshots.refresh();
     if (this.#hasExited) return [];
@@ -161,8 +190,9 @@ export class ProcessRun implements Run, Polled {
   }
 
   pause(): Promise<readonly number[]> {
-    const pump = readIdentity(this.#dir, "pump", currentPlace());
-    return this.#afterwards(() => stopMembers(this, pump, () => this.#host.snapshots.refresh()));
+    return this.#afterwards(async () =>
+      stopMembers(this, await this.#pump(), () => this.#host.snapshots.refresh()),
+    );
   }
 
   unpause(): Promise<readonly number[]> {
@@ -185,19 +215,25 @@ export class ProcessRun implements Run, Polled {
 
   async sweep(): Promise<SweepReport> {
     if (isAlive(this.agent)) noteSignal(this.#dir, "SIGKILL");
-    const marker = markerOf(this.#host.storeId, this.worker_id, this.incarnation);
     const report = await this.#host.sweeper.sweep({
-      marker,
+      marker: this.#marker,
       launcher: this.launcher,
       recorded: this.recorded,
       dir: realPath(this.#dir),
-      cgroup: this.#cgroup,
+      cgroup: this.cgroup,
+      keeps_orphans: this.#keepsOrphans,
     });
     this.#check();
+    this.lookAtFiles();
     if (this.#hasExited) await this.#launcherEnds();
     if (this.litter !== undefined && report.survivors.length === 0)
       await removeLitter(this.#host, this, this.litter);
-    return report;
+    return this.#hasEndedAlone() ? withDescent(report) : report;
+  }
+
+  /** A sub-reaper that has ended by itself had nobody below it; one that was killed says nothing. */
+  #hasEndedAlone(): boolean {
+    return this.#keepsOrphans && !this.#notices.launcherRuns && this.#notices.launcherCode === 0;
   }
 
   stdinBytes(): number {
@@ -218,8 +254,39 @@ export class ProcessRun implements Run, Polled {
 
   async closeStdin(): Promise<void> {
     askEof(this.#dir, this.#stdin);
-    const pump = readIdentity(this.#dir, "pump", currentPlace());
+    const pump = await this.#pump();
     if (pump !== undefined) await endPump(this.#dir, pump, this.agent);
+  }
+
+  /** Undefined where there is none, or its file names somebody who is not of this run. */
+  async #pump(): Promise<ProcessIdentity | undefined> {
+    const said = readIdentity(this.#dir, "pump", currentPlace());
+    if (said === undefined || (await isPumpOf(said, this.launcher, this.#marker, this.#dir))) return said;
+    this.#tell({
+      file: "pump",
+      what: "forged",
+      detail: `it names pid ${said.pid}, which is not of this run`,
+    });
+    return undefined;
+  }
+
+  /** Tells what lies in its directory under a name of ours and is something else, or names somebody else: nothing of it is used. */
+  lookAtFiles(): void {
+    for (const { file, found } of misplacedIn(this.#dir))
+      this.#tell({ file, what: "not_a_file", detail: `a ${found} lies there` });
+    try {
+      for (const finding of contradictionsIn(this.#dir, this)) this.#tell(finding);
+    } catch {
+      // Out of descriptors: what cannot be read names nobody.
+    }
+  }
+
+  #tell(finding: RunFinding): void {
+    this.#host.onFinding(this, finding);
+  }
+
+  get #marker(): string {
+    return markerOf(this.#host.storeId, this.worker_id, this.incarnation);
   }
 
   variables(names: readonly string[]): Readonly<Record<string, string>> {
@@ -263,7 +330,7 @@ export class ProcessRun implements Run, Polled {
 
   look(): void {
     this.#check();
-    const written = sizeOf(this.spool("stdout")) + sizeOf(this.spool("stderr"));
+    const written = sizeOfRegular(this.spool("stdout")) + sizeOfRegular(this.spool("stderr"));
     if (written === this.#written) return;
     this.#written = written;
     this.#listener?.();
@@ -307,12 +374,12 @@ export class ProcessRun implements Run, Polled {
   }
 
   #memoryKills(): number | undefined {
-    return this.#cgroup === undefined ? undefined : this.#host.cgroups.memoryKills(this.#cgroup);
+    return this.cgroup === undefined ? undefined : this.#host.cgroups.memoryKills(this.cgroup);
   }
 
   /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
   #status(): number | null | undefined {
-    // Of almost every run at almost every look: nobody writes an exit while it lives.
+    // The case of almost every run at almost every look: nobody writes an exit while it lives.
     if (isAlive(this.agent)) {
       this.#dyingSince = 0;
       return undefined;
@@ -334,10 +401,10 @@ export class ProcessRun implements Run, Polled {
     if (now - this.#dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
   }
 
-  /** Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed. */
+  /** Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed. How it ended is known then. */
   async #launcherEnds(): Promise<void> {
     const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
-    while (isAlive(this.launcher)) {
+    while (isAlive(this.launcher) || this.#notices.launcherRuns) {
       if (performance.now() >= deadline) return void signalProcess(this.launcher, "SIGKILL");
       await sleep(1);
     }
@@ -346,7 +413,7 @@ export class ProcessRun implements Run, Polled {
   #settle(raw_status: number | null): void {
     const exit = decideExit({
       raw_status,
-      exec_failed: hasExecFailed(this.#dir),
+      exec_failed: !this.#hasStarted && hasExecFailed(this.#dir),
       signals_sent: readSignals(this.#dir),
       supervisor_died: hasSupervisorDied(this.#dir),
       other_boot: isOfOtherBoot(this.launcher),

@@ -1,5 +1,5 @@
 /**
- * Who descends from which run, recorded each period and before each signal: one scan of the process table serves all
+ * Descendants of all runs, recorded each period and before each signal: one scan of the process table serves all
  * runs and all that wait for one (architecture §5, Stop ladder).
  */
 import { type Kinship, kinshipOf, readTable } from "./process-table.ts";

@@ -1,6 +1,7 @@
 /** `RuntimeSpawner` with real processes of this machine (Linux: identities, descendants and the sweep read /proc). */
 import { join } from "node:path";
-import type { RuntimeSpawner } from "../spawner.ts";
+import { LINEAGE_MAX } from "../../base/limits.ts";
+import type { RunFinding, RunId, RuntimeSpawner } from "../spawner.ts";
 import { Cgroups } from "./cgroups.ts";
 import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
@@ -10,11 +11,12 @@ import { livingRuns } from "./living.ts";
 import { markerOf } from "./marker.ts";
 import type { WatchFiles } from "./notices.ts";
 import { observe } from "./observe.ts";
+import { lineageOf, originBelowDaemon, originIn } from "./origin.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
 import { Releaser } from "./release.ts";
-import type { Host } from "./run.ts";
+import { type Host, ProcessRun, realPath } from "./run.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
 import { Sweeper } from "./sweep.ts";
@@ -30,6 +32,8 @@ export interface ProcessSpawnerOptions {
   readonly lifeline?: Lifeline;
   /** Told what was thrown by the look at one run. */
   readonly onDefect?: (cause: unknown) => void;
+  /** Told of what a run directory holds that is not the runtime's. */
+  readonly onFinding?: (id: RunId, finding: RunFinding) => void;
   /** Told once of what this machine cannot do. */
   readonly report?: (message: string) => void;
   /** The cgroup that is this spawner's to divide (`findDelegated`). */
@@ -43,6 +47,7 @@ export const makeProcessSpawner = ({
   lifelineRenewMs,
   lifeline = heldLifeline(runsDir, lifelineRenewMs),
   onDefect = () => undefined,
+  onFinding = () => undefined,
   report = () => undefined,
   cgroup,
   watchFiles,
@@ -66,22 +71,40 @@ export const makeProcessSpawner = ({
     memory,
     cgroups,
     watchFiles,
+    onFinding,
   };
+  const knownRuns = () => [...poller.runs].filter((run) => run instanceof ProcessRun);
+  const originAmong: RuntimeSpawner["originIn"] = (lineage) =>
+    originIn(lineage, knownRuns(), { storeId, runsDir: realPath(runsDir) ?? runsDir });
+  const starting = new Set<RunId>();
+  const isStarting = ({ worker_id, incarnation }: RunId): boolean =>
+    [...starting].some((run) => run.worker_id === worker_id && run.incarnation === incarnation);
   return {
     check: async (request) => {
       preflight(request);
       cgroups.check(request.limits ?? {});
     },
-    launch: (request) => launch(host, request),
+    launch: (request) => {
+      starting.add(request);
+      return launch(host, request).finally(() => starting.delete(request));
+    },
     observe: (id) => observe(host, id),
     living: () => livingRuns(storeId),
+    originOf: (pid, before_s) => {
+      const lineage = lineageOf(pid, process.pid, before_s);
+      if (lineage === undefined) return { type: "gone" };
+      const origin = originBelowDaemon(lineage, process.pid, originAmong(lineage), isStarting);
+      // An honest process has not so many ancestors: whoever stands above them is not known.
+      return origin.type === "outside" && lineage.length >= LINEAGE_MAX ? { type: "gone" } : origin;
+    },
+    originIn: originAmong,
     end: async (id) => {
       const file = readRunFile(runDirectory(runsDir, id));
       const report = await host.sweeper.sweep({
         marker: markerOf(storeId, id.worker_id, id.incarnation),
         launcher: NOBODY,
         recorded: new Map(),
-        cgroup: file?.cgroup,
+        cgroup: file?.cgroup !== undefined && cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined,
       });
       if (file?.litter !== undefined && report.survivors.length === 0)
         await removeLitter(host, id, file.litter);

@@ -1,13 +1,21 @@
 /**
- * What an agent reads. A prompt is a plain file that ends; an open stdin is an appended file that a pump of the run
+ * The input of an agent. A prompt is a plain file that ends; an open stdin is an appended file that a pump of the run
  * copies into the agent's FIFO, so that it outlives the daemon (architecture §5, stdin).
  */
-import { appendFileSync, closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { RUN_POLL_MS, STDIN_READ_MAX_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { RUN_POLL_MS } from "../../protocol/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
+import {
+  APPEND,
+  NotRegularError,
+  openRegular,
+  READ,
+  REPLACE,
+  sizeOfRegular,
+} from "../../store/regular-file.ts";
 import type { StdinPlan } from "../adapter.ts";
 import { isAlive, readProc, signalProcess } from "./identity.ts";
 import { FILE_MODE } from "./run-directory.ts";
@@ -31,13 +39,14 @@ const assertOpen = (dir: string, kind: StdinPlan["kind"]): void => {
 };
 
 /** How far the file is written. */
-export const stdinBytes = (dir: string): number => sizeOf(inputFile(dir));
+export const stdinBytes = (dir: string): number => sizeOfRegular(inputFile(dir));
 
 /** At most one message is beyond what the log accounts for. */
 export const stdinFrom = (dir: string, offset: number): Uint8Array => {
-  const fd = openSync(inputFile(dir), "r");
+  const fd = openRegular(inputFile(dir), READ);
   try {
-    const bytes = Buffer.alloc(Math.max(0, sizeOf(inputFile(dir)) - offset));
+    const unread = Math.max(0, sizeOfRegular(inputFile(dir)) - offset);
+    const bytes = Buffer.alloc(Math.min(unread, STDIN_READ_MAX_BYTES));
     return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, offset));
   } finally {
     closeSync(fd);
@@ -47,7 +56,7 @@ export const stdinFrom = (dir: string, offset: number): Uint8Array => {
 /** One append: all of it, or an error, after which a part may be there. */
 export const appendStdin = (dir: string, kind: StdinPlan["kind"], bytes: string | Uint8Array): void => {
   assertOpen(dir, kind);
-  const fd = openSync(inputFile(dir), "a", FILE_MODE);
+  const fd = openInput(dir);
   try {
     appendFileSync(fd, bytes);
   } catch (cause) {
@@ -65,10 +74,21 @@ export const appendStdin = (dir: string, kind: StdinPlan["kind"], bytes: string 
 export const askEof = (dir: string, kind: StdinPlan["kind"]): void => {
   if (kind === "open" && isEofAsked(dir)) return;
   assertOpen(dir, kind);
-  writeFileSync(eofFile(dir), "", { mode: FILE_MODE });
+  if (existsSync(eofFile(dir))) return;
+  closeSync(openRegular(eofFile(dir), REPLACE, FILE_MODE));
 };
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** The agent may have put something else there, and then gets nothing more. */
+const openInput = (dir: string): number => {
+  try {
+    return openRegular(inputFile(dir), APPEND, FILE_MODE);
+  } catch (cause) {
+    if (!(cause instanceof NotRegularError)) throw cause;
+    throw new HoldfastError("STDIN_CLOSED", "The agent's stdin file was replaced by something else.", {
+      cause,
+    });
+  }
+};
 
 /** Bytes that a process has written (proc_pid_io(5)); undefined where the kernel does not count them. */
 const bytesWritten = (pid: number): number | undefined => {
@@ -82,10 +102,10 @@ const bytesWritten = (pid: number): number | undefined => {
  */
 export const endPump = async (dir: string, pump: ProcessIdentity, agent: ProcessIdentity): Promise<void> => {
   // Before it was the pump, the same process wrote its name (launcher.ts).
-  const before = sizeOf(join(dir, "pump"));
+  const before = sizeOfRegular(join(dir, "pump"));
   for (let wait = 1; isAlive(pump) && isAlive(agent); wait = Math.min(wait * 2, RUN_POLL_MS)) {
     const written = bytesWritten(pump.pid);
-    if (written === undefined || written - before >= sizeOf(inputFile(dir))) break;
+    if (written === undefined || written - before >= sizeOfRegular(inputFile(dir))) break;
     await sleep(wait);
   }
   signalProcess(pump, "SIGKILL");

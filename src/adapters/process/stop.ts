@@ -37,7 +37,7 @@ const toGroup = (pgid: number, signal: NodeJS.Signals): boolean => {
   }
 };
 
-/** Of a helper that this process has started as the leader of its own group, and has not reaped: its pid is nobody else's. */
+/** For a helper that this process has started as the leader of its own group, and has not reaped: its pid is nobody else's. */
 export const signalOwnGroup = (pid: number | undefined, signal: NodeJS.Signals): void => {
   if (pid !== undefined) toGroup(pid, signal);
 };

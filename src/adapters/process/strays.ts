@@ -3,7 +3,7 @@
  * KILL at once: one that is told to end would take back what it has begun, while another begins it anew.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { RUN_POLL_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
+import { RUN_POLL_MS, SWEEP_PASSES_MAX } from "../../base/limits.ts";
 import { identityOf, listPids, readStat, signalProcess } from "./identity.ts";
 import { eachEnvironment } from "./marker.ts";
 

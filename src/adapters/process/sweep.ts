@@ -1,17 +1,16 @@
 /**
- * The sweep: find what a run left behind and end it. What carries the run's marker in its environment, what writes to its
- * spools, and what was recorded as its descendant, is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
+ * The sweep: find what a run left behind and end it. Every process that carries the run's marker in its environment, writes to its spools or was recorded as its descendant is stopped until nothing new appears, and then killed (architecture §5, Stop ladder).
  * One sweep serves all runs that wait for one. It never says that nothing can hide: `env -i setsid` from a process that
  * no snapshot saw, with its output elsewhere, and other users' processes, can; in a cgroup nothing can.
  */
 import { readlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import { crashPoint } from "../../protocol/crash-point.ts";
-import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../protocol/limits.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { RUN_POLL_MS, SWEEP_KILL_WAIT_MS, SWEEP_PASSES_MAX } from "../../base/limits.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { Cgroups } from "./cgroups.ts";
-import { identityOf, isAlive, listPids, readStat, signalProcess } from "./identity.ts";
+import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
 import { eachEnvironment, IN_EXEC, markerIn } from "./marker.ts";
 import { descendantsOf, kinshipOf, type Recorded, readTable } from "./process-table.ts";
 
@@ -25,9 +24,13 @@ export interface SweepTarget {
   readonly dir?: string | undefined;
   /** The run's own, where it has one: then nothing can hide. */
   readonly cgroup?: string | undefined;
+  /** Its launcher is a sub-reaper: as long as it lives, all that is left of the run descends from it. */
+  readonly keeps_orphans?: boolean | undefined;
 }
 
 interface Waiting extends SweepTarget {
+  /** At the beginning of the sweep: it vouches for its session, and leads to its descendants. */
+  readonly hasLauncher: boolean;
   readonly found: Map<number, ProcessIdentity>;
   readonly resolve: (report: SweepReport) => void;
 }
@@ -43,7 +46,8 @@ export class Sweeper {
 
   sweep(target: SweepTarget): Promise<SweepReport> {
     const { promise, resolve } = Promise.withResolvers<SweepReport>();
-    this.#waiting.push({ ...target, found: new Map(), resolve });
+    const hasLauncher = isAlive(target.launcher);
+    this.#waiting.push({ ...target, hasLauncher, found: new Map(), resolve });
     void this.#serve();
     return promise;
   }
@@ -52,7 +56,7 @@ export class Sweeper {
     if (this.#busy) return;
     this.#busy = true;
     while (this.#waiting.length > 0) {
-      // Who comes in the same turn of the event loop shares the scan: a boot settles hundreds at once.
+      // A caller in the same turn of the event loop shares the scan: a boot settles hundreds at once.
       await nextTurn();
       const batch = this.#waiting;
       this.#waiting = [];
@@ -62,11 +66,13 @@ export class Sweeper {
     this.#busy = false;
   }
 
-  async #end(target: Waiting, unreadable: number): Promise<SweepReport> {
+  async #end(target: Waiting, unreadable: number | undefined): Promise<SweepReport> {
     const report = await killFound(target, unreadable);
     if (target.cgroup === undefined) return report;
     const more = await emptied(this.#cgroups, target.cgroup, target.launcher);
-    return more === undefined ? report : { ...report, method: "cgroup", killed: report.killed + more };
+    return more === undefined
+      ? report
+      : { ...report, method: "cgroup", checked_by: ["cgroup"], killed: report.killed + more };
   }
 }
 
@@ -107,7 +113,7 @@ const killAsSeen = (pid: number): void => {
 };
 
 /** While no file can be opened nobody can be looked for: the sweep waits, and at last says that it could not see. */
-const retried = async (look: () => Promise<number>): Promise<number> => {
+const retried = async (look: () => Promise<number>): Promise<number | undefined> => {
   for (let attempt = 1; attempt < SWEEP_PASSES_MAX; attempt += 1) {
     try {
       return await look();
@@ -115,7 +121,7 @@ const retried = async (look: () => Promise<number>): Promise<number> => {
       await sleep(RUN_POLL_MS);
     }
   }
-  return 1;
+  return undefined;
 };
 
 /** Passes over the pids that are new since the last one, until one finds nothing. Returns how many were unreadable. */
@@ -187,13 +193,21 @@ const stopDescendants = async (
   }
 };
 
-const knownOf = ({ recorded, found }: Waiting): Map<number, string> => {
+const knownOf = ({ launcher, recorded, found }: Waiting): Map<number, string> => {
   const known = new Map(recorded);
+  // A launcher that is a sub-reaper has every process of its run below it.
+  if (isAlive(launcher) && hasChildren(launcher.pid)) known.set(launcher.pid, launcher.start_time);
   for (const { pid, start_time } of found.values()) known.set(pid, start_time);
   return known;
 };
 
-const killFound = async ({ found }: Waiting, unreadable: number): Promise<SweepReport> => {
+const hasChildren = (pid: number): boolean => {
+  const children = readProc(`/proc/${pid}/task/${pid}/children`);
+  return typeof children !== "string" && children.length > 0;
+};
+
+const killFound = async (target: Waiting, unreadable: number | undefined): Promise<SweepReport> => {
+  const { found } = target;
   if (found.size > 0) crashPoint("sweep-before-kill");
   for (const identity of found.values()) signalProcess(identity, "SIGKILL");
   let survivors = [...found.values()].filter(isAlive);
@@ -204,8 +218,17 @@ const killFound = async ({ found }: Waiting, unreadable: number): Promise<SweepR
   }
   return {
     method: "marker",
-    unreadable,
+    unreadable: unreadable ?? 1,
     survivors: survivors.map(({ pid }) => pid),
     killed: found.size - survivors.length,
+    checked_by: unreadable === undefined ? [] : placesOf(target),
   };
 };
+
+/** Descent through a launcher that is no sub-reaper misses whoever has lost its parents: no more is said than was done. */
+const placesOf = ({ dir, hasLauncher, keeps_orphans }: Waiting): NonNullable<SweepReport["checked_by"]> => [
+  ...(hasLauncher ? (["group"] as const) : []),
+  "marker",
+  ...(dir === undefined ? [] : (["output"] as const)),
+  ...(hasLauncher && keeps_orphans === true ? (["descent"] as const) : []),
+];

@@ -1,4 +1,4 @@
-/** What a process was started with, as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
+/** The environment with which a process was started, as /proc/PID/environ shows it: NAME=value, each ended by NUL. */
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { isAlive } from "./identity.ts";
 import { readEnvironment } from "./marker.ts";

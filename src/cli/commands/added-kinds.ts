@@ -1,11 +1,11 @@
 /** Kinds that the configuration of a daemon adds: it knows them, and what of its configuration is left out. */
 import { existsSync } from "node:fs";
+import type { AddedKind } from "../../commands/kinds.ts";
 import { configurationPath } from "../../daemon/paths.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import type { AddedKind } from "../../protocol/kinds.ts";
-import { AGENT_KIND_FORM } from "../../protocol/validate/forms.ts";
+import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
 import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 

@@ -1,6 +1,7 @@
 /** agent approvals, approvals approve, approvals deny, and cancel: what agents ask before they act, and how a turn is ended. */
+
+import { commandLine } from "../../base/shell.ts";
 import { success } from "../../protocol/outcome.ts";
-import { commandLine } from "../../protocol/shell.ts";
 import type { Context, Handler } from "../context.ts";
 
 export const approvals: Handler = async (context) => {

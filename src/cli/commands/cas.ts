@@ -1,18 +1,28 @@
 /** agent cas …: artifacts. Done on their files, beside a daemon or without one (decision 0026). */
-import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { resolve } from "node:path";
-import { formatSize } from "../../protocol/durations.ts";
-import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import { formatSize } from "../../base/durations.ts";
 import {
   CAS_KEPT_MS,
   CAS_OBJECT_MAX_BYTES,
   INLINE_MAX_BYTES,
   RAW_ENVELOPE_MAX_BYTES,
-} from "../../protocol/limits.ts";
+} from "../../base/limits.ts";
+import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import { isDigest } from "../../protocol/forms.ts";
 import { success } from "../../protocol/outcome.ts";
 import { redactText } from "../../protocol/redact.ts";
 import { summaryOfBytes } from "../../protocol/summary.ts";
-import { isDigest } from "../../protocol/validate/forms.ts";
 import type { Context, Handler } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
@@ -64,6 +74,7 @@ const WHY_UNWRITABLE: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   EISDIR: ["INVALID_REQUEST", "is a directory"],
   EACCES: ["PERMISSION_DENIED", "may not be written"],
   EROFS: ["PERMISSION_DENIED", "is on a disk that is read-only"],
+  ENXIO: ["INVALID_REQUEST", "is a pipe that nobody reads, or a socket"],
   ENOSPC: ["DISK_FULL", "does not fit on its disk"],
 };
 
@@ -71,7 +82,13 @@ const WHY_UNWRITABLE: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 const writeWhole = (path: string, bytes: Uint8Array): void => {
   const old = statSync(path, { throwIfNoEntry: false });
   if (old !== undefined && !old.isFile()) {
-    writeFileSync(path, bytes);
+    // A FIFO that nobody reads would be waited for: ENXIO.
+    const reader = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    try {
+      writeFileSync(path, bytes);
+    } finally {
+      closeSync(reader);
+    }
     return;
   }
   const place = old === undefined ? path : realpathSync(path);

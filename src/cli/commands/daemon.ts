@@ -1,10 +1,11 @@
 /** agent daemon …: the daemon itself. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { BEGUN_ANEW_VARIABLE } from "../../base/environment.ts";
+import { DAEMON_GONE_WAIT_MS, DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../../base/limits.ts";
 import { type DaemonFile, isHolderAlive, readDaemonFile } from "../../daemon/daemon-file.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import { DAEMON_GONE_WAIT_MS, DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
@@ -14,6 +15,7 @@ import { tellConfiguration } from "./added-kinds.ts";
 
 /** This process becomes the daemon: it takes over signals, stderr and exit code, and never returns. */
 export const run: Handler = async (context) => {
+  beginAnew();
   const running = await context.connect().catch(() => undefined);
   if (running !== undefined) {
     const { pid, version } = await running.request("daemon/status", {});
@@ -31,6 +33,20 @@ export const run: Handler = async (context) => {
   return new Promise(() => {});
 };
 
+/**
+ * Node marks the descriptors 3 to 15 that it inherits close-on-exec, as it does its own: nothing tells them apart any more. So this process
+ * executes its program once more, and keeps its pid; what it inherits behind a gap the daemon closes itself (`daemon/inherited`).
+ */
+const beginAnew = (): void => {
+  const { argv, env, execArgv, execPath } = process;
+  if (env[BEGUN_ANEW_VARIABLE] === undefined && process.platform === "linux")
+    process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
+      ...env,
+      [BEGUN_ANEW_VARIABLE]: "1",
+    });
+  delete env[BEGUN_ANEW_VARIABLE];
+};
+
 const endOf = (exit: number): Result =>
   exit === 0
     ? success(null)
@@ -45,6 +61,10 @@ const endOf = (exit: number): Result =>
 
 export const isDown = (cause: unknown): boolean =>
   cause instanceof HoldfastError && cause.code === "SUPERVISOR_DOWN";
+
+/** Somebody has the state directory and answers nobody. */
+export const isHeld = (cause: unknown): boolean =>
+  cause instanceof HoldfastError && cause.info.details?.held_by !== undefined;
 
 export const start: Handler = async (context) => {
   const done = context.progress("starting the daemon");
@@ -102,7 +122,7 @@ export const stop: Handler = async (context) => {
     if (holder !== undefined) await untilGone(holder);
     return success({ ...reply, effect: "deleted" });
   } catch (cause) {
-    if (isDown(cause)) return success({ agents, live: 0, effect: "noop" });
+    if (isDown(cause) && !isHeld(cause)) return success({ agents, live: 0, effect: "noop" });
     throw cause;
   } finally {
     done();

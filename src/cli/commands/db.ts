@@ -1,12 +1,8 @@
 /** agent db …: the event log; asked of the daemon, or, where none answers, done here. */
 import { existsSync } from "node:fs";
-import { formatSize } from "../../protocol/durations.ts";
+import { formatSize } from "../../base/durations.ts";
+import { RETENTION_DEFAULT_MS, RETENTION_SIZE_MIN_BYTES, WATCHER_CHUNK_CHARS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import {
-  RETENTION_DEFAULT_MS,
-  RETENTION_SIZE_MIN_BYTES,
-  WATCHER_CHUNK_CHARS,
-} from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Client } from "../client.ts";
 import type { Context, Handler } from "../context.ts";
@@ -24,7 +20,7 @@ const asked = async <A>(
   changes = true,
 ): Promise<A> => {
   const client = await context.connect().catch((cause) => {
-    // Where no daemon has ever run there is no log to change.
+    // Without a daemon ever before there is no log to change.
     if (isDown(cause) && (!changes || existsSync(context.stateDir))) return undefined;
     throw cause;
   });

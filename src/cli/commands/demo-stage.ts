@@ -1,4 +1,4 @@
-/** Where the demo plays: a daemon and a state directory of its own, its records as they come, and its orderly end. */
+/** The stage of the demo: a daemon and a state directory of its own, its records as they come, and its orderly end. */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const POLL_MS = 20;
 export interface Stage {
   readonly stateDir: string;
   readonly records: readonly LogRecord[];
-  /** Of the daemon that runs now; another one after `killDaemon`. */
+  /** The pid of the daemon that runs now; another one after `killDaemon`. */
   client(): Client;
   killDaemon(): Promise<void>;
   /** The first record that passes the test, now or within STEP_MAX_MS. */

@@ -4,14 +4,15 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { clientEnvironment } from "../../base/environment.ts";
 import { isAlive } from "../../daemon/daemon-file.ts";
-import { clientEnvironment } from "../../protocol/environment.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { Context, Handler } from "../context.ts";
 import { renderText } from "../render/text.ts";
 import { openStage, type Stage } from "./demo-stage.ts";
+import { typedName } from "./programs.ts";
 
 /** Run 1 crashes; the marker of a run ends with its incarnation. The mule ignores TERM and hides its child in a session of its own. */
 const SCRIPTS = {
@@ -108,13 +109,14 @@ export const tally = (
 };
 
 const NEXT: readonly (readonly [string, string])[] = [
-  ["agent spawn --name hello --watch -- sh -c 'echo hello; sleep 2'", "supervise a command"],
-  ["agent spawn claude 'explain this repository' --watch", "supervise an agent"],
-  ["agent list --all", "see the fleet"],
-  ["agent doctor", "see what this machine has"],
+  ["spawn --name hello --watch -- sh -c 'echo hello; sleep 2'", "supervise a command"],
+  ["spawn claude 'explain this repository' --watch", "supervise an agent"],
+  ["list --all", "see the fleet"],
+  ["doctor", "see what this machine has"],
 ];
 
-const closingWords = ({ paint }: Context, result: Tally): string => {
+const closingWords = ({ paint, env, cwd }: Context, result: Tally): string => {
+  const name = typedName(env, cwd);
   const fact = (value: number, what: string, isGood: boolean): string =>
     `  ${paint(isGood ? "good" : "bad", String(value).padStart(3))}  ${what}`;
   return [
@@ -130,7 +132,7 @@ const closingWords = ({ paint }: Context, result: Tally): string => {
     fact(result.left_behind, "processes left behind", result.left_behind === 0),
     "",
     paint("bold", "Try next"),
-    ...NEXT.map(([command, what]) => `  ${paint("name", command.padEnd(64))}  ${paint("dim", what)}`),
+    ...NEXT.map(([rest, what]) => `  ${paint("name", `${name} ${rest}`.padEnd(64))}  ${paint("dim", what)}`),
   ].join("\n");
 };
 
@@ -158,7 +160,7 @@ export const demo: Handler = async (context) => {
   await stopTheStubborn(context, stage, scout);
 
   const result = tally(stage.records, await stage.marked(), isAlive);
-  await step("What came of it", "");
+  await step("Results", "");
   const fleet = await stage.client().request("agent/list", { all: true });
   const shown = {
     paint,

@@ -1,4 +1,4 @@
-/** What the doctor says of the daemon and of the place it runs in: its health, its files, its session, its limits. */
+/** The doctor's findings of the daemon and of the place it runs in: its health, its files, its session, its limits. */
 import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
@@ -10,8 +10,9 @@ import type { Context } from "../context.ts";
 import { VERSION } from "../package.ts";
 import { diskWords } from "../render/limits.ts";
 import { count, duration } from "../render/units.ts";
+import type { Check } from "../reports.ts";
 import { statusInTime } from "../silence.ts";
-import type { Check } from "./doctor.ts";
+import { isHeld } from "./daemon.ts";
 
 export const daemon = async (context: Context): Promise<Check> => {
   const name = "daemon";
@@ -21,7 +22,7 @@ export const daemon = async (context: Context): Promise<Check> => {
     return { name, ...judged(outcome.value) };
   } catch (cause) {
     const error = asHoldfastError(cause);
-    if (error.code !== "SUPERVISOR_DOWN")
+    if (error.code !== "SUPERVISOR_DOWN" || isHeld(error))
       return { name, result: "fail", finding: error.message, fix: error.suggestion };
     const stale = readDaemonFile(context.stateDir);
     return stale === undefined
@@ -43,6 +44,7 @@ export const judged = ({
   health,
   defects,
   disk,
+  callers,
 }: Replies["daemon/status"]): Omit<Check, "name"> => {
   const finding = `runs, version ${version}, pid ${pid}, ${count(workers.live, "live worker")}`;
   const anew = "agent daemon upgrade --force starts it anew; its agents go on.";
@@ -57,6 +59,12 @@ export const judged = ({
       result: "warn",
       finding: `${finding}; starts nothing: ${diskWords(disk)}`,
       fix: "Free some space: it goes on by itself then.",
+    };
+  if (workers.tampered > 0)
+    return {
+      result: "warn",
+      finding: `${finding}; the run directory of ${workers.tampered} of them was tampered with`,
+      fix: "agent info ID names the files, agent why ID says what was found; docs/security.md says what it means.",
     };
   if (workers.polled > 0)
     return {
@@ -77,6 +85,12 @@ export const judged = ({
       result: "warn",
       finding: `${finding}; its loop was blocked ${count(health.stalls.count, "time")}, at most ${duration(health.stalls.longest_ms)}`,
       fix: "daemon.log says when; a slow disk or a busy machine does this.",
+    };
+  if (callers?.from === "claims")
+    return {
+      result: "warn",
+      finding: `${finding}; it knows callers only by what they say of themselves: ${callers.reason}`,
+      fix: "Install it with its optional dependencies (npm ci without --omit=optional).",
     };
   return { result: "ok", finding };
 };
@@ -160,7 +174,7 @@ export const session = (stateDir: string): Check | undefined => {
 const OPEN_FILES_LOW = 4_096;
 const PROCESSES_LOW = 1_024;
 
-/** Of the daemon, where it runs: each agent takes some of both. */
+/** Limits of the daemon, if one runs: each agent takes some of both. */
 export const ulimits = (stateDir: string): Check | undefined => {
   const text =
     textAt(`/proc/${readDaemonFile(stateDir)?.pid ?? "self"}/limits`) ?? textAt("/proc/self/limits");

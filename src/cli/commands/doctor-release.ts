@@ -1,9 +1,9 @@
 /** agent doctor: whether the disk space of ingested output can be given back (architecture §5, Bounds). */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RELEASE_BLOCK_BYTES, RELEASE_MAX_MS } from "../../protocol/limits.ts";
+import { RELEASE_BLOCK_BYTES, RELEASE_MAX_MS } from "../../base/limits.ts";
 import type { Context } from "../context.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "../reports.ts";
 import { findProgram } from "./programs.ts";
 
 /** Tried where the spools are; before the first start only the program can be looked for. */

@@ -1,34 +1,23 @@
 /** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
+
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { DISK_FREE_MIN_BYTES, NODE_MIN } from "../../base/limits.ts";
+import { KINDS, NAMED_AGENTS } from "../../commands/commands.ts";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { configurationPath } from "../../daemon/paths.ts";
-import { KINDS, NAMED_AGENTS } from "../../protocol/commands.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import { DISK_FREE_MIN_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { bytes } from "../render/units.ts";
+import type { Check, DoctorReport } from "../reports.ts";
 import { leftOutSentence } from "./added-kinds.ts";
 import { daemon, files, session, ulimits } from "./doctor-daemon.ts";
 import { spoolRelease } from "./doctor-release.ts";
 import { initCheck, zombiesOfInit } from "./init-check.ts";
 import { findProgram } from "./programs.ts";
 
-export interface Check {
-  readonly name: string;
-  /** `fail`: Holdfast cannot work here. `warn`: a part of it cannot. */
-  readonly result: "ok" | "warn" | "fail";
-  readonly finding: string;
-  readonly fix?: string;
-}
-
-export interface DoctorReport {
-  readonly checks: readonly Check[];
-}
-
-const NODE_MIN = [22, 19] as const;
 const DISK_LOW_BYTES = 1024 * 1024 * 1024;
 const INOTIFY_LOW_WATCHES = 8_192;
 
@@ -113,7 +102,7 @@ const disk = (stateDir: string): Check => {
     : { name: "disk", result: "ok", finding };
 };
 
-/** What a boot would look at; `agent db check` looks at everything. */
+/** The look of a boot; `agent db check` looks at everything. */
 const eventLog = async (context: Context): Promise<Check> => {
   const name = "event log";
   const failed = ({ message, suggestion }: Pick<HoldfastError, "message" | "suggestion">): Check => ({
@@ -142,6 +131,19 @@ const eventLog = async (context: Context): Promise<Check> => {
   }
 };
 
+/** Rows that somebody has edited are told as the truth by what reads them. */
+const projectionRows = async (context: Context): Promise<Check | undefined> => {
+  try {
+    const finding = (await import("../../daemon/offline.ts")).edited(context.stateDir);
+    return finding === undefined
+      ? undefined
+      : { name: "projections", result: "fail", finding, fix: "agent db rebuild" };
+  } catch (cause) {
+    const { message, suggestion } = asHoldfastError(cause);
+    return { name: "projections", result: "fail", finding: message, fix: suggestion };
+  }
+};
+
 const proc = (): Check | undefined => {
   if (process.platform !== "linux") return undefined;
   try {
@@ -153,7 +155,7 @@ const proc = (): Check | undefined => {
           name: "/proc",
           result: "warn",
           finding: "hides other users' processes",
-          fix: "What an agent starts as another user cannot be found.",
+          fix: "A process that an agent starts as another user cannot be found.",
         }
       : { name: "/proc", result: "ok", finding: "readable" };
   } catch {
@@ -184,7 +186,7 @@ const inotify = (): Check | undefined => {
 
 /** For --sandbox; without one that is refused. */
 const sandbox = async (): Promise<Check> => {
-  const found = await (await import("../../adapters/sandbox/sandbox.ts")).lookForSandbox();
+  const found = await (await import("../../adapters/workspace/sandbox/sandbox.ts")).lookForSandbox();
   return "why" in found
     ? { name: "sandbox", result: "warn", finding: found.why, fix: found.fix }
     : { name: "sandbox", result: "ok", finding: `${found.name} (${found.program})` };
@@ -197,7 +199,7 @@ const git = (env: Env): Check => {
     ? { name: "git", result: "warn", finding: "not on PATH: no --worktree", fix: "Install git." }
     : { name: "git", result: "ok", finding: path };
 };
-/** What users add and allow, if they do: what cannot be read counts as none, and what is left out is told by the daemon. */
+/** The configuration of the user, if there is one: one that cannot be read counts as none, and a part that is left out is told by the daemon. */
 const configuration = async (context: Context): Promise<Check | undefined> => {
   const name = "configuration";
   const path = configurationPath(context.stateDir);
@@ -253,6 +255,7 @@ export const doctor: Handler = async (context) => {
     await spoolRelease(context),
     await daemon(context),
     await eventLog(context),
+    await projectionRows(context),
     files(context.stateDir),
     session(context.stateDir),
     ulimits(context.stateDir),

@@ -1,11 +1,11 @@
-/** What restart, pause and unpause would do, from what the daemon says of each worker now. */
+/** The effects that restart, pause and unpause would have, from what the daemon says of each worker now. */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
-import type { PerWorker } from "../../supervisor/facade.ts";
-import type { WorkerInfo } from "../../supervisor/replies.ts";
+import type { PerWorker } from "../../runtime/api.ts";
+import type { WorkerInfo } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
 
-/** Whether it would change anything. What it could not be done to is an error. */
+/** Whether it would change anything. A worker that it could not be done to is an error. */
 export type Would = (worker: WorkerInfo) => boolean;
 
 const isPausedByName = ({ paused }: WorkerInfo): boolean =>

@@ -2,7 +2,7 @@
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
-import type { WorkerView } from "../../supervisor/facade.ts";
+import type { WorkerView } from "../../runtime/api.ts";
 import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
@@ -10,7 +10,7 @@ import { RECORD_TYPES } from "../render/sentences.ts";
 
 export const AGENT_EVENT_KINDS = ["TextOutput", "ToolCall", "ToolResult", "Status", "Error", "Unknown"];
 
-/** What Ctrl-C leaves behind, said with the command that would end it. */
+/** The workers that Ctrl-C leaves behind, said with the command that would end it. */
 export const leavesRunning = (context: Context, workers: readonly string[]): void => {
   const names = workers.join(" ");
   context.onInterrupt =
@@ -22,7 +22,7 @@ export const leavesRunning = (context: Context, workers: readonly string[]): voi
         };
 };
 
-/** What `--kinds` names, as the daemon is asked for it: record types, and kinds of agent events. */
+/** The names of `--kinds`, as the daemon is asked for it: record types, and kinds of agent events. */
 export const kindFilter = (
   kinds: readonly string[],
 ): { readonly types: string[]; readonly kinds: string[] } => ({

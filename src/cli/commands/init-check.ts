@@ -3,7 +3,7 @@
  * the process table for good. A daemon that is PID 1 itself is that nobody: Node reaps only what it has spawned.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import type { Check } from "./doctor.ts";
+import type { Check } from "../reports.ts";
 
 /** So many ended processes of PID 1 at once are no coincidence: an init reaps them within milliseconds. */
 const ZOMBIES_MANY = 20;

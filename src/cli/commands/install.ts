@@ -1,30 +1,16 @@
 /** agent daemon install | uninstall: the daemon as a service of the user. A file that somebody has edited is not touched without --force. */
+
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { commandLine } from "../../base/shell.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import { commandLine } from "../../protocol/shell.ts";
 import type { Context, Handler } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
+import type { InstallReply } from "../reports.ts";
 import { type ServiceFile, serviceFile, WRITTEN_BY } from "./service.ts";
-
-export interface InstallReply {
-  readonly path: string;
-  readonly text: string;
-  /** What was run, or is to be run by hand. */
-  readonly commands: readonly string[];
-  readonly ran: boolean;
-  readonly effect:
-    | "created"
-    | "updated"
-    | "deleted"
-    | "noop"
-    | "would_create"
-    | "would_update"
-    | "would_delete";
-}
 
 const fileOf = ({ stateDir, env }: Context): ServiceFile =>
   serviceFile({ stateDir, env, node: process.execPath, program: DAEMON_PROGRAM }, process.platform);
@@ -57,7 +43,7 @@ const refuseEdited = (path: string, text: string | undefined, force: boolean, ne
   });
 };
 
-/** Where a manager of the user answers they are run, else they are told. */
+/** If a manager of the user answers they are run, else they are told. */
 const carryOut = (
   { notice }: Context,
   commands: readonly (readonly string[])[],

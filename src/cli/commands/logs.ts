@@ -1,16 +1,11 @@
 /** agent logs: the records of one worker so far, or on to its end; or the raw bytes that it wrote. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { RAW_ENVELOPE_MAX_BYTES, RAW_POLL_MS, RAW_SLICE_BYTES, TAIL_MAX_RECORDS } from "../../base/limits.ts";
 import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
-import {
-  RAW_ENVELOPE_MAX_BYTES,
-  RAW_POLL_MS,
-  RAW_SLICE_BYTES,
-  TAIL_MAX_RECORDS,
-} from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { WorkerInfo } from "../../supervisor/replies.ts";
+import type { WorkerInfo } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
 import type { Context, Result } from "../context.ts";
 import { outlasting } from "../outlast.ts";
@@ -73,7 +68,7 @@ interface Newest {
   readonly shown: ((record: LogRecord) => boolean) | undefined;
 }
 
-/** Where each thing that will be seen begins: a message that was told in pieces is one. */
+/** The place where each thing that will be seen begins: a message that was told in pieces is one. */
 const textsOf = (records: readonly LogRecord[], shown: Newest["shown"]): readonly number[] => {
   if (shown === undefined) return [...records.keys()];
   let last: LogRecord | undefined;
@@ -97,7 +92,7 @@ export const newestRecords = async (
     const query = { ids: [worker.id], from, since_ms, tail, until: worker.last_seq, follow: false };
     await client.watch(query, (record) => void records.push(record));
     const seen = textsOf(records, shown);
-    // What says nothing by itself is kept between the others: a line may depend on it.
+    // A record that says nothing by itself is kept between the others: a line may depend on it.
     const first = records[seen.at(-count) ?? 0];
     // The oldest text of all may have begun before.
     const isWhole = seen.length > count || shown === undefined || first === undefined || !isPiece(first);

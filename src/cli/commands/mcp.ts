@@ -1,7 +1,7 @@
 /** agent mcp list, get, add, remove: an agent CLI's own MCP servers, asked of it. */
 import { resolve } from "node:path";
+import { MCP_TIMEOUT_DEFAULT_MS } from "../../base/limits.ts";
 import type { McpReply } from "../../daemon/mcp.ts";
-import { MCP_TIMEOUT_DEFAULT_MS } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Handler } from "../context.ts";
 import { sentEnvironment } from "./spawn-spec.ts";

@@ -1,16 +1,16 @@
 /** agent send, ask and messages: what is said to agents that read their input. */
 import { randomUUID } from "node:crypto";
+import { MESSAGE_TO_AGENT_MAX_BYTES, MESSAGES_PAGE_MAX } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import { MESSAGE_TO_AGENT_MAX_BYTES, MESSAGES_PAGE_MAX } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Context, Handler } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { duration } from "../render/units.ts";
-import { needsAside } from "./needs-aside.ts";
+import { needsAside, standingStill } from "./needs-aside.ts";
 import { readStdin } from "./spawn.ts";
 
-/** Who reads an open stdin reads lines. */
+/** A reader of an open stdin reads lines. */
 const asLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
 const messageOf = async (context: Context, text: string, command: string): Promise<string> => {
@@ -26,14 +26,16 @@ export const sendProblems = ({ args, flags }: Call): readonly string[] =>
 export const send: Handler = async (context) => {
   const { call, flags } = context;
   const [id, text] = call.args;
-  return success(
-    await (await context.connect()).request("agent/send", {
-      id: id!,
-      text: text === undefined ? undefined : await messageOf(context, text, "send"),
-      close: flags.close === true,
-      idempotency_key: flags["idempotency-key"] as string | undefined,
-    }),
-  );
+  const client = await context.connect();
+  const reply = await client.request("agent/send", {
+    id: id!,
+    text: text === undefined ? undefined : await messageOf(context, text, "send"),
+    close: flags.close === true,
+    idempotency_key: flags["idempotency-key"] as string | undefined,
+  });
+  const waits = reply.state === "accepted" ? await standingStill(client, id!) : undefined;
+  if (waits !== undefined) context.warn(waits);
+  return success(reply);
 };
 
 /** Over a crash of the daemon it asks again with the same key: the question is not put twice. */
@@ -49,7 +51,7 @@ export const ask: Handler = async (context) => {
   const done = context.progress(`waiting for the answer of ${id}`);
   const resume = () => `agent messages ${id}`;
   const aside = needsAside(context, [id!]);
-  context.onInterrupt = { sentence: `The agent has the question. See: ${resume()}` };
+  context.onInterrupt = { sentence: `The question stays with the worker. See: ${resume()}` };
   try {
     const answer = await outlasting(context, { deadline, resume }, (client) =>
       aside.beside(client, () =>
@@ -65,7 +67,7 @@ export const ask: Handler = async (context) => {
     if (error.code !== "TIMEOUT" || timeout === undefined) throw error;
     throw new HoldfastError(
       "TIMEOUT",
-      `${id} did not answer within ${duration(timeout)}; it has the question.`,
+      `${id} did not answer within ${duration(timeout)}; the question stays with it.`,
       { ...error.info, suggestion: `See how far it is: ${resume()}` },
     );
   } finally {

@@ -1,23 +1,31 @@
 /**
  * Beside a command that waits for agents: that one of them waits for a person, and how to answer it. Each request for a
- * permission is told once, and once of each conversation that it waits for a message.
+ * permission is told once, once of each conversation that it waits for a message, and each reason for which one stands still.
  */
-import { APPROVAL_TOLD_AFTER_MS } from "../../protocol/limits.ts";
+import { APPROVAL_TOLD_AFTER_MS } from "../../base/limits.ts";
 import { WAITS_FOR_MESSAGE } from "../../protocol/worker-status.ts";
-import type { ApprovalView, WorkerView } from "../../supervisor/replies.ts";
+import type { ApprovalView, WorkerView } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 import { oneLine } from "../render/terminal.ts";
 
 export interface NeedsAside {
-  /** What is asked for on this connection, with the news of what agents need of a person beside it. */
+  /** The work that is asked for on this connection, with the news of what agents need of a person beside it. */
   beside<T>(client: Client, work: () => Promise<T>): Promise<T>;
 }
 
-/** `refs`: ids of workers, beginnings of ids, or names. `ends`: their ends are waited for, which no conversation comes to by itself. */
+/** Why a worker takes no message now, and what lets it go on; undefined where it stands still for nobody. */
+export const standingStill = async (client: Client, ref: string): Promise<string | undefined> => {
+  const asked = await client.ask("agent/why", { id: ref });
+  if (!asked.ok || asked.value.suggestion === null) return undefined;
+  const { id, name, reason, suggestion } = asked.value;
+  return `${oneLine(name ?? id)} does not take it yet (${oneLine(reason, 300)}); ${oneLine(suggestion, 300)}`;
+};
+
+/** `refs`: ids of workers, beginnings of ids, or names. `ends`: their ends are waited for, which no conversation comes to by itself; else an answer, which nobody gives who stands still. */
 export const needsAside = (context: Context, refs: readonly string[], ends = false): NeedsAside => {
   const told = new Set<string>();
-  const types = ["approval_requested", ...(ends ? MAY_WAIT_AFTER : [])];
+  const types = ["approval_requested", ...(ends ? MAY_WAIT_AFTER : ["worker_paused", "worker_question"])];
 
   const isMeant = ({ worker, worker_id }: ApprovalView): boolean =>
     refs.some((ref) => worker === ref || worker_id.startsWith(ref.toUpperCase()));
@@ -34,6 +42,7 @@ export const needsAside = (context: Context, refs: readonly string[], ends = fal
         timer = undefined;
         client.request("agent/approvals", {}).then(tell, () => undefined);
         if (ends) conversations(client, refs).then(tellWaiting, () => undefined);
+        else for (const ref of refs) standingStill(client, ref).then(tellOnce, () => undefined);
       };
       const tellWaiting = (found: readonly WorkerView[]): void => {
         for (const { id, name } of found) {
@@ -41,6 +50,11 @@ export const needsAside = (context: Context, refs: readonly string[], ends = fal
           told.add(id);
           context.notice(sentenceOfWaiting(oneLine(name ?? id)));
         }
+      };
+      const tellOnce = (sentence: string | undefined): void => {
+        if (isOver || sentence === undefined || told.has(sentence)) return;
+        told.add(sentence);
+        context.notice(sentence);
       };
       const tell = ({ approvals }: { readonly approvals: readonly ApprovalView[] }): void => {
         if (isOver) return;
@@ -65,7 +79,7 @@ export const needsAside = (context: Context, refs: readonly string[], ends = fal
 const sentenceOf = ({ worker, worker_id, tool, approval_id }: ApprovalView): string =>
   `${oneLine(worker ?? worker_id)} waits for a permission to use ${oneLine(tool ?? "a tool")}: agent approvals approve ${approval_id} (or deny)`;
 
-/** Of more workers it is not looked what they wait for. */
+/** The needs of more workers are not looked at. */
 const LOOKED_AT_MAX = 32;
 /** After these a conversation may have nothing to do. */
 const MAY_WAIT_AFTER = ["worker_spawned", "turn_completed"];

@@ -2,6 +2,7 @@
 import { constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { isatty, ReadStream } from "node:tty";
+import { IRREGULAR } from "../../store/regular-file.ts";
 
 /** A pipe or a terminal is waited for by the event loop: a thread that waits in open() or read() would hold up the end of the process. */
 export const bytesOfFile = async function* (path: string): AsyncGenerator<Uint8Array> {
@@ -27,9 +28,12 @@ const WHY_UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EACCES: "may not be read",
   EISDIR: "is a directory",
+  [IRREGULAR]: "is no regular file",
+  // A socket.
+  ENXIO: "is no regular file",
 };
 
-/** What is wrong with a file that was to be read, to follow its name. */
+/** The fault of a file that was to be read, in words to follow its name. */
 export const whyUnreadable = (cause: unknown): string => {
   const { code = "", message } = cause as { readonly code?: string; readonly message?: string };
   return WHY_UNREADABLE[code] ?? `cannot be read: ${message}`;

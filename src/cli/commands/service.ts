@@ -17,7 +17,7 @@ export interface Service {
   readonly env: Env;
 }
 
-/** What the daemon needs of the environment, and its agents' programs by PATH. What is of this session or of this command has no place in it. */
+/** The variables that the daemon needs, and its agents' programs by PATH. A variable of this session or of this command has no place in it. */
 const variables = ({ env, stateDir }: Service): Readonly<Record<string, string>> => {
   const sessionless = Object.entries(daemonEnvironment(env)).filter(
     ([name]) => !/^(XDG_(RUNTIME_DIR|SESSION|SEAT|VTNR)|HOLDFAST_OUTPUT$)/.test(name),

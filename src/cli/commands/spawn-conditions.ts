@@ -1,12 +1,12 @@
 /**
- * What must be there before a worker can start: its directory, its program, its prompt and its secrets. Looked at before a daemon is started
+ * Everything that must be there before a worker can start: its directory, its program, its prompt and its secrets. Looked at before a daemon is started
  * for it, together with all other mistakes of the call. The daemon looks again.
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkCwd, findProgram } from "../../adapters/process/programs.ts";
+import { kindOf } from "../../commands/kinds.ts";
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
-import { kindOf } from "../../protocol/kinds.ts";
 import type { Env } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { whyUnreadable } from "./read-file.ts";
@@ -52,7 +52,7 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
   return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.short)]));
 };
 
-/** Of a command that asks for a prompt and for nothing else of the machine. */
+/** The conditions of a command that asks for a prompt and for nothing else of the machine. */
 export const promptConditions = (call: Call, cwd: string): readonly HoldfastError[] => {
   const problem = promptProblem(call, cwd);
   return problem === undefined ? [] : [problem];

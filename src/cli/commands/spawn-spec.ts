@@ -1,20 +1,10 @@
 /** The flags of spawn as a worker's spec, and what is wrong with them. Pure. */
 import { resolve } from "node:path";
 import { ADD_DIRS, foreignKeys, VALIDATE } from "../../adapters/validate.ts";
-import { ACP_AGENT } from "../../protocol/acp-agents.ts";
-import type { KindDef } from "../../protocol/commands.ts";
-import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../protocol/durations.ts";
-import { clientEnvironment } from "../../protocol/environment.ts";
-import type { ErrorCode } from "../../protocol/errors.ts";
-import {
-  type AddedKind,
-  isBranchName,
-  kindDefaults,
-  kindOf,
-  referencedVariables,
-  unknownKind,
-  VARIABLE_NAME,
-} from "../../protocol/kinds.ts";
+import { ACP_AGENT } from "../../base/acp-agents.ts";
+import { isBranchName } from "../../base/branch-name.ts";
+import { type Backoff, type BudgetReading, formatSize, type Restarts } from "../../base/durations.ts";
+import { clientEnvironment, referencedVariables, VARIABLE_NAME } from "../../base/environment.ts";
 import {
   CPUS_MAX,
   CPUS_MIN,
@@ -23,24 +13,34 @@ import {
   NAME_MAX_BYTES,
   PERMISSION_RULE_MAX_BYTES,
   PIDS_MAX,
-} from "../../protocol/limits.ts";
+} from "../../base/limits.ts";
+import { commandLine } from "../../base/shell.ts";
+import type { KindDef } from "../../commands/commands.ts";
+import { type AddedKind, kindDefaults, kindOf, unknownKind } from "../../commands/kinds.ts";
+import type { ErrorCode } from "../../protocol/errors.ts";
 import { parseRule } from "../../protocol/permission-rules.ts";
+import { isTellable, NOT_TELLABLE } from "../../protocol/redact.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../protocol/worker.ts";
 import { type Context, type Env, stateDirOf } from "../context.ts";
 import type { Call, Place } from "../parse.ts";
+import { badVariables, notUtf8, thisProcess } from "../utf8.ts";
 import { mayBeAdded } from "./added-kinds.ts";
+import { findProgram } from "./programs.ts";
 
 type Json = NonNullable<WorkerSpecInput["ext"]>[string];
 
 /** `HOLDFAST_RUN=<store>/<worker>/<incarnation>`: the worker whose agent runs this command. */
 export const parentOf = (env: Env): string | undefined => env.HOLDFAST_RUN?.split("/")[1];
 
-/** For every command that takes a KIND. Where a configuration may add kinds, the daemon knows them. */
-export const kindProblem = ({ args, flags }: Call, place?: Place): readonly string[] => {
+/** For every command that takes a KIND. If a configuration may add kinds, the daemon knows them. */
+export const kindProblem = ({ command, args, flags, isDoubtful }: Call, place?: Place): readonly string[] => {
   const typed = args[0] ?? "command";
-  if (kindOf(typed) !== undefined) return [];
-  const isPossible = place !== undefined && mayBeAdded(typed, stateDirOf(flags, place.env, place.cwd));
-  return isPossible ? [] : [unknownKind(typed)];
+  if (kindOf(typed) !== undefined || isDoubtful) return [];
+  if (place === undefined) return [unknownKind(typed)];
+  if (mayBeAdded(typed, stateDirOf(flags, place.env, place.cwd))) return [];
+  const isProgram = command.command === "agent/spawn" && findProgram(typed, place.env) !== undefined;
+  const program = isProgram ? commandLine(["agent", "spawn", "--", ...args]) : undefined;
+  return [unknownKind(typed, [], program && `a program stands after --: ${program}`)];
 };
 
 const programProblems = (typed: string | undefined, argv: Call["argv"]): readonly string[] => {
@@ -157,6 +157,7 @@ export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
     problems.push(
       `--name has letters, digits, '.', '_' and '-', begins with a letter or digit and is at most ${NAME_MAX_BYTES} long, not "${name}"`,
     );
+  else if (name !== undefined && !isTellable(name)) problems.push(`--name: ${NOT_TELLABLE}`);
   if (pairs(flags.label).length > LABELS_MAX) problems.push(`--label is given more than ${LABELS_MAX} times`);
   for (const [variable] of pairs(flags.env))
     if (!VARIABLE_NAME.test(variable))
@@ -178,7 +179,7 @@ export const spawnProblems = (call: Call, place?: Place): readonly string[] => {
   return [...problems, ...adapterProblems(call)];
 };
 
-/** What the kind's adapter would find, but for what has been said above in the words of the command line. */
+/** The mistakes that the kind's adapter would find, but for what has been said above in the words of the command line. */
 const adapterProblems = (call: Call): readonly string[] => {
   const kind = kindOf(call.args[0] ?? "command");
   if (kind === undefined || isIncomplete(call)) return [];
@@ -195,18 +196,23 @@ const adapterProblems = (call: Call): readonly string[] => {
   return VALIDATE[kind.kind]!(said as WorkerSpec);
 };
 
-/** Where the prompt is read from: `-`, a file, or undefined when argv has it or there is none. */
+/** The source from which the prompt is read from: `-`, a file, or undefined when argv has it or there is none. */
 export const promptSource = ({ args, flags }: Call): string | undefined =>
   args[1] === "-" ? "-" : (flags["prompt-file"] as string | undefined);
 
 /** An agent that runs `agent spawn` reaches the daemon that it runs under, whatever its own HOME is. */
 export const ALWAYS_INHERITED = "HOLDFAST_HOME";
 
-/** What a client sends of its environment: what any agent may need, and what is named. */
+/** The variables that a client sends: those that any agent may need, and those that are named. */
 export const sentEnvironment = (
   named: readonly string[],
   { env, stateDir }: Pick<Context, "env" | "stateDir">,
-): Record<string, string> => clientEnvironment({ ...env, [ALWAYS_INHERITED]: stateDir }, named);
+): Record<string, string> => {
+  const sent = clientEnvironment({ ...env, [ALWAYS_INHERITED]: stateDir }, named);
+  const garbled = notUtf8(badVariables(sent, thisProcess));
+  if (garbled !== undefined) throw garbled;
+  return sent;
+};
 
 /** `--add-dir` is another spelling of a key, and absolute: an agent in a worktree is not where the directory was looked for. */
 const extOf = ({ flags }: Call, where: string): Record<string, Json> => {
@@ -236,7 +242,7 @@ const sandboxOf = (flags: Call["flags"], cwd: string): Pick<WorkerSpecInput, "sa
   return { sandbox: { writable, net: flags["sandbox-net"] as "none" | "host" | undefined } };
 };
 
-/** The spec of a call without problems. What was not asked for is left to the daemon's defaults. */
+/** The spec of a call without problems. Fields that were not asked for are left to the daemon's defaults. */
 export const specOf = (
   call: Call,
   { env, cwd, stateDir }: Pick<Context, "env" | "cwd" | "stateDir">,
@@ -295,6 +301,7 @@ export const specOf = (
     budget: flags.budget as BudgetReading | undefined,
     on_breach: flags["on-breach"] as WorkerSpecInput["on_breach"],
     passivate_ms: flags.passivate as number | undefined,
+    on_unfixable: flags["on-unfixable"] as WorkerSpecInput["on_unfixable"],
     on_interrupted: flags["on-interrupted"] as WorkerSpecInput["on_interrupted"],
     supervisor: flags.supervisor as string | undefined,
     parent: parentOf(env),

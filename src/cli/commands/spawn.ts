@@ -1,10 +1,10 @@
 /** agent spawn: a worker's spec to the daemon, then, where asked, its records or its end. */
 import { resolve } from "node:path";
+import { PROMPT_MAX_BYTES } from "../../base/limits.ts";
+import { kindOf } from "../../commands/kinds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { kindOf } from "../../protocol/kinds.ts";
-import { PROMPT_MAX_BYTES } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { SpawnReply } from "../../supervisor/replies.ts";
+import type { SpawnReply } from "../../runtime/replies.ts";
 import type { Context, Result, Streams } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { addedKind } from "./added-kinds.ts";
@@ -16,7 +16,7 @@ import { waitFor } from "./wait.ts";
 
 type Stdin = Pick<Streams, "stdin" | "isStdinTerminal">;
 
-/** What is on stdin, bounded; a terminal is never waited for. */
+/** The text on stdin, bounded; a terminal is never waited for. */
 export const readStdinBytes = async (streams: Stdin, maxBytes: number): Promise<Buffer> => {
   if (streams.isStdinTerminal()) throw new HoldfastError("INPUT_REQUIRED", "Nothing is piped to stdin.");
   const parts: Uint8Array[] = [];
@@ -99,9 +99,10 @@ export const begun = async (context: Context, reply: SpawnReply): Promise<Result
     leavesRunning(context, [handle]);
     return waitFor(context, [reply.id], {
       start: true,
+      names: [handle],
       shape: (results) => ({ ...reply, ...results[0]! }),
     });
   }
-  context.hint(`follow it: agent watch ${handle}   stop it: agent kill ${handle}`, "after");
+  context.hint(`follow it: agent logs -f ${handle}   stop it: agent kill ${handle}`, "after");
   return success(reply);
 };

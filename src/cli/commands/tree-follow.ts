@@ -1,18 +1,18 @@
 /** `agent tree -f`: the tree again whenever it has changed. On a terminal it is drawn in place. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { TREE_REDRAW_MS } from "../../protocol/limits.ts";
+import { TREE_REDRAW_MS } from "../../base/limits.ts";
 import type { RecordType } from "../../protocol/records.ts";
-import type { TreeNode } from "../../supervisor/replies.ts";
+import type { TreeNode } from "../../runtime/replies.ts";
 import type { Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
 import type { Paint } from "../render/terminal.ts";
 import { renderText } from "../render/text.ts";
 
-/** What an agent says changes no tree. */
+/** An agent's words change no tree. */
 const QUIET: readonly RecordType[] = ["agent.event", "turn_started", "turn_completed", "session_started"];
 
-/** What is drawn in place must fit: the last line of the terminal is the cursor's. */
+/** A tree that is drawn in place must fit: the last line of the terminal is the cursor's. */
 export const clipped = (text: string, rows: number, paint: Paint): string => {
   const lines = text.split("\n");
   const room = Math.max(2, rows - 1);

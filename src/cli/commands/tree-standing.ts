@@ -1,5 +1,5 @@
-/** Whether a tree is as its file says: a pure reading of `agent tree`. What is killed by hand stays dead, and is not waited for. */
-import type { TreeNode } from "../../supervisor/facade.ts";
+/** Whether a tree is as its file says: a pure reading of `agent tree`. A worker that is killed by hand stays dead, and is not waited for. */
+import type { TreeNode } from "../../runtime/api.ts";
 
 type Phase = NonNullable<TreeNode["phase"]>;
 

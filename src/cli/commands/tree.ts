@@ -1,22 +1,16 @@
 /** agent up, diff, down: a holdfast.yaml to the daemon, and, for up and down, until the tree is as it was asked for. */
-import { readFileSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Reading } from "../../protocol/durations.ts";
+import type { Reading } from "../../base/durations.ts";
+import { referencedVariables, VARIABLE_NAME } from "../../base/environment.ts";
+import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../base/limits.ts";
+import { type AddedKind, type AddedKinds, makeAddedKinds, NO_KINDS_ADDED } from "../../commands/kinds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import {
-  type AddedKind,
-  type AddedKinds,
-  makeAddedKinds,
-  NO_KINDS_ADDED,
-  referencedVariables,
-  VARIABLE_NAME,
-} from "../../protocol/kinds.ts";
-import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
-import type { AppliedReply, PerWorker, TreeNode } from "../../supervisor/facade.ts";
+import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
+import { readNamed } from "../../store/regular-file.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
 import type { Client } from "../client.ts";
@@ -49,11 +43,9 @@ export const downProblems = ({ args, flags }: Call): readonly string[] =>
 
 const readText = (path: string, maxBytes: number): Reading<string> => {
   try {
-    const size = statSync(path).size;
-    const text = size > maxBytes ? "" : readFileSync(path, "utf8");
-    if (Math.max(size, Buffer.byteLength(text)) > maxBytes)
-      return { ok: false, problem: `is over ${maxBytes} bytes` };
-    return { ok: true, value: text };
+    const bytes = readNamed(path, maxBytes);
+    if (bytes === undefined) return { ok: false, problem: `is over ${maxBytes} bytes` };
+    return { ok: true, value: bytes.toString("utf8") };
   } catch (cause) {
     return { ok: false, problem: whyUnreadable(cause) };
   }
@@ -139,7 +131,7 @@ const requestOf = ({ tree, added }: ReadFile, context: Context) => {
   return { tree: { ...tree, root }, client_env: sentEnvironment(named, context) };
 };
 
-/** What the daemon finds wrong with a worker, it names by its path: the file knows where that is. */
+/** The daemon names a worker with a mistake by its path: the file knows where that is. */
 const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context): HoldfastError => {
   const display = displayFrom(context.cwd);
   const problems = error.info.problems?.map((problem) => {
@@ -153,7 +145,7 @@ const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context
   });
 };
 
-/** What was done to the tree as a whole. */
+/** The effect on the tree as a whole. */
 interface Applied extends AppliedReply {
   readonly effect: PerWorker["effect"];
 }
@@ -286,7 +278,8 @@ export const down: Handler = async (context) => {
     const idempotency_key = flags["idempotency-key"] as string | undefined;
     const reply = await client.request("tree/down", { name, ...file, idempotency_key });
     await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
-      while ((await treeNode(next, name)) !== undefined) await sleep(TREE_POLL_MS);
+      // One that somebody has brought up since is another.
+      while ((await treeNode(next, name))?.phase === "stopping") await sleep(TREE_POLL_MS);
     });
     return success({ ...reply, state: "terminated", effect: reply.effect ?? "deleted" });
   } finally {

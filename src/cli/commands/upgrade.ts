@@ -1,33 +1,23 @@
 /**
  * agent daemon upgrade: the daemon of this command's version takes over from the one that runs. The successor is started
  * first, loads, looks whether it can read the log and waits for the lock; only then is the old one told to stop. Agents
- * notice nothing. Where the successor does not come up, the old version is started again.
+ * notice nothing. If the successor does not come up, the old version is started again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { armCrashPoint, CRASH_VARIABLE, crashPoint } from "../../base/crash-point.ts";
+import { DAEMON_START_POLL_MS, TAKE_OVER_READY_MS, TAKE_OVER_WAIT_MS } from "../../base/limits.ts";
+import { commandLine } from "../../base/shell.ts";
 import { type DaemonFile, readDaemonFile } from "../../daemon/daemon-file.ts";
 import { textAt } from "../../daemon/machine-files.ts";
 import { daemonLogPath } from "../../daemon/paths.ts";
 import { refuseWithoutRoom } from "../../daemon/room.ts";
 import { claimStart, launch, type StartedDaemon } from "../../daemon/start.ts";
-import { armCrashPoint, CRASH_VARIABLE, crashPoint } from "../../protocol/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { DAEMON_START_POLL_MS, TAKE_OVER_READY_MS, TAKE_OVER_WAIT_MS } from "../../protocol/limits.ts";
 import { success } from "../../protocol/outcome.ts";
-import { commandLine } from "../../protocol/shell.ts";
 import type { Context, Env, Handler } from "../context.ts";
 import { DAEMON_PROGRAM, VERSION } from "../package.ts";
 import { statusInTime } from "../silence.ts";
 import { tellConfiguration } from "./added-kinds.ts";
-
-export interface UpgradeReply {
-  readonly from: string;
-  readonly to: string;
-  readonly pid: number;
-  readonly workers: number;
-  /** While no daemon answered. */
-  readonly gap_ms: number;
-  readonly effect: "updated" | "noop";
-}
 
 const runsNow = async (context: Context) => {
   const outcome = await statusInTime(await context.connect(), context.stateDir);
@@ -64,6 +54,8 @@ export const upgrade: Handler = async (context) => {
       return success({ ...reply, pid: after.pid, gap_ms, effect: "updated" });
     } catch (cause) {
       successor.end();
+      // The daemon goes on as it is: this client may not stop it.
+      if (cause instanceof HoldfastError && cause.code === "POLICY_VIOLATION") throw cause;
       throw await goBack(context, old, env, before.version, cause as Error);
     }
   } finally {
@@ -157,7 +149,7 @@ const refuseManaged = (pid: number): void => {
   });
 };
 
-/** What the old daemon was started with: its limits go on. */
+/** The variables with which the old daemon was started: its limits go on. */
 const environmentOf = (pid: number): Env | undefined => {
   const block = textAt(`/proc/${pid}/environ`);
   if (!block) return undefined;

@@ -1,7 +1,8 @@
 /** agent usage: tokens, cost and time of what workers did. */
-import { USAGE_BY } from "../../protocol/commands.ts";
+
 import { success } from "../../protocol/outcome.ts";
-import type { UsageReply } from "../../supervisor/replies.ts";
+import { USAGE_BY } from "../../protocol/words.ts";
+import type { UsageReply } from "../../runtime/replies.ts";
 import type { Handler } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { count } from "../render/units.ts";
@@ -15,11 +16,11 @@ export const usageProblems = ({ args, flags }: Call): readonly string[] => {
   return problems;
 };
 
-/** What is in no sum is told, and what can be done about it. */
+/** Usage that is in no sum is told, with what can be done about it. */
 const unpricedSentence = ({ total, unpriced_models }: UsageReply): string | undefined => {
   if (total.unpriced === 0) return undefined;
-  const names = unpriced_models.map((model) => model ?? "one that is not told").join(", ");
-  return `${count(total.unpriced, "turn")} reported no cost, and no price is known for the model (${names}): it is in neither sum. Give prices with HOLDFAST_PRICES.`;
+  const names = unpriced_models.map((model) => model ?? "one without a name").join(", ");
+  return `${count(total.unpriced, "turn")} reported no cost, and no price is known for the model (${names}): neither sum has them. Give prices with HOLDFAST_PRICES.`;
 };
 
 export const usage: Handler = async (context) => {

@@ -1,27 +1,16 @@
 /** agent proto validate and agent event validate: bytes of a file or of stdin to findings, with no daemon, in bounded memory. */
+
 import { resolve } from "node:path";
+import { ENVELOPE_MAX_BYTES } from "../../base/limits.ts";
 import { makeLineSplitter } from "../../daemon/line-splitter.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { ENVELOPE_MAX_BYTES } from "../../protocol/limits.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { Finding, Findings, Level } from "../../protocol/validate/finding.ts";
 import type { LineValidator } from "../../protocol/validate/stream.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import { invalid } from "../parse.ts";
+import type { Valid } from "../reports.ts";
 import { bytesOfFile, whyUnreadable } from "./read-file.ts";
-
-/** What was valid, and how it was looked at. */
-export interface Valid {
-  readonly valid: true;
-  /** As it was named; - is stdin. */
-  readonly input: string;
-  readonly strict: boolean;
-  readonly level?: Level;
-  readonly stream?: boolean;
-  readonly lines?: number;
-  readonly command?: unknown;
-  readonly status?: unknown;
-}
 
 const validators = () => import("../../protocol/validate/validators.ts");
 

@@ -1,7 +1,8 @@
 /** agent watch: records from a cursor, then the live tail. */
+
+import { didYouMean } from "../../base/suggest.ts";
 import type { From } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
-import { didYouMean } from "../../protocol/suggest.ts";
 import type { Context, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
@@ -26,7 +27,7 @@ export const watch = async (context: Context): Promise<Result> => {
   const isNewOnly = flags.from === undefined && flags.since === undefined;
   const client = await context.connect();
   if (isNewOnly) {
-    // Of one that nobody knows nothing follows.
+    // A worker that nobody knows has no records.
     if (context.mode === "text" && context.isStderrTerminal)
       for (const id of ids) await client.request("agent/info", { id });
     context.hint(

@@ -1,8 +1,9 @@
 /** The short commands about workers: one request, one answer. */
+
+import { LIST_PAGE_MAX_WORKERS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { LIST_PAGE_MAX_WORKERS } from "../../protocol/limits.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
-import type { Answer, PerWorker } from "../../supervisor/facade.ts";
+import type { Answer, PerWorker } from "../../runtime/api.ts";
 import type { Context, Handler, Result } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
@@ -24,7 +25,7 @@ export const perWorker = (results: readonly PerWorker[]): Result => {
   if (failed.length === results.length && first.error !== null)
     return { ok: false, error: errorOf(first.error), value };
   const names = failed.map((result) => result.name ?? result.id).join(", ");
-  const suggestion = "The result of each id is above; in JSON it is in error.detail.";
+  const suggestion = "The result of each id is above; in JSON it is in meta.partial, in ndjson in data.";
   return {
     ok: false,
     error: new HoldfastError("PARTIAL_FAILURE", `${failed.length} of ${results.length} failed: ${names}.`, {
@@ -155,7 +156,7 @@ export const why: Handler = async (context) => {
   return reply.omitted > 0 ? { ...success(reply), meta: { truncated: true } } : success(reply);
 };
 
-/** What a person sees of a worker's newest records, as `systemctl status` shows the end of the journal. */
+/** The number of a worker's newest records that a person sees, as `systemctl status` shows the end of the journal. */
 const RECENT_RECORDS = 8;
 
 export const info: Handler = async (context) => {
@@ -185,6 +186,6 @@ export const capabilities: Handler = async (context) => {
   });
 };
 
-/** Where `agent spawn` would find the kind's program now; null where it has none of its own, or it is not found. */
+/** The path at which `agent spawn` would find the kind's program now; null where it has none of its own, or it is not found. */
 const pathOf = (binary: string | null, variable: string | null, env: Context["env"]): string | null =>
   binary === null ? null : (findProgram((variable !== null && env[variable]) || binary, env) ?? null);

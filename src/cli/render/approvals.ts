@@ -1,6 +1,6 @@
-/** What `agent approvals` shows, and what it says of an answer. */
+/** The table of `agent approvals`, and its words for an answer. */
 import { argumentOf } from "../../protocol/permission-rules.ts";
-import type { ApprovalView, ApprovedReply } from "../../supervisor/replies.ts";
+import type { ApprovalView, ApprovedReply } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { duration } from "./units.ts";
 
@@ -14,7 +14,7 @@ const TONES: Readonly<Record<ApprovalView["state"], Tone>> = {
 /** It is the last column: a terminal cuts it at its edge, and a pipe gets it whole. */
 const WHAT_MAX_CHARS = 16_384;
 
-/** Of what was left out, the agent's own words are all there is. */
+/** If it was left out, the agent's own words are all there is. */
 const what = ({ title, input }: ApprovalView): string =>
   oneLine(
     argumentOf(input) ?? `${title} (the agent's words; what it would be called with is not kept)`,
@@ -46,7 +46,7 @@ export const approvalsText = (
     paint(TONES[row.state], how(row, now)),
     what(row),
   ]);
-  return table([head, ...rows], columns);
+  return table([head, ...rows], { fit: columns });
 };
 
 export const approvedText = (

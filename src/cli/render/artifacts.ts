@@ -33,7 +33,7 @@ export const artifactsText: TextOf<{ readonly artifacts: readonly ArtifactRow[] 
     age(put_at, now),
     pinned ? "pinned" : "",
   ]);
-  return table([head, ...rows], columns);
+  return table([head, ...rows], { fit: columns });
 };
 
 export const artifactsCollectedText: TextOf<CollectReport & { readonly effect: string }> = (report) => {

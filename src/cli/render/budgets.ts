@@ -1,7 +1,7 @@
 /** Budgets in words: a limit of one, what was spent of one, and how its question is answered. */
 import type { RecordPayloads } from "../../protocol/records.ts";
 import type { Budget } from "../../protocol/worker.ts";
-import type { BudgetView, QuestionView } from "../../supervisor/replies.ts";
+import type { BudgetView, QuestionView } from "../../runtime/replies.ts";
 import { oneLine } from "./terminal.ts";
 import { bytes, count, duration } from "./units.ts";
 

@@ -1,4 +1,4 @@
-/** What has changed in a worktree, as text for people. The diff itself is printed already. */
+/** The changes in a worktree, as text for people. The diff itself is printed already. */
 import type { Replies } from "../../daemon/replies.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
@@ -30,7 +30,7 @@ export const changesText: TextOf<Reply> = (reply, { paint, flags }) => {
   return [table(rows), ...more, sumOf(reply)].join("\n");
 };
 
-/** Of the plan of a spawn, and of a worker. */
+/** The worktree of the plan of a spawn, and of a worker. */
 export const worktreeWords = ({
   branch,
   base_commit,

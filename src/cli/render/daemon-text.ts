@@ -1,8 +1,7 @@
-/** What the commands of the daemon print for people. */
+/** The output of the daemon's commands for people. */
 import type { Replies } from "../../daemon/replies.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
-import type { InstallReply } from "../commands/install.ts";
-import type { UpgradeReply } from "../commands/upgrade.ts";
+import type { InstallReply, UpgradeReply } from "../reports.ts";
 import { diskWords } from "./limits.ts";
 import { age, pairs } from "./pairs.ts";
 import { oneLine } from "./terminal.ts";
@@ -44,6 +43,12 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
         `${paint("warn", `${daemon.defects.count} contained`)}, the newest ${age(daemon.defects.newest.at, now)} ago: ${oneLine(daemon.defects.newest.where)} (${daemon.defects.newest.error})`,
     ],
     ["config", daemon.configuration_changed ? paint("warn", CONFIGURATION_CHANGED) : undefined],
+    [
+      "callers",
+      daemon.callers?.from === "claims"
+        ? paint("warn", `known by what they say of themselves: ${oneLine(daemon.callers.reason ?? "")}`)
+        : undefined,
+    ],
     ["state", daemon.state_dir],
     ["socket", daemon.socket],
     ["node", daemon.node],
@@ -74,7 +79,7 @@ export const stopped: TextOf<Stopped> = ({ agents, live, effect }) => {
   if (live === 0) return "The daemon has stopped.";
   const workers = count(live, "worker");
   return agents === "keep"
-    ? `The daemon has stopped; ${workers} left running for the next one.`
+    ? `The daemon has stopped; ${workers} left running for the next one: agent daemon start`
     : `The daemon has stopped, and ${workers} before it.`;
 };
 

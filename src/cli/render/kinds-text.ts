@@ -1,4 +1,4 @@
-/** What kinds of agent can do, and what their own CLIs tell of their MCP servers, for people. */
+/** The capabilities of kinds, and what their own CLIs tell of their MCP servers, for people. */
 import type { McpReply } from "../../daemon/mcp.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { pairs } from "./pairs.ts";
@@ -30,7 +30,9 @@ export const capabilities: TextOf<{ readonly kinds: readonly Kind[] }> = ({ kind
     programOf(each),
     each.summary,
   ]);
-  return table([["KIND", "SHORT", "PROGRAM", "WHAT"].map((cell) => paint("dim", cell)), ...rows], columns);
+  return table([["KIND", "SHORT", "PROGRAM", "WHAT"].map((cell) => paint("dim", cell)), ...rows], {
+    fit: columns,
+  });
 };
 
 export const mcpText: TextOf<McpReply> = ({ stdout, stderr }) =>

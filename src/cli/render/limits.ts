@@ -1,6 +1,6 @@
 /** Limits in words: of a worker, as `agent info` shows them, and of the disk. */
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { DiskView } from "../../supervisor/admission/disk.ts";
+import type { DiskView } from "../../runtime/replies.ts";
 import { budgetWords } from "./budgets.ts";
 import { bytes, count, duration } from "./units.ts";
 

@@ -1,12 +1,16 @@
 /** One record as lines of `watch` and `logs`: time, who, incarnation, and the sentence. */
 import type { LogRecord } from "../../protocol/records.ts";
 import { type Sentence, sentenceOf } from "./sentences.ts";
-import { oneLine, type Paint, pad } from "./terminal.ts";
+import { oneLine, type Paint, pad, width, wrap } from "./terminal.ts";
 import { clock, uniqueChars } from "./units.ts";
 
 /** The tag column grows with the names seen, up to this. */
 const TAG_MAX_COLUMNS = 24;
 const TAG_MIN_COLUMNS = 12;
+/** `12:34:56.789` */
+const CLOCK_COLUMNS = 12;
+/** In less a sentence is left to the terminal. */
+const SENTENCE_MIN_COLUMNS = 16;
 
 export interface LineWriter {
   /** undefined when nothing of it is shown. */
@@ -17,7 +21,13 @@ export interface LineWriter {
   know(id: string, name: string | null): void;
 }
 
-export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolean }): LineWriter => {
+export interface LineOptions {
+  readonly verbose: boolean;
+  /** Width of the terminal, if it is one: a sentence goes on below itself. An agent's own words stay as it is. */
+  readonly columns?: number | undefined;
+}
+
+export const makeLineWriter = (paint: Paint, options: LineOptions): LineWriter => {
   const names = new Map<string, string>();
   /** Ids seen, by what is shown of them. */
   const shorts = new Map<string, string>();
@@ -59,8 +69,17 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
       .split("\n")
       .map((line) => paint(tone, line));
   const bar = paint("dim", "│");
+  /** The columns before a sentence: the time and the tag. */
+  const headColumns = (): number => CLOCK_COLUMNS + 2 + columns + 2;
+  const indent = (): string => `\n${" ".repeat(headColumns())}`;
   const below = (lines: readonly string[]): string =>
-    lines.map((line) => `\n${" ".repeat(12 + 2 + columns + 2)}${bar} ${line}`).join("");
+    lines.map((line) => `${indent()}${bar} ${line}`).join("");
+  const inRoom = ({ text, tone }: Sentence, tag: string): string => {
+    const over = Math.max(0, width(tag) - columns);
+    const room = (options.columns ?? Number.POSITIVE_INFINITY) - headColumns() - over;
+    const lines = room < SENTENCE_MIN_COLUMNS ? [text] : wrap(text, room);
+    return lines.map((line) => paint(tone, line)).join(indent());
+  };
 
   return {
     know(id, name) {
@@ -71,14 +90,14 @@ export const makeLineWriter = (paint: Paint, options: { readonly verbose: boolea
     },
     line(record) {
       if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
-        names.set(record.worker_id, record.payload.spec.name);
+        names.set(record.worker_id, oneLine(record.payload.spec.name, TAG_MAX_COLUMNS));
       const sentence = sentenceOf(record);
       const isRepeated = isTold(record);
       if ((sentence.quiet || isRepeated) && !options.verbose) return undefined;
       const tag = tagOf(record);
       columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, tag.length));
       const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, columns))}  `;
-      if (!sentence.spoken) return head + paint(sentence.tone, sentence.text);
+      if (!sentence.spoken) return head + inRoom(sentence, tag);
       const [first, ...others] = spokenLines(sentence);
       return `${head}${bar} ${first}${below(others)}`;
     },

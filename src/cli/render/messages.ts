@@ -1,5 +1,5 @@
-/** What `agent send` and `agent messages` say of messages to agents. */
-import type { MessageReply, MessageRow } from "../../supervisor/replies.ts";
+/** Messages to agents, as `agent send` and `agent messages` tell them. */
+import type { MessageReply, MessageRow } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { bytes, duration } from "./units.ts";
 
@@ -38,10 +38,10 @@ export const messagesText = (
     duration(Math.max(0, now - Date.parse(message.accepted_at))),
     detail(message),
   ]);
-  return table([head, ...rows], columns);
+  return table([head, ...rows], { fit: columns });
 };
 
 export const sentText = ({ state, effect }: MessageReply, { paint }: { readonly paint: Paint }): string => {
-  const what = state === "accepted" ? "accepted; it is delivered once an agent runs" : state;
+  const what = state === "accepted" ? "accepted; it is delivered as soon as the agent can take it" : state;
   return paint(TONES[state] === "bad" ? "bad" : "dim", effect === "noop" ? `${what} (sent before)` : what);
 };

@@ -1,4 +1,5 @@
 /** ndjson mode: Protocol v1, `progress` envelopes from seq 0, then exactly one terminal envelope (protocol-v1.txt, Streaming). */
+import { PROFILES } from "../../commands/profiles.ts";
 import { outputLimits } from "../../protocol/artifactize.ts";
 import { envelopeStream } from "../../protocol/envelope-v1.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
@@ -6,17 +7,27 @@ import type { Renderer } from "./renderer.ts";
 import { neutralise } from "./terminal.ts";
 
 export const ndjsonRenderer = (command: string, request_id: string, started: number): Renderer => {
-  const stream = envelopeStream({ command, request_id });
+  const stream = envelopeStream({ command, profiles: PROFILES, request_id });
   const time = () => ({ now_ms: Date.now(), duration_ms: performance.now() - started });
   return {
     record: (record, json = JSON.stringify(record)) =>
       "artifact" in record ? stream.moved(record, time()) : stream.progress([json], time()),
-    end: ({ outcome }) => ({
-      stdout: stream.end(outcome as Outcome<object>, time()),
+    end: ({ outcome, meta }) => ({
+      stdout: stream.end(
+        outcome as Outcome<object>,
+        time(),
+        meta?.not_modified ? etagOf(outcome) : undefined,
+      ),
       // The envelope has no place for them.
       stderr: (outcome.warnings ?? []).map((warning) => `warning: ${neutralise(warning)}\n`).join(""),
     }),
   };
+};
+
+/** The facts that the caller has told, and has the answer of. */
+const etagOf = ({ value }: Outcome<unknown>): string | undefined => {
+  const { etag } = (value ?? {}) as { readonly etag?: string };
+  return etag;
 };
 
 /** In test mode an envelope that breaks the contract is thrown instead of printed. */

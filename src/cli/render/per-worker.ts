@@ -1,5 +1,5 @@
-/** What a command over several workers did to each, as a line each. */
-import type { PerWorker } from "../../supervisor/replies.ts";
+/** The effect of a command over several workers, as a line each. */
+import type { PerWorker } from "../../runtime/replies.ts";
 import { oneLine, type Paint } from "./terminal.ts";
 
 type Words = Readonly<Partial<Record<PerWorker["effect"], string>>>;
@@ -14,9 +14,12 @@ const saying =
             const who = result.name ?? result.id;
             return result.error
               ? `${who}  ${paint("bad", oneLine(result.error.message, 300))}`
-              : `${who}  ${words[result.effect] ?? result.effect}`;
+              : `${who}  ${words[result.effect] ?? result.effect}${checked(result)}`;
           })
           .join("\n");
+
+const checked = ({ checked_by }: PerWorker): string =>
+  checked_by === undefined || checked_by.length === 0 ? "" : ` (checked by: ${checked_by.join(", ")})`;
 
 export const killText = saying({
   deleted: "stopped",

@@ -13,8 +13,7 @@ const messageOf = (record: LogRecord): string | undefined => {
 export const isPiece = (record: LogRecord): boolean => messageOf(record) !== undefined;
 
 /**
- * Whether `next`, after `record` and others that are not shown, goes on in the same text. Of an agent that gives its messages no ids,
- * only what comes right after it: what is between them may not have been asked for.
+ * Whether `next`, after `record` and others that are not shown, goes on in the same text. From an agent that gives its messages no ids, only what comes right after it: what is between them may not have been asked for.
  */
 export const goesOn = (record: LogRecord | undefined, next: LogRecord): boolean => {
   const message = messageOf(next);
@@ -23,7 +22,7 @@ export const goesOn = (record: LogRecord | undefined, next: LogRecord): boolean 
 };
 
 export interface Printer {
-  /** What is to be printed for it, with its line end where the line is not open. */
+  /** The text to print for it, with its line end where the line is not open. */
   record(record: LogRecord): string;
   /** The end of an open line; empty where there is none. */
   rest(): string;

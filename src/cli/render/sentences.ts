@@ -1,22 +1,27 @@
 /** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
 
+import { commandLine } from "../../base/shell.ts";
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import { breakSentence } from "../../protocol/cursor.ts";
+import { SESSION_HANDLE } from "../../protocol/facets.ts";
 import { argumentOf } from "../../protocol/permission-rules.ts";
+import type {
+  ExitCause,
+  LinePurpose,
+  LogRecord,
+  RecordPayloads,
+  RecordType,
+  StartKind,
+} from "../../protocol/records.ts";
 import {
-  type ExitCause,
-  isUncountedRestart,
-  type LinePurpose,
-  type LogRecord,
+  isUncounted,
+  RESTART_BY_SUPERVISOR,
   RESTART_BY_USER,
   RESTART_NEVER_STARTED,
   RESTART_RATE_LIMITED,
-  type RecordPayloads,
-  type RecordType,
-  type StartKind,
+  restartCause,
   type UncountedRestart,
-} from "../../protocol/records.ts";
-import { commandLine } from "../../protocol/shell.ts";
+} from "../../protocol/restart-cause.ts";
 import { amount } from "./budgets.ts";
 import { neutralise, oneLine, type Tone } from "./terminal.ts";
 import { bytes, count, duration } from "./units.ts";
@@ -71,7 +76,9 @@ const exited = (exit: Payload<"worker_exited">): Sentence => {
   if (exit.reason === "unknown")
     return warn(exit.cause === undefined ? `ended, and nobody saw how${tail}` : `ended${tail}`);
   if (exit.signal !== null)
-    return warn(`ended by ${exit.signal}${exit.signal_inferred ? " (inferred)" : ""}${after}${tail}`);
+    return warn(
+      `ended by ${exit.signal}${exit.signal_inferred ? " (told by its exit status; nobody here sent it)" : ""}${after}${tail}`,
+    );
   const sentence = `exited with code ${exit.exit_code ?? "unknown"}${after}${tail}`;
   return exit.exit_code === 0 ? plain(sentence) : bad(sentence);
 };
@@ -80,6 +87,12 @@ const toolName = (event: AgentEvent): string => {
   const data = event.data as { tool?: { tool_name?: unknown; kind?: unknown } } | null | undefined;
   const name = data?.tool?.tool_name ?? data?.tool?.kind;
   return typeof name === "string" ? name : (event.channel ?? "tool");
+};
+
+/** An agent's talk with the runtime: of its session, which a record of its own tells, or what neither a person asked nor answers. */
+const isProtocol = ({ data }: AgentEvent): boolean => {
+  const { schema, protocol } = (data ?? {}) as { schema?: unknown; protocol?: unknown };
+  return protocol === true || schema === SESSION_HANDLE;
 };
 
 const spoke = (event: AgentEvent): Sentence => {
@@ -97,6 +110,7 @@ const spoke = (event: AgentEvent): Sentence => {
       return event.agent_kind === "command" ? quiet(sentence) : sentence;
     }
     case "Status":
+      if (isProtocol(event)) return quiet(dim(oneLine(words)));
       return words ? dim(oneLine(words)) : quiet(dim("status"));
     default:
       return quiet(dim(`unknown event${words ? `: ${oneLine(words)}` : ""}`));
@@ -124,7 +138,7 @@ const NOUNS = {
   protocol: "line of its protocol",
 } as const;
 
-/** What its adapter, or the answer to a permission, says to an agent is nobody's message. */
+/** A line of its adapter, or the answer to a permission, is nobody's message. */
 const messageNoun = ({ purpose, line }: { readonly purpose?: LinePurpose; readonly line?: true }): string =>
   purpose === undefined && line === undefined ? "message of" : `${NOUNS[purpose ?? "protocol"]},`;
 
@@ -213,14 +227,19 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   worker_completed: () => good("completed"),
   worker_failed: ({ error }) => bad(`failed: ${oneLine(error.message, 500)}`),
   worker_cancelled: ({ error }) => warn(`cancelled: ${oneLine(error.message, 500)}`),
-  worker_restart_scheduled: ({ delay_ms, restarts_in_window, max_restarts, period_ms, reason, note }) =>
-    warn(
-      isUncountedRestart(reason)
-        ? `${UNCOUNTED[reason]}${reason === RESTART_RATE_LIMITED ? `, ${duration(delay_ms)}` : ""}${because(note)}`
-        : restarts_in_window === 0
-          ? `started anew by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
-          : `restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)}, in ${duration(delay_ms)}`,
-    ),
+  worker_restart_scheduled: (payload) => {
+    const { delay_ms, restarts_in_window, max_restarts, period_ms, reason, note } = payload;
+    const cause = restartCause(payload);
+    if (isUncounted(cause))
+      return warn(
+        `${UNCOUNTED[cause]}${cause === RESTART_RATE_LIMITED ? `, ${duration(delay_ms)}` : ""}${because(note)}`,
+      );
+    return warn(
+      cause === RESTART_BY_SUPERVISOR
+        ? `started anew by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
+        : `restart ${restarts_in_window} of at most ${max_restarts} in ${duration(period_ms)}; it starts after ${duration(delay_ms)}`,
+    );
+  },
   worker_ended: ({ state, reason }) =>
     state === "parked" ? bad(`parked${because(reason)}`) : quiet(dim(`stays ${state}${because(reason)}`)),
   worker_ready: ({ condition, after_ms }) =>
@@ -253,7 +272,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     reason,
   }) =>
     warn(
-      `${oneLine(supervisor)}: ${oneLine(child)} failed${because(reason)}: restart ${restarts_in_window} of ${max_restarts} in ${duration(period_ms)} of ${scope.map((name) => oneLine(name)).join(", ")}, in ${duration(delay_ms)}`,
+      `${oneLine(supervisor)}: ${oneLine(child)} failed${because(reason)}: restart ${restarts_in_window} of at most ${max_restarts} in ${duration(period_ms)} of ${scope.map((name) => oneLine(name)).join(", ")}; it starts after ${duration(delay_ms)}`,
     ),
   supervisor_asked: ({ supervisor, what, by, reason }) =>
     warn(`${what} of ${oneLine(supervisor)} asked for by ${oneLine(by)}${because(reason)}`),
@@ -311,6 +330,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     warn(
       `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
     ),
+  worker_run_finding: ({ file, detail }) =>
+    warn(`its run directory was tampered with: ${oneLine(file)} is not used, because ${oneLine(detail)}`),
   log_gap: ({ records, archive, from_seq, to_seq }) =>
     dim(
       `${count(records, "record")} of output ${records === 1 ? "was" : "were"} ${archive === null ? "removed by retention, without an archive" : `moved by retention to archive/${archive}: agent db export --from ${from_seq} --to ${to_seq}`}`,

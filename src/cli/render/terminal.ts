@@ -1,4 +1,6 @@
-/** What may reach a terminal: colours of our own where they are wanted, and no control character of an agent, ever. */
+/** Text that may reach a terminal: colours of our own where they are wanted, and no control character of an agent, ever. */
+
+import stringWidth from "string-width";
 
 export type Tone = "plain" | "dim" | "bold" | "good" | "warn" | "bad" | "name";
 export type Paint = (tone: Tone, text: string) => string;
@@ -38,30 +40,60 @@ export const oneLine = (text: string, max = 120): string => {
   return points.length > max ? `${points.slice(0, max - 1).join("")}…` : line;
 };
 
-const COLUMN_WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const ZERO_WIDTH = /\p{Mn}|\p{Me}|\u200d|\ufe0f/u;
+/** Most texts are this: for them the tables of Unicode are not asked. */
+const ASCII = /^[\x20-\x7e]*$/;
 
 /** Columns that a text takes, colours not counted. */
 export const width = (text: string): number => {
-  let columns = 0;
-  for (const char of text.replace(SEQUENCES, ""))
-    columns += ZERO_WIDTH.test(char) ? 0 : COLUMN_WIDE.test(char) ? 2 : 1;
-  return columns;
+  const plain = text.replace(SEQUENCES, "");
+  return ASCII.test(plain) ? plain.length : stringWidth(plain);
 };
 
 export const pad = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - width(text)));
 
-/** One of our colours, or one character. */
-const PIECES = /\x1b\[\d*m|./gsu;
+/** Lines of whole words, of at most so many columns unless one word alone has more. */
+export const wrap = (text: string, columns: number): readonly string[] => {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (width(longer) > columns) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+};
+
+/** Sentences as whole words in the width of a terminal; a line that is indented goes on so. Without a terminal they stay as they are. */
+export const wrapLines = (text: string, columns: number | undefined): string =>
+  columns === undefined
+    ? text
+    : text
+        .split("\n")
+        .map((line) => {
+          const indent = /^ */.exec(line)![0];
+          return wrap(line.slice(indent.length), columns - indent.length)
+            .map((part) => indent + part)
+            .join("\n");
+        })
+        .join("\n");
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+const COLOUR = /(\x1b\[\d*m)/;
+
+/** Colours whole, and what a person sees as one character: an emoji of several code points takes its columns at once. */
+const piecesOf = (text: string): readonly string[] =>
+  text
+    .split(COLOUR)
+    .flatMap((part) =>
+      COLOUR.test(part) ? [part] : [...graphemes.segment(part)].map(({ segment }) => segment),
+    );
 
 /** The beginning of a text that takes at most so many columns; colours are not counted, and end with it. */
 export const cut = (text: string, columns: number): string => {
   if (width(text) <= columns) return text;
   let taken = "";
   let used = 0;
-  for (const [piece] of text.matchAll(PIECES)) {
+  for (const piece of piecesOf(text)) {
     used += width(piece);
     if (used >= columns) break;
     taken += piece;
@@ -71,24 +103,56 @@ export const cut = (text: string, columns: number): string => {
 
 /** Less of a column says nothing. */
 const LAST_MIN_COLUMNS = 12;
+const COLUMN_MIN_COLUMNS = 6;
+const GAP = "  ";
+
+export interface Layout {
+  /** Columns of the terminal; undefined where there is none: nothing is cut. */
+  readonly fit?: number | undefined;
+  /** Headings of the columns that a narrow terminal does without, the first of them first. */
+  readonly spare?: readonly string[];
+}
+
+const lengthOf = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, 0) + GAP.length * Math.max(0, widths.length - 1);
+
+/** The widths in which a row has room: a long last column gives way first, then always the widest. */
+const fitted = (widths: readonly number[], fit: number): readonly number[] => {
+  const narrowed = [...widths];
+  const last = narrowed.length - 1;
+  while (lengthOf(narrowed) > fit) {
+    const widest = narrowed[last]! > LAST_MIN_COLUMNS ? last : narrowed.indexOf(Math.max(...narrowed));
+    if (narrowed[widest]! <= COLUMN_MIN_COLUMNS) return narrowed;
+    narrowed[widest]! -= 1;
+  }
+  return narrowed;
+};
 
 /**
- * Columns two spaces apart; no trailing spaces. Where `fit` is given, the last column, which has no colours, is cut
- * there, and left off where too little of it would be seen.
+ * Columns two spaces apart; no trailing spaces. The first row is the head. If they do not fit, the last column is cut; then
+ * the spare columns are left off until the rest fits, or, of a table that has none, the last one; what is still too wide is cut.
  */
-export const table = (rows: readonly (readonly string[])[], fit = Number.POSITIVE_INFINITY): string => {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...rows.map((row) => width(row[column] ?? ""))),
-  );
-  const room = fit - widths.slice(0, -1).reduce((sum, each) => sum + each + 2, 0);
-  const isLast = (column: number): boolean => column === columns - 1;
+export const table = (rows: readonly (readonly string[])[], layout: Layout = {}): string => {
+  const { fit = Number.POSITIVE_INFINITY, spare = [] } = layout;
+  const [head = []] = rows;
+  const widthOf = (column: number): number => Math.max(...rows.map((row) => width(row[column] ?? "")));
+  /** The width of the columns where a last one of the head is cut as far as it may be. */
+  const least = (shown: readonly number[]): number =>
+    lengthOf(
+      shown.map((column) => Math.min(widthOf(column), column === head.length - 1 ? LAST_MIN_COLUMNS : fit)),
+    );
+  let columns: readonly number[] = head.map((_, column) => column);
+  for (const heading of spare) {
+    if (least(columns) <= fit) break;
+    columns = columns.filter((column) => neutralise(head[column]!) !== heading);
+  }
+  if (spare.length === 0 && least(columns) > fit) columns = columns.slice(0, -1);
+  const widths = fitted(columns.map(widthOf), fit);
   return rows
     .map((row) =>
-      row
-        .filter((_, column) => !isLast(column) || room >= Math.min(LAST_MIN_COLUMNS, widths[column]!))
-        .map((cell, column) => (isLast(column) ? cut(cell, room) : pad(cell, widths[column]!)))
-        .join("  ")
+      columns
+        .map((column, at) => pad(cut(row[column] ?? "", widths[at]!), widths[at]!))
+        .join(GAP)
         .trimEnd(),
     )
     .join("\n");

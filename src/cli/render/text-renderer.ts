@@ -1,7 +1,7 @@
 /** Text mode: results on stdout; errors, warnings and advice on stderr. */
 import type { Printer } from "./pieces.ts";
 import type { Renderer } from "./renderer.ts";
-import { neutralise, type Paint } from "./terminal.ts";
+import { neutralise, type Paint, wrapLines } from "./terminal.ts";
 import { renderError, renderText } from "./text.ts";
 
 export interface TextOptions {
@@ -10,6 +10,8 @@ export interface TextOptions {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly isStdoutTerminal: boolean;
   readonly columns: number | undefined;
+  /** Width of the terminal that is stderr. */
+  readonly errorColumns: number | undefined;
   readonly printer: Printer;
 }
 
@@ -34,24 +36,26 @@ export const textRenderer = ({
   flags,
   isStdoutTerminal,
   columns,
+  errorColumns,
   printer,
 }: TextOptions): Renderer => ({
   record: printer.record,
   rest: printer.rest,
   end({ command, outcome }) {
     const name = command.command;
+    const told = (text: string): string => `${wrapLines(text, errorColumns)}\n`;
     const isShown =
       outcome.ok ||
       (outcome.value !== undefined && SHOWN_ON_FAILURE.has(name) && !isOneResult(outcome.value));
     const context = { paint, flags, now: Date.now(), terminal: isStdoutTerminal, columns };
     const body = isShown ? renderText(name, outcome.value, context) : "";
     const warnings = (outcome.warnings ?? [])
-      .map((warning) => `${errorPaint("warn", "warning:")} ${neutralise(warning)}\n`)
+      .map((warning) => told(`${errorPaint("warn", "warning:")} ${neutralise(warning)}`))
       .join("");
     return {
       // The answer of an agent is passed as it is to a file or a pipe.
       stdout: printer.rest() + (name === "agent/output" && !isStdoutTerminal ? body : withEnd(body)),
-      stderr: warnings + (outcome.ok ? "" : `${renderError(outcome.error, errorPaint)}\n`),
+      stderr: warnings + (outcome.ok ? "" : told(renderError(outcome.error, errorPaint))),
     };
   },
 });

@@ -1,17 +1,20 @@
 /** Results as tables and sentences for people. Each is a pure function of the answer; agents' text is made harmless first. */
+
+import { commandLine } from "../../base/shell.ts";
 import type { Replies } from "../../daemon/replies.ts";
+import { deniedCount } from "../../protocol/denied.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import { commandLine } from "../../protocol/shell.ts";
 import type { WorkerState } from "../../protocol/worker.ts";
-import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../supervisor/replies.ts";
-import type { DoctorReport } from "../commands/doctor.ts";
-import type { Valid } from "../commands/validate.ts";
+import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../runtime/replies.ts";
+import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
+import { deniedAdvice } from "./denied.ts";
+import { doctor } from "./doctor-text.ts";
 import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
 import { makeLineWriter } from "./line.ts";
@@ -19,7 +22,7 @@ import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
-import { cut, neutralise, oneLine, type Paint, type Tone, table } from "./terminal.ts";
+import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
 import { bytes, count, duration, uniqueChars } from "./units.ts";
 import { spentOf, subtreeWords, usageText } from "./usage.ts";
@@ -73,19 +76,22 @@ const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, no
   return `${how ? `${how}, ` : ""}${age(worker.ended_at, now)} ago`;
 };
 
-/** Of a task, where no terminal bounds it. */
+/** Columns of a task, where no terminal bounds it. */
 const TASK_COLUMNS = 60;
 
-/** Of the reason of a pause, in a table. */
+/** Columns of the reason of a pause, in a table. */
 const PAUSE_COLUMNS = 40;
 
 /** In a table: with its place where it waits, with its question where it asks. */
-const stateCell = ({ state, queue, question, paused, approvals, reason }: WorkerView): string =>
-  `${stateWord(state)}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
+const stateCell = ({ state, queue, question, paused, approvals, reason, denied }: WorkerView): string =>
+  `${stateWord(state)}${denied ? ` (${deniedCount(denied)} denied)` : ""}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
+
+/** Columns of the list that a narrow terminal does without. */
+const SPARE = ["TASK", "PID", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
-  // Who has nothing is told so on stderr.
+  // A hint on stderr says that there is nothing.
   if (workers.length === 0) return "";
   const chars = uniqueChars(workers.map((worker) => worker.id));
   const head = [
@@ -112,7 +118,8 @@ const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, c
     ...(flags.all ? [ended(worker, now)] : []),
     oneLine(worker.task, TASK_COLUMNS),
   ]);
-  return table([head.map((cell) => paint("dim", cell)), ...rows], columns);
+  const layout = { fit: columns, spare: SPARE };
+  return table([head.map((cell) => paint("dim", cell)), ...rows], layout);
 };
 
 const supervisorLine = (node: TreeNode, name: string, used: string, paint: Paint): string => {
@@ -157,7 +164,7 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
   const task = node.task ? `  ${paint("dim", oneLine(node.task, TASK_COLUMNS))}` : "";
   const { reason = "" } = node;
   const why =
-    reason === "" || (state === "running" && !node.paused) || PLAIN_REASONS.includes(reason)
+    reason === "" || (state === "running" && !node.paused && !node.question) || PLAIN_REASONS.includes(reason)
       ? ""
       : `  ${paint("dim", oneLine(stateWord(reason)))}`;
   const dead = node.tombstone ? paint("dim", "  killed by name") : "";
@@ -182,10 +189,10 @@ const tree: TextOf<TreeNode> = (root, { paint, columns = Number.POSITIVE_INFINIT
 };
 
 const why: TextOf<Replies["agent/why"]> = (
-  { id, name, state, reason, suggestion, records, omitted, names },
-  { paint },
+  { id, name, state, reason, suggestion, denied, records, omitted, names },
+  { paint, columns },
 ) => {
-  const { line, know } = makeLineWriter(paint, { verbose: true });
+  const { line, know } = makeLineWriter(paint, { verbose: true, columns });
   for (const [worker, itsName] of Object.entries(names)) know(worker, itsName);
   const head = `${paint("bold", oneLine(name ?? id))}  ${paint(toneOf(state), stateWord(state))}  ${oneLine(stateWord(reason), 300)}`;
   const left =
@@ -193,13 +200,15 @@ const why: TextOf<Replies["agent/why"]> = (
       ? [paint("dim", `${count(omitted, "older decision")} not shown: agent watch ${name ?? id} --from 0`)]
       : [];
   const next = suggestion === null ? [] : [paint("warn", oneLine(suggestion, 300))];
-  return [head, ...next, ...left, ...records.flatMap((record) => line(record) ?? [])].join("\n");
+  const refused = denied ? [paint("warn", deniedAdvice(denied))] : [];
+  const said = [head, ...next, ...refused, ...left].map((each) => wrapLines(each, columns));
+  return [...said, ...records.flatMap((record) => line(record) ?? [])].join("\n");
 };
 
-const restartRule = ({ spec, window }: WorkerInfo): string =>
+const restartRule = ({ spec, window, ended_at }: WorkerInfo): string =>
   spec.restart === "temporary"
     ? "temporary: never"
-    : `${spec.restart}, ${window.used} of ${window.max} in ${duration(window.period_ms)} used, backoff ${duration(spec.backoff_min_ms)}..${duration(spec.backoff_max_ms)}`;
+    : `${spec.restart}, ${ended_at === null ? `${window.used} of ${window.max}` : `at most ${window.max}`} in ${duration(window.period_ms)}${ended_at === null ? " used" : ""}, backoff ${duration(spec.backoff_min_ms)}..${duration(spec.backoff_max_ms)}`;
 
 /** The words of the state, and the reason where it is more than the state itself. */
 const condition = (worker: WorkerInfo, now: number): string => {
@@ -218,9 +227,12 @@ const movedSentence = ({
     ? `${count(records, "record")} removed from the log, without an archive`
     : `${count(records, "record")} moved to ${archives.map((name) => `archive/${name}`).join(", ")}: agent db export --from ${from_seq} --to ${to_seq}`;
 
-const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
+const tamperedWords = ({ id, name, run_findings = [] }: WorkerInfo): string =>
+  `${oneLine([...new Set(run_findings.map(({ file }) => file))].join(", "), 300)}: agent why ${name ?? id}`;
+
+const info: TextOf<ShownWorker> = (worker, { paint, now, columns }) => {
   const { spec } = worker;
-  const lines = makeLineWriter(paint, { verbose: false });
+  const lines = makeLineWriter(paint, { verbose: false, columns });
   lines.know(worker.id, worker.name);
   const facts = pairs(paint, [
     ["id", worker.id],
@@ -228,6 +240,8 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["kind", worker.kind],
     ["state", paint(worker.paused ? "warn" : toneOf(worker.state), condition(worker, now))],
     ["asks", worker.question && paint("warn", questionWords(worker.question, worker.name ?? worker.id))],
+    ["permission", worker.kind === "command" ? null : spec.permission],
+    ["denied", worker.denied ? paint("warn", deniedAdvice(worker.denied)) : null],
     ["approvals", worker.approvals ? paint("warn", "it waits for a person: agent approvals") : null],
     ["error", worker.error && paint("bad", `${worker.error.code}: ${oneLine(worker.error.message, 300)}`)],
     ["command", spec.argv.length > 0 ? oneLine(commandLine(spec.argv), 200) : null],
@@ -266,6 +280,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now }) => {
     ["said last", worker.last_event_at && `${age(worker.last_event_at, now)} ago`],
     ["its output", worker.moved_output && movedSentence(worker.moved_output)],
     ["run directory", worker.run_dir],
+    ["tampered with", worker.run_findings ? paint("warn", tamperedWords(worker)) : null],
     [
       "its stderr",
       worker.error && worker.kind !== "command"
@@ -308,20 +323,6 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
 const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
-const MARKS: Readonly<Record<string, readonly [Tone, string]>> = {
-  ok: ["good", "ok  "],
-  warn: ["warn", "warn"],
-  fail: ["bad", "FAIL"],
-};
-
-const doctor: TextOf<DoctorReport> = ({ checks }, { paint }) =>
-  checks
-    .map(({ result, name, finding, fix }) => {
-      const [tone, mark] = MARKS[result]!;
-      return `${paint(tone, mark)}  ${name.padEnd(16)}  ${oneLine(finding, 200)}${fix ? `\n${" ".repeat(24)}${paint("dim", fix)}` : ""}`;
-    })
-    .join("\n");
-
 const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
   report.ok
     ? [
@@ -352,6 +353,12 @@ const validText: TextOf<Valid> = ({ input, level, lines }, { paint }) =>
   `${paint("good", "valid")}  ${input === "-" ? "stdin" : input}${lines === undefined ? "" : `, ${count(lines, "line")}`}${level === undefined ? "" : `, by ${level}`}`;
 
 /** By Protocol v1 command; a command that is not here prints JSON. */
+/** Wraps a text that is sentences alone. */
+const inRoom =
+  <T>(text: TextOf<T>): TextOf<T> =>
+  (value, context) =>
+    wrapLines(text(value, context), context.columns);
+
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
   "agent/resume": spawn,
@@ -380,12 +387,12 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "mcp/add": mcpText,
   "mcp/remove": mcpText,
   "daemon/status": daemon.status,
-  "daemon/upgrade": daemon.upgraded,
+  "daemon/upgrade": inRoom(daemon.upgraded),
   "daemon/install": daemon.installed,
   "daemon/uninstall": daemon.installed,
   "daemon/run": () => "",
-  "daemon/start": daemon.started,
-  "daemon/stop": daemon.stopped,
+  "daemon/start": inRoom(daemon.started),
+  "daemon/stop": inRoom(daemon.stopped),
   "agent/completion": ({ text }: { readonly text: string }) => text,
   "db/check": check,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
@@ -428,7 +435,7 @@ export const renderError = (error: HoldfastError, paint: Paint): string => {
   // The person knows: they pressed the keys.
   if (error.code === "CANCELLED") return `${neutralise(error.message)} ${next}`;
   const problems = error.info.problems ?? [];
-  // What is wrong with an envelope is no mistake of the call, and there was nothing to do.
+  // A fault of an envelope is no mistake of the call, and there was nothing to do.
   const isCall = problems.length > 1 && error.code !== "ENVELOPE_INVALID";
   const what = isCall ? `${problems.length} mistakes; nothing was done` : neutralise(error.message);
   const list = problems.length > 1 ? problems.map((problem) => `\n  ${neutralise(problem)}`).join("") : "";

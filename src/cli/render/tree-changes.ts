@@ -1,5 +1,5 @@
-/** What `agent up`, `diff` and `down` did, or would do, to each node of a tree: one line each, and the rest counted. */
-import type { AppliedReply, TreeChange } from "../../supervisor/replies.ts";
+/** The changes that `agent up`, `diff` and `down` did, or would do, to each node of a tree: one line each, and the rest counted. */
+import type { AppliedReply, TreeChange } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone } from "./terminal.ts";
 
 type Action = TreeChange["action"];

@@ -1,5 +1,5 @@
-/** What was used, as a table with a row of totals. */
-import type { SubtreeSum, UsageReply, UsageRow, UsageSum } from "../../supervisor/replies.ts";
+/** Usage, as a table with a row of totals. */
+import type { SubtreeSum, UsageReply, UsageRow, UsageSum } from "../../runtime/replies.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { count, duration, uniqueChars } from "./units.ts";
@@ -37,8 +37,11 @@ const cells = (sum: UsageSum): readonly string[] => [
 
 const COLUMNS = ["WORKERS", "TURNS", "TOOLS", "IN", "CACHED", "OUT", "REASONING", "COST", "ESTIMATE", "TIME"];
 
-export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint }) => {
-  // Who has nothing is told so on stderr.
+/** Columns that a narrow terminal does without. */
+const SPARE = ["REASONING", "CACHED", "TOOLS", "WORKERS"];
+
+export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint, columns }) => {
+  // A hint on stderr says that there is nothing.
   if (rows.length === 0) return "";
   const chars = uniqueChars(rows.map(({ key }) => key ?? ""));
   const nameOf = ({ key, name }: UsageRow): string =>
@@ -56,7 +59,8 @@ export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint }) =>
     ...figures.map((cell, at) => cell.padStart(widths[at]!)),
   ]);
   const last = body.pop()!;
-  return table([top!.map((cell) => paint("dim", cell)), ...body, last.map((cell) => paint("bold", cell))]);
+  const shown = [top!.map((cell) => paint("dim", cell)), ...body, last.map((cell) => paint("bold", cell))];
+  return table(shown, { fit: columns, spare: SPARE });
 };
 
 /** `3, 12 tool calls, 1m20s, 1,234 tokens in and 56 tokens out, $0.0100, ~$0.0200 by the price list`, of turns. */

@@ -11,8 +11,9 @@ export const status: Handler<"daemon/status"> = {
 
 export const stop: Handler<"daemon/stop"> = {
   lifetime: "command",
-  run: ({ runtime, shutdown }, { agents }) =>
+  run: ({ runtime, caller, shutdown }, { agents }) =>
     Effect.gen(function* () {
+      yield* runtime.permitAll(caller(), "stop the daemon");
       const { live } = (yield* runtime.status()).workers;
       if (agents === "refuse" && live > 0) {
         const are = live === 1 ? "1 agent is" : `${live} agents are`;
@@ -33,10 +34,18 @@ export const check: Handler<"db/check"> = {
 
 export const gc: Handler<"db/gc"> = {
   lifetime: "command",
-  run: ({ runtime }, data) => Effect.map(runtime.gc(data), (report) => success(report)),
+  run: ({ runtime, caller }, data) =>
+    Effect.gen(function* () {
+      yield* runtime.permitAll(caller(), "archive output");
+      return success(yield* runtime.gc(data));
+    }),
 };
 
 export const rebuild: Handler<"db/rebuild"> = {
   lifetime: "command",
-  run: ({ runtime }) => Effect.map(runtime.rebuild(), (report) => success(report)),
+  run: ({ runtime, caller }) =>
+    Effect.gen(function* () {
+      yield* runtime.permitAll(caller(), "rebuild the projections");
+      return success(yield* runtime.rebuild());
+    }),
 };

@@ -1,13 +1,14 @@
 /** protocol/hello: which version and profiles a connection is spoken in, and what its bounds are (protocol-v1.txt, Versioning and compatibility). */
 import { Effect } from "effect";
-import { PROFILES, PROTOCOL_VERSION } from "../../protocol/envelope-v1.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
 import {
   REQUEST_LINE_MAX_MS,
   REQUEST_MAX_BYTES,
   REQUEST_MAX_DEPTH,
   REQUESTS_IN_FLIGHT_MAX,
-} from "../../protocol/limits.ts";
+} from "../../base/limits.ts";
+import { PROFILES } from "../../commands/profiles.ts";
+import { PROTOCOL_VERSION } from "../../protocol/envelope-v1.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { type RequestName, Requests } from "../../protocol/requests.ts";
 import type { Handler } from "./handler.ts";
@@ -18,14 +19,6 @@ const LIMITS = {
   request_line_ms: REQUEST_LINE_MAX_MS,
   requests_in_flight: REQUESTS_IN_FLIGHT_MAX,
 };
-
-export interface HelloReply {
-  readonly version: number;
-  readonly profiles: readonly string[];
-  readonly commands: readonly RequestName[];
-  readonly limits: typeof LIMITS;
-  readonly daemon: { readonly version: string; readonly store_id: string; readonly epoch: string };
-}
 
 export const hello: Handler<"protocol/hello"> = {
   lifetime: "read",
@@ -38,7 +31,7 @@ export const hello: Handler<"protocol/hello"> = {
       const missing = profiles.filter((profile) => !PROFILES.includes(profile));
       if (missing.length > 0)
         return yield* unsupported(
-          `This daemon has no profile ${missing.join(", ")}; it has ${PROFILES.join(" and ")}.`,
+          `This daemon has no profile ${missing.join(", ")}; it has ${PROFILES.join(" and ") || "none"}.`,
         );
       const { version, store_id, epoch } = yield* runtime.status();
       return success({

@@ -6,14 +6,18 @@ import type { Handler } from "./handler.ts";
 
 export const apply: Handler<"tree/apply"> = {
   lifetime: "command",
-  run: ({ runtime }, { tree, client_env, dry_run }) =>
-    Effect.map(runtime.applyTree(withClientEnvironment(tree, client_env), { dry_run }), (reply) =>
-      success(reply),
+  run: ({ runtime, caller }, { tree, client_env, dry_run }) =>
+    Effect.map(
+      runtime.applyTree(withClientEnvironment(tree, client_env), { dry_run, caller: caller() }),
+      (reply) => success(reply),
     ),
 };
 
 export const down: Handler<"tree/down"> = {
   lifetime: "command",
-  run: ({ runtime }, { name, file }) =>
-    Effect.map(runtime.downTree(name, file === undefined ? {} : { file }), (reply) => success(reply)),
+  run: ({ runtime, caller }, { name, file }) =>
+    Effect.map(
+      runtime.downTree(name, { caller: caller(), ...(file === undefined ? {} : { file }) }),
+      (reply) => success(reply),
+    ),
 };

@@ -4,7 +4,7 @@ import { cursorOf } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { RecordType } from "../../protocol/records.ts";
 import type { RequestData } from "../../protocol/requests.ts";
-import type { WatchQuery } from "../../supervisor/facade.ts";
+import type { WatchQuery } from "../../runtime/api.ts";
 import { invalidRequest } from "../request.ts";
 import type { Handler } from "./handler.ts";
 

@@ -4,63 +4,63 @@ import { bytesInline } from "../../protocol/artifactize.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isUlid } from "../../protocol/ids.ts";
 import { failure, type Outcome, success } from "../../protocol/outcome.ts";
-import type { PerWorker } from "../../supervisor/facade.ts";
+import type { PerWorker } from "../../runtime/api.ts";
 import { pageOf } from "../page.ts";
 import { invalidRequest } from "../request.ts";
 import type { Handler } from "./handler.ts";
 
 export const spawn: Handler<"agent/spawn"> = {
   lifetime: "command",
-  run: ({ runtime }, { spec, ...options }) =>
-    Effect.map(runtime.spawn(spec, options), (reply) => success(reply)),
+  run: ({ runtime, caller }, { spec, ...options }) =>
+    Effect.map(runtime.spawn(spec, { ...options, caller: caller() }), (reply) => success(reply)),
 };
 
 export const resume: Handler<"agent/resume"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, ...options }) =>
-    Effect.map(runtime.resume(id, options), (reply) => success(reply)),
+  run: ({ runtime, caller }, { id, ...options }) =>
+    Effect.map(runtime.resume(id, { ...options, caller: caller() }), (reply) => success(reply)),
 };
 
 export const fork: Handler<"agent/fork"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, ...options }) =>
-    Effect.map(runtime.resume(id, { ...options, fork: true }), (reply) => success(reply)),
+  run: ({ runtime, caller }, { id, ...options }) =>
+    Effect.map(runtime.resume(id, { ...options, fork: true, caller: caller() }), (reply) => success(reply)),
 };
 
 export const kill: Handler<"agent/kill"> = {
   lifetime: "command",
-  run: ({ runtime }, data) => {
+  run: ({ runtime, caller }, data) => {
     if (data.all === data.ids.length > 0) {
       return Effect.fail(
         invalidRequest([data.all ? "Give ids or all, not both." : "Give at least one id, or all."]),
       );
     }
-    return Effect.map(runtime.kill(data), (results) => perWorker("killed", results));
+    return Effect.map(runtime.kill({ ...data, caller: caller() }), (results) => perWorker("killed", results));
   },
 };
 
 export const restart: Handler<"agent/restart"> = {
   lifetime: "command",
-  run: ({ runtime }, { ids }) =>
-    Effect.map(runtime.restart(ids), (results) => perWorker("restarted", results)),
+  run: ({ runtime, caller }, { ids }) =>
+    Effect.map(runtime.restart(ids, { caller: caller() }), (results) => perWorker("restarted", results)),
 };
 
 export const pause: Handler<"agent/pause"> = {
   lifetime: "command",
-  run: ({ runtime }, { ids, reason }) =>
-    Effect.map(runtime.pause(ids, { reason }), (results) => perWorker("paused", results)),
+  run: ({ runtime, caller }, { ids, reason }) =>
+    Effect.map(runtime.pause(ids, { reason, caller: caller() }), (results) => perWorker("paused", results)),
 };
 
 export const unpause: Handler<"agent/unpause"> = {
   lifetime: "command",
-  run: ({ runtime }, { ids }) =>
-    Effect.map(runtime.unpause(ids), (results) => perWorker("unpaused", results)),
+  run: ({ runtime, caller }, { ids }) =>
+    Effect.map(runtime.unpause(ids, { caller: caller() }), (results) => perWorker("unpaused", results)),
 };
 
 export const answer: Handler<"agent/answer"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, answer: said, ...options }) =>
-    Effect.map(runtime.answer(id, said, options), (reply) => success(reply)),
+  run: ({ runtime, caller }, { id, answer: said, question_id }) =>
+    Effect.map(runtime.answer(id, said, { question_id, caller: caller() }), (reply) => success(reply)),
 };
 
 export const send: Handler<"agent/send"> = {
@@ -87,13 +87,14 @@ export const approvals: Handler<"agent/approvals"> = {
 
 export const approve: Handler<"agent/approve"> = {
   lifetime: "command",
-  run: ({ runtime }, { id, decision, ...options }) =>
-    Effect.map(runtime.approve(id, decision, options), (reply) => success(reply)),
+  run: ({ runtime, caller }, { id, decision, message }) =>
+    Effect.map(runtime.approve(id, decision, { message, caller: caller() }), (reply) => success(reply)),
 };
 
 export const cancel: Handler<"agent/cancel"> = {
   lifetime: "command",
-  run: ({ runtime }, { id }) => Effect.map(runtime.cancel(id), (reply) => success(reply)),
+  run: ({ runtime, caller }, { id }) =>
+    Effect.map(runtime.cancel(id, { caller: caller() }), (reply) => success(reply)),
 };
 
 export const messages: Handler<"agent/messages"> = {
@@ -148,11 +149,13 @@ export const changes: Handler<"agent/changes"> = {
 
 export const removeWorktrees: Handler<"worktree/remove"> = {
   lifetime: "command",
-  run: ({ runtime }, { ids }) =>
-    Effect.map(runtime.removeWorktrees(ids), (results) => perWorker("freed of their worktrees", results)),
+  run: ({ runtime, caller }, { ids }) =>
+    Effect.map(runtime.removeWorktrees(ids, { caller: caller() }), (results) =>
+      perWorker("freed of their worktrees", results),
+    ),
 };
 
-/** What a run wrote as it is, secrets and all, must not become an artifact: the slice is cut to what fits inline, and `next` says where to go on. */
+/** A run's raw output, secrets and all, must not become an artifact: the slice is cut to what fits inline, and `next` says where to go on. */
 export const raw: Handler<"agent/raw"> = {
   lifetime: "read",
   run: ({ runtime }, { id, stream, offset, max_bytes }, _, inlineMax) =>
@@ -176,7 +179,7 @@ const perWorker = (
   if (failed.length === 0) return success({ results });
   const only = results.length === 1 ? failed[0]?.error : undefined;
   const error = only
-    ? new HoldfastError(only.code, only.message)
+    ? new HoldfastError(only.code, only.message, { suggestion: only.suggestion })
     : new HoldfastError(
         "PARTIAL_FAILURE",
         `${failed.length} of ${results.length} workers could not be ${done}.`,

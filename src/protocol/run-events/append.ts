@@ -51,5 +51,5 @@ export class EventStreams {
   }
 }
 
-/** What makes two events the same one: not when somebody saw it, nor where it was put. */
+/** The facts that make two events the same one: not when somebody saw it, nor where it was put. */
 const material = ({ stream_version: _, sequence: __, occurred_at: ___, ...rest }: StreamEvent) => rest;

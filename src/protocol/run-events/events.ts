@@ -57,7 +57,7 @@ export interface WorkerEvent {
   readonly worker_id: string;
   readonly backend_kind: "subprocess";
   readonly agent_id: string;
-  /** Of the run that it belongs to; a worker that waits for its first start has none. */
+  /** The id of the run that it belongs to; a worker that waits for its first start has none. */
   readonly run_id?: string;
   readonly session_id?: string;
   readonly parent_agent_id?: string;

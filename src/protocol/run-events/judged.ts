@@ -37,7 +37,7 @@ export class ExportCheck {
     this.#keys.add(key);
     const before = this.#last.get(event.worker_id);
     this.#last.set(event.worker_id, event);
-    // Of a log that retention has shortened the beginning is missing.
+    // A log that retention has shortened lacks its beginning.
     if (before === undefined) return undefined;
     if (event.attempt === before.attempt)
       return mayFollow(before.status, event.status)

@@ -14,7 +14,7 @@ export interface RunState {
 }
 
 const statusAfter = (status: RunState["status"], type: StreamEvent["event_type"]): RunState["status"] => {
-  // What has ended stays as it ended.
+  // A worker that has ended stays as it ended.
   if (status !== "running") return status;
   return type === "run.completed" ? "completed" : type === "run.failed" ? "failed" : "running";
 };

@@ -1,9 +1,10 @@
 /** One incarnation of our log as the run of the contract: tools, turns, and exactly one end (protocol-v1 notes 2.7). */
+
+import { MESSAGE_MAX_BYTES } from "../../base/limits.ts";
 import { truncateMessage } from "../bounds.ts";
 import type { AgentCompletion, AnswerArtifact } from "../completion.ts";
 import type { V1Code } from "../error-row.ts";
 import { ERROR_CATALOGUE } from "../errors.ts";
-import { MESSAGE_MAX_BYTES } from "../limits.ts";
 import type { LogRecord, WorkerError } from "../records.ts";
 import type { RunEventType } from "./events.ts";
 
@@ -35,7 +36,7 @@ const errorPayload = ({ code, message }: WorkerError, fatal: boolean) => {
   };
 };
 
-/** What is remembered of an agent's run between its records. */
+/** The state of an agent's run between its records. */
 export class RunLife {
   #calls = 0;
   #callsOfTurn = 0;

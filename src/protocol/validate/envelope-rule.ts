@@ -1,6 +1,7 @@
 /** A rule over one envelope, and how it sees the envelope. */
+
+import { isObject, type JsonObject } from "../forms.ts";
 import type { Rule } from "./finding.ts";
-import { isObject, type JsonObject } from "./forms.ts";
 
 /** Members that are not of the type that they should be are seen as empty objects: one rule tells that, the others need not. */
 export interface View {
@@ -9,7 +10,7 @@ export interface View {
   readonly data: JsonObject;
   readonly meta: JsonObject;
   readonly error: JsonObject;
-  /** What its reader takes inline. */
+  /** The bytes that its reader takes inline. */
   readonly inline_max_bytes: number;
 }
 

@@ -1,9 +1,9 @@
 /** Validates one Protocol v1 envelope: bytes in, findings out. Pure. */
-import { INLINE_MAX_BYTES } from "../limits.ts";
+import { INLINE_MAX_BYTES } from "../../base/limits.ts";
+import { isObject, type JsonObject } from "../forms.ts";
 import { type Tell, viewOf } from "./envelope-rule.ts";
 import { ERROR_MEMBERS, META_MEMBERS, TOP_MEMBERS } from "./fields.ts";
 import { type Findings, type Level, makeFindings, pointerOf, type Rule } from "./finding.ts";
-import { isObject, type JsonObject } from "./forms.ts";
 import { type JsonRead, readJson } from "./json.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import { SHARED_RULES } from "./shared-rules.ts";
@@ -13,7 +13,7 @@ import { WIRE_RULES } from "./wire-rules.ts";
 export interface Options {
   readonly level: Level;
   readonly strict?: boolean;
-  /** What the reader of an envelope takes inline; the document's 32 KB where this is not given. */
+  /** The bytes that the reader of an envelope takes inline; the document's 32 KB where this is not given. */
   readonly inlineMaxOf?: (envelope: JsonObject) => number;
 }
 

@@ -5,10 +5,10 @@ import {
   DATA_MAX_DEPTH,
   MESSAGE_MAX_BYTES,
   TEXT_MAX_BYTES,
-} from "../limits.ts";
+} from "../../base/limits.ts";
+import { AGENT_KIND_FORM, EVENT_KINDS, isObject, type JsonObject, jsonBytes } from "../forms.ts";
 import { shown } from "./envelope-rule.ts";
 import { type Findings, makeFindings, pointerOf, type Rule } from "./finding.ts";
-import { AGENT_KIND_FORM, EVENT_KINDS, isObject, type JsonObject, jsonBytes } from "./forms.ts";
 import { type Fault, readJson } from "./json.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import type { LineValidator } from "./stream.ts";
@@ -76,7 +76,7 @@ const TEXTS = [
 /** Every rule of an event. */
 export const EVENT_RULE_TABLE: readonly Rule[] = Object.values(RULES);
 
-/** Where the rules about text speak of an envelope. */
+/** The place in which the rules about text speak of an envelope. */
 const TEXT_REMEDIES: Partial<Record<Fault["kind"], string>> = {
   size: "Write a smaller event: its text, message and data have their own limits.",
   empty: "Send an event; leave no line empty.",

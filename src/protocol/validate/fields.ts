@@ -49,7 +49,7 @@ export const META_WIRE_TYPES: Readonly<Record<string, WireType>> = {
   trace_id: "string",
 };
 
-/** What --strict knows of `meta`. */
+/** Members of `meta` that --strict knows. */
 export const META_MEMBERS = {
   wire: [...Object.keys(META_WIRE_TYPES), ...META_OF_OURS],
   spec: [...META_OF_DOCUMENT, ...META_OF_OURS],

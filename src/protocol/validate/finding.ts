@@ -1,5 +1,5 @@
-/** What a validator says: which rule, where, what is wrong, and what to do. */
-import { FINDINGS_MAX } from "../limits.ts";
+/** A finding of a validator: which rule, where, what is wrong, and what to do. */
+import { FINDINGS_MAX } from "../../base/limits.ts";
 import { redactText } from "../redact.ts";
 
 /** `wire` is what the originals accept; `spec` is every rule of the document. */
@@ -45,7 +45,7 @@ export const makeFindings = (): Findings => {
       if (list.length < FINDINGS_MAX)
         list.push({
           rule: rule.id,
-          place: { pointer, line },
+          place: { pointer: redactText(pointer), line },
           message: redactText(message),
           remedy,
         });

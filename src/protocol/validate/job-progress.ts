@@ -2,8 +2,9 @@
  * A job's progress.ndjson: records {ts, message, percent, meta} that are no envelopes (notes 2.3 and 2.4). The originals' own golden
  * stream is one, so the level `wire` knows them.
  */
+
+import { isWireTime, type JsonObject } from "../forms.ts";
 import type { Findings } from "./finding.ts";
-import { isUtcTime, type JsonObject } from "./forms.ts";
 import { STREAM_RULES } from "./stream-rules.ts";
 
 export const isJobProgress = (value: JsonObject): boolean =>
@@ -16,7 +17,7 @@ export const judgeJobProgress = (
   last: number | undefined,
   findings: Findings,
 ): number | undefined => {
-  if (typeof ts !== "string" || !isUtcTime(ts))
+  if (typeof ts !== "string" || !isWireTime(ts))
     findings.add(STREAM_RULES.jobTs, "/ts", line, "ts is no RFC3339 time in UTC.");
   if (typeof percent !== "number" || percent < 0 || percent > 100) {
     findings.add(STREAM_RULES.jobPercent, "/percent", line, "percent is no number from 0 to 100.");

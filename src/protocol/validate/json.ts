@@ -2,7 +2,7 @@
  * Reads one JSON value of untrusted bytes, bounded in size and depth, and tells what JSON.parse does not: where the value ends, the line
  * of each member, and members that are there twice. JSON.parse alone decides what is JSON; the scanner only follows brackets and strings.
  */
-import { ENVELOPE_MAX_BYTES, ENVELOPE_MAX_DEPTH, LINES_KNOWN_DEPTH } from "../limits.ts";
+import { ENVELOPE_MAX_BYTES, ENVELOPE_MAX_DEPTH, LINES_KNOWN_DEPTH } from "../../base/limits.ts";
 import { pointerOf } from "./finding.ts";
 
 export interface Fault {
@@ -23,6 +23,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const SPACE = /[ \t\r\n]*/y;
 /** Faults of one kind that are told of one value. */
 const DUPLICATES_MAX = 20;
+
+/** The place of a member that the text of a JSON value has twice; undefined where there is none. */
+export const duplicateIn = (text: string): string | undefined =>
+  scanValue(text, afterSpace(text, 0), 1).duplicates[0]?.pointer;
 
 /** `firstLine` is the line of the input on which the bytes begin. */
 export const readJson = (bytes: Uint8Array, firstLine = 1): JsonRead => {
@@ -94,7 +98,7 @@ const syntaxMessage = (text: string, cause: unknown): string =>
     : `It is not JSON: ${(cause as Error).message.slice(0, 200)}.`;
 
 interface Open {
-  /** Of an object, its members so far. */
+  /** The members of an object so far. */
   readonly keys: Set<string> | undefined;
   /** The step of the path that is being read. */
   step: string | number;
@@ -104,14 +108,14 @@ interface Scan {
   /** Behind the value. */
   readonly end: number;
   readonly firstLine: number;
-  /** Where the scan ended. */
+  /** The place at which the scan ended. */
   readonly line: number;
   readonly tooDeep: number | undefined;
   readonly duplicates: Fault[];
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** Of text that is no JSON it tells something, and ends. */
+/** For text that is no JSON it tells something, and ends. */
 const scanValue = (text: string, start: number, firstLine: number): Scan => {
   const open: Open[] = [];
   const duplicates: Fault[] = [];

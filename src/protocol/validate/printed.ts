@@ -2,15 +2,16 @@
  * In test mode (HOLDFAST_VALIDATE=1, which the tests set) every envelope that we print is judged by the document's rules before it goes
  * out. Unset, none of this is loaded.
  */
+
+import { ANSWERED_IDS_MAX, INLINE_MAX_BYTES } from "../../base/limits.ts";
 import { SENT_WHOLE } from "../artifactize.ts";
 import { HoldfastError } from "../errors.ts";
-import { ANSWERED_IDS_MAX, INLINE_MAX_BYTES } from "../limits.ts";
+import { isObject, type JsonObject } from "../forms.ts";
 import { judge, type Options } from "./envelope.ts";
 import { type Findings, makeFindings } from "./finding.ts";
-import { isObject, type JsonObject } from "./forms.ts";
 import { type LineValidator, makeStreamValidator } from "./stream.ts";
 
-/** Who asks for less than the document's limit still gets a summary. A result that cannot be kept as an artifact is sent whole, and says so (decision 0026). */
+/** A caller that asks for less than the document's limit still gets a summary. A result that cannot be kept as an artifact is sent whole, and says so (decision 0026). */
 const limitFor = (envelope: JsonObject, inline_max_bytes: number): number => {
   const { hint } = isObject(envelope.data) ? envelope.data : {};
   return typeof hint === "string" && hint.includes(SENT_WHOLE)
@@ -88,7 +89,7 @@ interface Answer {
   mayBegin: boolean;
 }
 
-/** Of one request: progress from 0 without a gap, one terminal line, and nothing more until its id is asked for again. */
+/** The lines of one request: progress from 0 without a gap, one terminal line, and nothing more until its id is asked for again. */
 const makeOrder = () => {
   const answers = new Map<unknown, Answer>();
   const ended = new Set<unknown>();
@@ -115,7 +116,7 @@ const makeOrder = () => {
     },
     wrong({ status, meta }: JsonObject, line: string): HoldfastError | undefined {
       const { request_id: id, seq } = meta as { readonly request_id?: unknown; readonly seq: number };
-      // What could not be read has no id, and any number of answers.
+      // A request that could not be read has no id, and any number of answers.
       if (id === undefined && status !== "progress") return undefined;
       const wrong = (what: string) => new HoldfastError("INTERNAL", `${what}: ${line.slice(0, 2_000)}`);
       if (ended.has(id)) return wrong("A line of ours follows the terminal one");

@@ -1,18 +1,23 @@
-/** Where in a value a secret is told, by the rules with which we mask our own: by the shape of a text, and by the name that it stands below. */
-import { isReference, isSecretName, MASK, redactText } from "../redact.ts";
+/** The places of a value that tell a secret: where the rules with which we mask our own would mask it. */
+import { redactValue } from "../redact.ts";
 import { pointerOf } from "./finding.ts";
 
-/** The value has the bounded depth of what `readJson` gives. Below a secret's name only a mask, nothing, or a reference (`@env:NAME`) may stand. */
-export const secretsIn = function* (
-  value: unknown,
-  path: readonly string[],
-  isBelowName = false,
-): Generator<string> {
-  if (typeof value === "string") {
-    if (isBelowName ? value !== MASK && !isReference(value) : redactText(value) !== value)
-      yield pointerOf(...path);
-  } else if (typeof value === "object" && value !== null)
-    for (const [key, item] of Object.entries(value))
-      if (typeof item === "string" || typeof item === "object")
-        yield* secretsIn(item, [...path, key], isBelowName || isSecretName(key));
+/** The value has the bounded depth of what `readJson` gives. */
+export const secretsIn = (value: unknown, path: readonly string[]): Generator<string> =>
+  differences(value, redactValue(value), path);
+
+const differences = function* (value: unknown, masked: unknown, path: readonly string[]): Generator<string> {
+  if (value === masked) return;
+  if (!isNested(value)) return yield pointerOf(...path);
+  // Too deep to be looked through: another rule's matter.
+  if (!isNested(masked)) return;
+  // A member whose name is masked stays in its place.
+  const shown = Object.entries(masked);
+  for (const [index, [key, item]] of Object.entries(value).entries()) {
+    const [name, other] = shown[index] ?? [];
+    if (name === key) yield* differences(item, other, [...path, key]);
+    else yield pointerOf(...path, name ?? "***");
+  }
 };
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;

@@ -1,7 +1,6 @@
 /** Rules of both levels: those of protocol-v1.txt that the originals check too (notes 2.1). */
 import { type EnvelopeRule, isBlank, isUnset, shown } from "./envelope-rule.ts";
 import { STATUSES } from "./fields.ts";
-import { isUtcTime } from "./forms.ts";
 
 export const SHARED_RULES: readonly EnvelopeRule[] = [
   {
@@ -33,16 +32,6 @@ export const SHARED_RULES: readonly EnvelopeRule[] = [
         tell("/error/code", `status is error and error.code is ${shown(error.code)}.`);
       if (isBlank(error.message))
         tell("/error/message", `status is error and error.message is ${shown(error.message)}.`);
-    },
-  },
-  {
-    id: "meta.ts",
-    levels: ["wire", "spec"],
-    source: "protocol-v1.txt, meta: ts is an RFC3339 UTC timestamp and MUST be present",
-    remedy: "Write meta.ts like 2026-05-12T00:00:00Z, in UTC with a Z.",
-    check: ({ meta }, tell) => {
-      if (typeof meta.ts !== "string" || !isUtcTime(meta.ts))
-        tell("/meta/ts", `meta.ts is ${shown(meta.ts)}.`);
     },
   },
   {

@@ -1,8 +1,8 @@
 /** The rules of protocol-v1.txt beyond what the originals check. */
-import { PREVIEW_UNDER_BYTES } from "../limits.ts";
+import { PREVIEW_UNDER_BYTES } from "../../base/limits.ts";
+import { COMMAND_FORM, isCount, isDigest, isObject, isUtcTime, jsonBytes } from "../forms.ts";
 import { type EnvelopeRule, isBlank, shown, type Tell } from "./envelope-rule.ts";
 import { isCatalogued, META_TEXTS, RUNNERS, SOURCES } from "./fields.ts";
-import { COMMAND_FORM, isCount, isDigest, isObject, jsonBytes } from "./forms.ts";
 import { secretsIn } from "./secrets.ts";
 
 const optionalText = (pointer: string, value: unknown, tell: Tell): void => {
@@ -10,15 +10,15 @@ const optionalText = (pointer: string, value: unknown, tell: Tell): void => {
     tell(pointer, `${pointer.slice(1).replaceAll("/", ".")} is ${shown(value)}, not text.`);
 };
 
-/** Absolute, here or on Windows, and each of its steps leads down. */
+/** Absolute and canonical (Security invariants, Workspace confinement), here or on Windows: each of its steps has a name and leads down. */
 const isSanitizedPath = (path: string): boolean => {
   const isWindows = /^[A-Za-z]:[\\/]/.test(path);
-  const steps = path.split(isWindows ? /[\\/]/ : "/");
+  const steps = path.split(isWindows ? /[\\/]/ : "/").slice(1);
+  const isRoot = steps.length === 1 && steps[0] === "";
   return (
     (isWindows || path.startsWith("/")) &&
     !path.includes("\0") &&
-    !steps.includes(".") &&
-    !steps.includes("..")
+    (isRoot || !steps.some((step) => ["", ".", ".."].includes(step)))
   );
 };
 
@@ -57,6 +57,15 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     },
   },
   {
+    id: "meta.ts",
+    levels: ["spec"],
+    source: "protocol-v1.txt, meta: ts is an RFC3339 UTC timestamp and MUST be present",
+    remedy: "Write meta.ts like 2026-05-12T00:00:00Z, in UTC.",
+    check: ({ meta: { ts } }, tell) => {
+      if (typeof ts !== "string" || !isUtcTime(ts)) tell("/meta/ts", `meta.ts is ${shown(ts)}.`);
+    },
+  },
+  {
     id: "meta.duration_ms",
     levels: ["spec"],
     source: "protocol-v1.txt, meta: duration_ms is an integer, MUST be >= 0",
@@ -90,7 +99,8 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     id: "meta.workspace",
     levels: ["spec"],
     source: "protocol-v1.txt, meta: workspace is a sanitized absolute path",
-    remedy: "Write the absolute path of the workspace, without . and .., or leave meta.workspace out.",
+    remedy:
+      "Write the absolute path of the workspace, without . and .. and empty steps, or leave meta.workspace out.",
     check: ({ meta: { workspace } }, tell) => {
       if (workspace === undefined) return;
       if (typeof workspace !== "string" || !isSanitizedPath(workspace))
@@ -125,6 +135,16 @@ export const SPEC_RULES: readonly EnvelopeRule[] = [
     check: ({ status, meta: { seq } }, tell) => {
       if (seq === undefined ? status === "progress" : !isCount(seq))
         tell("/meta/seq", `meta.seq is ${shown(seq)}.`);
+    },
+  },
+  {
+    id: "meta.final",
+    levels: ["spec"],
+    source: "protocol-v1.txt, meta: final marks the last progress event",
+    remedy: "Leave meta.final out of the ok or error line.",
+    check: ({ status, meta: { final } }, tell) => {
+      if ((status === "ok" || status === "error") && final === true)
+        tell("/meta/final", `meta.final is true and status is ${status}.`);
     },
   },
   {

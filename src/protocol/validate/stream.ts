@@ -1,7 +1,8 @@
 /** Validates a stream of envelopes, a line at a time, in bounded memory: any number of progress lines, then exactly one terminal line. */
+
+import { isCount, isObject, type JsonObject } from "../forms.ts";
 import { judge, type Options, readObject } from "./envelope.ts";
 import { type Findings, makeFindings } from "./finding.ts";
-import { isCount, isObject, type JsonObject } from "./forms.ts";
 import { isJobProgress, judgeJobProgress } from "./job-progress.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import { STREAM_RULES } from "./stream-rules.ts";
@@ -9,13 +10,13 @@ import { STREAM_RULES } from "./stream-rules.ts";
 export interface LineValidator {
   /** One line without its line end; undefined: it was too long to be held. */
   line(bytes: Uint8Array | undefined): void;
-  /** What the lines so far have shown. */
+  /** Facts that the lines so far have shown. */
   found(): Findings;
   /** There is no more. */
   end(): Findings;
 }
 
-/** What of the lines so far the next ones are held against. */
+/** Facts of the lines so far that the next ones are held against. */
 interface Seen {
   lines: number;
   progress: number;

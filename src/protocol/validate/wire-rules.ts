@@ -1,7 +1,8 @@
-/** What only the originals check, or check otherwise than the document (notes 2.1). */
+/** Rules that only the originals have, or have otherwise than the document (notes 2.1). */
+
+import { isObject, isWireTime } from "../forms.ts";
 import { type EnvelopeRule, isBlank, isUnset, shown } from "./envelope-rule.ts";
 import { META_WIRE_TYPES, type WireType } from "./fields.ts";
-import { isObject } from "./forms.ts";
 
 const isOfType: Readonly<Record<WireType, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
@@ -37,6 +38,15 @@ export const WIRE_RULES: readonly EnvelopeRule[] = [
       expect("/error/code", "string", error.code);
       expect("/error/message", "string", error.message);
       for (const [name, type] of Object.entries(META_WIRE_TYPES)) expect(`/meta/${name}`, type, meta[name]);
+    },
+  },
+  {
+    id: "wire.ts",
+    levels: ["wire"],
+    source: "protocol-v1 notes 2.1: meta.ts is there, in RFC 3339 and in UTC, with Z",
+    remedy: "Write meta.ts like 2026-05-12T00:00:00Z, in UTC with a Z.",
+    check: ({ meta: { ts } }, tell) => {
+      if (typeof ts !== "string" || !isWireTime(ts)) tell("/meta/ts", `meta.ts is ${shown(ts)}.`);
     },
   },
   {

@@ -1,7 +1,7 @@
 /**
  * Removes artifacts that nobody holds: not pinned, named by no record of the log, and not put for so long.
  *
- * Who puts or pins one at the same time wins. A put of what is there renews its mtime by its path; a pin is a file. A
+ * A put or a pin at the same time wins. A put of what is there renews its mtime by its path; a pin is a file. A
  * candidate is moved to the trash first, and there its mtime and its pin are looked at once more: what was put or pinned before
  * the move is put back, and a put after the move does not find it and writes it anew. A crash leaves it in the trash, and
  * the next collection puts it back before it begins.
@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { CAS_FRESH_MS } from "../../protocol/limits.ts";
+import { CAS_FRESH_MS } from "../../base/limits.ts";
 import { artifactError, isMissing } from "./failure.ts";
 import { makeDirectory, putBack } from "./files.ts";
 import { digestOf, layoutOf, namesIn, type ObjectFile, objectsIn, pinsIn } from "./layout.ts";

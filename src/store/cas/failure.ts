@@ -1,4 +1,4 @@
-/** What errors of the file system are in the catalogue, where an artifact is meant. */
+/** Errors of the file system in the catalogue, where an artifact is meant. */
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 
 export const isMissing = (cause: unknown): boolean =>

@@ -1,7 +1,11 @@
 /** Files of the artifacts, written so that a crash or a power loss leaves the whole file or none. */
 import { randomBytes } from "node:crypto";
+import { closeSync, fstatSync, readFile } from "node:fs";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { CAS_OBJECT_MAX_BYTES } from "../../base/limits.ts";
+import { NotRegularError, openRegular, READ } from "../regular-file.ts";
 import { isMissing } from "./failure.ts";
 
 const FILE_MODE = 0o600;
@@ -51,6 +55,24 @@ export const writeWhole = async (
     throw cause;
   }
   await syncDirectory(dirname(path));
+};
+
+const readAll = promisify(readFile);
+
+/** Undefined for what nobody can have put: no regular file, or a larger one than there may be. Throws ENOENT where there is none. */
+export const readObject = async (path: string): Promise<Buffer | undefined> => {
+  let fd: number;
+  try {
+    fd = openRegular(path, READ);
+  } catch (cause) {
+    if (cause instanceof NotRegularError) return undefined;
+    throw cause;
+  }
+  try {
+    return fstatSync(fd).size > CAS_OBJECT_MAX_BYTES ? undefined : await readAll(fd);
+  } finally {
+    closeSync(fd);
+  }
 };
 
 /** Gone, and it stays gone. */

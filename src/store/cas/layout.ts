@@ -1,5 +1,5 @@
 /**
- * Where artifacts lie below `cas/` of the state directory: `objects/ab/cd/abcd…` holds the bytes, `pins/abcd…` says that they stay,
+ * The places of artifacts below `cas/` of the state directory: `objects/ab/cd/abcd…` holds the bytes, `pins/abcd…` says that they stay,
  * `tmp` has what is being written, `trash` what a collection looks at once more, `damaged` what was replaced by what it should have been.
  * Nothing else knows of an artifact: the files are the index, and any process of the user may use them beside any other.
  */
@@ -24,7 +24,7 @@ export const layoutOf = (directory: string) => ({
 });
 export type Layout = ReturnType<typeof layoutOf>;
 
-/** What lies in a directory; nothing where it is not there. */
+/** The names in a directory; nothing where it is not there. */
 export const namesIn = (directory: string): Promise<string[]> =>
   readdir(directory).catch((cause) => {
     if (isMissing(cause)) return [];

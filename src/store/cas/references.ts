@@ -1,6 +1,6 @@
 /** Artifacts that records of the log name: these are kept as long as the record is, and lifecycle records are kept for ever. */
 import { existsSync } from "node:fs";
-import SQLite from "better-sqlite3";
+import { openDatabase } from "../database.ts";
 import { guarded } from "../failure.ts";
 
 /** Through the index of lifecycle records: output names none. */
@@ -12,7 +12,7 @@ const NAMED = `
 /** Fails where the log cannot be read: nobody knows then what is named. */
 export const referencedDigests = guarded((file: string): readonly string[] => {
   if (!existsSync(file)) return [];
-  const db = new SQLite(file, { readonly: true });
+  const db = openDatabase(file, { readonly: true });
   try {
     return db.prepare<[], string>(NAMED).pluck().all();
   } finally {

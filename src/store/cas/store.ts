@@ -3,14 +3,13 @@
  * verified on each read. It is plain files, so the daemon, the command and any other program of the user use it beside each
  * other, and `agent cas` works where no daemon runs.
  *
- * What is put is fresh by its mtime, and a collection removes nothing fresh (`collect.ts`): who has put something has time to
+ * A file that is put is fresh by its mtime, and a collection removes nothing fresh (`collect.ts`): who has put something has time to
  * name it in a record, or to pin it. It holds no secrets: whoever puts something has masked them.
  */
 import { createHash } from "node:crypto";
-import { readFile, rename, stat, utimes } from "node:fs/promises";
+import { rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { formatSize } from "../../protocol/durations.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import { formatSize } from "../../base/durations.ts";
 import {
   CAS_COUNTED_AGAIN_MS,
   CAS_FRESH_MS,
@@ -18,10 +17,11 @@ import {
   CAS_OBJECT_MAX_BYTES,
   CAS_OBJECTS_MAX,
   DISK_FREE_MIN_BYTES,
-} from "../../protocol/limits.ts";
+} from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { collectArtifacts } from "./collect.ts";
 import { artifactError, damaged, isMissing, notFound } from "./failure.ts";
-import { makeDirectory, putBack, removeFile, writeWhole } from "./files.ts";
+import { makeDirectory, putBack, readObject, removeFile, writeWhole } from "./files.ts";
 import { digestOf, hexOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
 
 export interface Stored {
@@ -53,13 +53,13 @@ export interface Artifacts {
 export interface ArtifactOptions {
   /** `cas` in the state directory; made at the first put. */
   readonly directory: string;
-  /** Of the disk that it is on; undefined where nobody can say. */
+  /** Free bytes of the disk that it is on; undefined where nobody can say. */
   readonly freeBytes: () => number | undefined;
   /** Nothing is put that would leave less. */
   readonly floor_bytes?: number | undefined;
   readonly now?: () => number;
   readonly bounds?: ArtifactBounds;
-  /** Digests that records name. Where it is given, a put that finds no room has what nobody holds collected, and looks again. */
+  /** Digests that records name. If it is given, a put that finds no room collects what nobody holds, and looks again. */
   readonly referenced?: (() => Promise<ReadonlySet<string>>) | undefined;
 }
 
@@ -98,7 +98,7 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
 
   const collect = async (): Promise<void> => {
     if (referenced === undefined) return;
-    // What cannot be collected stays, and the put is refused.
+    // An object that cannot be collected stays, and the put is refused.
     const how = { directory, older_than_ms: CAS_FRESH_MS, dry_run: false, referenced, now };
     await collectArtifacts(how).catch(() => undefined);
     count.forget();
@@ -145,12 +145,12 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
   /** True where these very bytes are there, and fresh now. A damaged file makes room for them, and is kept. */
   const has = async (hex: string, bytes: Uint8Array): Promise<boolean> => {
     const path = at.object(hex);
-    const there = await readFile(path).catch((cause) => {
-      if (isMissing(cause)) return undefined;
+    const there = await readObject(path).catch((cause) => {
+      if (isMissing(cause)) return null;
       throw cause;
     });
-    if (there === undefined) return false;
-    if (there.equals(bytes)) return touch(hex);
+    if (there === null) return false;
+    if (there?.equals(bytes) === true) return touch(hex);
     await makeDirectory(at.damaged);
     await rename(path, join(at.damaged, `${hex}.${now()}`));
     return false;
@@ -180,9 +180,7 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
       const path = await found(hex);
       if (path === undefined) break;
       try {
-        // What is larger than anything that is put need not be read to be known as damaged.
-        const { size } = await stat(path);
-        const bytes = size > CAS_OBJECT_MAX_BYTES ? undefined : await readFile(path);
+        const bytes = await readObject(path);
         if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === hex) return bytes;
         throw damaged(digest, path);
       } catch (cause) {
@@ -258,7 +256,7 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
   };
 };
 
-/** What a slow look came to, for CAS_COUNTED_AGAIN_MS; who asks while it is made waits for the same one. What fails is tried again. */
+/** The result of a slow look, for CAS_COUNTED_AGAIN_MS; a caller that asks while it is made waits for the same one. A look that fails is tried again. */
 const remembered = <R>(look: () => Promise<R>, now: () => number) => {
   let last: { readonly at_ms: number; readonly came: Promise<R> } | undefined;
   const forget = (): void => {

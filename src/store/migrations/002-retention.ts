@@ -1,5 +1,5 @@
 /**
- * What retention has removed: the runs of seqs that are not in the log any more (apart from each other, never touching), and
+ * Records that retention has removed: the runs of seqs that are not in the log any more (apart from each other, never touching), and
  * the archives that have their records. An archive whose records are not all removed yet is not `done`.
  */
 export const retention = `

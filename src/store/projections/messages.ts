@@ -1,7 +1,7 @@
 /** Messages to agents: one row each, which its records move on (`MessageStep`). A row without `open` changes no more. */
 import type { Database } from "better-sqlite3";
+import type { MessageRow } from "../../protocol/message-row.ts";
 import type { LogRecord } from "../../protocol/records.ts";
-import type { MessageRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
 import { workerOf } from "./workers.ts";
 
@@ -28,7 +28,7 @@ export const messages = (db: Database): Projection => {
   );
   const update = (assignments: string) =>
     db.prepare(`UPDATE p_messages SET ${assignments}, changed_at = ? WHERE worker_id = ? AND message_id = ?`);
-  // What the agent has acknowledged stays so: the record of the delivery may have had to wait for the store.
+  // An acknowledged message stays so: the record of the delivery may have had to wait for the store.
   const deliver = update(
     `deliveries = deliveries + 1, incarnation = ?, "end" = ?,
      state = CASE WHEN open THEN 'delivered' ELSE state END, open = open AND ?`,

@@ -12,7 +12,7 @@ import { USAGE_SCHEMA, usage } from "./usage.ts";
 import { WORKERS_SCHEMA, workers } from "./workers.ts";
 
 /** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
-export const PROJECTION_VERSION = 6;
+export const PROJECTION_VERSION = 8;
 
 export const TABLES = [
   "p_workers",

@@ -1,5 +1,5 @@
 /**
- * What was used: one row for each model of each turn that was completed, in one meaning for all kinds, and the labels of
+ * Usage: one row for each model of each turn that was completed, in one meaning for all kinds, and the labels of
  * workers, by which it is asked for. Records of turns are never removed, so these figures outlive the output.
  */
 import type { Database } from "better-sqlite3";

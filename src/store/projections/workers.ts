@@ -4,9 +4,11 @@
  * of prompt and the row is written again with every batch of output.
  */
 import type { Database } from "better-sqlite3";
+import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../base/limits.ts";
+import { addDenied, type DeniedCalls } from "../../protocol/denied.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../protocol/limits.ts";
-import { isCountedRestart, type LogRecord, type Usage } from "../../protocol/records.ts";
+import type { LogRecord, Usage } from "../../protocol/records.ts";
+import { isUncounted, restartCause } from "../../protocol/restart-cause.ts";
 import { dollars, isUnpriced, modelsOf } from "../../protocol/usage.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { type Kept, makeKept } from "../kept.ts";
@@ -14,17 +16,18 @@ import type { WorkerRow } from "../port.ts";
 import type { Projection } from "./projection.ts";
 import { turnMs } from "./turn-times.ts";
 
-const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked')";
+export const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked')";
 
 export const WORKERS_SCHEMA = `
   CREATE TABLE p_workers (
     id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL, spec_seq INTEGER NOT NULL,
     incarnation INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, pid INTEGER, pgid INTEGER,
     parent TEXT, supervisor TEXT NOT NULL, session_id TEXT, tombstone INTEGER NOT NULL DEFAULT 0,
-    exit_code INTEGER, signal TEXT, error TEXT, completion TEXT,
+    exit_code INTEGER, signal TEXT, error TEXT, completion TEXT, end_cause TEXT,
     turns INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
     cached_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cost_usd REAL,
     estimated_usd REAL, unpriced_turns INTEGER NOT NULL DEFAULT 0, tool_calls INTEGER NOT NULL DEFAULT 0, turn_ms REAL NOT NULL DEFAULT 0,
+    denied TEXT,
     created_at TEXT NOT NULL, started_at TEXT, ended_at TEXT,
     last_seq INTEGER NOT NULL DEFAULT 0, last_event_at TEXT, version INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
@@ -62,7 +65,7 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
   );
   const changed = update("state = ?, reason = ?");
   const begun = update(
-    `incarnation = ?, pid = NULL, pgid = NULL, exit_code = NULL, signal = NULL, error = NULL, completion = NULL,
+    `incarnation = ?, pid = NULL, pgid = NULL, exit_code = NULL, signal = NULL, error = NULL, completion = NULL, end_cause = NULL,
      started_at = NULL, ended_at = NULL, tombstone = 0`,
   );
   const respecified = update("spec_seq = ?, kind = ?");
@@ -71,7 +74,7 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
   const exited = update("exit_code = ?, signal = ?, pid = NULL");
   const outcome = update("error = ?, completion = ?");
   const scheduled = update("restarts = restarts + ?, state = 'backing_off', reason = ?");
-  const ended = update("state = ?, reason = ?, ended_at = ?");
+  const ended = update("state = ?, reason = ?, end_cause = ?, ended_at = ?");
   const cancelled = update("tombstone = ?");
   const session = update("session_id = ?");
   const turn = update(
@@ -80,6 +83,13 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
      estimated_usd = coalesce(estimated_usd + @estimate, estimated_usd, @estimate), unpriced_turns = unpriced_turns + ?,
      tool_calls = tool_calls + ?, turn_ms = turn_ms + ?`,
   );
+  const deniedOf = db.prepare<[string], string | null>("SELECT denied FROM p_workers WHERE id = ?").pluck();
+  const toolAsked = db
+    .prepare<[string, string], string | null>(
+      "SELECT tool FROM p_approvals WHERE worker_id = ? AND approval_id = ?",
+    )
+    .pluck();
+  const refused = update("denied = ?");
   const took = turnMs(db);
   const touched = update("last_seq = ?, version = ?, last_event_at = coalesce(?, last_event_at)");
 
@@ -99,6 +109,12 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
     known.seq = seq;
     known.version = version;
     if (eventAt !== null) known.eventAt = eventAt;
+  };
+
+  const deny = (id: string, calls: readonly DeniedCalls[]): void => {
+    const before = parsedDenied(deniedOf.get(id) ?? null);
+    const after = calls.reduce((sum, one) => addDenied(sum, one.tool, one.calls), before);
+    refused.run(JSON.stringify(after), id);
   };
 
   const foldLifecycle = (id: string, record: LogRecord): void => {
@@ -144,11 +160,13 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
         return;
       }
       case "worker_restart_scheduled":
-        scheduled.run(isCountedRestart(record.payload.reason) ? 1 : 0, record.payload.reason, id);
+        scheduled.run(isUncounted(restartCause(record.payload)) ? 0 : 1, record.payload.reason, id);
         return;
-      case "worker_ended":
-        ended.run(record.payload.state, record.payload.reason, record.recorded_at, id);
+      case "worker_ended": {
+        const { state, reason, cause = null } = record.payload;
+        ended.run(state, reason, cause, record.recorded_at, id);
         return;
+      }
       case "worker_cancel_requested":
         cancelled.run(record.payload.tombstone ? 1 : 0, id);
         return;
@@ -173,6 +191,12 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
           id,
           { cost: usage.cost_usd, estimate: usage.estimated_usd ?? null },
         );
+        if (payload.denied !== undefined) deny(id, payload.denied);
+        return;
+      }
+      case "approval_answered": {
+        const { approval_id, decision } = record.payload;
+        if (decision === "deny") deny(id, [{ tool: toolAsked.get(id, approval_id) ?? null, calls: 1 }]);
         return;
       }
     }
@@ -194,7 +218,11 @@ export const workers = (db: Database, onWorker: (id: string) => void = () => und
   };
 };
 
-type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "usage"> & {
+const parsedDenied = (denied: string | null): readonly DeniedCalls[] =>
+  denied === null ? [] : JSON.parse(denied);
+
+type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "usage" | "denied"> & {
+  readonly denied: string | null;
   readonly requested_seq: number;
   readonly spec_seq: number;
   readonly tombstone: number;
@@ -203,7 +231,7 @@ type Stored = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "u
   readonly estimated_usd: number | null;
 } & Omit<Usage, "estimated_usd">;
 
-/** Of a row but for its texts: what it takes in memory, roughly. */
+/** The memory that a row takes but for its texts, roughly. */
 export const ROW_CHARS = 1_000;
 
 /** A row without what was asked for, which may be a megabyte, and where that is. */
@@ -239,7 +267,7 @@ export const keepRows = (): KeptRows => {
   };
 };
 
-/** What was asked for, as the newest record says that has it. */
+/** The spec, by the newest record that has it. */
 const specIn = (record: LogRecord): WorkerSpec => {
   if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
     return record.payload.spec;
@@ -259,6 +287,11 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
   const withPrefix = db.prepare<[string, string, number], Stored>(
     "SELECT * FROM p_workers WHERE id >= ? AND id < ? || '~' ORDER BY id DESC LIMIT ?",
   );
+  const newestNames = db
+    .prepare<[number], string>(
+      "SELECT DISTINCT name FROM (SELECT name FROM p_workers ORDER BY id DESC LIMIT ?) WHERE name IS NOT NULL",
+    )
+    .pluck();
   const all = db.prepare<[], Stored>("SELECT * FROM p_workers ORDER BY requested_seq");
   const living = db.prepare<[], Stored>(`SELECT * FROM p_workers WHERE ${LIVING} ORDER BY requested_seq`);
   const under = db.prepare<[string], Stored>(
@@ -293,6 +326,7 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
       tombstone: row.tombstone !== 0,
       error: row.error === null ? null : JSON.parse(row.error),
       completion: row.completion === null ? null : JSON.parse(row.completion),
+      denied: parsedDenied(row.denied),
       usage: { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ...estimate },
     };
   };
@@ -312,6 +346,7 @@ export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: 
     named: (name: string): readonly WorkerRow[] => named.all(name).map(show),
     withPrefix: (prefix: string, limit: number): readonly WorkerRow[] =>
       withPrefix.all(prefix, prefix, limit).map(show),
+    newestNames: (workers: number): readonly string[] => newestNames.all(workers),
     all: (): readonly WorkerRow[] => all.all().map(show),
     living: (): readonly WorkerRow[] => living.all().map(show),
     under: (supervisors: readonly string[]): readonly WorkerRow[] =>

@@ -1,5 +1,5 @@
 /**
- * What may be removed, gathered in a worker thread by a connection of its own: output records of incarnations that have
+ * Records that may be removed, gathered in a worker thread by a connection of its own: output records of incarnations that have
  * ended, older than an instant. They are written to an archive, whole and synced, before anybody is told of them.
  *
  * An archive is `archive/records-FROM-TO.ndjson.gz`, 0600: one record a line, as readers got it, in the order of the log.
@@ -11,18 +11,19 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import SQLite, { type Database } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
+import { ARCHIVE_CHUNK_CHARS, ARCHIVE_MAX_BYTES, ARCHIVE_MAX_RECORDS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { ARCHIVE_CHUNK_CHARS, ARCHIVE_MAX_BYTES, ARCHIVE_MAX_RECORDS } from "../../protocol/limits.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { type Row, verifiedLine } from "../checksum.ts";
+import { openDatabase } from "../database.ts";
+import { NotRegularError, readNamed } from "../regular-file.ts";
 import { syncPath } from "../write-back.ts";
 import type { Run } from "./remove.ts";
 
@@ -37,7 +38,7 @@ export interface Archive {
 
 export interface Collecting {
   readonly file: string;
-  /** Where archives are kept; null to make none. */
+  /** The directory of archives; null to make none. */
   readonly archives: string | null;
   /** Epoch milliseconds. */
   readonly before_ms: number;
@@ -50,7 +51,7 @@ export interface Collecting {
 export interface Collected {
   readonly runs: readonly Run[];
   readonly records: number;
-  /** Of their text. */
+  /** The bytes of their text. */
   readonly chars: number;
   readonly archive: Archive | null;
   /** The seq of the last of them. */
@@ -134,7 +135,7 @@ const removeUnknown = (db: Database, directory: string): void => {
 
 export const collect = (asked: Collecting): Collected => {
   const { file, archives, before_ms, after_seq, max_chars, dry_run } = asked;
-  const db = new SQLite(file, { readonly: true });
+  const db = openDatabase(file, { readonly: true });
   const archive = archives === null || dry_run ? undefined : makeArchive(archives);
   try {
     if (archives !== null && archive !== undefined) removeUnknown(db, archives);
@@ -169,17 +170,28 @@ export const collect = (asked: Collecting): Collected => {
   }
 };
 
+/** Undefined for what is no archive of ours: no regular file, or one that is larger than any that is made. */
+const readWhole = (path: string): Buffer | undefined => {
+  try {
+    // Text is counted in characters, of which each has three bytes at most.
+    return readNamed(path, 4 * ARCHIVE_MAX_BYTES);
+  } catch (cause) {
+    if (cause instanceof NotRegularError) return undefined;
+    throw cause;
+  }
+};
+
 /** The records of an archive. Throws STORE_CORRUPT where the file is not what was written. */
 export const readArchive = (path: string, sha256: string): readonly string[] => {
-  const bytes = readFileSync(path);
-  if (createHash("sha256").update(bytes).digest("hex") !== sha256)
+  const bytes = readWhole(path);
+  if (bytes === undefined || createHash("sha256").update(bytes).digest("hex") !== sha256)
     throw new HoldfastError("STORE_CORRUPT", `The archive ${path} is damaged: it is not what was written.`, {
       suggestion: "Bring the file back from a backup; the log itself is not touched by this.",
     });
   return gunzipSync(bytes).toString("utf8").split("\n").slice(0, -1);
 };
 
-/** What an archive holds, for a removal that was interrupted. */
+/** The runs that an archive holds, for a removal that was interrupted. */
 export const runsOf = (path: string, sha256: string): readonly Run[] => {
   const { runs, add } = makeRuns();
   for (const line of readArchive(path, sha256)) {

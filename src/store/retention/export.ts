@@ -1,11 +1,12 @@
 /**
  * The whole log as NDJSON, with what retention has moved to archives at its place. On a connection of its own, a page at a
- * time, so that it holds up no writer. Where an archive is not there any more, the gap itself is told.
+ * time, so that it holds up no writer. If an archive is not there any more, the gap itself is told.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import SQLite, { type Database } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { verifiedLine } from "../checksum.ts";
+import { openDatabase } from "../database.ts";
 import { allRows } from "../pages.ts";
 import { type Archive, readArchive } from "./collect.ts";
 import { hasRetention } from "./removed.ts";
@@ -17,7 +18,7 @@ interface Line {
 
 const SEQ = /^\{"seq":(\d+),/;
 
-/** Of all archives that overlap, in the order of seq; each is read when its turn comes. */
+/** The lines of all archives that overlap, in the order of seq; each is read when its turn comes. */
 function* archived(db: Database, directory: string, from: number, to: number): Generator<Line> {
   const waiting = (
     db
@@ -52,7 +53,7 @@ function* none(): Generator<Line> {}
 /** Records `from` to `to`, both included. Throws STORE_CORRUPT at the first that is damaged. */
 export function* exportLines(file: string, directory: string, from: number, to: number): Generator<string> {
   if (!existsSync(file)) return;
-  const db = new SQLite(file, { readonly: true });
+  const db = openDatabase(file, { readonly: true });
   try {
     const old = hasRetention(db) ? archived(db, directory, from, to) : none();
     let next = old.next();

@@ -1,12 +1,12 @@
 /**
  * Takes a run of output records out of the log and leaves one `log_gap` in its place, a bounded slice a transaction. The
  * gap stands at the seq and version of the first removed record, and grows with every slice: whoever reads in between
- * reads either the records or the gap that tells of them. What is gone already is passed over, so that a removal which was
+ * reads either the records or the gap that tells of them. A record that is gone already is passed over, so that a removal which was
  * interrupted is taken up by doing it again.
  */
 import type { Database } from "better-sqlite3";
-import { crashPoint } from "../../protocol/crash-point.ts";
-import { GC_SLICE_RECORDS } from "../../protocol/limits.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { GC_SLICE_RECORDS } from "../../base/limits.ts";
 import type { RecordPayloads } from "../../protocol/records.ts";
 import { COLUMNS, checksumOf, type Facts, lineOf, type Row, verifiedLine } from "../checksum.ts";
 import { makeRemoved } from "./removed.ts";

@@ -5,7 +5,7 @@ export const isBelowFloor = (free: number | undefined, floor: number, wasBelow: 
   free !== undefined && free < (wasBelow ? floor + floor / 4 : floor);
 
 export interface DiskView {
-  /** Of the disk of the state directory; null where nobody can say. */
+  /** Free bytes on the disk of the state directory; null where nobody can say. */
   readonly free_bytes: number | null;
   readonly floor_bytes: number;
   /** Nothing is started until there is more. */

@@ -1,15 +1,16 @@
 /**
- * Who may start, as pure decisions: the limits, what is asked for and how full it is, to an answer with the contract's
+ * Rights to start, as pure decisions: the limits, what is asked for and how full it is, to an answer with the contract's
  * reason code (protocol-v1 notes 2.10) and the next step. Limits only tighten on the way down a tree of spawns.
  */
-import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+
 import {
   DEPTH_DEFAULT,
   DISK_FREE_MIN_BYTES,
   MEM_AVAILABLE_MIN_BYTES,
   QUEUE_MAX_WORKERS,
   WORKERS_LIVE_MAX,
-} from "../../protocol/limits.ts";
+} from "../../base/limits.ts";
+import { type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import type { Priority, WorkerSpec } from "../../protocol/worker.ts";
 import { type DiskView, diskSentence } from "./disk.ts";
 

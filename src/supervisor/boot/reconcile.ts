@@ -2,9 +2,11 @@
  * Boot: what to do with each recorded worker that has not ended, given what the process table and its run directory say.
  * Pure, total and idempotent: the actions lead to records after which it answers `leave`.
  */
-import type { Observed } from "../../adapters/spawner.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { ChildState } from "../worker/inputs.ts";
+import type { ChildState } from "../child/inputs.ts";
+
+/** The word of the process table and the run directory on a worker's incarnation. */
+export type Seen = "running" | "finished" | "lost" | "never_started" | "not_begun";
 
 export type BootAction =
   | { readonly type: "leave" }
@@ -19,11 +21,7 @@ export type BootAction =
   /** Its agent ended while nobody watched: the exit file knows how, or nobody does. */
   | { readonly type: "settle" };
 
-export const reconcile = (
-  child: ChildState,
-  observed: Observed["kind"] | "not_begun",
-  nowMs: number,
-): BootAction => {
+export const reconcile = (child: ChildState, observed: Seen, nowMs: number): BootAction => {
   if (isEnded(child.state)) return { type: "leave" };
   if (!child.open) {
     if (child.due_ms !== null) return { type: "back_off", delay_ms: Math.max(0, child.due_ms - nowMs) };

@@ -2,7 +2,7 @@
  * Time in which nobody could look (architecture §4, Time): the machine slept, or the daemon itself was stopped. The wall
  * clock is never asked, so it may jump as it likes.
  */
-import { STOPPED_MIN_MS, SUSPENDED_MIN_MS } from "../../protocol/limits.ts";
+import { STOPPED_MIN_MS, SUSPENDED_MIN_MS } from "../../base/limits.ts";
 
 /** One reading of both clocks. `uptime_ms` is the time since boot with sleep, which the monotonic clock leaves out; undefined where nobody tells it. */
 export interface Reading {
@@ -41,7 +41,7 @@ export interface Gaps {
   look(): void;
   /** A gap that an earlier daemon saw. */
   remember(gap: Pick<Gap, "at_ms" | "counted_ms">): void;
-  /** What the monotonic clock counted, from an instant on, while nobody could look. */
+  /** The time that the monotonic clock counted, from an instant on, while nobody could look. */
   forgiven(since_ms: number): number;
 }
 

@@ -6,14 +6,11 @@
  *     ▲                            │                     │
  *     └──────── progress ──────────┴── progress, or "wait" ─┘
  */
-import { type ClockBounds, oldestTool, type WorkerClocks } from "../../actors/clocks.ts";
-import { STALL_ASK_MAX_MS, STALL_WARN_MAX_MS } from "../../protocol/limits.ts";
-import {
-  type ClockStamp,
-  type RecordDraft,
-  type RecordPayloads,
-  workerStream,
-} from "../../protocol/records.ts";
+
+import { STALL_ASK_MAX_MS, STALL_WARN_MAX_MS } from "../../base/limits.ts";
+import type { ClockStamp } from "../../protocol/clock-stamp.ts";
+import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
+import { type ClockBounds, oldestTool, type WorkerClocks } from "./clocks.ts";
 
 /** Folded from records; `at_ms` is when it came to where it stands, in monotonic milliseconds. */
 export type Ladder =
@@ -104,7 +101,7 @@ const nextStep = (ladder: Ladder, clocks: WorkerClocks, bounds: ClockBounds): Du
   };
 };
 
-/** The records of a step. What has ended, or is being stopped, climbs no further. */
+/** The records of a step. A worker that has ended, or is being stopped, climbs no further. */
 export const decideLadder = (
   child: { readonly worker_id: string; readonly incarnation: number; readonly ladder: Ladder },
   input: LadderInput,

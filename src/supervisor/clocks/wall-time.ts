@@ -1,13 +1,12 @@
 /**
- * Instants of times on a wall: what a provider means by "3pm (Europe/Berlin)". Pure but for the zones that Node brings. Where the
- * clock goes back a time comes twice, and the later one is meant: nobody is to come too early. Where it goes forward, a time that
+ * Instants of times on a wall: what a provider means by "3pm (Europe/Berlin)". Pure but for the zones that Node brings. When the clock goes back, a time comes twice, and the later one is meant: nobody is to come too early. When it goes forward, a time that
  * there is not is as long after midnight as it says.
  */
-import type { WallTime } from "../../protocol/wall-time.ts";
+import type { WallTime } from "../../base/wall-time.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What a wall shows in a zone, as if it were UTC: epoch milliseconds. Undefined where there is no such zone. */
+/** The time that a wall shows in a zone, as if it were UTC: epoch milliseconds. Undefined where there is no such zone. */
 const shownIn = (zone: string): ((at_ms: number) => number) | undefined => {
   let format: Intl.DateTimeFormat;
   try {

@@ -1,5 +1,5 @@
 /**
- * What is next for the messages to one agent, decided from their rows and from how far its stdin file is written. Pure.
+ * The next step for the messages to one agent, decided from their rows and from how far its stdin file is written. Pure.
  *
  *   accepted ── its bytes are in the file ──▶ delivered ── the agent shows it ──▶ acknowledged
  *      │                                          └── the worker ended before ──▶ unknown
@@ -9,8 +9,8 @@
  * further than one message ahead of the log: after a crash its length says whether that one is whole, torn, or not there.
  */
 import { ulidOf } from "../../protocol/ids.ts";
+import type { MessageRow } from "../../protocol/message-row.ts";
 import { type MessageStep, type RecordDraft, workerStream } from "../../protocol/records.ts";
-import type { MessageRow } from "../../store/port.ts";
 
 /**
  * The prompt of an agent that acknowledges is a message too. The same prompt of the same worker is the same message, in a
@@ -20,7 +20,7 @@ export const promptId = (worker_id: string, prompt: string, incarnation?: number
   ulidOf(incarnation === undefined ? `${worker_id} ${prompt}` : `${worker_id} ${incarnation} ${prompt}`);
 
 /**
- * What this incarnation is owed: a message that waits, or that an earlier one did not acknowledge. Lines of the protocol
+ * The messages that this incarnation is owed: a message that waits, or that an earlier one did not acknowledge. Lines of the protocol
  * first, since no message may reach the agent before them; then the prompt.
  */
 export const nextMessage = (
@@ -56,7 +56,7 @@ export const isUnderWay = (open: readonly MessageRow[], incarnation: number): bo
     (row) => row.state === "delivered" && row.incarnation === incarnation && !row.line && !row.closes,
   );
 
-/** Of those that were for another incarnation only: nobody is left to hear them. */
+/** The end of those that were for another incarnation only: nobody is left to hear them. */
 export const outlived = (open: readonly MessageRow[], incarnation: number): readonly RecordDraft[] =>
   open
     .filter(({ bound }) => bound !== null && bound !== incarnation)
@@ -65,7 +65,7 @@ export const outlived = (open: readonly MessageRow[], incarnation: number): read
       id: endOf(row),
     }));
 
-/** What was accepted as a message. */
+/** The part that was accepted as a message. */
 export type Accepted = Extract<MessageStep, { readonly state: "accepted" }>;
 
 /**
@@ -123,7 +123,7 @@ export const lineDraft = (
 /** Told twice, it is one record; a prompt that was accepted again has another end. */
 const endOf = ({ message_id, seq }: MessageRow): string => `message:${message_id}:ended:${seq}`;
 
-/** Of messages that are open when their worker has ended. Told twice, it is one record. */
+/** The end of messages that are open when their worker has ended. Told twice, it is one record. */
 export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =>
   open.map((row) => ({
     ...messageDraft(row.worker_id, row.message_id, lastWord(row)),

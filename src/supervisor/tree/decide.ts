@@ -3,18 +3,27 @@
  * and escalation are OTP's (supervisor.erl); failure decay and parking are suture's. A decision writes its records, then plans
  * until nothing more can be done now.
  */
-import { formatDuration } from "../../protocol/durations.ts";
-import { DURATION_MAX_MS } from "../../protocol/limits.ts";
+import { formatDuration } from "../../base/durations.ts";
+import { DURATION_MAX_MS } from "../../base/limits.ts";
 import type { WorkerError } from "../../protocol/records.ts";
+import { RESTART_ENDED } from "../../protocol/restart-cause.ts";
 import type { SupervisorEnd } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import { isRateLimited } from "../clocks/rate-limit.ts";
-import { backoffDelay } from "../worker/backoff.ts";
-import { step } from "../worker/decide.ts";
-import type { Input, Now } from "../worker/inputs.ts";
-import { isRestarted, passivated, uncounted, type Verdict } from "../worker/private-supervisor.ts";
-import { recorder } from "../worker/recorder.ts";
-import { countRestart } from "../worker/window.ts";
+import { step } from "../child/decide.ts";
+import type { Input } from "../child/inputs.ts";
+import { recorder } from "../child/recorder.ts";
+import {
+  isRestarted,
+  isUnfixable,
+  passivated,
+  uncounted,
+  unfixableReason,
+  type Verdict,
+} from "../child/verdict.ts";
+import type { Now } from "../clocks/now.ts";
+import { backoffDelay } from "../restart/backoff.ts";
+import { isRateLimited } from "../restart/rate-limit.ts";
+import { countRestart } from "../restart/window.ts";
 import { Draft } from "./draft.ts";
 import type { SpecOf } from "./evolve.ts";
 import type { TreeDecision, TreeInput } from "./inputs.ts";
@@ -31,10 +40,11 @@ import {
   starts,
 } from "./operations.ts";
 import { type PlanAction, plan, wakeAt } from "./plan.ts";
+import { onOver } from "./significant.ts";
 import {
   type ChildRef,
   findRef,
-  isAlive,
+  isBeingEnded,
   isInService,
   isRunning,
   type Member,
@@ -89,7 +99,7 @@ const onWorker = (draft: Draft, workerId: string, input: Input) => {
   const { events, commands, verdict } = step(before.child, input, draft.now);
   for (const event of events) draft.record(event);
   for (const command of commands) {
-    // What has no shell any more gets a new one.
+    // A worker that has no shell any more gets a new one.
     if (command.type === "start" && !rests(before.child)) draft.launch(workerId);
     else draft.tell(workerId, command);
   }
@@ -119,7 +129,7 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       return draft.tell(member.child.worker_id, { type: "wait" });
     case "again": {
       if (goesDown) return goDown(draft, member, supervisor, ref);
-      draft.record(uncounted(member.child, verdict.reason, recorder(member.child), draft.now));
+      draft.record(uncounted(member.child, verdict.cause, recorder(member.child), draft.now));
       return draft.tell(member.child.worker_id, { type: "restart_after", delay_ms: 0 });
     }
     case "over": {
@@ -127,7 +137,8 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
       // supervisor.erl: exits of children that are being terminated change nothing.
       if (goesDown) return goDown(draft, member, supervisor, ref);
       const why = sentence(completed, failure);
-      if (interrupted !== undefined && isRestarted(member.child.policy, completed))
+      const isOver = isUnfixable(member.child, completed, failure);
+      if (interrupted !== undefined && !isOver && isRestarted(member.child.policy, completed))
         return waitsForAnswer(draft, member, interrupted)
           ? undefined
           : onOver(draft, supervisor, ref, member.significant);
@@ -141,8 +152,17 @@ const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
         draft.hold(member, why);
         return startFailed(draft, supervisor, ref, why);
       }
+      if (isOver && isRestarted(member.child.policy, completed)) {
+        draft.end(member, "failed", unfixableReason(failure), "unfixable");
+        return onOver(draft, supervisor, ref, member.significant);
+      }
       if (isRestarted(member.child.policy, completed)) return restart(draft, supervisor, ref, why);
-      draft.end(member, completed ? "completed" : "failed", `${member.child.policy}: not restarted`);
+      draft.end(
+        member,
+        completed ? "completed" : "failed",
+        `${member.child.policy}: not restarted`,
+        "policy",
+      );
       return onOver(draft, supervisor, ref, member.significant);
     }
   }
@@ -186,7 +206,7 @@ const restart = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: 
       action: config.on_intensity,
     });
     holdWorker(draft, ref, why);
-    const gave = `gave up: more than ${max_restarts} restarts in ${formatDuration(period_ms)}; last ${reason}`;
+    const gave = `gave up: more than ${max_restarts} restart${max_restarts === 1 ? "" : "s"} in ${formatDuration(period_ms)}; last ${reason}`;
     return shutDown(draft, path, "intensity", gave);
   }
   const scope = scopeOf(supervisor, ref);
@@ -224,45 +244,21 @@ const restart = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: 
     });
   }
   const { child } = memberOf(draft.tree, ref.worker_id);
-  draft.record(recorder(child)("worker_restart_scheduled", { ...counted, reason: why }));
+  draft.record(
+    recorder(child)("worker_restart_scheduled", { ...counted, cause: RESTART_ENDED, reason: why }),
+  );
   draft.tell(ref.worker_id, { type: "restart_after", delay_ms });
 };
 
 const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: string) =>
   shutDown(draft, supervisor.path, "start_failed", `${ref.name} could not start: ${why}`);
 
-/** A child is over and stays so: a significant one may take its supervisor with it (OTP, auto_shutdown). */
-const onOver = (draft: Draft, { path }: SupervisorState, ref: ChildRef, significant: boolean) => {
-  const supervisor = draft.supervisor(path);
-  const { config } = supervisor;
-  if (!significant || config.auto_shutdown === "never" || !isRunning(supervisor)) return;
-  const others = supervisor.children.filter((one) => one.path !== ref.path && isSignificant(draft.tree, one));
-  if (
-    config.auto_shutdown === "all" &&
-    others.some((one) => isAlive(draft.tree, one) || isOwed(supervisor, one))
-  )
-    return;
-  shutDown(draft, path, "auto_shutdown", `its significant child ${ref.name} has ended`);
-};
-
-const isSignificant = (tree: TreeState, ref: ChildRef): boolean =>
-  ref.worker_id === null
-    ? tree.supervisors.get(ref.path)?.config.significant === true
-    : memberOf(tree, ref.worker_id).significant;
-
-/** An operation in progress will start it. */
-const isOwed = ({ operation }: SupervisorState, ref: ChildRef): boolean =>
-  operation !== null &&
-  operation.kind !== "stop" &&
-  operation.scope.includes(ref.name) &&
-  !operation.started.includes(ref.name);
-
 // --- its supervisors
 
 /** A supervisor has stopped all of its children: what it is now, and what that is to its own supervisor. */
 const ended = (draft: Draft, path: string) => {
-  const { operation, reason, config } = draft.supervisor(path);
-  // What its file has no more is over, whatever ended it: nobody is left to start it again.
+  const { operation, reason, config, asked_by } = draft.supervisor(path);
+  // A supervisor that was removed from its file ends for good: no parent restarts it.
   const isRemoved = findRef(draft.tree, path)?.ref.removed === true;
   const end = isRemoved ? "removed" : (operation?.end ?? "held");
   const parks = end === "intensity" && config.on_intensity === "park";
@@ -276,10 +272,15 @@ const ended = (draft: Draft, path: string) => {
     draft.endBelow(path, held ? "cancelled" : "failed", `${path}: ${reason}`);
   draft.move(path, parks ? "parked" : held ? "pending" : "terminated", reason);
   if (parks) return draft.endBelow(path, "parked", `${path} is parked: ${reason}`);
-  if (end === "down") draft.note("tree_removed", { tree: draft.tree.name, by: "user" });
+  if (end === "down") draft.note("tree_removed", { tree: draft.tree.name, by: asked_by ?? "user" });
   if (held || forGood) return;
   if (!restartSupervisor(draft, path, end, reason, operation?.asked === true))
-    draft.endBelow(path, end === "auto_shutdown" ? "cancelled" : "failed", `${path}: ${reason}`);
+    draft.endBelow(
+      path,
+      end === "auto_shutdown" ? "cancelled" : "failed",
+      `${path}: ${reason}`,
+      end === "intensity" ? "gave_up" : undefined,
+    );
 };
 
 /** A supervisor has ended by itself, with reason `shutdown` as OTP has it: false when nobody starts it again. */
@@ -308,7 +309,7 @@ const restartSupervisor = (
   return true;
 };
 
-/** What its own supervisor says of it; the whole reason stands in its own records. */
+/** Its own supervisor's word on it; the whole reason stands in its own records. */
 const END_WORDS: Partial<Record<SupervisorEnd, string>> = {
   intensity: "it gave up",
   auto_shutdown: "it shut down with its significant child",
@@ -349,8 +350,11 @@ const ask = (
   draft: Draft,
   { what, supervisor: path, by, reason, how }: Extract<TreeInput, { type: "ask" }>,
 ) => {
-  if (what === "restart" && !isInService(draft.tree, draft.supervisor(path).parent)) return;
-  const isAgain = what === "kill" && draft.supervisor(path).tombstone;
+  const before = draft.tree.supervisors.get(path);
+  // It went while the request was on its way.
+  if (before === undefined) return;
+  if (what === "restart" && (isBeingEnded(before) || !isInService(draft.tree, before.parent))) return;
+  const isAgain = what === "kill" && isBeingEnded(before);
   draft.note("supervisor_asked", { supervisor: path, what, by, reason });
   const supervisor = draft.supervisor(path);
   const alive =

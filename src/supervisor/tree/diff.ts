@@ -1,15 +1,23 @@
 /**
- * What a file changes in its tree: pure, so that `agent diff` and `agent up` say the same. A child is the same by its path and
+ * The changes of a file in its tree: pure, so that `agent diff` and `agent up` say the same. A child is the same by its path and
  * its kind of node (a renamed one is removed and made); of the same worker only a changed spec is news.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
 import { childPath } from "../../protocol/tree.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { TreeChange } from "../replies.ts";
 import { type ChildRef, isTombstone, type SupervisorState, type TreeState } from "./state.ts";
 
-/** What a supervisor reads of a spec, and no process does: a change of these alone restarts nobody. */
+/** The change that `up` made, or `diff` would do, to one node of a tree. */
+export interface TreeChange {
+  readonly path: string;
+  readonly action: "create" | "update" | "restart" | "remove" | "start" | "unchanged" | "kept_dead";
+  readonly reason: string;
+  /** Fields of its spec or configuration that differ. */
+  readonly fields?: readonly string[];
+}
+
+/** Fields of a spec that a supervisor reads, and no process does: a change of these alone restarts nobody. */
 const SUPERVISION_FIELDS: readonly string[] = [
   "restart",
   "max_restarts",
@@ -23,7 +31,7 @@ const SUPERVISION_FIELDS: readonly string[] = [
   "labels",
 ];
 
-/** Of the client that applied it, not of the file. */
+/** The environment of the client that applied it, not of the file. */
 const IGNORED_FIELDS: readonly string[] = ["client_env", "parent"];
 
 export const changedFields = (before: WorkerSpec, after: WorkerSpec): readonly string[] => {

@@ -1,10 +1,12 @@
 /** A decision in the making: every record that it writes changes the tree that it goes on with. */
-import { RESTART_BY_USER, type RecordDraft, treeStream } from "../../protocol/records.ts";
+import { type EndCause, type RecordDraft, treeStream } from "../../protocol/records.ts";
+import { RESTART_BY_SUPERVISOR, RESTART_BY_USER } from "../../protocol/restart-cause.ts";
 import type { SupervisorPhase } from "../../protocol/tree.ts";
 import type { SupervisorOperation } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { Command, Now } from "../worker/inputs.ts";
-import { recorder } from "../worker/recorder.ts";
+import type { Command } from "../child/inputs.ts";
+import { recorder } from "../child/recorder.ts";
+import type { Now } from "../clocks/now.ts";
 import { evolveTree, type SpecOf } from "./evolve.ts";
 import type { TreeCommand, TreeDecision } from "./inputs.ts";
 import {
@@ -77,7 +79,7 @@ export class Draft {
   /** Begin a worker's next incarnation in a shell of its own. */
   start(workerId: string, reason: string, asked = false): void {
     const { child } = memberOf(this.tree, workerId);
-    // What has ended begins no more until it is on record that it shall, also where it never began.
+    // A worker that has ended begins no more until it is on record that it shall, also where it never began.
     if (child.incarnation > 0 || isEnded(child.state)) {
       this.record(
         recorder(child)("worker_restart_scheduled", {
@@ -85,6 +87,7 @@ export class Draft {
           restarts_in_window: 0,
           max_restarts: child.max_restarts,
           period_ms: child.period_ms,
+          cause: asked ? RESTART_BY_USER : RESTART_BY_SUPERVISOR,
           reason: asked ? RESTART_BY_USER : reason,
           clock: this.now.clock,
         }),
@@ -112,14 +115,20 @@ export class Draft {
     this.tell(child.worker_id, { type: "end", state: "held" });
   }
 
-  end({ child }: Member, state: "completed" | "failed" | "cancelled" | "parked", reason: string): void {
-    this.record(recorder(child)("worker_ended", { state, reason }));
+  end(
+    { child }: Member,
+    state: "completed" | "failed" | "cancelled" | "parked",
+    reason: string,
+    cause?: EndCause,
+  ): void {
+    const why = cause === undefined ? {} : { cause };
+    this.record(recorder(child)("worker_ended", { state, reason, ...why }));
     this.tell(child.worker_id, { type: "end", state });
   }
 
   /** Nothing below a supervisor comes back: its workers have ended. */
-  endBelow(path: string, state: "failed" | "cancelled" | "parked", reason: string): void {
+  endBelow(path: string, state: "failed" | "cancelled" | "parked", reason: string, cause?: EndCause): void {
     for (const member of workersBelow(this.tree, path))
-      if (!isEnded(member.child.state)) this.end(member, state, reason);
+      if (!isEnded(member.child.state)) this.end(member, state, reason, cause);
   }
 }

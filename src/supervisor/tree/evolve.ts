@@ -1,10 +1,11 @@
 /** Folds records into a tree's state: the same at run time and after a crash. */
 import type { RecordDraft, RecordPayloads, RecordType } from "../../protocol/records.ts";
+import { RESTART_BY_USER, restartCause } from "../../protocol/restart-cause.ts";
 import { childPath } from "../../protocol/tree.ts";
 import type { SupervisorOperation, TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
-import { evolve, newChild } from "../worker/evolve.ts";
-import { decayedWindow } from "../worker/window.ts";
+import { evolve, newChild } from "../child/evolve.ts";
+import { decayedWindow } from "../restart/window.ts";
 import type { ChildRef, Member, SupervisorState, TreeState } from "./state.ts";
 
 /** The records of a tree's own stream that are folded. */
@@ -62,12 +63,17 @@ export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, spe
     case "supervisor_restart_scheduled":
       return withSupervisor(tree, record.payload.supervisor, (old) => ({
         ...old,
-        restarts: decayedWindow([...old.restarts, at], at, old.config),
+        restarts: decayedWindow(
+          [...old.restarts, { at_ms: at, child: record.payload.child }],
+          at,
+          old.config,
+        ),
       }));
     case "supervisor_asked": {
-      const { supervisor, what } = record.payload;
+      const { supervisor, what, by } = record.payload;
       return withSupervisor(tree, supervisor, (old) => ({
         ...old,
+        asked_by: by,
         tombstone: what === "kill",
         restarts: what === "restart" ? [] : old.restarts,
       }));
@@ -124,6 +130,8 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
       ? new Set([...tree.launching].filter((one) => one !== id))
       : tree.launching;
   const told = { ...tree, launching, members: new Map(tree.members).set(id, changed) };
+  if (record.type === "worker_restart_scheduled" && restartCause(record.payload) === RESTART_BY_USER)
+    return forgiven(told, member);
   const next = begun ? started(told, member.supervisor, member.path) : told;
   if (record.type !== "worker_ended") return next;
   // OTP: a dynamic supervisor forgets a child that is over; so does every supervisor one that its file has no more.
@@ -133,6 +141,13 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
     ? forget(next, member.supervisor, id)
     : next;
 };
+
+/** Started by name: what its supervisor's window has counted of this child counts no more. */
+const forgiven = (tree: TreeState, { supervisor, path }: Member): TreeState =>
+  withSupervisor(tree, supervisor, (old) => {
+    const name = old.children.find((ref) => ref.path === path)?.name;
+    return { ...old, restarts: old.restarts.filter(({ child }) => child !== name) };
+  });
 
 /** Its supervisor's operation has started this child. */
 const started = (tree: TreeState, supervisor: string, path: string): TreeState => {
@@ -192,7 +207,7 @@ const pruned = (tree: TreeState, path: string): TreeState => {
   return { ...tree, supervisors, members };
 };
 
-/** The shape as it is from now on. What was there keeps its life; what is not there any more stands last, as removed. */
+/** The shape as it is from now on. A child that was there keeps its life; one that is not there any more stands last, as removed. */
 const applied = (
   tree: TreeState,
   { file, root }: RecordPayloads["tree_applied"],

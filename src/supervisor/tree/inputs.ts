@@ -1,11 +1,11 @@
 /** All that goes into the decision about a file's tree, and all that it may command. */
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { StopHow, TreeSupervisorRef } from "../../protocol/tree-records.ts";
-import type { Command, Input } from "../worker/inputs.ts";
+import type { Command, Input } from "../child/inputs.ts";
 import type { TreeState } from "./state.ts";
 
 export type TreeInput =
-  /** Of one of its workers. */
+  /** Input about one of its workers. */
   | { readonly type: "worker"; readonly worker_id: string; readonly input: Input }
   /** The file, as it is from now on; `drafts` are the records of its new and changed workers. */
   | {
@@ -25,7 +25,7 @@ export type TreeInput =
       readonly supervisor: string;
       readonly by: string;
       readonly reason: string;
-      /** Of a kill. */
+      /** The grace of a kill. */
       readonly how?: StopHow;
     }
   /** At boot, on a period, and when a delay is over. */

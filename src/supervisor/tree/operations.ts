@@ -1,8 +1,8 @@
-/** What a supervisor can be set to do with its children. The plan carries it out (plan.ts). */
-import type { UncountedRestart } from "../../protocol/records.ts";
+/** Operations of a supervisor on its children. The plan carries it out (plan.ts). */
+import type { UncountedRestart } from "../../protocol/restart-cause.ts";
 import type { StopHow, SupervisorEnd } from "../../protocol/tree-records.ts";
-import { uncounted } from "../worker/private-supervisor.ts";
-import { recorder } from "../worker/recorder.ts";
+import { recorder } from "../child/recorder.ts";
+import { uncounted } from "../child/verdict.ts";
 import type { Draft } from "./draft.ts";
 import {
   type ChildRef,
@@ -65,18 +65,22 @@ const hasBegun = (tree: TreeState, { operation }: SupervisorState, ref: ChildRef
 export const isFirstStart = ({ phase, operation }: SupervisorState): boolean =>
   phase === "starting" && operation?.kind === "start";
 
-/** Stop all children, right to left, and then end for this reason. */
+/**
+ * Stop all children, right to left, and then end for this reason. A down goes on as one, whatever stops it meanwhile: only its end
+ * removes the tree. Workers are stopped as the last one said who said how.
+ */
 export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string, how?: StopHow) => {
   const supervisor = draft.supervisor(path);
-  const asked = supervisor.operation?.asked === true;
+  const { operation } = supervisor;
+  const said = how ?? operation?.how;
   draft.move(path, "stopping", reason, {
     kind: "stop",
     stage: "stopping",
     scope: namesOf(supervisor),
     delay_ms: 0,
-    end,
-    ...(how === undefined ? {} : { how }),
-    ...(asked ? { asked } : {}),
+    end: operation?.end === "down" ? "down" : end,
+    ...(said === undefined ? {} : { how: said }),
+    ...(operation?.asked === true ? { asked: true } : {}),
   });
 };
 
@@ -84,7 +88,7 @@ export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason:
 export const howOf = (draft: Draft, path: string | null): StopHow | undefined =>
   path === null ? undefined : draft.supervisor(path).operation?.how;
 
-/** A second kill means now, as for a worker: who is being stopped has had its grace. */
+/** A kill of what is being killed, or taken down, means now, as for a worker: who is being stopped has had its grace. */
 export const endGraces = (draft: Draft, path: string) => {
   for (const { child } of workersBelow(draft.tree, path))
     if (child.open && child.stop?.kind === "shutdown")
@@ -117,7 +121,7 @@ export const holdWorker = (draft: Draft, ref: ChildRef, why: string) => {
   if (ref.worker_id !== null) draft.hold(memberOf(draft.tree, ref.worker_id), why);
 };
 
-/** Who is started anew when one has failed (OTP Design Principles, Restart Strategy). */
+/** The children that are started anew when one has failed (OTP Design Principles, Restart Strategy). */
 export const scopeOf = (supervisor: SupervisorState, failed: ChildRef): readonly string[] => {
   const names = namesOf(supervisor);
   switch (supervisor.config.strategy) {

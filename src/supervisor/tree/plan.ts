@@ -84,7 +84,7 @@ const stopping = (tree: TreeState, supervisor: SupervisorState): PlanAction | un
   return undefined;
 };
 
-/** What asks a child to stop; undefined while it does so already, or has not begun to live. */
+/** The command that asks a child to stop; undefined while it does so already, or has not begun to live. */
 const stop = (tree: TreeState, supervisor: SupervisorState, ref: ChildRef): PlanAction | undefined => {
   if (ref.worker_id === null) {
     const state = supervisorOf(tree, ref.path);
@@ -121,7 +121,7 @@ const starting = (tree: TreeState, supervisor: SupervisorState): PlanAction | un
 };
 
 /**
- * What the restart of a sibling does not start again: a temporary child (OTP: supervisor.erl, del_child/2), and what is parked
+ * Children that the restart of a sibling does not start again: a temporary one (OTP: supervisor.erl, del_child/2), and one that is parked
  * until it is started by name.
  */
 const staysDown = (tree: TreeState, { operation }: SupervisorState, ref: ChildRef): boolean => {
@@ -134,7 +134,7 @@ const staysDown = (tree: TreeState, { operation }: SupervisorState, ref: ChildRe
   return child.state === "parked" || (child.policy === "temporary" && isEnded(child.state));
 };
 
-/** What stays down by somebody's wish is not waited for. */
+/** A child that stays down by somebody's wish is not waited for. */
 const isReady = (tree: TreeState, path: string): boolean => {
   for (const supervisor of tree.supervisors.values()) {
     const ref = supervisor.children.find((one) => one.path === path);

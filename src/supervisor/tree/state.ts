@@ -1,11 +1,11 @@
 /**
- * What the supervisor remembers of a file's tree: its supervisors, its workers, and who stands where. Folded from records by
+ * The supervisor's memory of a file's tree: its supervisors, its workers, and who stands where. Folded from records by
  * `evolve.ts`, never stored. A decision works on a draft, which becomes the state once its records are in the log.
  */
 
 import type { SupervisorConfig, SupervisorPhase } from "../../protocol/tree.ts";
 import type { SupervisorOperation } from "../../protocol/tree-records.ts";
-import type { ChildState } from "../worker/inputs.ts";
+import type { ChildState } from "../child/inputs.ts";
 
 /** A child as its supervisor lists it, in start order. */
 export interface ChildRef {
@@ -24,6 +24,13 @@ export type Operation = SupervisorOperation & {
   readonly started: readonly string[];
 };
 
+export interface CountedRestart {
+  /** Monotonic. */
+  readonly at_ms: number;
+  /** Name of the child whose end it was. */
+  readonly child: string;
+}
+
 export interface SupervisorState {
   readonly path: string;
   /** Path of its own supervisor; null at the top of the file. */
@@ -33,10 +40,12 @@ export interface SupervisorState {
   readonly phase: SupervisorPhase;
   readonly reason: string;
   readonly operation: Operation | null;
-  /** Monotonic milliseconds of the restarts that its window counts. */
-  readonly restarts: readonly number[];
+  /** The restarts that its window counts. */
+  readonly restarts: readonly CountedRestart[];
   /** Killed by name: only a start by name lifts it. */
   readonly tombstone: boolean;
+  /** The newest to have asked for something of it by name. */
+  readonly asked_by?: string;
 }
 
 /** One worker as a member of the tree. */
@@ -77,11 +86,19 @@ export const isRunning = ({ phase }: SupervisorState): boolean =>
   phase === "running" || phase === "restarting" || phase === "starting";
 
 /** It and all above it run: a child of it can be started by name. */
-export const isInService = (tree: TreeState, path: string | null): boolean => {
-  if (path === null) return true;
+export const isInService = (tree: TreeState, path: string | null): boolean =>
+  outOfService(tree, path) === undefined;
+
+/** The nearest supervisor, from this one upwards, that does not run. */
+export const outOfService = (tree: TreeState, path: string | null): SupervisorState | undefined => {
+  if (path === null) return undefined;
   const supervisor = supervisorOf(tree, path);
-  return isRunning(supervisor) && isInService(tree, supervisor.parent);
+  return isRunning(supervisor) ? outOfService(tree, supervisor.parent) : supervisor;
 };
+
+/** Somebody has killed it or takes it down, and its children are being stopped for that: no start undoes it. */
+export const isBeingEnded = ({ phase, operation }: SupervisorState): boolean =>
+  phase === "stopping" && (operation?.end === "killed" || operation?.end === "down");
 
 /** Between two incarnations, and its shell lives: it waits for a time, or for an answer. */
 export const rests = ({ state }: Pick<ChildState, "state">): boolean =>

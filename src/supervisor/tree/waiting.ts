@@ -1,9 +1,10 @@
 /** A worker of a file that waits alone, whatever the strategy: its siblings could not help it. Each answers false where it has ended instead. */
-import { RESTART_RATE_LIMITED, type WorkerError } from "../../protocol/records.ts";
-import { GAVE_UP_ON_RATE_LIMIT, rateLimitWait } from "../clocks/rate-limit.ts";
-import { askInterrupted, ENDED_INTERRUPTED } from "../sessions/interruption.ts";
-import { uncounted, type Verdict } from "../worker/private-supervisor.ts";
-import { recorder } from "../worker/recorder.ts";
+import type { WorkerError } from "../../protocol/records.ts";
+import { RESTART_RATE_LIMITED } from "../../protocol/restart-cause.ts";
+import { askInterrupted, ENDED_INTERRUPTED } from "../child/interruption.ts";
+import { recorder } from "../child/recorder.ts";
+import { uncounted, type Verdict } from "../child/verdict.ts";
+import { GAVE_UP_ON_RATE_LIMIT, rateLimitWait } from "../restart/rate-limit.ts";
 import type { Draft } from "./draft.ts";
 import type { Member } from "./state.ts";
 
@@ -29,7 +30,7 @@ export const waitsForLimit = (draft: Draft, member: Member, failure: WorkerError
   const { child } = member;
   const wait = rateLimitWait(failure, child.rate_limits, draft.now);
   if (wait === undefined) {
-    draft.end(member, "failed", GAVE_UP_ON_RATE_LIMIT);
+    draft.end(member, "failed", GAVE_UP_ON_RATE_LIMIT, "rate_limited");
     return false;
   }
   draft.record(uncounted(child, RESTART_RATE_LIMITED, recorder(child), draft.now, wait));

@@ -1,5 +1,5 @@
 /**
- * What the adapters make of runs that were spoilt: no throw, all in bounds, no text that was not printed and none twice that was
+ * Adapters and runs that were spoilt: no throw, all in bounds, no text that was not printed and none twice that was
  * printed once, and above all no false success.
  *
  * - A success is false where the lines do not say that the last turn went well, as the second reader has it; of a CLI without a
@@ -10,10 +10,10 @@
 import { describe, expect, test } from "vitest";
 import type { AgentAdapter, DecodedRecord, ExitFacts, Opening } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
+import { DECODER_STATE_MAX_BYTES } from "../../../src/base/limits.ts";
 import { AgentEvent } from "../../../src/protocol/agent-event.ts";
 import { boundEvent } from "../../../src/protocol/bounds.ts";
 import { AgentCompletion } from "../../../src/protocol/completion.ts";
-import { DECODER_STATE_MAX_BYTES } from "../../../src/protocol/limits.ts";
 import type { Asked } from "./expected/dialogue.ts";
 import { textOf } from "./expected/expected.ts";
 import { type Printed, readLines } from "./expected/printed.ts";

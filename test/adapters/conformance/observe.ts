@@ -1,5 +1,5 @@
 /**
- * What each type of line was told as, for docs/adapters.md. `node test/adapters/conformance/observe.ts --record` writes
+ * The events of each type of line, for docs/adapters.md. `node test/adapters/conformance/observe.ts --record` writes
  * observed/KIND.json from the transcripts, where they are at hand, and from our own recordings; a test holds the files
  * against both. They hold names of types and counts, nothing that a CLI printed.
  */
@@ -63,7 +63,7 @@ const toldAs = (record: DecodedItem): string =>
     ? `${record.payload.kind} ${record.payload.channel ?? ""}`.trim()
     : record.type;
 
-/** What one line is told as at the beginning of a run. */
+/** The events of one line at the beginning of a run. */
 export const toldOfLine = (
   adapter: AgentAdapter,
   value: object,

@@ -46,10 +46,11 @@ export const exit = (
   program: facts.program,
 });
 
-/** What is put on record, and not said to the agent. */
-export const isRecord = (item: DecodedItem): item is DecodedRecord => item.type !== "reply";
+/** Events that are put on record, and not said to the agent. */
+export const isRecord = (item: DecodedItem): item is DecodedRecord =>
+  item.type !== "reply" && item.type !== "turn_usage";
 
-/** What a decoder may know before the first line. */
+/** Facts that a decoder may know before the first line. */
 export const openingOf = (kind: string, spec: Partial<WorkerSpecInput> = {}): Opening => ({
   spec: WorkerSpec.parse({ kind, prompt: "a prompt", cwd: "/", restart: "temporary", ...spec }),
   incarnation: 1,
@@ -74,7 +75,13 @@ export const run = <S>(
   const events = records.flatMap((record) =>
     record.type === "agent.event" ? boundEvent(record.payload) : [],
   );
-  return { state, records, events, outcome };
+  /** Usage of open turns that budgets were told: tokens and dollars. */
+  const spending = items.flatMap((item) => {
+    if (item.type !== "turn_usage") return [];
+    const { input_tokens, output_tokens, cost_usd } = item.usage;
+    return [[input_tokens, output_tokens, cost_usd]];
+  });
+  return { state, records, events, outcome, spending };
 };
 
 export const ofKind = (events: readonly AgentEvent[], kind: AgentEvent["kind"]): readonly AgentEvent[] =>
@@ -86,5 +93,5 @@ export const textOf = (events: readonly AgentEvent[], channel: string): string =
     .map((event) => event.text ?? "")
     .join("");
 
-/** What is left out of an object by JSON is left out here too. */
+/** A member that JSON leaves out is left out here too. */
 export const plain = <T>(value: T): unknown => JSON.parse(JSON.stringify(value));

@@ -1,5 +1,6 @@
-/** What an adapter told of a run, in the terms in which the readers of `expected/` say what it had to. */
-import type { DecodedRecord, IncarnationOutcome } from "../../../src/adapters/adapter.ts";
+/** An adapter's telling of a run, in the terms in which the readers of `expected/` say what it had to. */
+import type { DecodedRecord } from "../../../src/adapters/adapter.ts";
+import type { IncarnationOutcome } from "../../../src/protocol/incarnation.ts";
 import { type Expected, NOTHING_USED, textOf, type Used } from "./expected/expected.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: data is whatever JSON the events carry

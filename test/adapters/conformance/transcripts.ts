@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentAdapter, ExitFacts, Opening } from "../../../src/adapters/adapter.ts";
 import { adapterFor } from "../../../src/adapters/registry.ts";
-import { STDERR_TAIL_BYTES } from "../../../src/protocol/limits.ts";
+import { STDERR_TAIL_BYTES } from "../../../src/base/limits.ts";
 import { type Asked, askedOf, asOurs } from "./expected/dialogue.ts";
 import { RECORDED, type Recorded } from "./expected/readers.ts";
 import type { RunFacts } from "./expected/scenarios.ts";
@@ -93,7 +93,7 @@ export const runOf = (one: Transcript): Run => {
 export const ownRuns = ({ recordings, dialogue }: Recorded): readonly Run[] =>
   recordingsOf(recordings).map(([name, stdout]) => ({ name, stdout, asked: dialogue?.asked[name] ?? {} }));
 
-/** What a decoder may know before the first line of a run. */
+/** Facts that a decoder may know before the first line of a run. */
 export const openingFor = ({ kind, dialogue }: Recorded, asked: Asked = {}): Opening =>
   openingOf(adapterFor(kind)!.kind, { ...dialogue?.spec, ...asked });
 

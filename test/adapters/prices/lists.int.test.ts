@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { priceOf } from "../../../src/adapters/prices/estimate.ts";
 import { openPrices } from "../../../src/adapters/prices/lists.ts";
+import { PRICES_FILE_MAX_BYTES } from "../../../src/base/limits.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
-import { PRICES_FILE_MAX_BYTES } from "../../../src/protocol/limits.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "holdfast-prices-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -36,6 +36,7 @@ const tree = (controllers: readonly string[]) => {
       if (read(`${path}/cgroup.procs`) !== "") throw new Error("EBUSY");
       directories.delete(path);
     },
+    isCgroup: (path) => files.has(`${path}/cgroup.procs`),
     owner: (path) => (directories.has(path) ? OWNER : undefined),
   };
   port.make(BASE);

@@ -1,24 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Line } from "../../../src/adapters/adapter.ts";
-import { frame, lastLine } from "../../../src/adapters/process/framer.ts";
+import { endOfLong, frame, lastLine, type Piece } from "../../../src/adapters/process/framer.ts";
 
 const LIMIT = 8;
 const text = (value: string, end: "\n" | "\r\n" | "" = "\n"): Line => ({ kind: "text", text: value, end });
 
+/** A line over the limit: its beginning, and its length once it is over. */
+const long = (head: string, bytes: number): Piece[] => [
+  { kind: "truncated", limit_bytes: LIMIT, head },
+  endOfLong(bytes, LIMIT),
+];
+
 /** Windows that end at each cut, carried as the reader carries them. */
-const frameAll = (input: Buffer, cuts: readonly number[], limit = LIMIT): Line[] => {
-  const lines: Line[] = [];
+const frameAll = (input: Buffer, cuts: readonly number[], limit = LIMIT): Piece[] => {
+  const lines: Piece[] = [];
   let offset = 0;
   let skipped = 0;
   for (const cut of [...cuts, input.length]) {
     if (cut <= offset) continue;
     const framed = frame(input.subarray(offset, cut), skipped, 0, limit);
-    lines.push(...framed.lines);
+    lines.push(...framed.pieces);
     offset += framed.consumed;
     skipped = framed.skipped_bytes;
   }
-  if (skipped > 0) lines.push({ kind: "truncated", bytes: skipped, limit_bytes: limit });
+  if (skipped > 0) lines.push(endOfLong(skipped, limit));
   else if (offset < input.length) lines.push(lastLine(input.subarray(offset)));
   return lines;
 };
@@ -27,12 +33,12 @@ describe("a frame", () => {
   test("ends after so many lines, and the next one begins behind them", () => {
     const input = Buffer.from("a\n\nb\r\nc");
     const first = frame(input, 0, 0, LIMIT, 2);
-    expect(first).toEqual({ lines: [text("a"), text("")], consumed: 3, skipped_bytes: 0, seen: 0 });
+    expect(first).toEqual({ pieces: [text("a"), text("")], consumed: 3, skipped_bytes: 0, seen: 0 });
     const second = frame(input.subarray(first.consumed), 0, first.seen, LIMIT, 2);
-    expect(second).toEqual({ lines: [text("b", "\r\n")], consumed: 3, skipped_bytes: 0, seen: 1 });
+    expect(second).toEqual({ pieces: [text("b", "\r\n")], consumed: 3, skipped_bytes: 0, seen: 1 });
   });
 
-  test.each<[string, string | Buffer, Line[]]>([
+  test.each<[string, string | Buffer, Piece[]]>([
     ["LF ends a line", "a\nb\n", [text("a"), text("b")]],
     ["CRLF is the end of a line, not part of it", "a\r\n\r\n", [text("a", "\r\n"), text("", "\r\n")]],
     ["a CR alone ends nothing", "a\rb\n", [text("a\rb")]],
@@ -46,17 +52,13 @@ describe("a frame", () => {
     ["NUL is a character", "a\0b\n", [text("a\0b")]],
     ["invalid UTF-8 becomes U+FFFD", Buffer.from([0xff, 0x61, 0xc3, 0x0a]), [text("\ufffda\ufffd")]],
     ["a line of the limit is whole", "12345678\n", [text("12345678")]],
-    ["a CR counts", "12345678\r\n", [{ kind: "truncated", bytes: 9, limit_bytes: LIMIT }]],
+    ["a CR counts", "12345678\r\n", long("12345678", 9)],
     [
       "a line over the limit is counted, the next is whole",
       "123456789\nab\n",
-      [{ kind: "truncated", bytes: 9, limit_bytes: LIMIT }, text("ab")],
+      [...long("12345678", 9), text("ab")],
     ],
-    [
-      "a line over the limit may be the last",
-      "a\n123456789",
-      [text("a"), { kind: "truncated", bytes: 9, limit_bytes: LIMIT }],
-    ],
+    ["a line over the limit may be the last", "a\n123456789", [text("a"), ...long("12345678", 9)]],
   ])("%s", (_name, input, expected) => {
     expect(frameAll(Buffer.from(input), [])).toEqual(expected);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { removeOldRuns } from "../../../src/adapters/process/keep.ts";
-import { RUNS_KEPT_MS } from "../../../src/protocol/limits.ts";
+import { RUNS_KEPT_MS } from "../../../src/base/limits.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "holdfast-keep-"));
 afterEach(() => rmSync(runs, { recursive: true, force: true }));

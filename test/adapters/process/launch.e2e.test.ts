@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAlive, readStat } from "../../../src/adapters/process/identity.ts";
-import { ARG_MAX_BYTES, ARGV_MAX_BYTES } from "../../../src/protocol/limits.ts";
+import { ARG_MAX_BYTES, ARGV_MAX_BYTES } from "../../../src/base/limits.ts";
 import { child, makeBench, printed, until } from "./support.ts";
 
 describe("a launch", () => {
@@ -109,7 +109,7 @@ describe("a launch", () => {
   });
 });
 
-/** What a line made first does not matter; what it launches does. */
+/** The first program of a line does not matter; the launched one does. */
 const having = <T>(_made: unknown, request: T): T => request;
 
 describe("a launch that cannot be", () => {

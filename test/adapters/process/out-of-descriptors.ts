@@ -2,7 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeProcessSpawner } from "../../../src/adapters/process/spawner.ts";
-import { RUN_POLL_MS } from "../../../src/protocol/limits.ts";
+import { RUN_POLL_MS } from "../../../src/base/limits.ts";
 
 const runsDir = process.argv[2]!;
 const spawner = makeProcessSpawner({ runsDir, storeId: "blind" });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Polled, Poller, snapshotPeriod } from "../../../src/adapters/process/poll.ts";
-import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   LAUNCHER_LOOK_MS,
   RUN_POLL_MS,
@@ -8,7 +7,8 @@ import {
   RUN_POLL_SLICE_RUNS,
   SNAPSHOT_PERIOD_MAX_MS,
   SNAPSHOT_PERIOD_MS,
-} from "../../../src/protocol/limits.ts";
+} from "../../../src/base/limits.ts";
+import { HoldfastError } from "../../../src/protocol/errors.ts";
 
 const neverThrows = (cause: unknown): never => {
   throw cause;

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
 import { makeLineReader } from "../../../src/adapters/process/spool.ts";
+import { LINE_MAX_BYTES } from "../../../src/base/limits.ts";
 import { child, makeBench, printed, temporaryDirectory, until } from "./support.ts";
 
 const UNKNOWN = {
@@ -116,7 +117,7 @@ describe("output", () => {
       let count = 0;
       for (let more = true; more; ) {
         const batch = reader.read(Number.MAX_SAFE_INTEGER);
-        count += batch.lines.length;
+        count += batch.pieces.length;
         more = batch.more;
       }
       return [count, reader.finish()] as const;
@@ -127,12 +128,10 @@ describe("output", () => {
     const torn = await launch([child("no-final-newline.sh")]);
     await torn.exited;
     expect(lines(torn)).toEqual([1, { kind: "text", text: "two", end: "" }]);
-    const endless = await launch([child("no-newline.sh"), String(3 * 1024 * 1024)]);
+    const bytes = LINE_MAX_BYTES + 3 * 1024 * 1024;
+    const endless = await launch([child("no-newline.sh"), String(bytes)]);
     await endless.exited;
-    expect(lines(endless)).toEqual([
-      0,
-      { kind: "truncated", bytes: 3 * 1024 * 1024, limit_bytes: 1024 * 1024 },
-    ]);
+    expect(lines(endless)).toEqual([1, { kind: "end_of_long", bytes, limit_bytes: LINE_MAX_BYTES }]);
   });
 
   test("an agent that closes its stdio is as alive as any other", async () => {

@@ -1,33 +1,40 @@
 import { appendFileSync, closeSync, openSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Line } from "../../../src/adapters/adapter.ts";
+import { endOfLong, type Piece } from "../../../src/adapters/process/framer.ts";
 import { makeLineReader, readTail, type SpoolPlace } from "../../../src/adapters/process/spool.ts";
-import { LINE_HEAD_MAX_BYTES, LINE_MAX_BYTES, SPOOL_READ_BYTES } from "../../../src/protocol/limits.ts";
+import {
+  LINE_HEAD_MAX_BYTES,
+  LINE_MAX_BYTES,
+  LONG_LINE_BYTES,
+  SPOOL_READ_BYTES,
+} from "../../../src/base/limits.ts";
 import { temporaryDirectory } from "./support.ts";
 
 const START: SpoolPlace = { offset: 0, skipped_bytes: 0 };
 
 const readAll = (reader: ReturnType<typeof makeLineReader>, step = SPOOL_READ_BYTES) => {
-  const lines: Line[] = [];
+  const lines: Piece[] = [];
   for (;;) {
     const batch = reader.read(step);
-    lines.push(...batch.lines);
+    lines.push(...batch.pieces);
     if (!batch.more) return { lines, checkpoint: batch.checkpoint };
   }
 };
 
-const wholeOf = (path: string, limit_bytes?: number, step?: number): Line[] => {
+const wholeOf = (path: string, limit_bytes?: number, step?: number): Piece[] => {
   const reader = makeLineReader({ path, ...START, limit_bytes });
   const { lines } = readAll(reader, step);
   const last = reader.finish();
   return last === undefined ? lines : [...lines, last];
 };
 
-const short = (line: Line): string =>
+const short = (line: Piece): string =>
   line.kind === "text"
     ? `${line.text.length}${line.end === "\n" ? "" : JSON.stringify(line.end)}`
-    : `>${line.bytes}`;
+    : line.kind === "truncated"
+      ? `${line.head?.length}…`
+      : `>${line.bytes}`;
 
 describe("a line reader", () => {
   test("restarted at every byte of the input, gives the same lines", () => {
@@ -55,7 +62,7 @@ describe("a line reader", () => {
     for (const step of [1, 2, 3, 7, 1000]) {
       writeFileSync(path, "");
       const reader = makeLineReader({ path, ...START });
-      const lines: Line[] = [];
+      const lines: Piece[] = [];
       for (const byte of Buffer.from(input)) {
         appendFileSync(path, Buffer.of(byte));
         lines.push(...readAll(reader, step).lines);
@@ -85,7 +92,9 @@ describe("a line reader", () => {
         700_000,
       ];
       writeFileSync(path, lengths.map((length) => "x".repeat(length)).join("\n"));
-      const expected = lengths.map((length) => (length > LINE_MAX_BYTES ? `>${length}` : String(length)));
+      const expected = lengths.flatMap((length) =>
+        length > LINE_MAX_BYTES ? [`${LINE_HEAD_MAX_BYTES}…`, `>${length}`] : [String(length)],
+      );
       expect(wholeOf(path, undefined, step).map(short)).toEqual([...expected.slice(0, -1), '700000""']);
     },
   );
@@ -99,34 +108,51 @@ describe("a line reader", () => {
     closeSync(fd);
     const before = process.memoryUsage().rss;
     expect(wholeOf(path)).toEqual([
-      {
-        kind: "truncated",
-        bytes: 64 * 1024 * 1024,
-        limit_bytes: LINE_MAX_BYTES,
-        head: "x".repeat(LINE_HEAD_MAX_BYTES),
-      },
+      { kind: "truncated", limit_bytes: LINE_MAX_BYTES, head: "x".repeat(LINE_HEAD_MAX_BYTES) },
+      endOfLong(64 * 1024 * 1024, LINE_MAX_BYTES),
       { kind: "text", text: "after", end: "\n" },
     ]);
     expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024);
   });
 
   test.each([1_000, SPOOL_READ_BYTES])(
-    "a line over the limit comes with its beginning, also where it was begun by an earlier reader (%i bytes a read)",
+    "a line over the limit is told by its beginning once it is over, and a later reader tells its length (%i bytes a read)",
     (step) => {
       const path = join(temporaryDirectory(), "spool");
       const long = `{"id":7}${"x".repeat(LINE_MAX_BYTES + 5)}`;
       writeFileSync(path, `first\n${long}`);
       const first = makeLineReader({ path, ...START });
-      while (first.read(step).more);
+      const heads = readAll(first, step).lines.flatMap((line) =>
+        line.kind === "truncated" ? line.head : [],
+      );
+      expect(heads).toEqual([long.slice(0, LINE_HEAD_MAX_BYTES)]);
       appendFileSync(path, "\nlast\n");
       const second = makeLineReader({ path, ...first.place() });
-      const lines = [...second.read(step).lines, ...second.read(step).lines];
-      expect(lines.map((line) => (line.kind === "text" ? line.text : line.head))).toEqual([
-        long.slice(0, LINE_HEAD_MAX_BYTES),
-        "last",
+      expect(second.read(step).pieces.concat(second.read(step).pieces)).toEqual([
+        endOfLong(long.length, LINE_MAX_BYTES),
+        { kind: "text", text: "last", end: "\n" },
       ]);
     },
   );
+
+  test("a long line waits until it is asked for, with its place at its beginning", () => {
+    const path = join(temporaryDirectory(), "spool");
+    const length = LONG_LINE_BYTES + 1;
+    writeFileSync(path, `first\n${"x".repeat(length)}\nlast\n`);
+    const reader = makeLineReader({ path, ...START });
+    const until = (long: boolean) => {
+      for (;;) {
+        const batch = reader.read(SPOOL_READ_BYTES, undefined, long);
+        if (batch.is_long_next || batch.pieces.some((piece) => short(piece) !== "5") || !batch.more)
+          return batch;
+      }
+    };
+    const waits = { pieces: [], checkpoint: { offset: 6, skipped_bytes: 0 }, more: true, is_long_next: true };
+    expect(until(false)).toEqual(waits);
+    expect(until(false)).toEqual(waits);
+    expect(until(true).pieces.map(short)).toEqual([String(length)]);
+    expect(until(false).pieces.map(short)).toEqual(["4"]);
+  });
 
   test("says that a spool is shorter than its offset, and reads on from its end", () => {
     const path = join(temporaryDirectory(), "spool");
@@ -135,18 +161,18 @@ describe("a line reader", () => {
     readAll(reader);
     truncateSync(path, 5);
     expect(reader.read(100)).toEqual({
-      lines: [],
+      pieces: [],
       checkpoint: { offset: 5, skipped_bytes: 0 },
       more: false,
       shrunk_to: 5,
     });
     appendFileSync(path, "new\n");
-    expect(reader.read(100).lines).toEqual([{ kind: "text", text: "new", end: "\n" }]);
+    expect(reader.read(100).pieces).toEqual([{ kind: "text", text: "new", end: "\n" }]);
   });
 
   test("a file that is not there is an empty one", () => {
     const reader = makeLineReader({ path: join(temporaryDirectory(), "nope"), ...START });
-    expect(reader.read(100)).toEqual({ lines: [], checkpoint: START, more: false });
+    expect(reader.read(100)).toEqual({ pieces: [], checkpoint: START, more: false });
     expect(reader.finish()).toBeUndefined();
   });
 

@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
+import { theReaper } from "../../../src/adapters/process/reaper.ts";
 import { figure } from "../../support/figures.ts";
 import { child, makeBench, makeCanary, printed, ready, until } from "./support.ts";
 
@@ -9,6 +12,7 @@ const CLEAN = {
   survivors: [],
   method: "marker",
   unreadable: expect.any(Number),
+  checked_by: ["group", "marker", "output", "descent"],
 };
 
 describe("a signal", () => {
@@ -155,6 +159,81 @@ describe("sweep", () => {
     expect(mine.isHeld()).toBe(false);
     expect(others.map((canary) => canary.isHeld())).toEqual([true, true, true]);
   });
+
+  test.skipIf(theReaper() === undefined).each(["ends", "stays"])(
+    "without a cgroup finds a double fork with a session of its own, no environment and no output, of an agent that %s",
+    async (way) => {
+      const { launch, dir } = makeBench();
+      const canary = makeCanary(dir);
+      const run = await launch([child("vanishes.sh"), canary.path, way]);
+      if (way === "stays") {
+        await ready(run);
+        await run.kill();
+      }
+      await run.exited;
+      await run.sweep();
+      expect(canary.isHeld()).toBe(false);
+      expect(isAlive(run.launcher)).toBe(false);
+    },
+  );
+
+  test("ends who calls itself a daemon", async () => {
+    const { launch, dir } = makeBench();
+    const canary = makeCanary(dir);
+    const run = await launch([child("poses-as-daemon.sh"), canary.path]);
+    await ready(run);
+    await until(() => canary.isHeld(), "it holds its canary");
+    await run.kill();
+    await run.exited;
+    await run.sweep();
+    expect(canary.isHeld()).toBe(false);
+  });
+
+  test("says no more than it did: a launcher that was killed vouches for nobody", async () => {
+    const { launch } = makeBench();
+    const run = await launch(["sleep", "1000"]);
+    process.kill(run.launcher.pid, "SIGKILL");
+    await until(() => !isAlive(run.launcher), "the launcher is gone");
+    await run.kill();
+    await run.exited;
+    expect(await run.sweep()).toMatchObject({ checked_by: ["marker", "output"] });
+  });
+
+  test.skipIf(theReaper() === undefined)(
+    "of a run that was taken over says descent where its launcher, a sub-reaper, has the orphans",
+    async () => {
+      const { launch, keep, spawner, dir } = makeBench();
+      const canary = makeCanary(dir);
+      const run = await launch([child("vanishes.sh"), canary.path, "stays"]);
+      await ready(run);
+      const { worker_id, incarnation, agent, launcher } = run;
+      const observed = await spawner.observe({ worker_id, incarnation, processes: { agent, launcher } });
+      if (observed.kind !== "running") throw new Error(observed.kind);
+      const taken = keep(observed.run);
+      await taken.kill();
+      await taken.exited;
+      expect(await taken.sweep()).toMatchObject({ checked_by: CLEAN.checked_by });
+      expect(canary.isHeld()).toBe(false);
+    },
+  );
+
+  test.skipIf(theReaper() === undefined)(
+    "loads into the launcher nothing that the agent's environment has for perl, and gives the agent all of it",
+    async () => {
+      const { launch, dir } = makeBench();
+      const canary = makeCanary(dir);
+      const ledger = join(dir, "loaded");
+      writeFileSync(join(dir, "Loaded.pm"), `open(my $f, ">>", "${ledger}"); print $f "@ARGV\n"; 1;\n`);
+      const env = { PATH: process.env.PATH ?? "", PERL5LIB: dir, PERL5OPT: "-MLoaded", PERL_BADLANG: "1" };
+      const script = `echo "$PERL5LIB $PERL5OPT $PERL_BADLANG"; perl -e 1 agent; . ${child("vanishes.sh")}`;
+      const run = await launch(["sh", "-c", script, "sh", canary.path, "ends"], { env });
+      await run.exited;
+      await run.sweep();
+      expect(canary.isHeld()).toBe(false);
+      expect(printed(run)).toBe(`${dir} -MLoaded 1\n`);
+      expect(readFileSync(ledger, "utf8")).toBe("agent\n");
+    },
+  );
 
   test("ends who is in the middle of an exec, and shows no environment just then", async () => {
     const { launch, dir } = makeBench();

@@ -7,8 +7,8 @@ import { guarded } from "../../../src/adapters/guarded.ts";
 import { makeRegistry } from "../../../src/adapters/registry.ts";
 import { loadAdapters } from "../../../src/adapters/user-adapters.ts";
 import { parseConfiguration } from "../../../src/daemon/configuration.ts";
+import { conformance } from "../../../src/library/testing.ts";
 import type { WorkerSpec } from "../../../src/protocol/worker.ts";
-import { conformance } from "../../../src/testing.ts";
 import { openingOf } from "../conformance/support.ts";
 
 const FILE = join(import.meta.dirname, "../../../examples/adapters/lines.mjs");

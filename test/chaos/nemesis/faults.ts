@@ -1,10 +1,12 @@
-/** How each fault is done, and what ends it. What a fault asks of the daemon may fail: the daemon is being tormented. */
+/** How each fault is done, and what ends it. A fault's request to the daemon may fail: the daemon is being tormented. */
 import { closeSync, existsSync, openSync, rmSync, writeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { connectTo, sleep, until } from "../client.ts";
 import type { Fleet } from "../fleet.ts";
+import { killDuringDown } from "./kill-during-down.ts";
 import type { Fault, FaultName } from "./schedule.ts";
+import { forge, poison } from "./tampering.ts";
 import { signal, type Victim, type World } from "./world.ts";
 
 /** The daemon makes a deleted socket again by itself; by then it has, on a busy machine too. */
@@ -20,7 +22,16 @@ export class Nemesis {
   readonly done = new Map<FaultName, number>();
   /** Child kills: those at work, and those in a restart of the daemon. */
   readonly kills = { calm: 0, inRestart: 0 };
-  readonly notes = { daemonKills: 0, refusals: 0, socketsMadeAgain: 0, upgrades: 0, pauses: 0, removed: 0 };
+  readonly notes = {
+    daemonKills: 0,
+    refusals: 0,
+    socketsMadeAgain: 0,
+    upgrades: 0,
+    pauses: 0,
+    removed: 0,
+    stops: 0,
+    tampered: 0,
+  };
   readonly findings: string[] = [];
   readonly #world: World;
   readonly #fleet: Fleet;
@@ -105,6 +116,38 @@ export class Nemesis {
       };
     },
 
+    // A kill needs no room: it is answered while there is none, and then nothing of its worker lives.
+    "stop-on-full-disk": async () => {
+      const { daemon, stateDir } = this.#world;
+      const id = this.#canFill ? await this.#fleet.stubborn(daemon).catch(() => undefined) : undefined;
+      if (id === undefined) return undefined;
+      const path = join(stateDir, "ballast-of-stops");
+      fill(path);
+      const killed = this.#fleet.kill(daemon, id).then(
+        () => {
+          this.notes.stops += 1;
+          const left = this.#world.processes().filter(({ worker_id }) => worker_id === id);
+          if (left.length > 0)
+            this.findings.push(`killed on a full disk, worker ${id} has ${left.length} processes`);
+        },
+        // The daemon may die under it; refuse it may not.
+        ({ message }: Error) => {
+          if (/is full/.test(message)) this.findings.push(`a kill was refused on a full disk: ${message}`);
+        },
+      );
+      return async () => {
+        await killed;
+        rmSync(path, { force: true });
+      };
+    },
+
+    // It takes as long as it takes, and the daemon may die under it.
+    "kill-during-down": async ({ pick }) => {
+      const tree = `doomed-${this.done.get("kill-during-down")}`;
+      const ended = killDuringDown(this.#world, this.#fleet, tree, pick < 0.5);
+      return async () => void this.findings.push(...(await ended));
+    },
+
     "delete-socket": async () => {
       const { stateDir } = this.#world;
       rmSync(join(stateDir, "agent.sock"), { force: true });
@@ -183,7 +226,20 @@ export class Nemesis {
       for (const socket of sockets) socket?.destroy();
       return undefined;
     },
+
+    "poison-run-directory": ({ pick }) => this.#tamper(poison, pick),
+    "forge-identity": ({ pick }) => this.#tamper(forge, pick),
   };
+
+  async #tamper(how: typeof poison, pick: number): Promise<undefined> {
+    const scene = {
+      world: this.#world,
+      fleet: this.#fleet,
+      replace: () => this.replaceDaemon(),
+      fail: (finding: string) => void this.findings.push(finding),
+    };
+    this.notes.tampered += await how(scene, pick);
+  }
 
   #killChild(pick: number): boolean {
     const victim = this.#choose(pick, ({ isLauncher }) => !isLauncher);

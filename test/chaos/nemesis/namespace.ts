@@ -7,7 +7,7 @@ const WAYS = [
   ["unshare", "--map-root-user", "--mount"],
 ];
 
-/** What stands before a command so that it may mount; undefined where no such namespace can be made. */
+/** The words before a command so that it may mount; undefined where no such namespace can be made. */
 export const mayMount = (): readonly string[] | undefined =>
   WAYS.find(
     ([program, ...args]) =>

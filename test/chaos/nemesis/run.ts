@@ -79,7 +79,7 @@ const founded = async (): Promise<readonly string[]> => {
   return crashing;
 };
 
-/** What clients do all the time, whatever happens to the daemon under them. */
+/** The work of clients all the time, whatever happens to the daemon under them. */
 let isOver = false;
 const client = async (n: number): Promise<void> => {
   const random = randomOf(seed + n);
@@ -148,7 +148,7 @@ const torment = async (): Promise<void> => {
     if (n % PROBE_EVERY === 0 && disabling === 0) await probe(fault);
   }
   await Promise.all(lifting);
-  // Who waits for a restart of the daemon gets it.
+  // A waiter for a restart of the daemon gets it.
   await nemesis.replaceDaemon();
 };
 
@@ -171,18 +171,21 @@ const concluded = async (crashing: readonly string[]): Promise<readonly string[]
     lines: Math.round(500 * minutes),
   };
   const standing = await fleet.history(daemon, minimum);
+  const meanwhile = checkHistory(standing);
+  await fleet.apply(daemon, "last");
   const turns = standing.records.filter(({ type }) => type === "turn_completed").length;
-  await daemon.request("agent/kill", { all: true, grace_ms: 200 });
+  // The kill of everything comes while a tree is being taken down.
+  await Promise.all([fleet.down(daemon, "last"), daemon.request("agent/kill", { all: true, grace_ms: 200 })]);
   const over = await fleet.history(daemon, minimum, true);
   const check = await daemon.request<{ ok: boolean; findings: readonly string[] }>("db/check", {});
   const { kills, notes, done } = nemesis;
   const late = kills.inRestart / Math.max(1, kills.calm + kills.inRestart);
   say(
-    `records ${over.records.length}, acknowledged ${fleet.acknowledged.length}, turns ${turns}, daemons ${world.starts}, kills of daemons ${notes.daemonKills}, of children ${kills.calm} and ${kills.inRestart} in a restart, refused on a full disk ${notes.refusals}, sockets made again ${notes.socketsMadeAgain}, upgrades ${notes.upgrades}, pauses ${notes.pauses}, records removed by retention ${notes.removed}`,
+    `records ${over.records.length}, acknowledged ${fleet.acknowledged.length}, turns ${turns}, daemons ${world.starts}, kills of daemons ${notes.daemonKills}, of children ${kills.calm} and ${kills.inRestart} in a restart, refused on a full disk ${notes.refusals}, stopped on one ${notes.stops}, sockets made again ${notes.socketsMadeAgain}, upgrades ${notes.upgrades}, pauses ${notes.pauses}, records removed by retention ${notes.removed}, run directories tampered with ${notes.tampered}`,
   );
   const left = (Object.keys(FAULTS) as FaultName[]).filter((name) => (done.get(name) ?? 0) === 0);
   return [
-    ...checkHistory(standing),
+    ...meanwhile,
     ...checkHistory(over),
     ...(check.ok ? [] : check.findings),
     ...nemesis.findings,
@@ -211,7 +214,7 @@ const kept = (): string => {
     }
   }
   copyFileSync(`${stateDir}.said`, join(keep, "daemon.log"));
-  // Of daemons that came by an upgrade.
+  // The logs of daemons that came by an upgrade.
   if (existsSync(daemonLogPath(stateDir))) copyFileSync(daemonLogPath(stateDir), join(keep, "upgraded.log"));
   return keep;
 };

@@ -2,7 +2,7 @@
 import { type Random, randomOf } from "../../sim/random.ts";
 
 interface Kind {
-  /** Of all faults, how often this one. */
+  /** The share of this fault among all. */
   readonly weight: number;
   /** How long it lasts, in the mean; 0 is over at once. */
   readonly hold_ms: number;
@@ -18,6 +18,8 @@ export const FAULTS = {
   "kill-daemon": { weight: 5, hold_ms: 0 },
   "stop-daemon": { weight: 1, hold_ms: 1_500, isDisabling: true },
   "fill-disk": { weight: 1, hold_ms: 1_500, isDisabling: true },
+  "stop-on-full-disk": { weight: 1, hold_ms: 500, isDisabling: true },
+  "kill-during-down": { weight: 1, hold_ms: 0 },
   "delete-socket": { weight: 1, hold_ms: 0 },
   "stall-watcher": { weight: 5, hold_ms: 3_000 },
   "flood-output": { weight: 3, hold_ms: 0 },
@@ -26,6 +28,8 @@ export const FAULTS = {
   "upgrade-daemon": { weight: 1, hold_ms: 0 },
   "collect-garbage": { weight: 2, hold_ms: 0 },
   "reconnect-storm": { weight: 2, hold_ms: 0 },
+  "poison-run-directory": { weight: 1, hold_ms: 0 },
+  "forge-identity": { weight: 1, hold_ms: 0 },
   none: { weight: 10, hold_ms: 0 },
 } as const satisfies Record<string, Kind>;
 export type FaultName = keyof typeof FAULTS;

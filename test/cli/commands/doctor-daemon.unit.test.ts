@@ -34,6 +34,12 @@ describe("the doctor says of a daemon", () => {
       "3 defects, the newest: an alarm (TypeError)",
     ],
     [
+      "whose agents tamper with their run directories, how many do",
+      { workers: { live: 2, total: 3, polled: 0, tampered: 1 } },
+      "warn",
+      "the run directory of 1 of them was tampered with",
+    ],
+    [
       "that was blocked, for how long",
       { health: { ...well.health, stalls: { count: 2, longest_ms: 2_000 } } },
       "warn",

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { tally } from "../../../src/cli/commands/demo.ts";
 import { failureOf } from "../../../src/cli/commands/wait.ts";
 import { perWorker } from "../../../src/cli/commands/workers.ts";
-import type { PerWorker, WaitReply } from "../../../src/supervisor/facade.ts";
+import type { ErrorCode } from "../../../src/protocol/errors.ts";
+import type { PerWorker, WaitReply } from "../../../src/runtime/api.ts";
 import { lifecycle } from "../support/samples.ts";
 
 const waited = (status: WaitReply["status"]): WaitReply => ({
@@ -36,8 +37,72 @@ describe("wait", () => {
     [["failed", "cancelled"], "WORKER_FAILED"],
     [["completed", "failed"], "PARTIAL_FAILURE"],
     [["cancelled"], "WORKER_CANCELLED"],
-  ])("of %j is %s", (statuses, code) => {
+  ])("of %j is %s, where nothing says why", (statuses, code) => {
     expect(failureOf(statuses.map(waited))?.code).toBe(code);
+  });
+
+  const failed = (code: ErrorCode, more: Partial<WaitReply> = {}): WaitReply => ({
+    ...waited("failed"),
+    error: { code, message: "It failed." },
+    ...more,
+  });
+
+  /** The error of a worker, and the one that its waiter is told. A code that speaks of the command itself is not passed on. */
+  it.each<[ErrorCode, ErrorCode, number]>([
+    ["TOKEN_MISSING", "TOKEN_MISSING", 8],
+    ["TOKEN_INVALID", "TOKEN_INVALID", 8],
+    ["TOKEN_EXPIRED", "TOKEN_EXPIRED", 8],
+    ["RATE_LIMITED", "RATE_LIMITED", 11],
+    ["TIMEOUT", "TIMEOUT", 10],
+    ["IDLE_TIMEOUT", "IDLE_TIMEOUT", 10],
+    ["BUDGET_EXCEEDED", "BUDGET_EXCEEDED", 2],
+    ["MAX_TURNS", "MAX_TURNS", 2],
+    ["REFUSED", "REFUSED", 2],
+    ["PROVIDER_BAD_REQUEST", "PROVIDER_BAD_REQUEST", 2],
+    ["AGENT_FAILED", "AGENT_FAILED", 2],
+    ["BINARY_NOT_FOUND", "BINARY_NOT_FOUND", 4],
+    ["SESSION_NOT_FOUND", "SESSION_NOT_FOUND", 5],
+    ["PERMISSION_DENIED", "PERMISSION_DENIED", 7],
+    ["WORKER_LOST", "WORKER_LOST", 1],
+    ["INVALID_REQUEST", "AGENT_FAILED", 2],
+    ["CANCELLED", "AGENT_FAILED", 2],
+    ["COMMAND_RENAMED", "AGENT_FAILED", 2],
+    ["OF_AN_ADAPTER" as ErrorCode, "AGENT_FAILED", 2],
+  ])("of a worker that failed with %s is %s, exit code %i", (code, told, exit) => {
+    const error = failureOf([failed(code)])!;
+    expect([error.code, error.row.exit]).toEqual([told, exit]);
+    expect(error.info.detail).toBe(`${code}: It failed.`);
+    // All that failed alike.
+    expect(failureOf([failed(code), failed(code)])!.code).toBe(told);
+  });
+
+  it("of different failures is WORKER_FAILED, and of a kill whatever came before it WORKER_CANCELLED", () => {
+    expect(failureOf([failed("TIMEOUT"), failed("TOKEN_MISSING")])!.code).toBe("WORKER_FAILED");
+    expect(failureOf([failed("TOKEN_MISSING", { status: "cancelled" })])!.code).toBe("WORKER_CANCELLED");
+  });
+
+  it("of a spent window is SUPERVISOR_GAVE_UP with the tries; of a limit that was reached too often it stays RATE_LIMITED with its reset", () => {
+    const gaveUp = failureOf([
+      failed("AGENT_FAILED", { end_cause: "gave_up", attempts: 4, backoff: "exponential 1s..1m" }),
+    ])!;
+    expect(gaveUp.code).toBe("SUPERVISOR_GAVE_UP");
+    expect(gaveUp.info).toMatchObject({
+      attempts: 4,
+      backoff: "exponential 1s..1m",
+      details: { cause: { code: "AGENT_FAILED" } },
+    });
+    const limited = failureOf([failed("RATE_LIMITED", { end_cause: "rate_limited", retry_after_s: 30 })])!;
+    expect([limited.code, limited.info.retry_after_s]).toEqual(["RATE_LIMITED", 30]);
+    const both = [
+      failed("RATE_LIMITED", { retry_after_s: 30 }),
+      failed("RATE_LIMITED", { retry_after_s: 60 }),
+    ];
+    expect(failureOf(both)!.info.retry_after_s).toBe(60);
+  });
+
+  it("names the records only where the code's own next step says less", () => {
+    expect(failureOf([failed("AGENT_FAILED")])!.suggestion).toContain("agent logs");
+    expect(failureOf([failed("TOKEN_MISSING")])!.suggestion).toContain("Log the agent's CLI in");
   });
 });
 

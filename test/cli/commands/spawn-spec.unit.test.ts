@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { clientEnvironment } from "../../../src/base/environment.ts";
 import { spawnProblems, specOf } from "../../../src/cli/commands/spawn-spec.ts";
 import { parse } from "../../../src/cli/parse.ts";
-import { clientEnvironment } from "../../../src/protocol/environment.ts";
 import { WorkerSpec } from "../../../src/protocol/worker.ts";
 
 const callOf = (...argv: string[]) => {

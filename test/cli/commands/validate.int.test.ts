@@ -10,7 +10,11 @@ const directory = mkdtempSync(join(tmpdir(), "holdfast-validate-"));
 beforeAll(() => void process.setMaxListeners(0));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-const ok = okEnvelope({ command: "agent/list" }, { now_ms: 0, duration_ms: 1 }, { workers: [] });
+const ok = okEnvelope(
+  { command: "agent/list", profiles: [] },
+  { now_ms: 0, duration_ms: 1 },
+  { workers: [] },
+);
 const error = { code: null, message: null };
 const progress = (seq: number, data = {}) => ({
   ...ok,
@@ -25,7 +29,7 @@ const text = (...values: readonly unknown[]): string =>
 const validate = async (stdin: string, flags: readonly string[] = []) => {
   const ran = await agent(["proto", "validate", ...flags, "-o", "json"], { stdin });
   const envelope = JSON.parse(ran.stdout);
-  const detail = JSON.parse(envelope.error?.detail ?? "{}");
+  const detail = envelope.meta.details ?? {};
   const rules = (detail.findings ?? []).map(({ rule }: { rule: string }) => rule);
   return { ...ran, envelope, detail, rules };
 };
@@ -153,8 +157,8 @@ describe("agent event validate", () => {
   const event = { agent_kind: "codex", kind: "TextOutput", text: "hi" };
   const events = async (stdin: string, flags: readonly string[] = []) => {
     const { exit, stdout } = await agent(["event", "validate", ...flags, "-o", "json"], { stdin });
-    const { data, error: failed } = JSON.parse(stdout);
-    return { exit, data, findings: failed ? JSON.parse(failed.detail).findings : [] };
+    const { data, meta } = JSON.parse(stdout);
+    return { exit, data, findings: meta.details?.findings ?? [] };
   };
 
   it("counts the lines that are valid AgentEvents", async () => {

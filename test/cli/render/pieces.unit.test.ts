@@ -26,7 +26,7 @@ const piece = (text: string, message_id: string | null = "m1", worker_id?: strin
 const tool = () => event({ kind: "ToolCall", channel: "tool", data: { tool: { tool_name: "Read" } } });
 const quiet = () => event({ kind: "Status", channel: "status" });
 
-/** What is seen, without times. */
+/** The visible text, without times. */
 const printed = (...records: readonly LogRecord[]): string => {
   const writer = makeLineWriter((_, text) => text, { verbose: false });
   writer.know(W, "w");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeLineWriter } from "../../../src/cli/render/line.ts";
 import { sentenceOf } from "../../../src/cli/render/sentences.ts";
-import { plainPaint } from "../../../src/cli/render/terminal.ts";
+import { plainPaint, width } from "../../../src/cli/render/terminal.ts";
 import type { LogRecord, MessageStep, RecordPayloads } from "../../../src/protocol/records.ts";
 import { clock, ID, lifecycle, record, said } from "../support/samples.ts";
 
@@ -43,7 +43,7 @@ describe("a record as a sentence", () => {
     [exit({ exit_code: null, signal: "SIGKILL", reason: "signalled" }), "ended by SIGKILL after 1.2s"],
     [
       exit({ exit_code: 137, signal: "SIGKILL", signal_inferred: true, reason: "signalled" }),
-      "ended by SIGKILL (inferred) after 1.2s",
+      "ended by SIGKILL (told by its exit status; nobody here sent it) after 1.2s",
     ],
     [exit({ exit_code: null, reason: "unknown" }), "ended, and nobody saw how"],
     [
@@ -70,7 +70,7 @@ describe("a record as a sentence", () => {
         reason: "failed",
         clock,
       }),
-      "restart 1 of 3 in 1m, in 1s",
+      "restart 1 of at most 3 in 1m; it starts after 1s",
     ],
     [
       record("worker_heartbeat", { process: "stopped", idle_ms: 30_000 }),
@@ -186,7 +186,7 @@ describe("lines of watch", () => {
       "fixer.1       │ hi",
       "fixer.1       exited with code 3 after 1.2s",
       "fixer.1       failed: The program exited with code 3.",
-      "fixer.1       restart 1 of 3 in 1m, in 1s",
+      "fixer.1       restart 1 of at most 3 in 1m; it starts after 1s",
     ]);
   });
 
@@ -217,6 +217,22 @@ describe("lines of watch", () => {
     };
     expect(line(record("worker_restart_scheduled", restarted))).toMatch(/restarted by user$/);
   });
+
+  it.each(["fixer", "workers/a-rather-long-name"])(
+    "of %s break between words in a terminal of 60 columns, and what the agent said stays as it is",
+    (name) => {
+      const writer = makeLineWriter(plainPaint, { verbose: true, columns: 60 });
+      writer.know(ID, name);
+      const words = "an agent's own words, which are longer than the room that is beside the bar";
+      const lines = lifecycle.map((each) => writer.line(each)!);
+      expect(lines.some((line) => line.includes("\n"))).toBe(true);
+      for (const line of lines.flatMap((each) => each.split("\n")))
+        expect(width(line)).toBeLessThanOrEqual(60);
+      const [restart] = lines.slice(-1);
+      expect(restart!.replace(/\n +/g, " ")).toMatch(/restart 1 of at most 3 in 1m; it starts after 1s$/);
+      expect(writer.line(said(words))).toMatch(new RegExp(`│ ${words}$`));
+    },
+  );
 
   it("show every record with --verbose", () => {
     const writer = makeLineWriter(plainPaint, { verbose: true });

@@ -12,13 +12,15 @@ export interface AgentOptions {
   readonly env?: Record<string, string>;
   readonly stdin?: string;
   readonly terminal?: boolean;
+  /** Width of the terminal. */
+  readonly columns?: number;
   readonly onStdout?: (text: string) => void;
   readonly onStderr?: (text: string) => void;
 }
 
 export const agent = async (
   argv: readonly string[],
-  { env = {}, stdin, terminal = false, onStdout, onStderr }: AgentOptions = {},
+  { env = {}, stdin, terminal = false, columns, onStdout, onStderr }: AgentOptions = {},
 ): Promise<Ran> => {
   let [stdout, stderr] = ["", ""];
   const streams: Streams = {
@@ -36,6 +38,8 @@ export const agent = async (
     isStdinTerminal: () => stdin === undefined,
     isStdoutTerminal: terminal,
     isStderrTerminal: terminal,
+    columns,
+    errorColumns: columns,
   };
   const exit = await run(
     argv,

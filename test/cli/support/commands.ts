@@ -26,6 +26,7 @@ export interface Ended {
 export interface Answer extends Ended {
   readonly data: Record<string, unknown>;
   readonly error: ResponseEnvelope["error"];
+  readonly meta: ResponseEnvelope["meta"];
   readonly warnings: readonly string[];
 }
 
@@ -64,8 +65,8 @@ export const makeCommands = (): Commands => {
   const agent: Commands["agent"] = async (...argv) => {
     const ran = await start(["-o", "json", ...argv]).ended;
     const envelope = ResponseEnvelope.parse(JSON.parse(ran.stdout.trimEnd().split("\n").at(-1)!));
-    const { data, error, warnings } = envelope;
-    return { ...ran, data: data as Record<string, unknown>, error, warnings };
+    const { data, error, warnings, meta } = envelope;
+    return { ...ran, data: data as Record<string, unknown>, error, warnings, meta };
   };
 
   return {

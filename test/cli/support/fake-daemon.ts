@@ -44,7 +44,7 @@ export const fakeDaemon = async (answers: Readonly<Record<string, Answerer>>): P
       meta: { request_id: string };
     }) => {
       requests.push({ command, data });
-      const stream = envelopeStream({ command, request_id: meta.request_id });
+      const stream = envelopeStream({ command, profiles: [], request_id: meta.request_id });
       const time = () => ({ now_ms: Date.now(), duration_ms: 1 });
       const emit = (record: LogRecord) =>
         void socket.write(stream.progress([JSON.stringify(record)], time()));

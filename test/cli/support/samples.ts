@@ -1,6 +1,6 @@
 /** A worker and records as a daemon sends them. */
 import type { LogRecord, RecordPayloads, RecordType } from "../../../src/protocol/records.ts";
-import type { WorkerView } from "../../../src/supervisor/facade.ts";
+import type { WorkerView } from "../../../src/runtime/api.ts";
 
 export const ID = "01KXA0000000000000000000AA";
 export const clock = { boot_id: "b", mono_ns: "1" };

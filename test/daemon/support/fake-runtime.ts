@@ -1,8 +1,9 @@
 /** A RuntimeApi in memory: workers are names, records are lines that a test appends. */
 import { Effect, Stream } from "effect";
+import { USER } from "../../../src/protocol/caller.ts";
 import { partsOf } from "../../../src/protocol/cursor.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
-import type { PerWorker, RuntimeApi } from "../../../src/supervisor/facade.ts";
+import type { PerWorker, RuntimeApi } from "../../../src/runtime/api.ts";
 
 export interface FakeRuntime extends RuntimeApi {
   /** Add records of about `bytes` bytes each to the log. Answers how many there were before. */
@@ -18,7 +19,7 @@ export interface FakeRuntime extends RuntimeApi {
   readonly killed: string[];
 }
 
-/** What every fake worker has written: no text. */
+/** The output of every fake worker: no text. */
 export const spool = Buffer.alloc(100_000, 0xff);
 
 const PAGE = 500;
@@ -51,6 +52,10 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
 
   return {
     refused: [],
+    identify: () => USER,
+    identifyIn: () => USER,
+    permitStart: () => Effect.succeed("user"),
+    permitAll: () => Effect.succeed("user"),
     shutdowns,
     spawns,
     killed,
@@ -102,6 +107,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     cancel: unused("cancel"),
     resolve,
     epoch: "fake",
+    settled: Effect.void,
     list: () => Effect.sync(() => [...live].map((id) => ({ id }) as never)),
     info: (id) => Effect.map(resolve(id), () => ({ id }) as never),
     tree: () => Effect.succeed({ id: "root", name: "root", type: "supervisor" as const, children: [] }),
@@ -158,7 +164,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         started_at: "",
         store_error: null,
         head: lines.length,
-        workers: { live: live.size, total: live.size, polled: 0 },
+        workers: { live: live.size, total: live.size, polled: 0, tampered: 0 },
         disk: { free_bytes: null, floor_bytes: 0, low: false },
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,

@@ -1,8 +1,8 @@
 /** Takes the lock of a state directory at the instant (milliseconds) of the first line on stdin, says at the second whether it holds it. */
 import { createInterface } from "node:readline";
 import { identityOf, readStat } from "../../../src/adapters/process/identity.ts";
+import { LOCK_WAIT_MS } from "../../../src/base/limits.ts";
 import { tryLock } from "../../../src/daemon/lock.ts";
-import { LOCK_WAIT_MS } from "../../../src/protocol/limits.ts";
 
 const [stateDir = ""] = process.argv.slice(2);
 const identity = identityOf(process.pid, readStat(process.pid)!.start_time);

@@ -4,11 +4,11 @@ import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Deferred, Effect, type Exit, Fiber } from "effect";
+import { makeDefects } from "../../../src/actors/defects.ts";
 import { logOutput } from "../../../src/daemon/log-output.ts";
 import { runDaemon } from "../../../src/daemon/main.ts";
 import { socketPath } from "../../../src/daemon/paths.ts";
 import type { HoldfastError } from "../../../src/protocol/errors.ts";
-import { makeDefects } from "../../../src/supervisor/defects.ts";
 import { type FakeRuntime, makeFakeRuntime } from "./fake-runtime.ts";
 
 export interface Envelope {

@@ -12,8 +12,8 @@ import { Exporter } from "../../../src/protocol/run-events/export.ts";
 import { projectRun, type RunState, WorkerProjections } from "../../../src/protocol/run-events/project.ts";
 import { isTerminal, mayFollow } from "../../../src/protocol/run-events/statuses.ts";
 import { statusOf } from "../../../src/protocol/worker-status.ts";
-import { evolve, newChild } from "../../../src/supervisor/worker/evolve.ts";
-import type { ChildState } from "../../../src/supervisor/worker/inputs.ts";
+import { evolve, newChild } from "../../../src/supervisor/child/evolve.ts";
+import type { ChildState } from "../../../src/supervisor/child/inputs.ts";
 import { clock, draft, requested, W } from "../../store/support.ts";
 import { full } from "../../support/figures.ts";
 import { history } from "./simulated.ts";
@@ -24,7 +24,7 @@ const STEPS = 600;
 const ENDS: readonly string[] = ["worker_completed", "worker_failed", "worker_cancelled"];
 const workerOf = ({ payload }: StreamEvent) => payload as WorkerEvent;
 
-/** What `agent list` folds its states from. */
+/** Records from which `agent list` folds its states. */
 const statusesOf = (children: ReadonlyMap<string, ChildState>) =>
   Object.fromEntries([...children].map(([id, { state }]) => [id, statusOf(state)]));
 

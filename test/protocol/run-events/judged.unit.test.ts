@@ -1,6 +1,6 @@
 /** In test mode no event leaves us that a store or a fold of the contract would refuse. */
 import { describe, expect, it } from "vitest";
-import type { StreamEvent, WorkerEvent } from "../../../src/index.ts";
+import type { StreamEvent, WorkerEvent } from "../../../src/library/index.ts";
 import { Exporter } from "../../../src/protocol/run-events/export.ts";
 import { ExportCheck } from "../../../src/protocol/run-events/judged.ts";
 import { history } from "./simulated.ts";

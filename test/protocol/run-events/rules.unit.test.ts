@@ -1,4 +1,5 @@
 /** Append rules, statuses, projections and the dedupe key of the runtime architecture (protocol-v1 notes 2.6, 2.7). */
+import { readFileSync } from "node:fs";
 import { describe, expect, it, test } from "vitest";
 import { EventStreams } from "../../../src/protocol/run-events/append.ts";
 import { dedupeKey, type StreamEvent, type WorkerEvent } from "../../../src/protocol/run-events/events.ts";
@@ -25,25 +26,45 @@ const event = (version: number, over: Partial<StreamEvent> = {}): StreamEvent =>
 const projected = (events: readonly StreamEvent[]): RunState =>
   events.reduce<RunState | undefined>(projectRun, undefined) as RunState;
 
-describe.skipIf(!hasVectors("protocol-v1/run-events"))("the golden run stream", () => {
-  test.each(vectorNames("protocol-v1/run-events"))(
-    "%s is appended event by event, and projects to completed at version 5",
-    (name) => {
-      const events: StreamEvent[] = vector("protocol-v1/run-events", name)
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      const streams = new EventStreams();
-      for (const each of events) streams.append(each);
-      expect(projected(streams.stream("run", "run-0001"))).toEqual({
-        run_id: "run-0001",
-        status: "completed",
-        last_event_id: "evt-0005",
-        last_stream_version: 5,
-        command: "spawn",
-        request_id: "req-001",
-        actor_id: "actor-overseer",
-        updated_at: "2026-02-18T12:00:04Z",
+const completed = (text: string): RunState => {
+  const events: StreamEvent[] = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const streams = new EventStreams();
+  for (const each of events) streams.append(each);
+  return projected(streams.stream("run", events[0]!.stream_id));
+};
+
+describe("the golden run stream", () => {
+  test("of our own is appended event by event, and projects to completed at version 5", () => {
+    const own = new URL("../../golden/runs/completed.ndjson", import.meta.url);
+    expect(completed(readFileSync(own, "utf8"))).toEqual({
+      run_id: "run-a",
+      status: "completed",
+      last_event_id: "evt-5",
+      last_stream_version: 5,
+      command: "spawn",
+      request_id: "r-1",
+      actor_id: "someone",
+      updated_at: "2026-05-12T00:00:05Z",
+    });
+  });
+
+  describe.skipIf(!hasVectors("protocol-v1/run-events"))(
+    "of the originals (only where it is at hand)",
+    () => {
+      test.each(vectorNames("protocol-v1/run-events"))("%s does so too", (name) => {
+        expect(completed(vector("protocol-v1/run-events", name))).toEqual({
+          run_id: "run-0001",
+          status: "completed",
+          last_event_id: "evt-0005",
+          last_stream_version: 5,
+          command: "spawn",
+          request_id: "req-001",
+          actor_id: "actor-overseer",
+          updated_at: "2026-02-18T12:00:04Z",
+        });
       });
     },
   );

@@ -132,6 +132,10 @@ const MEMBERS: readonly (readonly [Path, readonly unknown[]])[] = [
       "2026-05-12t00:00:00z",
       "2026-05-12T24:00:00Z",
       "2026-05-12T23:59:60Z",
+      "2026-06-30T23:59:60Z",
+      "2026-06-30T23:59:60.5-00:00",
+      "2026-06-30T23:58:60Z",
+      "2026-05-12T00:00:00+01:00",
       "2026-05-12T00:00Z",
       "2026-13-01T00:00:00Z",
       "2026-04-31T00:00:00Z",
@@ -151,7 +155,22 @@ const MEMBERS: readonly (readonly [Path, readonly unknown[]])[] = [
   ],
   [
     ["meta", "workspace"],
-    ["C:\\w", "z:/w", "w", "/a\u0000", "/a/../../b", "/a/.", "/a/..b/.c", "C:\\a\\..", "/a\\.."],
+    [
+      "C:\\w",
+      "z:/w",
+      "w",
+      "/a\u0000",
+      "/a/../../b",
+      "/a/.",
+      "/a/..b/.c",
+      "C:\\a\\..",
+      "/a\\..",
+      "/",
+      "/a//b",
+      "/a/",
+      "C:\\",
+      "C:\\a\\\\b",
+    ],
   ],
   ...TEXTS.map((name) => [["meta", name], ["t"]] as const),
   [
@@ -268,8 +287,8 @@ const choices = (bases: number, changes: number): fc.Arbitrary<Case> =>
     isPretty: fc.boolean(),
   });
 
-/** Whether a damaged secret, or its name, or what stands for it, is one still is not what the oracle knows. */
-const UNDAMAGED = [SECRET, '"api_key"', '"passwords"', '"***"', '"@env:K"'];
+/** Whether a damaged secret, or its name, or what stands for it, is one still is not what the oracle knows; nor whether a damaged cache_key tells a key. */
+const UNDAMAGED = [SECRET, '"api_key"', '"cache_key"', '"passwords"', '"***"', '"@env:K"'];
 const outsideSecrets = (text: string, at: number): number => {
   for (const kept of UNDAMAGED) {
     const start = text.lastIndexOf(kept, at);
@@ -293,7 +312,7 @@ export const envelopeBytes = (given: Case): Buffer => bytesOf(BASES, CHANGES, gi
 export const eventBytes = (given: Case): Buffer => bytesOf(EVENT_BASES, EVENT_CHANGES, given);
 
 const PROGRESS_OF_JOB = { ts: "2026-05-12T00:00:00Z", message: "m", percent: 5 };
-/** What the next line of a stream changes in a progress envelope, or what it is instead. */
+/** The change of a progress envelope for the next line of a stream, or the line instead. */
 const NEXT: readonly ((seq: number) => unknown)[] = [
   ...[0, 0, 0, 1, 2, -1].map((step) => (seq: number) => ({
     ...BASES[2],

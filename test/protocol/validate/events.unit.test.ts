@@ -1,4 +1,4 @@
-/** What `agent event validate` says to do fits what is wrong. */
+/** The advice of `agent event validate` fits what is wrong. */
 import { expect, it } from "vitest";
 import { makeEventValidator } from "../../../src/protocol/validate/events.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ENVELOPE_MAX_BYTES, ENVELOPE_MAX_DEPTH, FINDINGS_MAX } from "../../../src/protocol/limits.ts";
+import { ENVELOPE_MAX_BYTES, ENVELOPE_MAX_DEPTH, FINDINGS_MAX } from "../../../src/base/limits.ts";
 import { validateEnvelope } from "../../../src/protocol/validate/envelope.ts";
 import { readJson } from "../../../src/protocol/validate/json.ts";
 import { makeStreamValidator } from "../../../src/protocol/validate/stream.ts";

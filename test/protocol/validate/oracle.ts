@@ -102,6 +102,14 @@ const isTime = (value: unknown): boolean => {
   const date = new Date(whole);
   return !Number.isNaN(date.getTime()) && date.toISOString().replace(".000", "") === whole;
 };
+/** The same, however RFC 3339 lets it be written; of a leap second, where the second after the one before it is of another month. */
+const isSpecTime = (value: unknown): boolean => {
+  if (typeof value !== "string") return false;
+  const plain = value.toUpperCase().replace(/[+-]00:00$/, "Z");
+  if (!plain.startsWith("23:59:60", 11)) return isTime(plain);
+  const before = plain.replace(":60", ":59");
+  return isTime(before) && new Date(Date.parse(before.slice(0, 19) + "Z") + 1000).getUTCDate() === 1;
+};
 
 const CATALOGUE =
   "EARG EAUTH ERATELIMIT EPAGINATION ERUNTIME ENOTFOUND ETIMEOUT EPOLICY ESKILLDOWN EPARSE EOUTPUT_TOO_LARGE EENVELOPE EIO ECANCELED EOPENAPI".split(
@@ -109,14 +117,17 @@ const CATALOGUE =
   );
 /** The only secrets that the generators make. */
 const looksSecret = (leaf: unknown): boolean => typeof leaf === "string" && leaf.includes("sk-ant-api03-");
-/** A text below one of the secret names that the generators make, but for a mask, nothing, or the place of the secret. */
+const isLongNumber = (leaf: unknown): boolean => typeof leaf === "number" && /^[0-9]{6,}$/.test(String(leaf));
+/** A text below one of the secret names that the generators make, but for a mask, nothing, or the place of the secret; or a long number. */
 const tellsNamed = (value: unknown): boolean =>
   value !== null &&
   typeof value === "object" &&
   Object.keys(value).some((name) => {
     const item = (value as Json)[name];
     return name === "api_key" || name === "passwords"
-      ? someLeaf(item, (leaf) => typeof leaf === "string" && !["", "***", "@env:K"].includes(leaf))
+      ? someLeaf(item, (leaf) =>
+          typeof leaf === "string" ? !["", "***", "@env:K"].includes(leaf) : isLongNumber(leaf),
+        )
       : tellsNamed(item);
   });
 
@@ -164,6 +175,12 @@ const hasWireType = (value: unknown, type: string): boolean => {
   return Array.isArray(value) && value.every((item) => item === null || typeof item === "string");
 };
 
+/** No two separators in a row, and none at the end but of a root. */
+const isPlainPath = (path: string): boolean => {
+  const plain = /^[a-z]:/i.test(path) ? path.slice(2).replaceAll("\\", "/") : path;
+  return !plain.includes("//") && (plain === "/" || !plain.endsWith("/"));
+};
+
 const sentences = (envelope: Json, level: OracleLevel, strict: boolean): string[] => {
   const broken: string[] = [];
   const must = (rule: string, holds: boolean, levels: OracleLevel | "both" = "both"): void => {
@@ -187,7 +204,13 @@ const sentences = (envelope: Json, level: OracleLevel, strict: boolean): string[
         typeof error.message === "string" &&
         /\S/.test(error.message),
     );
-  must("meta.ts", isTime(meta.ts));
+  must("meta.ts", isSpecTime(meta.ts), "spec");
+  must("wire.ts", isTime(meta.ts), "wire");
+  must(
+    "meta.final",
+    !(status !== "progress" && (isCalm || status === "error") && meta.final === true),
+    "spec",
+  );
   if (!empty(meta.cas_digest)) must("meta.cas_digest", meta.cas_digest === data.artifact);
   if (meta.source === "cache") must("meta.cache_key", !empty(meta.cache_key));
 
@@ -230,6 +253,7 @@ const sentences = (envelope: Json, level: OracleLevel, strict: boolean): string[
         !/(?:^|\/)\.\.?(?:\/|$)/.test(
           /^[a-z]:/i.test(meta.workspace) ? meta.workspace.replaceAll("\\", "/") : meta.workspace,
         ) &&
+        isPlainPath(meta.workspace) &&
         (meta.workspace[0] === "/" || /^[A-Z]:[/\\]/i.test(meta.workspace)),
       "spec",
     );

@@ -6,7 +6,7 @@ import { encodeEnvelope, okEnvelope, progressEnvelope } from "../../../src/proto
 import { makeAnswersCheck, makePrintedCheck } from "../../../src/protocol/validate/printed.ts";
 
 const time = { now_ms: 0, duration_ms: 1 };
-const head = { command: "agent/watch", request_id: "r" };
+const head = { command: "agent/watch", profiles: [], request_id: "r" };
 const progress = (seq: number, of = head) => encodeEnvelope(progressEnvelope(of, time, seq, {}));
 const end = encodeEnvelope(okEnvelope(head, time, {}));
 const inline = 32 * 1024;
@@ -50,7 +50,7 @@ describe("what we print", () => {
 
   it("may be of many requests at once on a connection, each numbered by itself", () => {
     const check = makeAnswersCheck(() => inline);
-    const other = { command: "agent/watch", request_id: "s" };
+    const other = { command: "agent/watch", profiles: [], request_id: "s" };
     expect(check.take(progress(0) + progress(0, other) + progress(1) + end)).toBeUndefined();
     expect(check.take(progress(2, other))?.message).toMatch(/goes from 0 to 2/);
     expect(check.take(broken)?.message).toMatch(/breaks the contract/);
@@ -80,7 +80,7 @@ describe("what we print", () => {
   });
 
   it("may be any number of answers to what has no id", () => {
-    const nameless = encodeEnvelope(okEnvelope({ command: "request/read" }, time, {}));
+    const nameless = encodeEnvelope(okEnvelope({ command: "request/read", profiles: [] }, time, {}));
     expect(makeAnswersCheck(() => inline).take(nameless + nameless)).toBeUndefined();
   });
 

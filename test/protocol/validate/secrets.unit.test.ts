@@ -1,4 +1,4 @@
-/** What the validator calls a secret is what we mask in our own output. */
+/** A secret of the validator is what we mask in our own output. */
 import { describe, expect, it } from "vitest";
 import { redactEnv, redactValue } from "../../../src/protocol/redact.ts";
 import { secretsIn } from "../../../src/protocol/validate/secrets.ts";
@@ -14,6 +14,15 @@ describe("a secret is found", () => {
 
   it("by its shape, below any name", () => {
     expect(found({ note: "it is sk-ant-api03-AAAAbbbbCCCCdddd1111" })).toEqual(["/data/note"]);
+  });
+
+  it("in the name of a member, which is not repeated, in a list of words, and as a long number", () => {
+    const key = `ghp_${"aB3d".repeat(9)}`;
+    expect(found({ tokens: { [key]: 1 } })).toEqual(["/data/tokens/***"]);
+    expect(found({ argv: ["curl", "--token", "hunter2"], secret: 12345678 })).toEqual([
+      "/data/argv/2",
+      "/data/secret",
+    ]);
   });
 
   it("and none in what we have masked, in a reference, or below a name that only sounds like one", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { encodeEnvelope, okEnvelope, progressEnvelope } from "../../../src/protocol/envelope-v1.ts";
 import { makeStreamValidator } from "../../../src/protocol/validate/stream.ts";
 
-const head = { command: "agent/watch" };
+const head = { command: "agent/watch", profiles: [] };
 const time = { now_ms: 0, duration_ms: 1 };
 const ok = encodeEnvelope(okEnvelope(head, time, {}));
 const progress = (seq: number, pct: number) => encodeEnvelope(progressEnvelope(head, time, seq, { pct }));

@@ -1,8 +1,8 @@
-/** What a collection removes, what it never does, and who wins where somebody puts or pins at the same time. */
+/** A collection: the artifacts that it removes, those that it never does, and the winner where somebody puts or pins at the same time. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CAS_FRESH_MS } from "../../../src/protocol/limits.ts";
+import { CAS_FRESH_MS } from "../../../src/base/limits.ts";
 import { openArtifacts } from "../../../src/store/cas/store.ts";
 import { bytesOf, newStore } from "./support.ts";
 

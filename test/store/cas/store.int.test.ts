@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CAS_OBJECT_MAX_BYTES } from "../../../src/protocol/limits.ts";
+import { CAS_OBJECT_MAX_BYTES } from "../../../src/base/limits.ts";
 import { bytesOf, newStore } from "./support.ts";
 
 /** sha256 of "hello", as any other program says it. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { CAS_FRESH_MS } from "../../../src/protocol/limits.ts";
+import { CAS_FRESH_MS } from "../../../src/base/limits.ts";
 import { type CollectOptions, collectArtifacts } from "../../../src/store/cas/collect.ts";
 import { type ArtifactOptions, openArtifacts } from "../../../src/store/cas/store.ts";
 

@@ -202,7 +202,7 @@ describe("a worker's row", () => {
   const scheduled = (reason: string) =>
     draft("worker_restart_scheduled", {
       delay_ms: 0,
-      restarts_in_window: 1,
+      restarts_in_window: reason === "user" ? 0 : 1,
       max_restarts: 3,
       period_ms: 1,
       reason,
@@ -231,9 +231,11 @@ describe("a worker's row", () => {
       exit_code: null,
       signal: null,
       error: null,
+      end_cause: null,
       completion: null,
       turns: 0,
       tool_calls: 0,
+      denied: [],
       turn_ms: 0,
       unpriced_turns: 0,
       usage: { input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0, cost_usd: null },

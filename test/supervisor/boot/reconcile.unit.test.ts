@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../../../src/protocol/records.ts";
 import { reconcile } from "../../../src/supervisor/boot/reconcile.ts";
-import { evolve, monotonicOf, newChild } from "../../../src/supervisor/worker/evolve.ts";
-import type { ChildState } from "../../../src/supervisor/worker/inputs.ts";
-import { spec } from "../worker/children.ts";
+import { evolve, monotonicOf, newChild } from "../../../src/supervisor/child/evolve.ts";
+import type { ChildState } from "../../../src/supervisor/child/inputs.ts";
+import { spec } from "../child/children.ts";
 
 const child = (over: Partial<ChildState>): ChildState => ({ ...newChild("W", spec()), ...over });
 

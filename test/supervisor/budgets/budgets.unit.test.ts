@@ -2,15 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Budget } from "../../../src/protocol/worker.ts";
 import {
+  added,
   boundsOf,
   breachOf,
   grown,
   hasLimits,
   moved,
   NOTHING_SPENT,
+  NOTHING_UNFINISHED,
+  ofUnfinished,
   ofUsage,
   raised,
   type Spent,
+  withUnfinished,
 } from "../../../src/supervisor/budgets/budgets.ts";
 import { figure, full } from "../../support/figures.ts";
 
@@ -51,6 +55,18 @@ describe("what was spent", () => {
     expect(grown(spent({ usd: 3, turns: 2 }), { usd: 2, turns: 3 })).toEqual(spent({ usd: 3, turns: 3 }));
   });
 
+  it("by open turns and by those that ended with their incarnation is added, not compared", () => {
+    const usage = { input_tokens: 6, output_tokens: 4, cached_tokens: 9, reasoning_tokens: 3, cost_usd: 0.1 };
+    const open = ofUnfinished({ ...usage, estimated_usd: 0.2 });
+    expect(open).toEqual({ tokens: 10, usd: 0.3, estimated: true });
+    const both = added(open, ofUnfinished(usage));
+    expect(both).toEqual({ tokens: 20, usd: 0.4, estimated: true });
+    expect(withUnfinished(spent({ turns: 1, tokens: 5, usd: 1 }), both)).toEqual(
+      spent({ turns: 1, tokens: 25, usd: 1.4 }),
+    );
+    expect(ofUnfinished(undefined)).toEqual(NOTHING_UNFINISHED);
+  });
+
   it("in dollars is exact to a billionth, however many cents are added", () => {
     let sum = NOTHING_SPENT;
     for (let n = 0; n < 1_000; n += 1) sum = moved(sum, NOTHING_SPENT, spent({ usd: 0.1 }));
@@ -63,11 +79,19 @@ describe("a budget that somebody raises", () => {
     [{ usd: 5 }, {}, { usd: 5.1 }, { usd: 10 }],
     [{ usd: 5 }, {}, { usd: 10 }, { usd: 15 }],
     [{ usd: 5 }, { usd: 10 }, { usd: 31 }, { usd: 35 }],
-    // What is not spent stays as it is.
+    // A budget that is not spent stays as it is.
     [{ usd: 5, turns: 10 }, {}, { usd: 6, turns: 3 }, { usd: 10, turns: 10 }],
     [{ turns: 3 }, { turns: 6 }, { turns: 2 }, { turns: 6 }],
   ] as const)("%j, raised to %j, after %j is %j", (budget, granted, now, expected) => {
     expect(raised(budget, granted, spent(now))).toEqual(expected);
+  });
+
+  it("gives a further turn where one is wanted, and has none left for it before", () => {
+    expect(breachOf({ turns: 1 }, spent({ turns: 1 }))).toBeUndefined();
+    expect(breachOf({ turns: 1 }, spent({ turns: 1 }), 1)).toEqual({ limit: "turns", value: 1, bound: 1 });
+    expect(breachOf({ turns: 2 }, spent({ turns: 1 }), 1)).toBeUndefined();
+    expect(raised({ turns: 1 }, {}, spent({ turns: 1 }), 1)).toEqual({ turns: 2 });
+    expect(raised({ turns: 3 }, {}, spent({ turns: 3 }), 1)).toEqual({ turns: 6 });
   });
 
   it("always leaves something to spend, and no bound goes down", () => {

@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { STALL_ASK_MAX_MS, STALL_WARN_MAX_MS } from "../../../src/base/limits.ts";
+import type { RecordDraft } from "../../../src/protocol/records.ts";
+import { WorkerSpec } from "../../../src/protocol/worker.ts";
+import { decide } from "../../../src/supervisor/child/decide.ts";
+import { newChild } from "../../../src/supervisor/child/evolve.ts";
+import type { ChildState } from "../../../src/supervisor/child/inputs.ts";
 import {
   type ClockBounds,
   clocksAt,
   progressed,
   rebased,
   type WorkerClocks,
-} from "../../../src/actors/clocks.ts";
-import { STALL_ASK_MAX_MS, STALL_WARN_MAX_MS } from "../../../src/protocol/limits.ts";
-import type { RecordDraft } from "../../../src/protocol/records.ts";
-import { WorkerSpec } from "../../../src/protocol/worker.ts";
+} from "../../../src/supervisor/clocks/clocks.ts";
 import {
   askTime,
   climb,
@@ -19,9 +22,6 @@ import {
   type Ladder,
   warnTime,
 } from "../../../src/supervisor/clocks/ladder.ts";
-import { decide } from "../../../src/supervisor/worker/decide.ts";
-import { newChild } from "../../../src/supervisor/worker/evolve.ts";
-import type { ChildState } from "../../../src/supervisor/worker/inputs.ts";
 
 const bounds: ClockBounds = { stall_ms: 1_000, heartbeat_ms: 1_000_000, tool_timeout_ms: 0 };
 const clock = { boot_id: "boot", mono_ns: "0" };

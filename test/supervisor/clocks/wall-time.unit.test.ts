@@ -1,6 +1,6 @@
 /** Times on a wall: zones, the night in which the clock goes back, the one in which it goes forward, and the turn of a year. */
 import { describe, expect, it } from "vitest";
-import type { WallTime } from "../../../src/protocol/wall-time.ts";
+import type { WallTime } from "../../../src/base/wall-time.ts";
 import { meantBy } from "../../../src/supervisor/clocks/wall-time.ts";
 
 const PAST_MS = 600_000;

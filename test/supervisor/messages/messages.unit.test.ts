@@ -1,9 +1,9 @@
-/** What is next for the messages to one agent. */
+/** The next step for the messages to one agent. */
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import { isUlid } from "../../../src/protocol/ids.ts";
+import type { MessageRow } from "../../../src/protocol/message-row.ts";
 import type { LogRecord } from "../../../src/protocol/records.ts";
-import type { MessageRow } from "../../../src/store/port.ts";
 import { type Answering, foldAnswer, UNANSWERED } from "../../../src/supervisor/messages/answers.ts";
 import {
   handOver,
@@ -120,7 +120,7 @@ describe("the turn that answers a message", () => {
   test("is in the next incarnation where the first one ended before it had the message", () => {
     const records = [
       message("delivered", 1),
-      record("worker_exited", 1, {}),
+      record("worker_completed", 1, {}),
       message("delivered", 2),
       message("acknowledged", 2, { turn: 1 }),
       turn(1, 2),
@@ -128,8 +128,26 @@ describe("the turn that answers a message", () => {
     expect(end(records)).toMatchObject({ type: "answered", turn: { turn: 1 } });
   });
 
+  test("tells why the agent that had it failed, and why the worker did that never gave it to one", () => {
+    const error = { code: "TOKEN_INVALID", message: "The provider refused the credentials." };
+    const failed = record("worker_failed", 1, { error });
+    const why = (records: readonly LogRecord[]) =>
+      records.reduce((state, one) => foldAnswer(state, one, "m"), UNANSWERED);
+    expect(why([message("acknowledged", 1), failed])).toMatchObject({
+      type: "failed",
+      error: {
+        code: "TOKEN_INVALID",
+        message: "The agent ended before it answered: The provider refused the credentials.",
+      },
+    });
+    const ended = record("worker_ended", 1, { state: "failed" });
+    expect(why([message("delivered", 1), failed, ended])).toMatchObject({ error: { code: "TOKEN_INVALID" } });
+    const killed = record("worker_ended", 1, { state: "cancelled" });
+    expect(why([message("delivered", 1), failed, killed])).toMatchObject({ error: { code: "AGENT_FAILED" } });
+  });
+
   test.each<[string, () => readonly LogRecord[]]>([
-    ["the agent ends in it", () => [message("acknowledged", 1), record("worker_exited", 1, {})]],
+    ["the agent ends in it", () => [message("acknowledged", 1), record("worker_completed", 1, {})]],
     ["the worker ends", () => [message("delivered", 1), record("worker_ended", 1, {})]],
     ["the message is undeliverable", () => [message("undeliverable", 1, { reason: "" })]],
     [

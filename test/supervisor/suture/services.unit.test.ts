@@ -1,7 +1,7 @@
 /** The cases of suture (v4/suture_test.go). A title begins with the name of its case. */
 import { describe, expect, it } from "vitest";
 import { SupervisorConfig } from "../../../src/protocol/tree.ts";
-import { countRestart, decayed } from "../../../src/supervisor/worker/window.ts";
+import { countRestart, decayed } from "../../../src/supervisor/restart/window.ts";
 import { supervisor, World, worker } from "../tree/world.ts";
 
 const top = (...names: readonly string[]) =>
@@ -109,7 +109,7 @@ describe("failure decay", () => {
     expect(world.exit("one").exit("one").exit("one").running()).toEqual(["one", "two"]);
   });
   it("forgets a failure after ten half-lives, and never one that still counts for more than a thousandth", () => {
-    const kept = (age: number) => countRestart([0], age, config).restarts.length;
+    const kept = (age: number) => countRestart([{ at_ms: 0 }], age, config).restarts.length;
     expect([kept(10 * HALF_LIFE_MS), kept(10 * HALF_LIFE_MS + 1)]).toEqual([2, 1]);
   });
 });

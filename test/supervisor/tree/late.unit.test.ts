@@ -1,4 +1,4 @@
-/** What is told twice, too late, or of something that is no more. */
+/** Inputs that come twice, too late, or for something that is no more. */
 import { describe, expect, it } from "vitest";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { supervisor, World, worker } from "./world.ts";

@@ -1,4 +1,4 @@
-/** What counts as started, and who waits for it. */
+/** Readiness: when a child counts as started, and who waits for it. */
 import { describe, expect, it } from "vitest";
 import { supervisor, World, worker } from "./world.ts";
 

@@ -28,6 +28,19 @@ describe("strategies", () => {
     expect(all.history.slice(-6)).toEqual(["-b!", "-c", "-a", "+a", "+b", "+c"]);
     expect(all.tree.supervisors.get("top")?.restarts).toEqual([]);
   });
+  it("restarts nobody for a failure that no restart can mend, and leaves the others alone", () => {
+    for (const strategy of ["one_for_one", "one_for_all", "rest_for_one"] as const) {
+      const world = three(strategy).fail("b", "TOKEN_INVALID").pass(60_000);
+      expect(world.history.slice(3)).toEqual(["-b"]);
+      expect([world.state("b"), world.phase("top")]).toEqual(["failed", "running"]);
+      expect(world.log.at(-1)?.draft.payload).toMatchObject({ cause: "unfixable" });
+      // By name it starts again.
+      world.worker("b", { type: "restart", by: "user", grace_ms: 0 }).pass(1);
+      expect(world.state("b")).toBe("running");
+    }
+    const asked = new World(supervisor("top", {}, worker("a", { on_unfixable: "restart" }))).apply();
+    expect(asked.fail("a", "TOKEN_INVALID").history).toEqual(["+a", "-a", "+a"]);
+  });
   it("gives up beyond the window and escalates to the root, where nothing keeps running", () => {
     const world = new World(
       supervisor("top", { max_restarts: 1 }, supervisor("mid", { max_restarts: 1 }, worker("leaf"))),

@@ -2,15 +2,17 @@
  * A world for a tree alone: its decisions are carried out at once by a table of processes, on a clock that a test moves.
  * Nothing is asynchronous: `run` delivers what is due until nothing is.
  */
+import type { ErrorCode } from "../../../src/protocol/errors.ts";
 import type { ExitCause, RecordDraft } from "../../../src/protocol/records.ts";
 import { SupervisorConfig, type SupervisorPhase } from "../../../src/protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../../src/protocol/tree-records.ts";
 import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
+import type { Input } from "../../../src/supervisor/child/inputs.ts";
+import type { Now } from "../../../src/supervisor/clocks/now.ts";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { emptyTree, evolveTree } from "../../../src/supervisor/tree/evolve.ts";
 import type { TreeCommand, TreeInput } from "../../../src/supervisor/tree/inputs.ts";
 import type { TreeState } from "../../../src/supervisor/tree/state.ts";
-import type { Input, Now } from "../../../src/supervisor/worker/inputs.ts";
 
 /** How a worker takes what happens to it. */
 export interface Temper {
@@ -161,7 +163,7 @@ export class World {
     return this.#end(id, code, true, cause);
   }
 
-  /** Where a supervisor is in its life; undefined when the tree has it no more. A tree that was taken down is forgotten. */
+  /** The phase of a supervisor in its life; undefined when the tree has it no more. A tree that was taken down is forgotten. */
   phase(path: string): SupervisorPhase | undefined {
     if (this.types().at(-1) === "tree_removed") return "terminated";
     return this.tree.supervisors.get(path)?.phase;
@@ -302,7 +304,19 @@ export class World {
     this.#timers.push({ at: this.now_ms + (ends ? stop_ms : graceMs), owner: `process ${id}`, fire });
   }
 
-  #end(id: string, code: number | null, started = true, cause?: ExitCause): this {
+  /** Its process ends by itself with exit code 1, and its adapter says why. */
+  fail(id: string, error: ErrorCode): this {
+    if (!this.processes.has(id)) throw new Error(`${id} does not run`);
+    return this.#end(id, 1, true, undefined, error);
+  }
+
+  #end(
+    id: string,
+    code: number | null,
+    started = true,
+    cause?: ExitCause,
+    error: ErrorCode = "AGENT_FAILED",
+  ): this {
     if (this.processes.delete(id)) this.history.push(`-${id}${started && code === null ? "!" : ""}`);
     const completed = code === 0;
     return this.worker(id, {
@@ -318,7 +332,7 @@ export class World {
       outcome: {
         status: completed ? "completed" : "failed",
         completion: { status: { code, signal: null } },
-        ...(completed ? {} : { error: { code: "AGENT_FAILED", message: `exit code ${code}` } }),
+        ...(completed ? {} : { error: { code: error, message: `exit code ${code}` } }),
       } as never,
       duration_ms: 1,
     });

@@ -37,7 +37,7 @@ const promptOf = (content: string | readonly Content[] | undefined): string =>
     .replace(/<system-reminder>.*?<\/system-reminder>/gs, "")
     .trim();
 
-/** What Claude Code writes behind the result of a tool that was cancelled; the next prompt then stands in the same message. */
+/** The text that Claude Code writes behind the result of a tool that was cancelled; the next prompt then stands in the same message. */
 const INTERRUPTED = "[Request interrupted by user";
 
 const read = ({ model = "fake-model", stream = false, messages = [], tools = [] }: Body): Ask => {

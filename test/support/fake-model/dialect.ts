@@ -1,5 +1,5 @@
 /**
- * What a request asks and what a reply holds, whatever the wire. A dialect reads the one and writes the other; both are
+ * The question of a request and the parts of a reply, whatever the wire. A dialect reads the one and writes the other; both are
  * pure but for the ids. The server keeps no conversation: all that a scenario goes by is in the request.
  */
 import { randomUUID } from "node:crypto";
@@ -14,7 +14,7 @@ export interface Ask {
   readonly prompts: readonly string[];
   /** Rounds of tool results after the last of them. */
   readonly round: number;
-  /** What the tools of the last round gave back. */
+  /** The results of the last round's tools. */
   readonly results: readonly string[];
   /** Without any it is a side request: a title, a summary, a probe. */
   readonly tools: readonly Tool[];
@@ -27,7 +27,10 @@ export type Block =
   | { readonly kind: "call"; readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
 /** `silence` and `cut` come in the middle of the last block: the line stays open, or is dropped. */
-export type End = "stop" | "refusal" | "max_tokens" | "silence" | "cut";
+export type End = "stop" | "refusal" | "max_tokens" | "silence" | "cut" | Failure;
+
+/** Only in the Responses API: the stream ends with `response.failed`. */
+export type Failure = "overflow" | "quota" | "nomodel";
 
 export interface Reply {
   readonly blocks: readonly Block[];

@@ -4,6 +4,7 @@ import {
   type Block,
   type Dialect,
   deltas,
+  type Failure,
   isBroken,
   named,
   newId,
@@ -123,8 +124,28 @@ function* stream(reply: Reply, model: string): Generator<ServerEvent> {
     yield { type: "response.output_item.done", output_index, item };
     output.push(item);
   }
+  const failure = FAILURES[reply.end as Failure];
+  if (failure !== undefined) {
+    yield { type: "response.failed", response: { ...started, status: "failed", error: failure, output } };
+    return;
+  }
   yield { type: `response.${endOf(reply).status}`, response: { ...started, ...endOf(reply), output } };
 }
+
+const FAILURES: Partial<Record<Failure, { readonly code: string; readonly message: string }>> = {
+  overflow: {
+    code: "context_length_exceeded",
+    message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+  },
+  quota: {
+    code: "insufficient_quota",
+    message: "You exceeded your current quota, please check your plan and billing details.",
+  },
+  nomodel: {
+    code: "model_not_found",
+    message: "The model gpt-x does not exist or you do not have access to it.",
+  },
+};
 
 const usage = {
   input_tokens: USAGE.input,

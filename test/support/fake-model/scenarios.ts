@@ -1,5 +1,5 @@
 /**
- * What the model does, free of any wire. A scenario is a list of turns, one for each round of tool results after the
+ * The behaviour of the model, free of any wire. A scenario is a list of turns, one for each round of tool results after the
  * prompt; the last turn stands for all rounds beyond it.
  */
 import type { Ask, Block, End, Reply, Tool } from "./dialect.ts";
@@ -7,7 +7,8 @@ import type { Ask, Block, End, Reply, Tool } from "./dialect.ts";
 type Part =
   | { readonly text: string }
   | { readonly thinking: string }
-  | { readonly shell: string }
+  /** `escalated`: out of the sandbox of a CLI that has one, for which it asks. */
+  | { readonly shell: string; readonly escalated?: true }
   /** A prompt for a sub-agent. */
   | { readonly errand: string };
 /** An HTTP error, or parts and how they end. Silence without parts means that not even headers are sent. */
@@ -49,7 +50,16 @@ const scenarios = {
   ],
   shellfail: () => [shell("echo about-to-fail; exit 3"), say("The command failed with status 3.")],
   shellwrite: () => [shell("echo made-by-tool > made.txt"), say("Tried to write.")],
-  /** A sub-agent in the background, which asks before it writes. What it reports back is no prompt: the last turn answers it. */
+  /** In its working directory and beside it. */
+  shellescape: () => [
+    shell('echo made > made.txt; echo made > "../$(basename "$PWD").out"'),
+    say("Tried to write."),
+  ],
+  shellask: () => [
+    { parts: [{ shell: "echo made > asked.txt", escalated: true }] },
+    say("Asked whether it may write."),
+  ],
+  /** A sub-agent in the background, which asks before it writes. Its report is no prompt: the last turn answers it. */
   subagent: () => [
     { parts: [{ errand: "Do a small errand. [[scenario:shellwrite]]" }] },
     say("The helper is at work, or done."),
@@ -78,6 +88,13 @@ const scenarios = {
   e429: () => [{ status: 429 }],
   e500: () => [{ status: 500 }],
   e529: () => [{ status: 529 }],
+  overflow: () => [{ parts: [], end: "overflow" }],
+  quota: () => [{ parts: [], end: "quota" }],
+  nomodel: () => [{ parts: [], end: "nomodel" }],
+  /** The provider fails for good, once a tool was called. */
+  e500late: () => [shell("echo once"), { status: 500 }],
+  bigout: () => [shell("head -c 3000000 /dev/zero | tr '\\0' x"), say("It printed much.")],
+  long3mb: () => [say(longText().repeat(15))],
   hang: () => [{ parts: [], end: "silence" }],
   hangstream: () => [{ parts: [{ text: "Partial answer, then silence." }], end: "silence" }],
   drop: () => [{ parts: [{ text: "Partial answer before the line drops." }], end: "cut" }],
@@ -96,6 +113,9 @@ export const turnOf = (name: ScenarioName, ask: Ask, asked: number): Turn => {
 
 const ERRANDS = ["Agent", "Task"];
 const SHELLS = ["Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command"];
+
+/** In the words of codex. */
+const ESCALATED = { sandbox_permissions: "require_escalated", justification: "The user asked for it." };
 
 /** A call of the request's own tool of one of these names, with those arguments that the tool's schema names. */
 const callOf = (
@@ -120,8 +140,11 @@ export const replyOf = (
 ): Reply => ({
   end,
   blocks: parts.map((part): Block => {
-    if ("shell" in part)
-      return callOf(SHELLS, { command: part.shell, cmd: part.shell, description: "Run a command" }, tools);
+    if ("shell" in part) {
+      const { shell: command, escalated } = part;
+      const more = escalated ? ESCALATED : {};
+      return callOf(SHELLS, { command, cmd: command, description: "Run a command", ...more }, tools);
+    }
     if ("errand" in part) return callOf(ERRANDS, { prompt: part.errand, description: "Do an errand" }, tools);
     return "thinking" in part ? { kind: "thinking", text: part.thinking } : { kind: "text", text: part.text };
   }),

@@ -6,7 +6,7 @@ import { appendFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import packageJson from "../../../package.json" with { type: "json" };
 import { runDaemonProcess } from "../../../src/daemon/process.ts";
-import { openRuntime } from "../../../src/supervisor/open.ts";
+import { openRuntime } from "../../../src/runtime/open.ts";
 import { atRates, type Failing, faultyLog, faultySpawner } from "./ports.ts";
 
 const { values } = parseArgs({

@@ -23,11 +23,19 @@ const methodOf = ({ value }: Printed): string | undefined => getText(value, "met
 const updateOf = (line: Printed): string =>
   methodOf(line) === "session/update" ? (getText(line.value, "params.update.sessionUpdate") ?? "") : "";
 
-/** Of a chunk of text. */
+/** The id of a chunk of text. */
 const textOf = ({ value }: Printed): string | undefined =>
   getText(value, "params.update.content.type") === "text"
     ? getText(value, "params.update.content.text")
     : undefined;
+
+/** Two agents put words of their own among the model's: a warning without an id of a message, and that they try again. */
+const isOwnNotice = (line: Printed, agent: string | undefined): boolean => {
+  const text = updateOf(line) === "agent_message_chunk" ? (textOf(line) ?? "") : "";
+  const isAnonymous = getText(line.value, "params.update.messageId") === undefined;
+  if (agent === "Copilot") return /^Info: .* Retrying\.{3}\s*$/.test(text);
+  return agent === "@agentclientprotocol/codex-acp" && isAnonymous && text.startsWith("Warning: ");
+};
 
 /** The answers that open a session: each counts once, and after the one that it needs. */
 const opening = (lines: readonly Printed[], { session: former, model }: Asked) => {
@@ -45,7 +53,7 @@ const opening = (lines: readonly Printed[], { session: former, model }: Asked) =
   return {
     session,
     answers: [first, second, third].flatMap((answer) => (answer === undefined ? [] : [answer[0]])),
-    /** What is told again of a session that is loaded stands between these. */
+    /** The replay of a session that is loaded stands between these. */
     replay: loads ? ([after, second?.[0] ?? lines.length] as const) : undefined,
     openedAt: session === undefined ? lines.length : second![0],
     refused:
@@ -116,22 +124,24 @@ const nameOf = (call: unknown): string | null => {
   );
 };
 
-const bitsOf = (lines: readonly Printed[]): readonly Bit[] =>
+const bitsOf = (lines: readonly Printed[], isNotice: (line: Printed) => boolean): readonly Bit[] =>
   lines.flatMap((line) => {
     const channel = CHUNKS[updateOf(line)];
     const piece = textOf(line);
-    if (channel === undefined || piece === undefined) return [];
+    if (channel === undefined || piece === undefined || isNotice(line)) return [];
     return [{ channel, message: getText(line.value, "params.update.messageId") ?? "", piece }];
   });
 
 /** The model's last message: what comes after a tool, a thought, or under another id is another one. */
-const finalOf = (lines: readonly Printed[]): string | null => {
+const finalOf = (lines: readonly Printed[], isNotice: (line: Printed) => boolean): string | null => {
   const texts: string[] = [];
   let message: string | undefined;
   for (const line of lines.toReversed()) {
     const type = updateOf(line);
     const text = textOf(line);
-    if (type === "agent_message_chunk" && text !== undefined) {
+    if (isNotice(line)) {
+      if (texts.length > 0) break;
+    } else if (type === "agent_message_chunk" && text !== undefined) {
       const id = getText(line.value, "params.update.messageId") ?? "";
       if (message !== undefined && id !== message) break;
       message = id;
@@ -156,7 +166,7 @@ const isHidden = (
   if (states.at(-1) === "systemError") return true;
   const said = lines.filter((line) => updateOf(line) === "agent_message_chunk");
   const words = said.flatMap((line) => textOf(line) ?? []).at(-1) ?? "";
-  // What it has used so far has grown, where the provider has answered.
+  // Its usage so far has grown, where the provider has answered.
   const counted = tokensOf(answer) > Math.max(0, ...before.map(tokensOf));
   return (
     agent === "Copilot" &&
@@ -184,7 +194,7 @@ const countsOf = (answer: unknown): readonly unknown[] => {
 const cachedOf = (counts: unknown): number =>
   getCount(counts, "cachedReadTokens") + getCount(counts, "cachedInputTokens");
 
-/** Where the sum of both is all there is, cached tokens are a part of the input; else they stand beside it. */
+/** If the sum of both is all there is, cached tokens are a part of the input; else they stand beside it. */
 const inputOf = (counts: unknown): number => {
   const input = getCount(counts, "inputTokens") + getCount(counts, "input_tokens");
   const isAll = getCount(counts, "totalTokens") === input + getCount(counts, "outputTokens");
@@ -239,7 +249,7 @@ const unknownOf = (
 export const acp: Reader = (all, asked = {}) => {
   const { session, answers, replay, openedAt, refused } = opening(all, asked);
   const { turns, strays } = turnsOf(all);
-  // Of a session that is loaded all is on record; sessions of sub-agents are the agent's own affair.
+  // All of a session that is loaded is on record; sessions of sub-agents are the agent's own affair.
   const isOurs = ({ value }: Printed, at: number): boolean =>
     value?.method !== "session/update" ||
     ((replay === undefined || at < replay[0] || at > replay[1]) &&
@@ -250,6 +260,10 @@ export const acp: Reader = (all, asked = {}) => {
   const before = turns.slice(0, -1).map(({ to }) => all[to ?? -1]?.value ?? {});
   const spoken = ours.slice(last?.from ?? 0);
   const agent = getText(all[answers[0] ?? -1]?.value, "result.agentInfo.name");
+  // Before it has said who it is, nobody knows its notices from words.
+  const isSpoken = get(all[answers[0] ?? -1]?.value, "result.protocolVersion") === 1;
+  const named = new Set(isSpoken ? all.slice(answers[0]) : []);
+  const isNotice = (line: Printed): boolean => named.has(line) && isOwnNotice(line, agent);
   const isWell =
     !refused &&
     answer !== undefined &&
@@ -260,7 +274,7 @@ export const acp: Reader = (all, asked = {}) => {
   const known = new Set([...answers, ...answersTo(all, /^(?:mark|prompt):/).map(([at]) => at)]);
   return {
     sessions: session === undefined ? [] : [session],
-    said: gathered(bitsOf(ours)),
+    said: gathered(bitsOf(ours, isNotice)),
     ...toolsOf(ours, new Set(turns.flatMap(({ to }) => to ?? []))),
     asks: all.filter(
       (line) =>
@@ -271,7 +285,7 @@ export const acp: Reader = (all, asked = {}) => {
     used: usedBy(all, turns, agent),
     ending: refused ? "badly" : answer === undefined ? "open" : isWell ? "well" : "badly",
     ...(code === undefined ? {} : { code }),
-    final: isWell ? finalOf(spoken) : null,
+    final: isWell ? finalOf(spoken, isNotice) : null,
     unknown: unknownOf(all, known, isOurs) + strays,
   };
 };

@@ -86,7 +86,7 @@ const OWN_COUNTS = [
 
 /**
  * Newer versions say in each result what its models were used for since the last one. Older ones sum up by model what the
- * run has used so far: the last result has it all. Where neither is told each turn tells its own.
+ * run has used so far: the last result has it all. If neither is told, each turn tells its own.
  */
 const used = (turns: readonly Line[]): Used => {
   const since = turns.map((turn) => get(turn, "model_usage_since_last_result"));

@@ -136,7 +136,7 @@ export const codexAppServer: Reader = (all) => {
   const thread = answersTo(all, /^holdfast:thread$/)[0]?.[1];
   const session = getText(thread, "result.thread.id");
   const initialized = answersTo(all, /^holdfast:initialize$/)[0]?.[1];
-  // What a sub-agent does in its own thread is its own affair.
+  // The work of a sub-agent in its own thread is its own affair.
   const ours = all.filter(({ value }) => {
     const of = getText(value, "params.threadId");
     return typeof value?.method !== "string" || of === undefined || session === undefined || of === session;

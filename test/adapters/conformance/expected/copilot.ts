@@ -19,7 +19,7 @@ const SAYS: Readonly<Record<string, readonly ["assistant" | "reasoning", "whole"
   "assistant.reasoning_delta": ["reasoning", "piece", "data.deltaContent"],
 };
 
-/** What a sub-agent says is no answer of the agent. */
+/** The text of a sub-agent is no answer of the agent. */
 const isMain = (line: unknown): boolean => getText(line, "agentId") === undefined;
 
 export const copilot: Reader = (lines) => {

@@ -4,7 +4,7 @@
  */
 import { get, getText, type Printed, readLine, readLines } from "./printed.ts";
 
-/** What was asked for before the first line, as far as the lines alone do not say it. */
+/** The request before the first line, as far as the lines alone do not say it. */
 export interface Asked {
   /** A session to go on in. */
   readonly session?: string;
@@ -20,7 +20,7 @@ export interface Ours {
 /** By the method of a request, and how many of that method went before; undefined where we have none like it. */
 export type OurNames = (method: string, nth: number) => Ours | undefined;
 
-/** Of the nth message; a ULID. */
+/** The id of the nth message; a ULID. */
 export const messageId = (nth: number): string => `01JD00000000000000000000${String(nth).padStart(2, "0")}`;
 
 type Message = NonNullable<Printed["value"]>;
@@ -47,7 +47,7 @@ export const notices = (lines: readonly Printed[], ...methods: readonly string[]
       : [],
   );
 
-/** What the agent would have printed to us. `said` and `printed` are both directions of one dialogue. */
+/** Lines that the agent would have printed to us. `said` and `printed` are both directions of one dialogue. */
 export const asOurs = (said: string, printed: string, names: OurNames): string => {
   const counts = new Map<string, number>();
   const asked = readLines(said).flatMap(({ value }): readonly (readonly [unknown, Ours])[] => {

@@ -1,11 +1,11 @@
-/** What a run has to be told as, whatever decodes it. */
+/** The expected telling of a run, whatever decodes it. */
 import type { Asked } from "./dialogue.ts";
 import type { Printed } from "./printed.ts";
 
 /** A message of the model, or its reasoning: as a whole, in pieces, or first in pieces and then as a whole. */
 export interface Said {
   readonly channel: "assistant" | "reasoning";
-  /** What is said together; messages may be printed interleaved. */
+  /** Text that is said together; messages may be printed interleaved. */
   readonly message: string;
   readonly whole: readonly string[];
   readonly pieces: readonly string[];
@@ -39,7 +39,7 @@ export interface Expected {
   readonly ending: Ending;
   /** The code of a failure, where the lines say it by a number or a name and not in words. */
   readonly code?: string;
-  /** What the agent says last, where the run went well. */
+  /** The last words of the agent, where the run went well. */
   readonly final: string | null;
   /** Lines and blocks that the mapping has no row for. */
   readonly unknown: number;

@@ -39,7 +39,7 @@ export const opencode: Reader = (lines) => {
     results: tools.map((line) => `${getText(line, "part.callID")} ${failed(line) ? "failed" : "ok"}`),
     asks: 0,
     turns: hasEnded ? 1 : 0,
-    // What the steps of a turn cost that never ended is told with no turn.
+    // The cost of the steps of a turn that never ended is told with no turn.
     used: !hasEnded
       ? NOTHING_USED
       : {

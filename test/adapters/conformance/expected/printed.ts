@@ -1,5 +1,5 @@
 /**
- * What an agent printed, read a second time: all lines are collected first and then asked, where a decoder folds them one by
+ * An agent's output, read a second time: all lines are collected first and then asked, where a decoder folds them one by
  * one. Nothing here or beside it imports anything of src: what the readers say is derived from the lines alone.
  */
 
@@ -65,7 +65,7 @@ export const ofType = (lines: readonly Printed[], ...types: readonly string[]): 
       : [],
   );
 
-/** What they hold, in order, each once. */
+/** The values that they hold, in order, each once. */
 export const distinct = (values: readonly (string | undefined)[]): readonly string[] => [
   ...new Set(values.filter((value) => value !== undefined && value.trim() !== "") as readonly string[]),
 ];

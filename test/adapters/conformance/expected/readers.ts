@@ -31,13 +31,13 @@ export interface Recorded {
   readonly dialogue?: Dialogue;
 }
 
-/** Of agents that are spoken with: their lines depend on what they are told. */
+/** Readers for agents that are spoken with: their lines depend on what they are told. */
 export interface Dialogue {
   /** The requests of the harness that recorded the transcripts, as ours. */
   readonly names: OurNames;
   /** Members of the spec, beside what was asked for. */
   readonly spec: object;
-  /** What was asked for in our own recordings, by their names. */
+  /** The requests in our own recordings, by their names. */
   readonly asked: Readonly<Record<string, Asked>>;
 }
 

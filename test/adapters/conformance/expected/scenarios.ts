@@ -1,10 +1,10 @@
 /**
- * What a run comes to, from how its lines end, how the process ended, and what the fake provider or the harness did to it:
+ * The outcome of a run, from how its lines end, how the process ended, and what the fake provider or the harness did to it:
  * the name of its scenario (agent-clis.md §2, §5, §6).
  */
 import type { Expected } from "./expected.ts";
 
-/** What is read of a run.json. */
+/** The members that are read of a run.json. */
 export interface RunFacts {
   readonly scenario: string;
   readonly exit: {

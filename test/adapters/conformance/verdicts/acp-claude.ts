@@ -1,4 +1,4 @@
-/** What each recorded conversation with claude-agent-acp 0.100.0 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with claude-agent-acp 0.100.0: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const acpClaude: Readonly<Record<string, "completed" | ErrorCode>> = {

@@ -1,4 +1,4 @@
-/** What each recorded conversation with codex-acp 2.6.0 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with codex-acp 2.6.0: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const acpCodex: Readonly<Record<string, "completed" | ErrorCode>> = {

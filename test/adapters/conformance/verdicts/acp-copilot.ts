@@ -1,4 +1,4 @@
-/** What each recorded conversation with `copilot --acp` 1.0.102 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with `copilot --acp` 1.0.102: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const acpCopilot: Readonly<Record<string, "completed" | ErrorCode>> = {

@@ -1,4 +1,4 @@
-/** What each recorded conversation with `gemini --acp` 0.61.0 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with `gemini --acp` 0.61.0: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const acpGemini: Readonly<Record<string, "completed" | ErrorCode>> = {

@@ -1,4 +1,4 @@
-/** What each recorded conversation with `opencode acp` 1.18.33 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with `opencode acp` 1.18.33: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const acpOpencode: Readonly<Record<string, "completed" | ErrorCode>> = {

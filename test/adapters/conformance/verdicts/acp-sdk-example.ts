@@ -1,4 +1,4 @@
-/** What each recorded conversation with the example agent of the SDK, 0.28.1 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with the example agent of the SDK, 0.28.1: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const acpSdkExample: Readonly<Record<string, "completed" | ErrorCode>> = {

@@ -1,4 +1,4 @@
-/** What each recorded conversation with codex app-server 0.169.0 came to: completed, or the code of its failure. */
+/** Outcomes of the recorded conversations with codex app-server 0.169.0: completed, or the code of its failure. */
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
 export const codexAppServer: Readonly<Record<string, "completed" | ErrorCode>> = {

@@ -1,4 +1,4 @@
-/** What each recorded run of codex 0.169.0 came to, written by hand from agent-clis.md §5 and §6. */
+/** Outcomes of the recorded runs of codex 0.169.0, written by hand from agent-clis.md §5 and §6. */
 import type { Verdict } from "./verdict.ts";
 
 export const CODEX: Readonly<Record<string, Verdict>> = {

@@ -1,4 +1,4 @@
-/** What the recorded runs of Copilot CLI 1.0.102 came to. */
+/** Outcomes of the recorded runs of Copilot CLI 1.0.102. */
 import type { Verdict } from "./verdict.ts";
 
 export const COPILOT: Readonly<Record<string, Verdict>> = {

@@ -1,4 +1,4 @@
-/** What the recorded runs of Gemini CLI 0.61.0 came to. */
+/** Outcomes of the recorded runs of Gemini CLI 0.61.0. */
 import type { Verdict } from "./verdict.ts";
 
 export const GEMINI: Readonly<Record<string, Verdict>> = {

@@ -1,4 +1,4 @@
-/** What the recorded runs of OpenCode 1.18.33 came to. */
+/** Outcomes of the recorded runs of OpenCode 1.18.33. */
 import type { Verdict } from "./verdict.ts";
 
 export const OPENCODE: Readonly<Record<string, Verdict>> = {

@@ -1,4 +1,4 @@
 import type { ErrorCode } from "../../../../src/protocol/errors.ts";
 
-/** What a scenario came to: completed, or the code of its failure. */
+/** The outcome of a scenario: completed, or the code of its failure. */
 export type Verdict = "completed" | ErrorCode;

@@ -1,0 +1,93 @@
+/**
+ * The final answer of an incarnation as an artifact, where it is over the inline limit: its record has the beginning and the digest
+ * (protocol-v1.txt, Artifactization). It is kept before the end is on record, so a record never names what was never there. An answer that is over the capture limit is in the log alone, and the record says so.
+ */
+
+import { Effect } from "effect";
+import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES } from "../../base/limits.ts";
+import type { AgentCompletion, AnswerArtifact } from "../../protocol/completion.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
+import type { Redactor } from "../../protocol/redact.ts";
+import type { EventLog } from "../../store/port.ts";
+import { errorOf } from "../../supervisor/child/exits.ts";
+import type { Bridge } from "../bridge.ts";
+import { attempt } from "../machine/attempt.ts";
+import type { Services } from "../ports.ts";
+import { movedError } from "./moved.ts";
+import { answerBetween } from "./output.ts";
+import { newestSeqs } from "./paging.ts";
+
+/** A worker whose incarnation is over. */
+interface Answering {
+  readonly id: string;
+  readonly services: Services;
+  readonly redact: Redactor;
+  readonly bridge: Bridge;
+}
+
+/** Undefined where the record has room for all of it, and for who has no final answer: a command has its stdout. */
+export const keptAnswer = async (
+  { id, services, redact, bridge }: Answering,
+  drafts: readonly RecordDraft[],
+  { final_text = "" }: AgentCompletion,
+): Promise<AnswerArtifact | undefined> => {
+  const { artifacts, capture_max_bytes = CAPTURE_MAX_BYTES } = services;
+  if (artifacts === undefined || Buffer.byteLength(final_text) <= INLINE_MAX_BYTES) return undefined;
+  let size_bytes = Buffer.byteLength(final_text);
+  try {
+    const answer = await bridge.run(readAnswer(services.log, id, drafts, capture_max_bytes));
+    ({ size_bytes } = answer);
+    if (size_bytes > capture_max_bytes)
+      throw new HoldfastError(
+        "CAPTURE_TOO_LARGE",
+        `The answer has ${size_bytes} bytes, and at most ${capture_max_bytes} are captured.`,
+      );
+    const said = answer.end();
+    if (said !== undefined && "moved" in said) throw movedError(id, said.moved);
+    // A secret that the agent printed in pieces is whole here.
+    const { digest, ...kept } = await artifacts.put(new TextEncoder().encode(redact.text(said?.text ?? "")));
+    return { digest, size_bytes: kept.size_bytes };
+  } catch (cause) {
+    return { digest: null, size_bytes, error: errorOf(asHoldfastError(cause)) };
+  }
+};
+
+/** The newest one that is kept whole: of the last incarnation that has ended. */
+export const artifactOf = (
+  log: EventLog,
+  workerId: string,
+): Effect.Effect<string | undefined, HoldfastError> => {
+  const filter = { worker_ids: [workerId], types: ENDS };
+  return Effect.flatMap(newestSeqs(log, filter, { since: 0, count: 1 }), ([seq]) =>
+    seq === undefined
+      ? Effect.undefined
+      : attempt(() => {
+          const [last] = log.read(seq - 1, 1).records;
+          return last !== undefined && "artifact" in last.payload
+            ? (last.payload.artifact?.digest ?? undefined)
+            : undefined;
+        }),
+  );
+};
+
+const ENDS = ["worker_completed", "worker_failed", "worker_cancelled"] as const;
+
+/** The last message to the user of the incarnation that ends, from where its last turn began; a page at a time, others in between. */
+const readAnswer = (log: EventLog, workerId: string, drafts: readonly RecordDraft[], max_bytes: number) => {
+  const filter = { worker_ids: [workerId], types: ["worker_state_changed", "turn_started"] } as const;
+  return Effect.flatMap(newestSeqs(log, filter, { since: 0, count: 1 }, isBegin), ([from = 0]) =>
+    Effect.map(answerBetween(log, workerId, { from, to: Number.POSITIVE_INFINITY }, max_bytes), (answer) => {
+      for (const draft of drafts) answer.add(draft);
+      return answer;
+    }),
+  );
+};
+
+const isBegin = (line: string): boolean => {
+  const record: LogRecord = JSON.parse(line);
+  return (
+    record.type === "turn_started" ||
+    (record.type === "worker_state_changed" && record.payload.to === "starting")
+  );
+};

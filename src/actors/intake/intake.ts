@@ -1,0 +1,266 @@
+/**
+ * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
+ * so that a log which cannot be read just now is waited for and not an error of the agent.
+ */
+import type { AgentAdapter, ExitFacts, Opening, SpoolName } from "../../adapters/adapter.ts";
+import {
+  type Finished,
+  type Ingest,
+  type IngestOptions,
+  openIngest,
+  type Pulled,
+} from "../../adapters/ingest.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { HELD_DRAIN_MAX_BYTES, HELD_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
+import type { RecordDraft, Usage } from "../../protocol/records.ts";
+import type { Redactor } from "../../protocol/redact.ts";
+import type { Checkpoint } from "../../store/port.ts";
+import type { Company } from "../company.ts";
+import type { Journal } from "../deciding/journal.ts";
+import { Turns } from "../machine/turns.ts";
+import { Releasing } from "./releasing.ts";
+
+/** Told of each batch that made records, or told what the open turn uses, once it is durable. */
+export interface Reader {
+  onRecords(drafts: readonly RecordDraft[]): void;
+}
+
+/** Bytes of an agent's output that lie on the disk, and that the log does not let go of. */
+export interface Room {
+  readonly held: number;
+  /** Among these, the bytes that no reading will change. */
+  readonly stays: number;
+}
+
+export interface IntakeParts {
+  readonly journal: Journal;
+  readonly adapter: AgentAdapter;
+  readonly run: Run;
+  readonly opening: Opening;
+  readonly redact: Redactor;
+  readonly reader: Reader;
+  readonly company: Company;
+  readonly account: IngestOptions["account"];
+}
+
+export class Intake {
+  private readonly journal: Journal;
+  private readonly adapter: AgentAdapter;
+  private readonly run: Run;
+  private readonly opening: Opening;
+  private readonly redact: Redactor;
+  private readonly reader: Reader;
+  private readonly company: Company;
+  private readonly account: IngestOptions["account"];
+  private readonly reading = new Turns();
+  private readonly releasing: Releasing;
+  private ingest: Ingest | undefined;
+  /** A read waits for its turn: what is written by then is read by it. */
+  private wanted = false;
+  private finished = false;
+  private isCut = false;
+  private onCut: (() => void) | undefined;
+  /** And whether something was written or read since that was asked. */
+  private newestRoom: Room = { held: 0, stays: 0 };
+  private hasChanged = true;
+  /** By its open turn, when that was looked at last. */
+  private spent: Usage | undefined;
+  /** Up to where each stream is in the log. */
+  private readonly ingested: Partial<Record<SpoolName, number>> = {};
+
+  constructor(parts: IntakeParts) {
+    const { journal, adapter, run, opening, redact, reader, company, account } = parts;
+    this.journal = journal;
+    this.adapter = adapter;
+    this.run = run;
+    this.opening = opening;
+    this.redact = redact;
+    this.reader = reader;
+    this.company = company;
+    this.account = account;
+    this.releasing = new Releasing(run);
+  }
+
+  /** Something may have been written. */
+  async wrote(): Promise<void> {
+    this.hasChanged = true;
+    if (this.wanted || this.finished || this.adapter.streams.length === 0) return;
+    this.wanted = true;
+    await this.drain();
+  }
+
+  /** Reads all that is there. Undefined when there is nothing that could be read. */
+  drain(): Promise<void> | undefined {
+    if (this.adapter.streams.length === 0) return undefined;
+    return this.inTurn(async () => {
+      this.wanted = false;
+      const source = await this.open();
+      const { worker_id } = this.run;
+      const portion = () => this.company.portion(worker_id, this.journal.now());
+      // On a full disk the end of a worker that was stopped waits for nothing: the little that is read is held with it.
+      const most = () => (this.journal.hasNoRoom() ? HELD_DRAIN_MAX_BYTES : undefined);
+      const next = (long: boolean) =>
+        (this.isCut ? source.cut(most()) : undefined) ?? source.pull(portion(), long);
+      let begun = this.journal.now();
+      for (let batch = next(false); batch !== undefined; batch = next(false)) {
+        if (batch.is_long_next) await this.readLong(source, () => next(true));
+        else await this.keep(source, batch);
+        if (batch.more) await this.rest(begun);
+        begun = this.journal.now();
+      }
+    });
+  }
+
+  /**
+   * One at a time of all workers: a long line takes several times its length in memory until its records are in the log. A worker that
+   * was stopped waits for nobody: little of its output is read, and another one's records may wait for room on the disk.
+   */
+  private async readLong(source: Ingest, next: () => Pulled | undefined): Promise<void> {
+    const { longLines } = this.company;
+    const turn = this.isCut ? undefined : longLines.take();
+    let hasTurn = !this.isCut && turn === undefined;
+    if (turn !== undefined) {
+      let isOver = false;
+      const mine = turn.then(() => {
+        if (isOver) longLines.give();
+        else hasTurn = true;
+      });
+      await new Promise<void>((resolve) => {
+        this.onCut = resolve;
+        void mine.then(resolve);
+      });
+      isOver = !hasTurn;
+    }
+    try {
+      const batch = next();
+      if (batch !== undefined) await this.keep(source, batch);
+    } finally {
+      if (hasTurn) longLines.give();
+    }
+  }
+
+  /** The records of a batch, with the place up to which they have been read. */
+  private async keep(source: Ingest, batch: Pulled): Promise<void> {
+    const { checkpoint, drafts, more } = batch;
+    const { stream, offset } = checkpoint;
+    if (!more) this.company.heard(this.run.worker_id, this.journal.now());
+    // Nothing is known yet of a line that goes on: there is nothing to be kept.
+    const bytes = offset - (this.ingested[stream] ?? 0);
+    if (drafts.length === 0 && bytes === 0) return;
+    const below = this.releasing.due(stream, offset);
+    await this.journal.note(drafts, () => ({
+      checkpoint,
+      durable: below !== undefined,
+      flood: more,
+      ...(this.isCut ? { holds: true, instead: source.leftOut(stream, bytes, HELD_OUTPUT_MAX_BYTES) } : {}),
+    }));
+    crashPoint("intake-between-batches");
+    this.ingested[stream] = offset;
+    this.hasChanged = true;
+    if (below !== undefined) this.releasing.release(stream, below);
+    const spending = this.spending();
+    if (drafts.length > 0 || spending !== this.spent) this.reader.onRecords(drafts);
+    this.spent = spending;
+  }
+
+  /** Others have their turn, unless it was stopped: what is left to read of it then is little, and its end waits for it. */
+  private async rest(begun: number): Promise<void> {
+    if (this.isCut) return;
+    const now = this.journal.now();
+    const rest_ms = this.company.rest(this.run.worker_id, now - begun, now);
+    if (rest_ms > 0) await this.journal.rest(rest_ms);
+  }
+
+  /** It was stopped: of much that nobody has read yet, only the end is. */
+  cut(): void {
+    this.isCut = true;
+    this.onCut?.();
+  }
+
+  /** The state of its decoder by now. */
+  async state(): Promise<unknown> {
+    return (this.ingest ?? (await this.inTurn(async () => this.open()))).state();
+  }
+
+  /** Undefined while nobody knows how far it has been read. */
+  room(): Room | undefined {
+    if (this.ingest === undefined && this.adapter.streams.length > 0) return undefined;
+    if (this.hasChanged) this.newestRoom = this.measured();
+    this.hasChanged = false;
+    return this.newestRoom;
+  }
+
+  private measured(): Room {
+    let held = 0;
+    let stays = 0;
+    for (const stream of SPOOLS) {
+      held += this.run.held(stream, this.ingested[stream] ?? 0);
+      stays += this.run.held(stream, this.adapter.streams.includes(stream) ? Number.POSITIVE_INFINITY : 0);
+    }
+    return { held, stays };
+  }
+
+  /** Bytes of its output that are in the log, or were left out. */
+  read(): number {
+    return SPOOLS.reduce((sum, stream) => sum + (this.ingested[stream] ?? 0), 0);
+  }
+
+  /** By its open turn, as far as that was told and is in the log. */
+  spending(): Usage | undefined {
+    return this.ingest?.spending();
+  }
+
+  /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
+  finish(exit: ExitFacts): Finished | Promise<Finished> {
+    this.finished = true;
+    const source = this.adapter.streams.length === 0 ? this.open() : undefined;
+    if (source === undefined || source instanceof Promise)
+      return this.inTurn(async () => end(await this.open(), exit));
+    return end(source, exit);
+  }
+
+  private async inTurn<A>(work: () => Promise<A>): Promise<A> {
+    const turn = this.reading.take();
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      this.reading.give();
+    }
+  }
+
+  private open(): Ingest | Promise<Ingest> {
+    if (this.ingest !== undefined) return this.ingest;
+    const { worker_id, incarnation } = this.run;
+    const checkpoints = this.journal.ask((log) => log.checkpoints(worker_id, incarnation));
+    if (checkpoints instanceof Promise) return checkpoints.then((known) => this.openAt(known));
+    return this.openAt(checkpoints);
+  }
+
+  private openAt(checkpoints: readonly Checkpoint[]): Ingest {
+    const { worker_id } = this.run;
+    for (const { stream, offset } of checkpoints) this.ingested[stream] ??= offset;
+    const opened = openIngest({
+      adapter: this.adapter,
+      worker_id,
+      opening: this.opening,
+      spool: (stream) => this.run.spool(stream),
+      checkpoints,
+      redact: this.redact,
+      account: this.account,
+    });
+    // A run that is only asked for its verdict is asked once.
+    if (this.adapter.streams.length > 0) this.ingest = opened;
+    for (const { stream, offset } of checkpoints) this.ingested[stream] = offset;
+    return opened;
+  }
+}
+
+const SPOOLS: readonly SpoolName[] = ["stdout", "stderr"];
+
+const end = (source: Ingest, exit: ExitFacts): Finished => {
+  const last = source.finish(exit);
+  source.close();
+  return last;
+};

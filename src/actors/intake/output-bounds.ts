@@ -1,0 +1,67 @@
+/**
+ * The fate of an agent that leaves more output than it may, or whose disk is nearly full (architecture §5, Bounds). It is
+ * ended, or it stands still until there is room again, as its spec says. The decision is pure; it is asked on each tick.
+ */
+
+import type { Run } from "../../adapters/spawner.ts";
+import { formatSize } from "../../base/durations.ts";
+import { OUTPUT_RESUME_PART } from "../../base/limits.ts";
+import type { RunExit } from "../../protocol/incarnation.ts";
+import type { PauseReason } from "../../protocol/records.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { DiskView } from "../../supervisor/admission/disk.ts";
+import type { Input } from "../../supervisor/child/inputs.ts";
+import type { Pause } from "../../supervisor/holds/pause.ts";
+import type { Journal } from "../deciding/journal.ts";
+import type { Intake, Room } from "./intake.ts";
+
+type OutputInput = Extract<Input, { type: "limit" | "pause" | "unpause" }>;
+type Bounds = Pick<WorkerSpec, "output_quota_bytes" | "on_output_quota" | "grace_ms">;
+
+/** A worker, as far as it leaves output. */
+interface Emitting {
+  readonly journal: Journal;
+  readonly spec: Bounds;
+  readonly intake: Intake | undefined;
+  readonly run: Run | undefined;
+  readonly exit: RunExit | undefined;
+}
+
+/** `pid` is its agent's. */
+export const decideOutput = (
+  { output_quota_bytes: bound, on_output_quota, grace_ms }: Bounds,
+  { causes }: Pick<Pause, "causes">,
+  { held, stays }: Room,
+  { low, floor_bytes }: Pick<DiskView, "low" | "floor_bytes">,
+  pid: number,
+): readonly OutputInput[] => {
+  const waits = on_output_quota === "pause";
+  const isOver = bound > 0 && held > bound;
+  // Output that no reading lets go of is not waited for.
+  if (isOver && (!waits || stays > bound))
+    return [{ type: "limit", limit: "output", value: held, bound, grace_ms }];
+  if (!waits) return NONE;
+  // Nothing is short, and nobody stands still for it: so it is with almost everybody on almost every tick.
+  if (!isOver && !low && causes.length === 0) return NONE;
+  const mayGoOn = bound === 0 || held - stays <= (bound - stays) * OUTPUT_RESUME_PART;
+  const standsFor = (reason: PauseReason): boolean => causes.some((cause) => cause.reason === reason);
+  const inputs: OutputInput[] = [];
+  const told = (reason: "output" | "disk", isShort: boolean, isOk: boolean, detail: string): void => {
+    const stands = standsFor(reason);
+    if (isShort && !stands) inputs.push({ type: "pause", reason, detail, pids: [pid] });
+    if (isOk && stands) inputs.push({ type: "unpause", by: "daemon", reason });
+  };
+  told("output", isOver, mayGoOn, `more than ${formatSize(bound)} of its output wait to be read`);
+  told("disk", low, !low, `less than ${formatSize(floor_bytes)} are free on the disk of the state directory`);
+  return inputs;
+};
+
+const NONE: readonly never[] = [];
+
+/** Looks again on the next tick where the store refuses. A run that has ended by itself is read to its end, however much that is. */
+export const checkOutput = ({ journal, spec, intake, run, exit }: Emitting, disk: DiskView): void => {
+  const room = exit === undefined ? intake?.room() : undefined;
+  if (room === undefined || run === undefined) return;
+  for (const input of decideOutput(spec, journal.child().pause, room, disk, run.agent.pid))
+    journal.input(input).catch(() => undefined);
+};

@@ -1,0 +1,108 @@
+/**
+ * The holders of sessions. Two agents that write one conversation spoil it, so a session is held by at most one living worker: from
+ * the request for it, through its restarts, to its end. It is a table in memory, made anew at a boot from the living
+ * workers' rows and specs. The question and the claim are one synchronous step, before anything is recorded or started.
+ *
+ * A fork holds the session that it makes, not the one that it comes from. Which session is the newest of a directory is known only once the agent tells it.
+ */
+
+import type { AgentAdapter } from "../adapters/adapter.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
+import type { EventLog } from "../store/port.ts";
+import { askedSession, sessionInUse } from "../supervisor/sessions/asked-session.ts";
+
+/** A worker, as far as its session goes. */
+export interface Resumer {
+  readonly id: string;
+  readonly spec: WorkerSpec;
+  readonly adapter: Pick<AgentAdapter, "sessions_under">;
+}
+
+interface Claim {
+  readonly worker_id: string;
+  readonly session_id: string;
+}
+
+export class Sessions {
+  private readonly log: Pick<EventLog, "worker">;
+  private readonly claims = new Map<string, Claim>();
+  private readonly keys = new Map<string, string>();
+  /** These have no living shell, and they may be started again: held by their supervisor. */
+  private readonly resting = new Set<string>();
+
+  constructor(log: Pick<EventLog, "worker">) {
+    this.log = log;
+  }
+
+  /** Holds the session, and lets go of another one; or says who holds it, and nothing has changed. */
+  claim(worker: Resumer, session_id: string | undefined): HoldfastError | undefined {
+    const { sessions_under } = worker.adapter;
+    if (sessions_under === undefined || session_id === undefined) return undefined;
+    const key = keyOf(worker.spec, sessions_under, session_id);
+    const holder = this.holderOf(key);
+    if (holder !== undefined && holder !== worker.id) return sessionInUse(session_id, holder);
+    if (this.keys.get(worker.id) !== key) this.release(worker.id);
+    this.claims.set(key, { worker_id: worker.id, session_id });
+    this.keys.set(worker.id, key);
+    this.resting.delete(worker.id);
+    return undefined;
+  }
+
+  /** Why it cannot hold the session; nothing changes. */
+  refusal(worker: Resumer, session_id: string | undefined): HoldfastError | undefined {
+    const { sessions_under } = worker.adapter;
+    if (sessions_under === undefined || session_id === undefined) return undefined;
+    const holder = this.holderOf(keyOf(worker.spec, sessions_under, session_id));
+    return holder === undefined || holder === worker.id ? undefined : sessionInUse(session_id, holder);
+  }
+
+  /** The session that it holds by its records: its last session, else the one that was asked for. */
+  known(worker: Resumer): string | undefined {
+    if (worker.adapter.sessions_under === undefined) return undefined;
+    return this.log.worker(worker.id)?.session_id ?? askedSession(worker.spec);
+  }
+
+  /** The session of a worker without a shell that may be started again. */
+  rest(worker: Resumer): void {
+    if (this.claim(worker, this.known(worker)) === undefined) this.resting.add(worker.id);
+  }
+
+  holds(id: string): boolean {
+    return this.keys.has(id);
+  }
+
+  release(id: string): void {
+    const key = this.keys.get(id);
+    if (key === undefined) return;
+    this.keys.delete(id);
+    this.resting.delete(id);
+    if (this.claims.get(key)?.worker_id === id) this.claims.delete(key);
+  }
+
+  /** Its shell is gone. */
+  left(id: string): void {
+    if (!this.keys.has(id)) return;
+    const row = this.log.worker(id);
+    if (row === undefined || isEnded(row.state)) this.release(id);
+    else this.resting.add(id);
+  }
+
+  /** A resting worker may have been ended meanwhile by its supervisor, which tells nobody. */
+  private holderOf(key: string): string | undefined {
+    const id = this.claims.get(key)?.worker_id;
+    if (id === undefined || !this.resting.has(id)) return id;
+    const row = this.log.worker(id);
+    if (row !== undefined && !isEnded(row.state)) return id;
+    this.release(id);
+    return undefined;
+  }
+}
+
+/** The same id below another directory is another session. */
+const keyOf = (spec: WorkerSpec, under: readonly string[], session_id: string): string => {
+  const place = under
+    .map((name) => spec.env[name] ?? spec.client_env[name])
+    .find((value) => value !== undefined);
+  return JSON.stringify([spec.kind, place ?? "", session_id]);
+};

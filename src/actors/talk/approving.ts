@@ -1,0 +1,237 @@
+/**
+ * Answers what the agent of one worker asks permission for: by the rules of its spec at once, by whoever is faster of a
+ * person and the deadline otherwise. The answer and the line that tells it to the agent are one transaction, so that
+ * neither is ever there without the other; `mailing.ts` writes the line.
+ */
+
+import type { MessageProtocol } from "../../adapters/adapter.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { APPROVALS_OPEN_MAX } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { newId } from "../../protocol/ids.ts";
+import { permissionFor } from "../../protocol/permission-rules.ts";
+import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
+import type { ApprovalRow } from "../../store/port.ts";
+import { pausedMs } from "../../supervisor/holds/pause.ts";
+import { lineDraft } from "../../supervisor/messages/messages.ts";
+import { ON_RECORD } from "../deciding/journal.ts";
+import { Turns } from "../machine/turns.ts";
+import type { Speaker } from "./speaker.ts";
+
+type Asked = RecordPayloads["approval_requested"];
+type Answered = RecordPayloads["approval_answered"];
+export type Verdict = Pick<Answered, "decision" | "by" | "message">;
+
+const TOO_MANY = "Too many requests wait for an answer already.";
+const REUSED = "Its id was that of another request before: nobody could tell the two apart.";
+const TOO_LATE = "Nobody has answered in time.";
+
+/** How long a request waits for a person; 0 is for ever. */
+const patience = ({ approval_within_ms }: Speaker["spec"]): number =>
+  approval_within_ms === 0 ? Number.POSITIVE_INFINITY : approval_within_ms;
+
+export class Approving {
+  readonly #worker: Speaker;
+  readonly #protocol: MessageProtocol;
+  readonly #turns = new Turns();
+  /** Requests that wait, and their deadlines, in milliseconds of #clock. */
+  readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
+
+  /** Decided by a rule or the deadline, and not on record yet. */
+  readonly #settling = new Set<string>();
+
+  /** A request to an earlier daemon is known. */
+  readonly #known = Promise.withResolvers<void>();
+
+  /** `protocol` has an `answer`. `adopts`: its agent runs already, and `takeOver` is called. */
+  constructor(worker: Speaker, protocol: MessageProtocol, adopts: boolean) {
+    this.#worker = worker;
+    this.#protocol = protocol;
+    if (!adopts) this.#known.resolve();
+  }
+
+  /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
+  async takeOver(run: Run): Promise<void> {
+    try {
+      await this.#takeOver(run);
+    } finally {
+      this.#known.resolve();
+    }
+  }
+
+  async #takeOver({ incarnation }: Run): Promise<void> {
+    const { journal, id, spec, bridge } = this.#worker;
+    const stood = pausedMs(this.#worker.child().pause, journal.now());
+    const rows = (await journal.ask((log) => log.openApprovals(id))).filter(
+      (row) => row.incarnation === incarnation,
+    );
+    const turns = await journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
+    // The turn in which it was asked is over, and the daemon died before it said so.
+    const isOver = ({ seq }: ApprovalRow) =>
+      this.#protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
+    this.#note(rows.filter(isOver));
+    for (const row of rows.filter((one) => !isOver(one))) {
+      // A pause from before it was asked is forgiven too: late is better than early.
+      const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
+      this.#asks(row, Math.max(0, patience(spec) - waited));
+    }
+  }
+
+  /** How many requests wait for a person. */
+  waiting(): number {
+    return this.#open.size;
+  }
+
+  /** Milliseconds until this one answers itself; undefined where it does not wait. */
+  left(approval_id: string): number | undefined {
+    const due_ms = this.#open.get(approval_id)?.due_ms;
+    return due_ms === undefined ? undefined : Math.max(0, due_ms - this.#clock());
+  }
+
+  /** Monotonic milliseconds in which its agent did not stand still: no deadline counts a pause. */
+  #clock(now = this.#worker.journal.now()): number {
+    return now - pausedMs(this.#worker.child().pause, now);
+  }
+
+  detach(): void {
+    this.#known.resolve();
+    this.#open.clear();
+    this.#look();
+  }
+
+  /** Durable records of the agent's output. */
+  onRecords(drafts: readonly RecordDraft[]): void {
+    for (const { type, payload } of drafts) {
+      if (type === "approval_requested") this.#asks(payload, patience(this.#worker.spec));
+      else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
+      else if (type === "turn_completed" && this.#protocol.asks_beyond_turn !== true) this.#withdraw();
+    }
+  }
+
+  tick(now: number): void {
+    const at = this.#clock(now);
+    for (const { asked, due_ms } of this.#open.values())
+      if (due_ms <= at)
+        this.#settle(asked, {
+          decision: this.#worker.spec.approval_default,
+          by: "deadline",
+          message: TOO_LATE,
+        });
+  }
+
+  /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
+  async answer(approval_id: string, verdict: Verdict): Promise<void> {
+    await this.#known.promise;
+    const asked = this.#open.get(approval_id)?.asked;
+    if (asked === undefined)
+      throw new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more.");
+    return this.#decide(asked, verdict, false);
+  }
+
+  #asks(asked: Asked, within_ms: number): void {
+    const { spec, journal } = this.#worker;
+    const { permission, permission_rules } = spec;
+    this.#open.set(asked.approval_id, { asked, due_ms: this.#clock() + within_ms });
+    this.#look();
+    const action = permissionFor(asked, permission_rules, permission);
+    if (action !== "ask") this.#settle(asked, { decision: action, by: "policy" });
+    else if (this.#open.size > APPROVALS_OPEN_MAX)
+      this.#settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
+    else {
+      this.#worker.fork(this.#refuseReused(asked));
+      if (within_ms === 0) this.tick(journal.now());
+    }
+  }
+
+  async #answeredBefore({ approval_id }: Asked): Promise<HoldfastError> {
+    const row = await this.#worker.journal.ask((log) => log.approval(approval_id));
+    const by = row?.by ?? undefined;
+    return new HoldfastError("INVALID_STATE", `It was answered just now by ${by ?? "somebody else"}.`, {
+      suggestion: "See all: agent approvals --all",
+      details: { ...(row === undefined ? {} : { state: row.state }), ...(by === undefined ? {} : { by }) },
+    });
+  }
+
+  /** Whoever was shown the request before would answer this one. */
+  async #refuseReused(asked: Asked): Promise<void> {
+    const row = await this.#worker.journal.ask((log) => log.approval(asked.approval_id));
+    if (row !== undefined && row.state !== "open")
+      this.#settle(asked, { decision: "deny", by: "policy", message: REUSED });
+  }
+
+  /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
+  #withdraw(): void {
+    if (this.#open.size === 0) return;
+    this.#note([...this.#open.values()].map(({ asked }) => asked));
+    this.#open.clear();
+    this.#look();
+  }
+
+  /** That they are withdrawn. */
+  #note(requests: readonly Pick<Asked, "approval_id">[]): void {
+    if (requests.length === 0) return;
+    const { id: worker_id, journal } = this.#worker;
+    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#worker.child().incarnation };
+    const drafts = requests.map(
+      ({ approval_id }): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
+    );
+    this.#worker.fork(journal.note(drafts).then(() => undefined));
+  }
+
+  #settle(asked: Asked, verdict: Verdict): void {
+    // The store may refuse it for an hour, and the tick comes back each second.
+    if (this.#settling.has(asked.approval_id)) return;
+    this.#settling.add(asked.approval_id);
+    const settled = (): void => void this.#settling.delete(asked.approval_id);
+    this.#worker.fork(this.#decide(asked, verdict, true).finally(settled));
+  }
+
+  async #decide(asked: Asked, verdict: Verdict, insists: boolean): Promise<void> {
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
+    try {
+      const { journal, mail } = this.#worker;
+      if (!this.#open.has(asked.approval_id)) {
+        if (insists) return;
+        throw await this.#answeredBefore(asked);
+      }
+      if (!insists && this.#worker.run?.isStdinClosed() === true)
+        throw new HoldfastError("INVALID_STATE", "The agent's input has ended: no answer reaches it.");
+      const drafts = this.#drafts(asked, verdict);
+      crashPoint("approval-before-record");
+      await (insists ? journal.note(drafts, ON_RECORD) : journal.commit(drafts));
+      crashPoint("approval-after-record");
+      this.#closed(asked.approval_id);
+      this.#worker.fork(mail?.deliver() ?? Promise.resolve());
+    } finally {
+      this.#turns.give();
+    }
+  }
+
+  #drafts({ approval_id, reply }: Asked, { decision, by, message }: Verdict): readonly RecordDraft[] {
+    const { id: worker_id, services, bridge, redact } = this.#worker;
+    const { incarnation } = this.#worker.child();
+    const of = { stream: workerStream(worker_id), worker_id, incarnation };
+    const why = message === undefined ? {} : { message: redact.text(message) };
+    const clock = { boot_id: services.boot_id, mono_ns: String(bridge.alarms.now()) };
+    const line = this.#protocol.answer!(reply, { decision, ...why });
+    return [
+      { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
+      {
+        ...lineDraft(worker_id, newId(bridge.wallMs()), { text: line, purpose: "answer" }),
+        incarnation,
+      },
+    ];
+  }
+
+  #closed(approval_id: string): void {
+    if (this.#open.delete(approval_id)) this.#look();
+  }
+
+  /** An agent that waits for a person owes nobody any progress. */
+  #look(): void {
+    const { vitals, journal } = this.#worker;
+    vitals.waits("approval", this.#open.size > 0, journal.now());
+  }
+}

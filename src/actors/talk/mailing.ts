@@ -1,0 +1,432 @@
+/**
+ * Hands messages to the agent of one worker, one after the other: what `messages.ts` decides is written and recorded. The
+ * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
+ */
+
+import type { MessageProtocol } from "../../adapters/adapter.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { CANCEL_BY_PROTOCOL_MAX_MS } from "../../base/limits.ts";
+import { ulidOf } from "../../protocol/ids.ts";
+import type { MessageRow } from "../../protocol/message-row.ts";
+import type { LinePurpose, RecordDraft } from "../../protocol/records.ts";
+import { RESTART_BY_USER, restartCause } from "../../protocol/restart-cause.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import { isPaused } from "../../supervisor/holds/pause.ts";
+import {
+  type Accepted,
+  handOver,
+  isBegunBy,
+  isLate,
+  isUnderWay,
+  isWaiting,
+  lastWords,
+  lineDraft,
+  messageDraft,
+  nextMessage,
+  outlived,
+  owedTo,
+  promptId,
+} from "../../supervisor/messages/messages.ts";
+import type { Alarm } from "../machine/alarms.ts";
+import { Turns } from "../machine/turns.ts";
+import { awaitBackground, endLingering } from "./lingering.ts";
+import type { Speaker } from "./speaker.ts";
+
+export class Mailing {
+  readonly #worker: Speaker;
+  readonly #protocol: MessageProtocol;
+  readonly #turns = new Turns();
+  /** Masked messages of this incarnation: what they say is kept in a file until the agent has them. */
+  readonly #kept = new Set<string>();
+  /** Id of the prompt, which is a message too. */
+  #prompt: string | undefined;
+  #run: Run | undefined;
+  #end = 0;
+  /** The one that is open. */
+  #turn: number | undefined;
+  /** The head of the log when this daemon began to hand over to the run. */
+  #attachedAt = 0;
+  #isWaiting = false;
+  #waitsSince = 0;
+  #failed = false;
+  /** A message waits until the agent can take it. */
+  #isHeld = false;
+  /** Called when a turn ends that was interrupted. */
+  #onTurnEnd: (() => void) | undefined;
+  /** The run whose input has ended, where it is watched for that. */
+  #lingering: Run | undefined;
+  /** The alarm of an agent whose only prompt is answered. */
+  #background: Alarm | undefined;
+
+  constructor(worker: Speaker, protocol: MessageProtocol) {
+    this.#worker = worker;
+    this.#protocol = protocol;
+  }
+
+  /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
+  isWaiting(): boolean {
+    return this.#isWaiting && this.#worker.spec.interactive && this.#run !== undefined;
+  }
+
+  /** Monotonic milliseconds; undefined while it has something to do. */
+  waitsSince(): number | undefined {
+    return this.isWaiting() ? this.#waitsSince : undefined;
+  }
+
+  /**
+   * An agent runs, or a boot has found one. Resolves when all that can be handed over is: what the agent says is read after
+   * that, so that no acknowledgement is on record before its delivery.
+   */
+  async attach(run: Run): Promise<void> {
+    const { journal, id, spec } = this.#worker;
+    await this.#inTurn(async () => {
+      if (this.#protocol.acknowledges && spec.prompt !== undefined)
+        await this.#acceptPrompt(spec.prompt, run.incarnation);
+      const known = await journal.ask((log) => log.openMessages(id));
+      const gone = outlived(known, run.incarnation);
+      if (gone.length > 0) await journal.note(gone);
+      const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
+      const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
+      const [turn] = await journal.ask((log) => log.turns(id, 1));
+      this.#end = Math.max(run.stdin_start, end ?? 0);
+      const isOurs = turn?.incarnation === run.incarnation;
+      this.#turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
+      this.#attachedAt = await journal.ask((log) => log.head());
+      this.#run = run;
+      await this.#forgetClosing(open, run);
+      if (run.isStdinClosed()) this.#watchEnd(run);
+      else if (isOurs && this.#turn === undefined) this.#awaitBackground();
+    });
+    await this.deliver();
+  }
+
+  detach(): void {
+    this.#run = undefined;
+    this.#isWaiting = false;
+    this.#background?.disarm();
+    this.#onTurnEnd?.();
+  }
+
+  canInterrupt(): boolean {
+    return this.#protocol.interrupt !== undefined;
+  }
+
+  /** Nothing more can be written to its agent. */
+  hasInputEnded(): boolean {
+    return this.#run?.isStdinClosed() === true;
+  }
+
+  /** Asks the agent by its own protocol to end its turn. False where none is open, or nothing reaches the agent. */
+  async interrupt(): Promise<boolean> {
+    const { journal, id, intake } = this.#worker;
+    const run = this.#run;
+    const state = await intake?.state();
+    const turn = this.#turn;
+    if (run === undefined || state === undefined || turn === undefined || run.isStdinClosed()) return false;
+    const text = this.#protocol.interrupt?.(state);
+    if (text === undefined) return false;
+    const { incarnation } = run;
+    // The same turn is interrupted once: agents take a second one for one of the next turn. A message that was never written does not count.
+    let key = `${id} ${incarnation} interrupt ${turn} ${text}`;
+    const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
+    let known = await said();
+    for (; known?.state === "undeliverable"; known = await said()) key += " again";
+    const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
+    if (known === undefined) await journal.commit([{ ...draft, incarnation }]);
+    await this.deliver();
+    return (await said())?.state !== "undeliverable";
+  }
+
+  /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
+  async endTurn(): Promise<void> {
+    if (!this.canInterrupt() || this.#turn === undefined || this.#run === undefined) return;
+    await new Promise<void>((resolve) => {
+      this.#onTurnEnd = resolve;
+      // Also where the store takes nothing just now: nobody waits for it to be stopped.
+      void this.#worker.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
+      const asked = this.#worker.call("interrupting its turn", () => this.interrupt(), false);
+      void asked.then((isAsked) => {
+        if (!isAsked || this.#turn === undefined || this.#run === undefined) resolve();
+      });
+    });
+    this.#onTurnEnd = undefined;
+  }
+
+  /** A message that could not be written is tried again. */
+  tick(): void {
+    if (!this.#failed) return;
+    this.#failed = false; // one at a time, however long that one waits for the store
+    this.#worker.fork(this.deliver());
+  }
+
+  /** Hands over what waits. */
+  deliver(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#failed = false;
+      for (let run = this.#run; run !== undefined && run === this.#run; )
+        if (!(await this.#deliverNext(run))) return;
+    });
+  }
+
+  /** Its worker has ended: whatever is open will not be answered. If the store refuses this, it is told on the period. */
+  ended(): void {
+    const { services, journal, id } = this.#worker;
+    if (!isEnded(journal.child().state)) return;
+    const work = async () => {
+      const open = services.log.openMessages(id);
+      if (open.length > 0) await services.log.commit(lastWords(open), { holds: true });
+    };
+    void this.#worker.call("telling the end of its messages", work, undefined);
+  }
+
+  /** Durable records of the agent's output. */
+  onRecords(drafts: readonly RecordDraft[]): void {
+    let isNews = false;
+    let isDue = this.#isHeld;
+    for (const { type, payload } of drafts) {
+      if (type === "turn_started") {
+        this.#turn = payload.turn;
+        this.#background?.disarm();
+      } else if (type === "turn_completed") {
+        this.#turn = undefined;
+        this.#awaitBackground();
+        this.#onTurnEnd?.();
+      } else if (type === "worker_message") {
+        if (payload.state === "accepted") isDue = true;
+        else this.#dropKept(payload.message_id);
+      } else continue;
+      isNews = true;
+    }
+    if (isDue) this.#worker.fork(this.deliver());
+    if (isNews) this.#worker.fork(this.#inTurn(() => this.#look()).then(() => undefined));
+  }
+
+  /** The prompt is on record with the spec; this is its place among the messages. */
+  async #acceptPrompt(prompt: string, incarnation: number): Promise<void> {
+    const { journal, id, spec } = this.#worker;
+    const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
+    this.#prompt = message_id;
+    const known = await journal.ask((log) => log.message(id, message_id));
+    const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
+    if (wasTaken) return;
+    // A conversation that ended before its agent took it in, and is restarted by name, begins with it again.
+    const key = `message:${message_id}:prompt${known === undefined ? "" : `:${incarnation}`}`;
+    const accepted = messageDraft(id, message_id, {
+      state: "accepted",
+      bytes: Buffer.byteLength(prompt),
+      ...(spec.interactive ? {} : { bound: true }),
+    });
+    await journal.note([{ ...accepted, incarnation, id: key }]);
+  }
+
+  /** A user who restarts a worker by name wants it to run: the end of its input was for the agent before. */
+  async #forgetClosing(open: readonly MessageRow[], run: Run): Promise<void> {
+    const { journal, id } = this.#worker;
+    const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
+    if (closing === undefined) return;
+    const scheduled = (await journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
+    if (scheduled?.type !== "worker_restart_scheduled") return;
+    if (restartCause(scheduled.payload) !== RESTART_BY_USER) return;
+    // Asked for since, it is meant for this one.
+    if (closing.seq > scheduled.seq) return;
+    const reason = "The worker was restarted by name, with an open input.";
+    await journal.note([
+      messageDraft(this.#worker.id, closing.message_id, { state: "undeliverable", reason }),
+    ]);
+  }
+
+  /** False when there is nothing to be done now. */
+  async #deliverNext(run: Run): Promise<boolean> {
+    const open = await this.#look();
+    const begun = await this.#begun(run, open);
+    const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
+    if (row === undefined) return false;
+    const isEarly =
+      this.#protocol.one_at_a_time === true &&
+      (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
+    // The agent has to say something first.
+    this.#isHeld = isEarly && !row.line;
+    if (this.#isHeld) return false;
+    if (row.closes) return this.#close(run, row);
+    if (!row.line && begun === undefined && !this.#takesTurn(open, run.incarnation)) return false;
+    const accepted = row.line ? await this.#accepted(row) : undefined;
+    if (row.line && begun === undefined) {
+      if (accepted !== undefined && isLate(accepted, row.seq <= this.#attachedAt, this.#turn))
+        return this.#givesUp(row, "It was an interrupt of a turn that is over.");
+      // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
+      if (run.isStdinClosed()) return this.#givesUp(row, "The agent's input has ended.");
+    }
+    const text = row.line ? accepted?.text : await this.#textOf(row);
+    if (text === null) {
+      this.#failed = true;
+      return false;
+    }
+    if (text === undefined) return this.#givesUp(row, "Its text is not kept any more.");
+    const framed = row.line ? text : await this.#frame(row.message_id, text);
+    this.#isHeld = framed === undefined;
+    if (framed === undefined) return false;
+    const bytes = Buffer.from(framed);
+    const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
+    if (next.type === "keep") return false;
+    crashPoint("message-before-write");
+    if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
+    this.#end += bytes.length;
+    crashPoint("message-before-record");
+    await this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+    return true;
+  }
+
+  /** A budget of turns that is used up gives no turn to a message: it waits, and is tried again, until somebody allows more. */
+  #takesTurn(open: readonly MessageRow[], incarnation: number): boolean {
+    const { bridge } = this.#worker;
+    const isBusy = this.#turn !== undefined || isUnderWay(open, incarnation);
+    if (bridge.accounts.takesTurn(this.#worker, isBusy ? 1 : 0)) return true;
+    this.#isHeld = true;
+    this.#failed = true;
+    return false;
+  }
+
+  async #givesUp({ message_id }: MessageRow, reason: string): Promise<true> {
+    const { journal, id } = this.#worker;
+    await journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
+    return true;
+  }
+
+  /**
+   * Finish a half-written message first: its bytes are in the file, and no record tells yet. They may be
+   * those of a message that cannot be read or framed just now: nothing else is written before that is known. Bytes that are of
+   * nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
+   */
+  async #begun(run: Run, open: readonly MessageRow[]): Promise<MessageRow | undefined> {
+    if (run.stdinBytes() <= this.#end) return undefined;
+    const there = run.stdinFrom(this.#end);
+    let unknown: MessageRow | undefined;
+    for (const row of owedTo(open, run.incarnation, this.#prompt)) {
+      const text = row.closes ? undefined : await this.#textOf(row);
+      const framed = typeof text !== "string" || row.line ? text : await this.#frame(row.message_id, text);
+      if (typeof framed === "string" && isBegunBy(there, Buffer.from(framed))) return row;
+      if (typeof framed !== "string" && !row.closes) unknown ??= row;
+    }
+    if (unknown === undefined) this.#end += there.length;
+    return unknown;
+  }
+
+  async #frame(message_id: string, text: string): Promise<string | undefined> {
+    const state = await this.#worker.intake?.state();
+    return state === undefined ? undefined : this.#protocol.frame(message_id, text, state);
+  }
+
+  async #write(run: Run, bytes: Uint8Array): Promise<boolean> {
+    const isWritten = await this.#worker.call(
+      "writing a message",
+      () => run.write(bytes).then(() => true),
+      false,
+    );
+    this.#failed = !isWritten;
+    return isWritten;
+  }
+
+  async #close(run: Run, row: MessageRow): Promise<boolean> {
+    // It stands at once; that the agent has read everything takes as long as the agent does.
+    if (!run.isStdinClosed()) void this.#worker.call("ending its input", () => run.closeStdin(), undefined);
+    this.#failed = !run.isStdinClosed();
+    if (this.#failed) return false;
+    this.#watchEnd(run);
+    crashPoint("input-ended");
+    await this.#delivered(run, row);
+    return true;
+  }
+
+  #watchEnd(run: Run): void {
+    if (this.#protocol.may_linger !== true || this.#lingering === run) return;
+    this.#lingering = run;
+    endLingering(this.#worker, run, () => this.#turn !== undefined);
+  }
+
+  #awaitBackground(): void {
+    const worker = this.#worker;
+    const run = this.#run;
+    this.#background?.disarm();
+    if (worker.spec.interactive || run === undefined) return;
+    this.#background = awaitBackground(worker, run, () => {
+      if (isPaused(worker.child()) || (worker.approvals?.waiting() ?? 0) > 0) this.#awaitBackground();
+      else worker.fork(this.#endInput(run));
+    });
+  }
+
+  async #endInput({ incarnation }: Run): Promise<void> {
+    const { id, journal } = this.#worker;
+    const message_id = ulidOf(`${id} ${incarnation} end of input`);
+    const draft = lineDraft(id, message_id, { closes: true });
+    await journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
+    await this.deliver();
+  }
+
+  async #delivered(
+    { incarnation }: Run,
+    { message_id, closes, line }: MessageRow,
+    purpose?: LinePurpose,
+  ): Promise<void> {
+    // That the input has ended is told by the worker's end, whatever the kind.
+    const acknowledges = (this.#protocol.acknowledges && !line) || closes;
+    const step = {
+      state: "delivered",
+      end: this.#end,
+      acknowledges,
+      ...(purpose === undefined ? {} : { purpose }),
+      ...(closes ? { closes } : {}),
+    } as const;
+    await this.#worker.journal.note([{ ...messageDraft(this.#worker.id, message_id, step), incarnation }]);
+    if (!acknowledges) this.#dropKept(message_id);
+  }
+
+  /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
+  async #textOf(row: MessageRow): Promise<string | undefined | null> {
+    const { services, id, spec } = this.#worker;
+    if (row.message_id === this.#prompt) return spec.prompt;
+    if (row.masked) {
+      this.#kept.add(row.message_id);
+      const load = () => services.files.loadMessage(id, row.message_id);
+      return this.#worker.call("reading a message", load, null);
+    }
+    return (await this.#accepted(row))?.text;
+  }
+
+  async #accepted(row: MessageRow): Promise<Accepted | undefined> {
+    const { journal, id } = this.#worker;
+    const [record] = (
+      await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))
+    ).records;
+    return record?.type === "worker_message" && record.payload.state === "accepted"
+      ? record.payload
+      : undefined;
+  }
+
+  #dropKept(message_id: string): void {
+    if (!this.#kept.delete(message_id)) return;
+    const { services, id } = this.#worker;
+    void this.#worker.call("removing a message", () => services.files.dropMessage(id, message_id), undefined);
+  }
+
+  /** The open turn, and whether the agent is idle, which stops the clock that finds the stuck. */
+  async #look(): Promise<readonly MessageRow[]> {
+    const { journal, id, vitals } = this.#worker;
+    const open = await journal.ask((log) => log.openMessages(id));
+    const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
+    if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
+    this.#isWaiting = waits;
+    vitals.waits("message", this.#isWaiting, journal.now());
+    return open;
+  }
+
+  async #inTurn<A>(work: () => Promise<A>): Promise<A> {
+    const turn = this.#turns.take();
+    if (turn !== undefined) await turn;
+    try {
+      return await work();
+    } finally {
+      this.#turns.give();
+    }
+  }
+}

@@ -1,8 +1,0 @@
-/** Whether codex is spoken with: in a conversation, where it asks for permissions, and to branch a session. */
-import type { WorkerSpec } from "../../protocol/worker.ts";
-import { asksPermission } from "../agent-rules.ts";
-import { agentOptions } from "../extensions.ts";
-
-/** `codex exec` can do none of it; all else it does with less. */
-export const converses = (spec: WorkerSpec): boolean =>
-  spec.interactive || asksPermission(spec) || agentOptions(spec).fork;

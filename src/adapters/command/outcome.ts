@@ -1,9 +1,0 @@
-/** A command has no terminal event: its exit is its outcome, and its final answer is stdout, which the log has. */
-import type { ExitFacts } from "../adapter.ts";
-import { voiceOf } from "../events.ts";
-import { byExit, type Verdict } from "../verdict.ts";
-import type { CommandState } from "./decode.ts";
-
-const voice = voiceOf("command");
-
-export const finish = (_state: CommandState, exit: ExitFacts): Verdict => byExit(voice, exit);

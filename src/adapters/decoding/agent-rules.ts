@@ -1,0 +1,63 @@
+/** The mistakes of a spec that every kind with a model behind it finds alike. */
+import { ARG_MAX_BYTES } from "../../base/limits.ts";
+import { agentOptions, extensionProblems, type ValueCheck } from "../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+
+/** The rule of a kind whose CLI cannot fork; one without a session is told already. */
+export const forkProblems = ({ kind, fork }: WorkerSpec): readonly string[] =>
+  fork ? [`Kind ${kind} cannot fork a session: leave --fork out to go on in the session itself.`] : [];
+
+/** Its agent asks its host before it uses a tool, instead of being told beforehand. */
+export const asksPermission = ({ permission, permission_rules }: WorkerSpec): boolean =>
+  permission === "ask" || permission_rules.length > 0;
+
+/** A kind's own rules beside those of all. */
+export interface OwnRules {
+  /** It takes messages. */
+  readonly converses?: boolean;
+  /** It can ask for permission. */
+  readonly asks?: boolean;
+  /** The values of keys that only this kind has. */
+  readonly keys?: Readonly<Record<string, ValueCheck>>;
+}
+
+/**
+ * One sentence a mistake, each with what to do, in the order of the notes A.4: prompt, keys, values, then what the kind makes of them.
+ * `capabilities` are the kind's own.
+ */
+export const agentProblems = (
+  spec: WorkerSpec,
+  capabilities: readonly string[],
+  { converses = false, asks = false, keys: own = {} }: OwnRules = {},
+): readonly string[] => {
+  const problems: string[] = [];
+  // Without a prompt, the first message begins a conversation.
+  const mayWait = converses && spec.interactive && spec.prompt === undefined;
+  if (!mayWait && (spec.prompt ?? "").trim() === "") {
+    problems.push(
+      "The prompt must not be empty: give it as an argument, with --prompt-file, or as `-` on stdin.",
+    );
+  }
+  problems.push(...extensionProblems(spec, capabilities, own));
+  if (spec.interactive && !converses)
+    problems.push(`Kind ${spec.kind} takes no --interactive: its prompt is the whole of its stdin.`);
+  if (!asks && asksPermission(spec)) {
+    problems.push(
+      `Kind ${spec.kind} cannot ask for permission: use --permission deny, or --permission allow in a sandbox.`,
+    );
+  }
+  if (spec.argv.some((arg) => arg.includes("\0"))) problems.push("An extra argument has a NUL character.");
+  if (spec.argv.some((arg) => Buffer.byteLength(arg) >= ARG_MAX_BYTES)) {
+    problems.push(
+      `An extra argument is over ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text as the prompt.`,
+    );
+  }
+  const { session, fork, model } = agentOptions(spec);
+  // A value that begins with a dash would be read as a flag.
+  if (session?.by === "id" && session.id.startsWith("-"))
+    problems.push("A session id does not begin with a dash.");
+  if (model?.startsWith("-")) problems.push("A model's name does not begin with a dash.");
+  if (fork && session === undefined)
+    problems.push("There is nothing to fork: name the session with --session.");
+  return problems;
+};

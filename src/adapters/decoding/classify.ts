@@ -1,0 +1,214 @@
+/**
+ * From what a provider or a CLI reports to one row of the error catalogue and a sentence of ours. Structured facts come
+ * first (an HTTP status, an error type). Text is only looked at where a CLI gives nothing else, and none of it passes
+ * through: upstream messages may hold keys, paths and prompts.
+ */
+import type { ErrorCode } from "../../protocol/errors.ts";
+import type { WorkerError } from "../../protocol/records.ts";
+import { readReset } from "./reset-time.ts";
+
+/** An HTTP status of the provider. */
+export const classifyStatus = (status: number): WorkerError | undefined => {
+  if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
+  const http = `(HTTP ${status})`;
+  switch (status) {
+    case 401:
+      return fault("TOKEN_INVALID", `The provider refused the credentials ${http}.`);
+    case 403:
+      return fault("TOKEN_INVALID", `The provider does not allow this with these credentials ${http}.`);
+    case 402:
+      return fault("PROVIDER_BAD_REQUEST", `The provider wants the account to be paid first ${http}.`);
+    case 404:
+      return fault("PROVIDER_BAD_REQUEST", `The provider does not know the model or the address ${http}.`);
+    case 413:
+      return fault("PROVIDER_BAD_REQUEST", `The request was too large for the provider ${http}.`);
+    case 429:
+      return fault("RATE_LIMITED", `The provider's rate limit was reached ${http}.`);
+    case 529:
+      return fault("PROVIDER_ERROR", `The provider is overloaded ${http}.`);
+  }
+  return status === 408 || status >= 500
+    ? fault("PROVIDER_ERROR", `The provider failed ${http}.`)
+    : fault("PROVIDER_BAD_REQUEST", `The provider rejected the request ${http}.`);
+};
+
+const fault = (code: ErrorCode, message: string): WorkerError => ({ code, message });
+
+const NAMED: ReadonlyMap<string, WorkerError> = new Map(
+  Object.entries({
+    authentication_failed: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    authentication_error: fault("TOKEN_INVALID", "The provider refused the credentials."),
+    token_expired: fault("TOKEN_EXPIRED", "The credentials have expired."),
+    oauth_org_not_allowed: fault("TOKEN_INVALID", "The provider does not allow the account's organisation."),
+    permission_error: fault("TOKEN_INVALID", "The provider does not allow this with these credentials."),
+    billing_error: fault("PROVIDER_BAD_REQUEST", "The provider wants the account to be paid first."),
+    insufficient_quota: fault("RATE_LIMITED", "The account's quota at the provider is used up."),
+    rate_limit: fault("RATE_LIMITED", "The provider's rate limit was reached."),
+    rate_limit_error: fault("RATE_LIMITED", "The provider's rate limit was reached."),
+    rate_limit_exceeded: fault("RATE_LIMITED", "The provider's rate limit was reached."),
+    overloaded: fault("PROVIDER_ERROR", "The provider is overloaded."),
+    overloaded_error: fault("PROVIDER_ERROR", "The provider is overloaded."),
+    server_error: fault("PROVIDER_ERROR", "The provider failed or did not answer."),
+    api_error: fault("PROVIDER_ERROR", "The provider failed."),
+    timeout_error: fault("PROVIDER_ERROR", "The provider did not answer in time."),
+    connection_failed: fault("PROVIDER_ERROR", "The provider could not be reached."),
+    invalid_request: fault("PROVIDER_BAD_REQUEST", "The provider rejected the request."),
+    invalid_request_error: fault("PROVIDER_BAD_REQUEST", "The provider rejected the request."),
+    not_found_error: fault("PROVIDER_BAD_REQUEST", "The provider does not know the model or the address."),
+    model_not_found: fault("PROVIDER_BAD_REQUEST", "The provider does not know the model."),
+    context_length_exceeded: fault(
+      "PROVIDER_BAD_REQUEST",
+      "The conversation is longer than the model can read.",
+    ),
+    request_too_large: fault("PROVIDER_BAD_REQUEST", "The request was too large for the provider."),
+    max_output_tokens: fault(
+      "OUTPUT_TOO_LARGE",
+      "The answer reached the model's output limit before it was complete.",
+    ),
+    max_tokens: fault(
+      "OUTPUT_TOO_LARGE",
+      "The answer reached the model's output limit before it was complete.",
+    ),
+    refusal: fault("REFUSED", "The model refused to answer."),
+    FatalAuthenticationError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    ProviderAuthError: fault("TOKEN_MISSING", "The agent's CLI has no valid credentials."),
+    MessageOutputLengthError: fault(
+      "OUTPUT_TOO_LARGE",
+      "The answer reached the model's output limit before it was complete.",
+    ),
+    ContextOverflowError: fault(
+      "PROVIDER_BAD_REQUEST",
+      "The conversation is longer than the model can read.",
+    ),
+    FatalConfigError: fault("INVALID_REQUEST", "The agent's CLI did not accept its settings."),
+    FatalTurnLimitedError: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
+    FatalUntrustedWorkspaceError: fault(
+      "PERMISSION_DENIED",
+      "The agent's CLI does not trust its working directory.",
+    ),
+    error_max_turns: fault("MAX_TURNS", "The agent used all the turns that it was allowed."),
+    error_max_budget_usd: fault("BUDGET_EXCEEDED", "The agent spent all the money that it was allowed."),
+    error_max_structured_output_retries: fault(
+      "AGENT_FAILED",
+      "The agent could not answer in the form that was asked for.",
+    ),
+  }),
+);
+
+/** An error type, stop reason or subtype that a provider or a CLI names. */
+export const classifyName = (name: unknown): WorkerError | undefined =>
+  typeof name === "string" ? NAMED.get(name) : undefined;
+
+/** agent-event notes A.5: the words for a session that was asked for by its id, and for the newest one, where there is none. */
+export const SESSION_NOT_FOUND = fault("SESSION_NOT_FOUND", "session not found");
+export const NO_SESSION_FOUND = fault("SESSION_NOT_FOUND", "no session found");
+
+/** Ordered: the first that matches decides. Each is anchored to words that a CLI prints around the fact. */
+const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
+  [/\bno (?:conversation found to continue|previous sessions? found)\b/i, NO_SESSION_FOUND],
+  [
+    /\bno (?:conversation|rollout|session)s? found\b|\binvalid session identifier\b|session not found\b|\bno session, task, or name matched\b/i,
+    SESSION_NOT_FOUND,
+  ],
+  [
+    /\b(?:failed to|could not|cannot) (?:parse|load|read) (?:the )?(?:conversation|rollout|session|transcript)\b|\b(?:conversation|rollout|session|transcript)(?: file)? is (?:corrupt(?:ed)?|damaged)\b/i,
+    fault("SESSION_NOT_FOUND", "The session cannot be read: what the agent's CLI kept of it is damaged."),
+  ],
+  [
+    /\bsession id \S+ (?:is already in use|already exists)\b/i,
+    fault("ALREADY_EXISTS", "The session id is already in use."),
+  ],
+  [
+    /\bnot logged in\b|\bmissing environment variable\b|\bno api key\b|\bmust specify the \w+ environment variable\b|\bno authentication information found\b/i,
+    NAMED.get("authentication_failed")!,
+  ],
+  [/\b(?:oauth|access|refresh|session) token (?:has |is |was )?expired\b/i, NAMED.get("token_expired")!],
+  // The fixed sentences of codex for its three commonest failures.
+  [/\bran out of room in the model's context window\b/i, NAMED.get("context_length_exceeded")!],
+  [
+    /\bThe model `?[^\s`]{1,128}`? does not exist or you do not have access to it\b/,
+    NAMED.get("model_not_found")!,
+  ],
+  [
+    /\binsufficient_quota\b|\busage limit\b|^Quota exceeded\. Check your plan and billing details\b/im,
+    NAMED.get("insufficient_quota")!,
+  ],
+  // The words of claude: "You've hit your session limit · resets 3pm", "5-hour limit reached ∙ resets 3pm". Each limit by its name: that
+  // of a context, or of memory, does not pass by waiting.
+  [
+    /^(?:you've hit your [a-z ]{0,40}limit\b|(?:(?:\d{1,2}-hour|session|hourly|daily|weekly|monthly|rate|requests?|opus|sonnet|haiku) ){1,3}limit reached\b)/i,
+    NAMED.get("insufficient_quota")!,
+  ],
+  [
+    /\bcannot be used with root\b/i,
+    fault(
+      "PERMISSION_DENIED",
+      "The agent's CLI refuses to run without permission checks as root: use --sandbox workspace, or --env IS_SANDBOX=1 in a container.",
+    ),
+  ],
+  [
+    /^error: (?:unknown option|unexpected argument|unrecognized|invalid value|invalid command format|option '[^']{1,64}' argument )|^unknown arguments?:|\brequires --|\brequire an explicit model\b/im,
+    fault("INVALID_REQUEST", "The agent's CLI did not accept its arguments."),
+  ],
+  [
+    /\bno prompt provided\b|\binput must be provided\b|\bno input provided\b|\bmust provide a message\b/i,
+    fault("INPUT_REQUIRED", "The agent's CLI was given no prompt."),
+  ],
+  [
+    /\bnot (?:inside|running in) a trusted directory\b/i,
+    fault("PERMISSION_DENIED", "The agent's CLI does not trust its working directory."),
+  ],
+  [/\bidle timeout\b|\btimed out\b/i, NAMED.get("timeout_error")!],
+  [/\breason: max_output_tokens\b/, NAMED.get("max_output_tokens")!],
+  [/\breason: content_filter\b/, NAMED.get("refusal")!],
+  // Words that gemini says of an answer that it cannot use, and of a quota.
+  [/\bexceeded the token limit\b/, NAMED.get("max_output_tokens")!],
+  [/\bresponse was blocked due to\b/, NAMED.get("refusal")!],
+  [/\brequest a quota increase\b/, NAMED.get("rate_limit")!],
+  [
+    /\breturned an empty response\b|\bno final response text\b|\bended without a finish reason\b/,
+    fault("PROVIDER_ERROR", "The provider's answer was empty or cut off."),
+  ],
+  [/\bmaximum session turns exceeded\b|\breached max session turns\b/i, NAMED.get("FatalTurnLimitedError")!],
+  // All that codex prints for a 5xx of its provider.
+  [/\bexperiencing high demand\b/i, NAMED.get("server_error")!],
+  [/\bstream disconnected\b/i, fault("PROVIDER_ERROR", "The connection to the provider was cut.")],
+  [
+    /\bconnection failed\b|\berror sending request\b|\bconnection refused\b|\bECONNREFUSED\b|\bfetch failed\b/i,
+    NAMED.get("connection_failed")!,
+  ],
+];
+
+/** In words, or as `"code": 401` of Google's JSON. */
+const STATUS_IN_TEXT = /\bstatus:? (\d{3})\b|"code"\s*:\s*(\d{3})\b/;
+const TYPE_IN_TEXT = /"(?:type|code)"\s*:\s*"([a-z_]{1,64})"/g;
+
+/** How much of a message or a stderr is looked at, in UTF-16 units. */
+const LOOKED_AT_MAX_UNITS = 8_192;
+
+/** The last resort, where a CLI gives nothing but words. */
+export const classifyText = (text: string): WorkerError | undefined => {
+  const head = text.slice(0, LOOKED_AT_MAX_UNITS);
+  const [, said, code] = STATUS_IN_TEXT.exec(head) ?? [];
+  const status = said ?? code;
+  if (status !== undefined) return withReset(classifyStatus(Number(status)), head);
+  for (const [, name] of head.matchAll(TYPE_IN_TEXT)) {
+    const named = classifyName(name);
+    if (named !== undefined) return withReset(named, head);
+  }
+  return withReset(TEXTS.find(([pattern]) => pattern.test(head))?.[1], head);
+};
+
+/** With the time of its reset, where the CLI tells it. */
+const withReset = (error: WorkerError | undefined, text: string): WorkerError | undefined =>
+  error?.code === "RATE_LIMITED" ? { ...error, ...readReset(text) } : error && withExpiry(error, text);
+
+const EXPIRED =
+  /\b(?:oauth|access|refresh|session|id|bearer) token (?:has |is |was )?expired\b|\btoken_expired\b/i;
+
+/** Credentials that were refused because their time is over: to refresh them is enough. */
+export const withExpiry = (error: WorkerError, text: string): WorkerError =>
+  (error.code === "TOKEN_INVALID" || error.code === "TOKEN_MISSING") &&
+  EXPIRED.test(text.slice(0, LOOKED_AT_MAX_UNITS))
+    ? NAMED.get("token_expired")!
+    : error;

@@ -1,0 +1,46 @@
+/** The decoder of an agent that prints one JSON object a line, around what its kind makes of an object. */
+
+import { hasMoreValues, type JsonObject, parseLine } from "../../base/json.ts";
+import { LINE_HEAD_MAX_BYTES, LONG_LINE_BYTES, LONG_LINE_MAX_VALUES } from "../../base/limits.ts";
+import type { Decoded, DecodedItem, Line } from "../adapter.ts";
+import type { Voice } from "./events.ts";
+import { objectOfHead } from "./line-head.ts";
+
+/** Takes the state and gives the next one; what is told of the object, and what is to be said to the agent, goes into `out`. */
+export type OnObject<S> = (state: S, object: JsonObject, out: DecodedItem[]) => S;
+
+const NOTHING: readonly DecodedItem[] = [];
+
+/**
+ * Is given what the beginning of a line over the limit says, each object and list as far as it goes: an agent that asks something in it
+ * waits for an answer, and the call of a tool whose result it is has ended. Undefined where the line may be an answer, or a turn's end.
+ */
+export type OnLong<S> = (state: S, beginning: JsonObject, out: DecodedItem[]) => S | undefined;
+
+/** A line that is no object becomes an Unknown event without its text. */
+export const decoderOf =
+  <S extends { readonly skipped: boolean }>(voice: Voice, onObject: OnObject<S>, onLong: OnLong<S>) =>
+  (state: S, line: Line): Decoded<S> => {
+    if (line.kind === "truncated") return skipped(state, line.head, onLong);
+    if (line.text.length > LONG_LINE_BYTES && hasMoreValues(line.text, LONG_LINE_MAX_VALUES)) {
+      const { state: next, records } = skipped(state, line.text.slice(0, LINE_HEAD_MAX_BYTES), onLong);
+      return { state: next, records: [voice.unknown({ reason: "too_many_values" }), ...records] };
+    }
+    const object = parseLine(line.text);
+    if (object === "blank") return { state, records: NOTHING };
+    if (typeof object === "string") return { state, records: [voice.unknown({ reason: object })] };
+    const out: DecodedItem[] = [];
+    return { state: onObject(state, object, out), records: out };
+  };
+
+/** The ingest records the line; here it matters whether something is missing. */
+const skipped = <S extends { readonly skipped: boolean }>(
+  before: S,
+  head: string | undefined,
+  onLong: OnLong<S>,
+): Decoded<S> => {
+  const out: DecodedItem[] = [];
+  const known = head === undefined ? undefined : onLong(before, objectOfHead(head), out);
+  const state = known ?? (before.skipped ? before : { ...before, skipped: true });
+  return { state, records: out };
+};

@@ -1,0 +1,182 @@
+/**
+ * The words in which every decoder speaks: the six kinds of agent-event.txt on their channels, with the facets of the
+ * AgentEvent notes, A.3. Messages are sentences of ours; what an agent printed appears as `text` of a TextOutput and
+ * nowhere else. `text` may still be over its bound here: the ingest masks secrets first and splits then, so that no
+ * secret hides across a split.
+ */
+
+import { asWord } from "../../base/json.ts";
+import { SESSION_ID_MAX_BYTES } from "../../base/limits.ts";
+import type { AgentEvent, AgentEventKind } from "../../protocol/agent-event.ts";
+import { SESSION_HANDLE } from "../../protocol/facets.ts";
+import type { ModelUsage, Usage, WorkerError } from "../../protocol/records.ts";
+import type { DecodedRecord } from "../adapter.ts";
+
+export type Channel = "assistant" | "reasoning" | "tool" | "status" | "error" | "stdout" | "stderr";
+
+/** The tools facet of one call: metadata only, never its input or output. */
+export interface ToolFacts {
+  readonly item_id: string | null;
+  readonly thread_id: string | null;
+  /** Open set: `tool_use`, `command_execution`, … */
+  readonly kind: string;
+  readonly name: string | null;
+  readonly use_id: string | null;
+  /** The call that a sub-agent belongs to. */
+  readonly parent_tool_use_id?: string | null;
+}
+
+export interface ToolEnd {
+  readonly failed: boolean;
+  readonly exit_code: number | null;
+  /** It came in a line over the limit, of which only the beginning was read: whether it failed is not known. */
+  readonly truncated?: boolean;
+  /** Bytes of UTF-8; 0 where unknown. */
+  readonly bytes?: { readonly stdout?: number; readonly stderr?: number; readonly result?: number };
+}
+
+type Data = Exclude<AgentEvent["data"], undefined>;
+/** Values that a decoder puts into `data` are names, numbers and booleans, all bounded. */
+export type Facts = { readonly [key: string]: string | number | boolean | null };
+
+const record = (payload: AgentEvent): DecodedRecord => ({ type: "agent.event", payload });
+
+export interface Tried {
+  readonly retry: number | null;
+  readonly max_retries: number | null;
+}
+
+/** The words of one agent kind. */
+export interface Voice {
+  readonly agent_kind: string;
+  text(channel: Channel, text: string, data?: Facts): DecodedRecord;
+  status(message: string, data?: Facts, channel?: Channel): DecodedRecord;
+  /** A call of a tool was refused for want of a permission. `data.denied` is what the turn's account counts (turn-account). */
+  denied(tool: { readonly tool_name: string | null; readonly tool_use_id: string | null }): DecodedRecord;
+  session(message: string, id: string, data?: Facts): DecodedRecord;
+  /** It tries the provider again: which time, of how many, as far as that is told. */
+  retrying(tried?: Tried, data?: Facts): DecodedRecord;
+  error(error: WorkerError): DecodedRecord;
+  toolCall(tool: ToolFacts): DecodedRecord;
+  toolResult(tool: ToolFacts, end: ToolEnd): DecodedRecord;
+  /** `what` names the type that is not known; the line itself stays in the spool. */
+  unknown(what: Facts): DecodedRecord;
+}
+
+export const voiceOf = (agent_kind: string): Voice => {
+  const tool = (kind: AgentEventKind, facts: ToolFacts, end?: ToolEnd): DecodedRecord =>
+    record({ agent_kind, kind, channel: "tool", data: toolFacet(facts, end) });
+  const status: Voice["status"] = (message, data, channel = "status") =>
+    record(
+      data === undefined
+        ? { agent_kind, kind: "Status", channel, message }
+        : { agent_kind, kind: "Status", channel, message, data },
+    );
+  return {
+    agent_kind,
+    text: (channel, text, data) =>
+      record(
+        data === undefined
+          ? { agent_kind, kind: "TextOutput", channel, text }
+          : { agent_kind, kind: "TextOutput", channel, text, data },
+      ),
+    status,
+    denied: (tool) => {
+      const word = asWord(tool.tool_name);
+      const what = word === null ? "A tool" : `The tool ${word}`;
+      return status(`${what} was denied permission.`, { ...tool, denied: true }, "tool");
+    },
+    retrying: (tried, data) => {
+      const { retry = null, max_retries = null } = tried ?? {};
+      const which = retry === null || max_retries === null ? "" : ` (${retry} of ${max_retries})`;
+      const facts = tried === undefined && data === undefined ? undefined : { ...tried, ...data };
+      return status(`The agent's CLI tries the provider again${which}.`, facts);
+    },
+    session: (message, id, data) =>
+      record({
+        agent_kind,
+        kind: "Status",
+        channel: "status",
+        message,
+        data: { ...sessionFacet(id), ...data },
+      }),
+    error: ({ code, message, retry_after_s, reset_at, resets }) => {
+      const data: Data = {
+        code,
+        ...(retry_after_s === undefined ? {} : { retry_after_s }),
+        ...(reset_at === undefined ? {} : { reset_at }),
+        ...(resets === undefined ? {} : { resets }),
+      };
+      return record({ agent_kind, kind: "Error", channel: "error", message, data });
+    },
+    toolCall: (facts) => tool("ToolCall", facts),
+    toolResult: (facts, end) => tool("ToolResult", facts, end),
+    unknown: (what) => record({ agent_kind, kind: "Unknown", data: what }),
+  };
+};
+
+const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): Data => {
+  const data = {
+    schema: "agent_api.tools.structured.v1",
+    tool: {
+      backend_item_id: tool.item_id,
+      thread_id: tool.thread_id,
+      // No CLI that we read prints an id of the turn.
+      turn_id: null,
+      kind: tool.kind,
+      phase: end === undefined ? "start" : end.failed ? "fail" : "complete",
+      status: end === undefined ? "running" : end.failed ? "failed" : "completed",
+      exit_code: end?.exit_code ?? null,
+      bytes: {
+        stdout: end?.bytes?.stdout ?? 0,
+        stderr: end?.bytes?.stderr ?? 0,
+        diff: 0,
+        result: end?.bytes?.result ?? 0,
+      },
+      tool_name: tool.name,
+      tool_use_id: tool.use_id,
+    },
+  };
+  return {
+    ...data,
+    ...(end?.truncated ? { truncated: true } : {}),
+    ...(tool.parent_tool_use_id == null ? {} : { parent_tool_use_id: tool.parent_tool_use_id }),
+  };
+};
+
+export const sessionFacet = (id: string): { schema: string; session: { id: string } } => ({
+  schema: SESSION_HANDLE,
+  session: { id },
+});
+
+/** Notes A.3: an id has something in it, and one over the bound is left out, never cut. */
+export const checkSessionId = (id: string): "ok" | "empty" | "oversize" =>
+  id.trim() === "" ? "empty" : Buffer.byteLength(id) > SESSION_ID_MAX_BYTES ? "oversize" : "ok";
+
+/** Notes A.3, Oversize warnings. */
+export const OVERSIZE_SESSION = `session handle omitted: id exceeds ${SESSION_ID_MAX_BYTES} bytes`;
+
+export const sessionStarted = (session_id: string): DecodedRecord => ({
+  type: "session_started",
+  payload: { session_id },
+});
+
+export const turnStarted = (turn: number): DecodedRecord => ({ type: "turn_started", payload: { turn } });
+
+export const turnCompleted = (
+  turn: number,
+  usage: Usage,
+  duration_ms: number | null,
+  error: WorkerError | null,
+  /** Turns, if the CLI tells them apart; the ingest makes up for a kind that does not. */
+  models?: readonly ModelUsage[],
+): DecodedRecord => ({
+  type: "turn_completed",
+  payload: {
+    turn,
+    usage,
+    duration_ms,
+    ...(error === null ? {} : { error }),
+    ...(models === undefined || models.length === 0 ? {} : { models }),
+  },
+});

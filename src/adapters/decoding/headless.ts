@@ -1,0 +1,61 @@
+/** The memory that decoders of CLIs with one prompt share, and the outcome of their runs: small, immutable, JSON. */
+import type { AgentCompletion } from "../../protocol/completion.ts";
+import type { Usage, WorkerError } from "../../protocol/records.ts";
+import type { ExitFacts } from "../adapter.ts";
+import { sessionFacet } from "./events.ts";
+import { type KeptAnswer, NO_ANSWER } from "./final-text.ts";
+import { NO_USAGE } from "./usage.ts";
+
+export interface HeadlessState {
+  readonly session: string | null;
+  /** The session facet goes out once a run, on the first session. */
+  readonly announced: boolean;
+  readonly turns_started: number;
+  readonly turns_ended: number;
+  /** Calls that wait for their result, newest last: [id, tool name]. */
+  readonly tools: readonly (readonly [string, string | null])[];
+  /** The last message of the agent itself. */
+  readonly answer: Answer;
+  /** An error that was told, and not yet followed by the end of its turn. */
+  readonly reported: WorkerError | null;
+  /** How the last turn that ended did so; null before the first and after a good one. */
+  readonly failed: WorkerError | null;
+  readonly usage: Usage;
+  /** A line over the limit was skipped: perhaps the end of the turn. */
+  readonly skipped: boolean;
+}
+
+interface Answer extends KeptAnswer {
+  readonly id: string | null;
+}
+
+export const NOTHING_YET: HeadlessState = {
+  session: null,
+  announced: false,
+  turns_started: 0,
+  turns_ended: 0,
+  tools: [],
+  answer: { id: null, ...NO_ANSWER },
+  reported: null,
+  failed: null,
+  usage: NO_USAGE,
+  skipped: false,
+};
+
+/** Every turn that was started has ended. */
+export const isSettled = ({ turns_started, turns_ended }: HeadlessState): boolean =>
+  turns_ended > 0 && turns_ended >= turns_started;
+
+/** `answered`: the last text is the agent's answer, and not what it said before it failed. */
+export const completionOf = (
+  { session, turns_ended, usage, answer }: HeadlessState,
+  { status }: ExitFacts,
+  answered: boolean,
+): AgentCompletion => {
+  const data = {
+    ...(session === null ? {} : sessionFacet(session)),
+    turns: turns_ended,
+    usage: { ...usage },
+  };
+  return answered && answer.id !== null ? { status, final_text: answer.text, data } : { status, data };
+};

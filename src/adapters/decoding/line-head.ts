@@ -1,0 +1,77 @@
+/** The beginning of a line of JSON that nobody has read whole. */
+import type { JsonObject } from "../../base/json.ts";
+
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
+
+/** An object by its fields, a list by its places. */
+type Open = Map<string, unknown>;
+
+/**
+ * The values that it has: strings, numbers, true, false and null that are whole, and objects and lists as far as they go. Anything else than an
+ * object says nothing.
+ */
+export const objectOfHead = (head: string): JsonObject => {
+  const open: { readonly is_list: boolean; readonly members: Open; key?: string | undefined }[] = [];
+  let whole: Open | undefined;
+  let scalar: string | undefined;
+  const put = (value: unknown): void => {
+    const into = open.at(-1);
+    if (into === undefined) return;
+    const key = into.is_list ? String(into.members.size) : into.key;
+    into.key = undefined;
+    if (key !== undefined) into.members.set(key, value);
+  };
+  const ended = (): void => {
+    const value = scalar === undefined ? undefined : parsed(scalar);
+    scalar = undefined;
+    if (value !== undefined) put(value);
+  };
+  for (const token of tokensOf(head)) {
+    if (whole === undefined && token !== "{") break;
+    if (token === "{" || token === "[") {
+      const members: Open = new Map();
+      whole ??= members;
+      put(token === "[" ? new List(members) : members);
+      open.push({ is_list: token === "[", members });
+    } else if (token === ",") ended();
+    else if (token === "}" || token === "]") {
+      ended();
+      open.pop();
+      if (open.length === 0) break;
+    } else if (token === ":") {
+      const into = open.at(-1);
+      const key = scalar === undefined ? undefined : parsed(scalar);
+      if (into !== undefined) into.key = typeof key === "string" ? key : undefined;
+      scalar = undefined;
+    } else scalar = token;
+  }
+  return plain(whole ?? new Map()) as JsonObject;
+};
+
+class List {
+  readonly members: Open;
+  constructor(members: Open) {
+    this.members = members;
+  }
+}
+
+const plain = (value: unknown): unknown => {
+  if (value instanceof List) return [...value.members.values()].map(plain);
+  return value instanceof Map
+    ? Object.fromEntries([...value].map(([key, member]) => [key, plain(member)]))
+    : value;
+};
+
+/** Up to where the text is cut. */
+function* tokensOf(head: string): Generator<string> {
+  const token = new RegExp(TOKEN);
+  for (let found = token.exec(head); found !== null; found = token.exec(head)) yield found[1]!;
+}
+
+const parsed = (token: string): unknown => {
+  try {
+    return JSON.parse(token);
+  } catch {
+    return undefined;
+  }
+};

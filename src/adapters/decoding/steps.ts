@@ -1,0 +1,118 @@
+/**
+ * The steps that decoders have in common: a session that is told, turns, tools with a call and a result, the answer so far,
+ * errors that are told once. Each takes the state and gives the next one; what is to be told goes into `out`.
+ */
+
+import { appended } from "../../base/bounded-list.ts";
+import type { ModelUsage, Usage, WorkerError } from "../../protocol/records.ts";
+import type { DecodedItem } from "../adapter.ts";
+import {
+  checkSessionId,
+  type Facts,
+  OVERSIZE_SESSION,
+  sessionStarted,
+  type ToolEnd,
+  type ToolFacts,
+  turnCompleted,
+  turnStarted,
+  type Voice,
+} from "./events.ts";
+import { keptAnswer, NO_ANSWER } from "./final-text.ts";
+import type { HeadlessState } from "./headless.ts";
+import { addUsage } from "./usage.ts";
+
+type SessionState = Pick<HeadlessState, "session" | "announced">;
+type TurnState = Pick<HeadlessState, "turns_started" | "turns_ended" | "usage" | "reported" | "failed">;
+
+/** Results that are waited for; an older call's result then goes without its tool's name. */
+const TOOLS_MAX = 32;
+
+/** One more turn. */
+export const turnBegan = <S extends Pick<TurnState, "turns_started">>(state: S, out: DecodedItem[]): S => {
+  const turn = state.turns_started + 1;
+  out.push(turnStarted(turn));
+  return { ...state, turns_started: turn };
+};
+
+export interface TurnEnd {
+  readonly usage: Usage;
+  readonly duration_ms: number | null;
+  readonly error: WorkerError | null;
+  readonly models?: readonly ModelUsage[];
+}
+
+/** The end of the oldest turn that is open; where none is, one began just before. */
+export const turnCounted = <S extends Pick<TurnState, "turns_started" | "turns_ended">>(
+  state: S,
+  { usage, duration_ms, error, models }: TurnEnd,
+  out: DecodedItem[],
+): S => {
+  const turn = state.turns_ended + 1;
+  if (state.turns_started < turn) out.push(turnStarted(turn));
+  out.push(turnCompleted(turn, usage, duration_ms, error, models));
+  return { ...state, turns_started: Math.max(state.turns_started, turn), turns_ended: turn };
+};
+
+/** `sentence` tells that its session has begun. */
+export const stepsOf = (voice: Voice, sentence: string) => ({
+  /** A line named its session: announced when it changes, and with the facet when it is the first. */
+  onSession: <S extends SessionState>(
+    state: S,
+    id: string | undefined,
+    out: DecodedItem[],
+    facts?: Facts,
+  ): S => {
+    if (id === undefined || id === state.session) return state;
+    const verdict = checkSessionId(id);
+    if (verdict === "empty") return state;
+    if (verdict === "oversize") {
+      if (!state.announced) out.push(voice.status(OVERSIZE_SESSION));
+      return state.announced ? state : { ...state, announced: true };
+    }
+    out.push(sessionStarted(id));
+    if (!state.announced) out.push(voice.session(sentence, id, facts));
+    return { ...state, session: id, announced: true };
+  },
+
+  turnBegan,
+
+  turnEnded: <S extends TurnState>(
+    state: S,
+    usage: Usage,
+    duration_ms: number | null,
+    error: WorkerError | null,
+    out: DecodedItem[],
+  ): S => {
+    const next = { ...state, usage: addUsage(state.usage, usage), reported: null, failed: error };
+    return turnCounted(next, { usage, duration_ms, error }, out);
+  },
+
+  /** Text of a message of the agent's; `id` tells messages apart. */
+  onText: <S extends HeadlessState>(state: S, id: string, text: string, out: DecodedItem[]): S => {
+    if (text === "") return state;
+    out.push(voice.text("assistant", text, { message_id: id }));
+    const before = state.answer.id === id ? state.answer : NO_ANSWER;
+    return before.cut ? state : { ...state, answer: { id, ...keptAnswer(before, text) } };
+  },
+
+  onCall: <S extends HeadlessState>(state: S, tool: ToolFacts, out: DecodedItem[]): S => {
+    out.push(voice.toolCall(tool));
+    return tool.use_id === null
+      ? state
+      : { ...state, tools: appended(state.tools, [tool.use_id, tool.name] as const, TOOLS_MAX) };
+  },
+
+  /** The name is that of the call where the result has none. */
+  onResult: <S extends HeadlessState>(state: S, tool: ToolFacts, end: ToolEnd, out: DecodedItem[]): S => {
+    const call = tool.use_id === null ? undefined : state.tools.find(([id]) => id === tool.use_id);
+    out.push(voice.toolResult({ ...tool, name: tool.name ?? call?.[1] ?? null }, end));
+    return call === undefined ? state : { ...state, tools: state.tools.filter((one) => one !== call) };
+  },
+
+  /** Once for each error between two ends of a turn: CLIs repeat themselves. */
+  onError: <S extends TurnState>(state: S, error: WorkerError, out: DecodedItem[]): S => {
+    if (state.reported?.code === error.code) return state;
+    out.push(voice.error(error));
+    return { ...state, reported: error };
+  },
+});

@@ -1,0 +1,47 @@
+/** How an ACP agent runs: its own program with its stdin open, and the first request of the protocol in it. */
+
+import { agentOptions } from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import type { LaunchPlan, Opening, PlanContext } from "../../adapter.ts";
+import { asksPermission } from "../../decoding/agent-rules.ts";
+import { presetOf } from "./presets.ts";
+import * as rpc from "./rpc.ts";
+import { type AcpState, begin } from "./state.ts";
+
+export const plan = ({ spec }: PlanContext): LaunchPlan => {
+  const preset = presetOf(spec);
+  const stdin = { kind: "open", text: rpc.initialize() } as const;
+  if (preset === undefined) return { argv: spec.argv, env: {}, stdin };
+  const { variable, binary, args, model_flag } = preset;
+  const env = isFree(spec) ? preset.env : { ...preset.env, ...preset.guarded };
+  const { model } = agentOptions(spec);
+  const named = spec.env[variable] ?? spec.client_env[variable] ?? binary;
+  const choice = model === undefined || model_flag === undefined ? [] : [model_flag, model];
+  return { argv: [named, ...args, ...choice, ...spec.argv], env, stdin };
+};
+
+/** Nothing is forbidden, and nobody is to be asked about anything. */
+const isFree = (spec: WorkerSpec): boolean => spec.permission === "allow" && !asksPermission(spec);
+
+export const initial = ({ spec, session: former }: Opening): AcpState => {
+  const { session, model } = agentOptions(spec);
+  const hasFlag = presetOf(spec)?.model_flag !== undefined;
+  return begin(spec.interactive, {
+    step: "initialize",
+    cwd: spec.cwd,
+    resume:
+      former !== undefined
+        ? { id: former, asked: false }
+        : session?.by === "id"
+          ? { id: session.id, asked: true }
+          : null,
+    model: hasFlag ? null : (model ?? null),
+    guarded: !isFree(spec),
+  });
+};
+
+/** The client's variables, but only those that this agent may need. */
+export const needs = (spec: WorkerSpec): readonly string[] => {
+  const preset = presetOf(spec);
+  return preset === undefined ? [] : [...preset.credentials, preset.variable];
+};

@@ -1,0 +1,100 @@
+/**
+ * The meaning of an ACP agent's error, as one row of the catalogue and a sentence of ours. Structured facts come first: the
+ * code, then what `data` names. Two agents answer `end_turn` where their provider failed and print the error as if it were
+ * the model's words (agent-clis.md §9); both give it away by something else, and only then it is taken for one.
+ */
+
+import { asNumber, asObject, asString, type JsonObject } from "../../../base/json.ts";
+import type { WorkerError } from "../../../protocol/records.ts";
+import { classifyName, classifyStatus, classifyText, SESSION_NOT_FOUND } from "../../decoding/classify.ts";
+import { AUTH_REQUIRED, RESOURCE_NOT_FOUND } from "./rpc.ts";
+import { type AcpState, TROUBLE_MAX_UNITS } from "./state.ts";
+
+const LOGIN: WorkerError = {
+  code: "TOKEN_MISSING",
+  message: "The agent has no valid credentials: log in with its own program, or give it a key by --env.",
+};
+const PROVIDER: WorkerError = {
+  code: "PROVIDER_ERROR",
+  message: "The agent reported an error of its provider.",
+};
+const OTHER: WorkerError = { code: "AGENT_FAILED", message: "The agent answered with an error." };
+
+/** Names of opencode's errors; the others have a member of their own for it. */
+const ERROR_NAMES: ReadonlyMap<string, WorkerError> = new Map([
+  ["APIError", PROVIDER],
+  ["ProviderAuthError", LOGIN],
+  ["MessageOutputLengthError", classifyName("max_tokens")!],
+]);
+
+/** The error of a JSON-RPC response. */
+export const rpcError = (error: JsonObject | undefined): WorkerError => {
+  const code = asNumber(error?.code) ?? 0;
+  const data = asObject(error?.data);
+  const words = [
+    asString(error?.message),
+    asString(data?.details),
+    asString(data?.message),
+    asString(error?.data),
+  ]
+    .filter((text) => text !== undefined)
+    .join("\n");
+  if (code === AUTH_REQUIRED) return LOGIN;
+  if (code === RESOURCE_NOT_FOUND) return SESSION_NOT_FOUND;
+  return (
+    // gemini gives its provider's HTTP status as the code.
+    classifyStatus(code) ??
+    classifyName(data?.errorKind) ??
+    inWords(words) ??
+    ERROR_NAMES.get(asString(data?.errorName) ?? "") ??
+    OTHER
+  );
+};
+
+/** As the bridges and copilot write an HTTP status: `API Error: 400 …`, `… (HTTP 401)`, `Error: 400 …`, `Request rejected (429)`. */
+const STATUS = /\bAPI Error: (\d{3})\b|\((?:HTTP )?(\d{3})\)|^Error: (\d{3})\b/;
+
+const inWords = (text: string): WorkerError | undefined => {
+  const found = STATUS.exec(text);
+  const status = Number(found?.[1] ?? found?.[2] ?? found?.[3] ?? 0);
+  return (
+    classifyStatus(status) ??
+    (/\bsession (?:\S+ )?not found\b/i.test(text) ? SESSION_NOT_FOUND : classifyText(text))
+  );
+};
+
+/** The name that Copilot CLI gives itself. */
+export const COPILOT = "Copilot";
+/** Its words for an answer without anything in it, and for having given its provider up: it may have counted tokens before. */
+const OWN_WORDS =
+  /^Error: (?:No response was returned\.|Failed to get response from the AI model; retried \d+ times\b)/;
+/** Text that it says instead of an answer when it asks its provider again: each a chunk of its own. */
+const RETRYING =
+  /^Info: (?:Request failed due to|Response was interrupted due to) a [a-zA-Z ]{1,64} error\. Retrying\.{3}\s*$/;
+
+/** Whether a chunk of the agent's is its own notice that it tries again, and not its model's words. */
+export const isRetryNotice = ({ agent }: AcpState, text: string): boolean =>
+  agent === COPILOT && RETRYING.test(text);
+
+export const CODEX = "@agentclientprotocol/codex-acp";
+
+/** Whether a chunk is a warning of the agent itself: codex-acp gives ids to the messages of its model alone. */
+export const isWarning = ({ agent, trouble }: AcpState, text: string, message_id: string | null): boolean =>
+  agent === CODEX && trouble === null && message_id === null && text.startsWith("Warning: ");
+
+/**
+ * Text that may be an error of the agent itself, after this text: of copilot the last chunk, if it begins like one; of codex-acp
+ * all that belongs to no message of the model, once it has said by its status that it is in trouble.
+ */
+export const troubleAfter = (state: AcpState, text: string, message_id: string | null): string | null => {
+  if (state.agent === COPILOT) return text.startsWith("Error: ") ? text.slice(0, TROUBLE_MAX_UNITS) : null;
+  if (state.trouble === null || message_id !== null) return state.trouble;
+  return (state.trouble + text).slice(0, TROUBLE_MAX_UNITS);
+};
+
+/** At the end of a turn that went well by its stop reason. `counted`: it used tokens, as the agent reports them. */
+export const toldError = ({ agent, trouble }: AcpState, counted: boolean): WorkerError | null => {
+  if (trouble === null) return null;
+  if (agent === COPILOT && counted && !OWN_WORDS.test(trouble)) return null;
+  return inWords(trouble) ?? PROVIDER;
+};

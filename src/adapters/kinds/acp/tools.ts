@@ -1,0 +1,122 @@
+/**
+ * Tool calls of ACP: `tool_call` and `tool_call_update` of one id are one call. It is told on the first sight of its id,
+ * and its result once; some agents name a call for the first time when they ask for permission, and some never tell the
+ * result of one that was refused.
+ */
+
+import { appended } from "../../../base/bounded-list.ts";
+import { asList, asName, asNumber, asObject, asString, asWord, type JsonObject } from "../../../base/json.ts";
+import type { DecodedItem } from "../../adapter.ts";
+import { type ToolEnd, type ToolFacts, voiceOf } from "../../decoding/events.ts";
+import { type AcpState, DONE_MAX, type OpenTool, TOOLS_MAX } from "./state.ts";
+
+const voice = voiceOf("acp");
+
+/** `again`: the agent says that it begins, so an id that was there before is a new call. */
+export const onTool = (
+  state: AcpState,
+  update: JsonObject,
+  again: boolean,
+  out: DecodedItem[],
+  truncated = false,
+): AcpState => {
+  const id = asName(update.toolCallId);
+  if (id === null) {
+    out.push(voice.unknown({ type: "tool_call", reason: "no id" }));
+    return state;
+  }
+  if (!again && state.done.includes(id)) return state;
+  const known = state.tools.find((tool) => tool.id === id);
+  const tool = merged(known ?? begun(id, update), update);
+  const status = update.status;
+  const isOver = status === "completed" || status === "failed";
+  if (known === undefined) out.push(voice.toolCall(factsOf(state, tool)));
+  const others = state.tools.filter((one) => one !== known);
+  const done = state.done.filter((one) => one !== id);
+  if (!isOver && tool === known) return state;
+  if (!isOver)
+    return {
+      ...state,
+      done,
+      tools: known === undefined ? appended(others, tool, TOOLS_MAX) : [...others, tool],
+    };
+  const end = endOf(tool, update, status === "failed");
+  out.push(voice.toolResult(factsOf(state, tool), { ...end, truncated }));
+  return {
+    ...state,
+    tools: others,
+    done: appended(done, id, DONE_MAX),
+    asks: state.asks.filter((ask) => ask.tool !== id),
+  };
+};
+
+/** The turn is over: what has no result by now gets none any more. */
+export const endTools = (state: AcpState, out: DecodedItem[]): AcpState => {
+  if (state.tools.length === 0) return state;
+  for (const tool of state.tools)
+    out.push(voice.toolResult(factsOf(state, tool), { ...NO_END, bytes: bytesOf(tool) }));
+  const done = state.tools.reduce((ids, { id }) => appended(ids, id, DONE_MAX), state.done);
+  return { ...state, tools: [], done };
+};
+
+const NO_END = { failed: true, exit_code: null } as const;
+
+/** Two agents tell the tool's own name; of the others, the kind of it is all that is known. */
+const begun = (id: string, update: JsonObject): OpenTool => {
+  const kind = asWord(update.kind) ?? "other";
+  const claude = asObject(asObject(update._meta)?.claudeCode);
+  return {
+    id,
+    kind,
+    name: asName(update.name) ?? asName(claude?.toolName) ?? (kind === "other" ? null : kind),
+    result: 0,
+    stdout: 0,
+  };
+};
+
+/** Content is cumulative, codex's output comes in pieces. */
+const merged = (tool: OpenTool, update: JsonObject): OpenTool => {
+  const meta = asObject(update._meta);
+  const piece = asString(asObject(meta?.terminal_output_delta)?.data);
+  const whole = asString(asObject(asObject(meta?.claudeCode)?.toolResponse)?.stdout);
+  const result = contentBytes(update.content);
+  const stdout = whole === undefined ? tool.stdout + bytes(piece) : bytes(whole);
+  if (result === undefined && stdout === tool.stdout) return tool;
+  return { ...tool, result: result ?? tool.result, stdout };
+};
+
+const contentBytes = (content: unknown): number | undefined =>
+  Array.isArray(content)
+    ? content.reduce<number>((sum, part) => sum + bytes(asObject(asObject(part)?.content)?.text), 0)
+    : undefined;
+
+const bytes = (text: unknown): number => (typeof text === "string" ? Buffer.byteLength(text) : 0);
+
+const factsOf = ({ session }: AcpState, { id, name, kind }: OpenTool): ToolFacts => ({
+  item_id: null,
+  thread_id: session,
+  kind,
+  name,
+  use_id: id,
+});
+
+const bytesOf = ({ stdout, result }: OpenTool) => ({ stdout, result });
+
+const endOf = (tool: OpenTool, update: JsonObject, failed: boolean): ToolEnd => ({
+  failed,
+  exit_code: exitCode(update),
+  bytes: bytesOf(tool),
+});
+
+/** codex says it in `_meta` or in the output, copilot in a part of the output; the others in words, or not at all. */
+const exitCode = (update: JsonObject): number | null => {
+  const output = asObject(update.rawOutput);
+  const shell = asList(output?.contents)
+    .map(asObject)
+    .find((part) => part?.type === "shell_exit");
+  const code =
+    asNumber(asObject(asObject(update._meta)?.terminal_exit)?.exit_code) ??
+    asNumber(output?.exit_code) ??
+    asNumber(shell?.exitCode);
+  return code !== undefined && Number.isSafeInteger(code) ? code : null;
+};

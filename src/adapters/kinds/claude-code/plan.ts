@@ -1,0 +1,106 @@
+/**
+ * How Claude Code runs headless: `claude -p` with stream-json on stdout (`--verbose` is mandatory with it) and the prompt
+ * on stdin, which ends. A prompt never becomes an argument: it could begin with a dash, or be over the kernel's limit.
+ * An interactive one reads stream-json too, on a stdin that stays open, and shows each message again once it has it.
+ */
+
+import {
+  ADD_DIRS,
+  agentOptions,
+  EXTERNAL_SANDBOX,
+  EXTERNAL_SANDBOX_WARNING,
+  FORK,
+  HEADLESS,
+  MODEL,
+  NON_INTERACTIVE,
+  RESUME,
+} from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { agentProblems, asksPermission } from "../../decoding/agent-rules.ts";
+import { converses } from "./converses.ts";
+
+export const capabilities = [
+  ...HEADLESS,
+  RESUME,
+  FORK,
+  MODEL,
+  NON_INTERACTIVE,
+  ADD_DIRS,
+  "agent_api.tools.mcp.list.v1",
+  "agent_api.tools.mcp.get.v1",
+  "backend.claude_code.print_stream_json",
+] as const;
+
+/** Rights that the configuration must give, by its option. */
+export const OPT_INS = {
+  allow_external_sandbox_exec: [EXTERNAL_SANDBOX],
+  allow_mcp_write: ["agent_api.tools.mcp.add.v1", "agent_api.tools.mcp.remove.v1"],
+} as const;
+
+export const credentials = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_BASE_URL",
+  "ANTHROPIC_CUSTOM_HEADERS",
+  "ANTHROPIC_MODEL",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "CLAUDE_CONFIG_DIR",
+] as const;
+
+/**
+ * Nothing but the work: no self-update, no telemetry. The CLI's own default of 10 retries (190 s, agent-clis.md §5) is
+ * made explicit, so that it stays well under the stall limit whatever the version; `--env` wins over all three.
+ */
+const ENVIRONMENT = {
+  DISABLE_AUTOUPDATER: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  CLAUDE_CODE_MAX_RETRIES: "10",
+} as const;
+
+/** As root it refuses to run without permission checks, unless it is told that something else confines it. */
+const CONFINED = { IS_SANDBOX: "1" } as const;
+
+/** `able`: the capabilities of this instance. */
+export const validateWith =
+  (able: readonly string[]) =>
+  (spec: WorkerSpec): readonly string[] =>
+    agentProblems(spec, able, { converses: true, asks: true });
+
+export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
+  const { model, session, fork, addDirs, externalSandbox } = agentOptions(spec);
+  const argv = [binary, "-p", "--output-format", "stream-json", "--verbose"];
+  if (converses(spec)) argv.push("--input-format", "stream-json", "--replay-user-messages");
+  if (asksPermission(spec)) argv.push("--permission-prompt-tool", "stdio");
+  if (model !== undefined) argv.push("--model", model);
+  if (known !== undefined) {
+    argv.push("--resume", known);
+  } else if (session !== undefined) {
+    if (session.by === "id") argv.push("--resume", session.id);
+    else argv.push("--continue");
+    if (fork) argv.push("--fork-session");
+  }
+  for (const dir of addDirs) argv.push("--add-dir", dir);
+  // Without it, what would need a permission is denied and the run goes on (agent-clis.md §8).
+  if (externalSandbox || (spec.permission === "allow" && !asksPermission(spec)))
+    argv.push("--permission-mode", "bypassPermissions");
+  // It asks about nothing that its own settings allow: what is never allowed is taken away from it.
+  const never = spec.permission_rules.filter(
+    ({ action, argument }) => action === "deny" && argument === undefined,
+  );
+  if (never.length > 0) argv.push("--disallowedTools", never.map(({ tool }) => tool).join(","));
+  // It counts the steps of one answer, which are the turns of a single prompt and not those of a conversation.
+  if (spec.budget.turns !== undefined && !spec.interactive)
+    argv.push("--max-turns", String(spec.budget.turns));
+  if (spec.budget.usd !== undefined) argv.push("--max-budget-usd", String(spec.budget.usd));
+  argv.push(...spec.argv);
+  const stdin = converses(spec)
+    ? ({ kind: "open", text: "" } as const)
+    : ({ kind: "text", text: spec.prompt ?? "" } as const);
+  return {
+    argv,
+    env: spec.sandbox === undefined ? ENVIRONMENT : { ...ENVIRONMENT, ...CONFINED },
+    stdin,
+    ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
+  };
+};

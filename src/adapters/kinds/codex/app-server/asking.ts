@@ -1,0 +1,192 @@
+/**
+ * The requests of codex to its client. A request for permission becomes an approval, which the supervisor answers; all else is
+ * refused, and codex goes on without it.
+ */
+
+import { appended } from "../../../../base/bounded-list.ts";
+import { asName, asObject, asString, type JsonObject } from "../../../../base/json.ts";
+import type { Json } from "../../../../protocol/records.ts";
+import type { DecodedItem, PermissionAnswer } from "../../../adapter.ts";
+import { approvalRequested } from "../../../approval.ts";
+import {
+  dialogueOf,
+  INVALID_REQUEST,
+  keyOf,
+  METHOD_NOT_FOUND,
+  type RequestId,
+  requestId,
+} from "../../../decoding/dialogue.ts";
+import { voiceOf } from "../../../decoding/events.ts";
+import { TOO_LONG, tooLongToRead } from "../../../decoding/long-requests.ts";
+import * as rpc from "./rpc.ts";
+import { scriptOf } from "./shell-words.ts";
+import { type AppServerState, ASKS_MAX, type Ask } from "./state.ts";
+
+const voice = voiceOf("codex");
+const dialogue = dialogueOf(voice);
+
+/** The request, in the words of people and rules. */
+interface Question {
+  readonly tool: string;
+  readonly title: string;
+  readonly input: JsonObject;
+  /** For a request for more permissions: those that it asks for. */
+  readonly permissions?: JsonObject;
+}
+
+/** Data that the answer needs. */
+interface Reply {
+  readonly id: RequestId;
+  readonly permissions?: { readonly [key: string]: Json };
+}
+
+/** The length of the permissions that are asked for, in UTF-16 units of JSON: they go into the answer. */
+const PERMISSIONS_MAX_UNITS = 4_096;
+
+export const onRequest = (
+  before: AppServerState,
+  request: JsonObject,
+  out: DecodedItem[],
+): AppServerState => {
+  const id = requestId(request.id);
+  if (id === undefined) {
+    out.push(voice.unknown({ type: "request", reason: "no usable id" }));
+    return before;
+  }
+  const params = asObject(request.params) ?? {};
+  switch (request.method) {
+    case "item/commandExecution/requestApproval":
+      return asks(dialogue.working(before, out), id, params, commandQuestion(params), out);
+    case "item/fileChange/requestApproval":
+      return asks(dialogue.working(before, out), id, params, changeQuestion(before, params), out);
+    case "item/permissions/requestApproval":
+      return asks(dialogue.working(before, out), id, params, permissionsQuestion(params), out);
+    case "mcpServer/elicitation/request":
+      return denied(before, rpc.answer(id, { action: "decline", content: null, _meta: null }), out);
+  }
+  out.push(...dialogue.notOffered(request.method, rpc.refuse(id, METHOD_NOT_FOUND, "Method not found")));
+  return before;
+};
+
+/** A request that was too long to be read. `unanswerable` is what it means that nobody can answer one. */
+export const onLongRequest = (
+  state: AppServerState,
+  { id: given, method }: JsonObject,
+  out: DecodedItem[],
+  unanswerable: () => AppServerState,
+): AppServerState => {
+  const id = requestId(given);
+  const permissions = method === "item/permissions/requestApproval" ? { permissions: {} } : {};
+  const isPermission = typeof method === "string" && method.endsWith("/requestApproval");
+  if (id !== undefined && typeof method === "string") {
+    const denied = answerOf({ id, ...permissions } as Json, { decision: "deny" });
+    out.push(...tooLongToRead(voice, isPermission ? denied : rpc.refuse(id, INVALID_REQUEST, TOO_LONG)));
+    return state;
+  }
+  return isPermission ? unanswerable() : state;
+};
+
+const asks = (
+  state: AppServerState,
+  id: RequestId,
+  params: JsonObject,
+  question: Question | undefined,
+  out: DecodedItem[],
+): AppServerState => {
+  const item = asName(params.itemId);
+  const reply = { id, ...(question?.permissions === undefined ? {} : { permissions: question.permissions }) };
+  if (question === undefined || JSON.stringify(reply).length > PERMISSIONS_MAX_UNITS)
+    return denied(state, answerOf({ ...reply } as Json, { decision: "deny" }), out);
+  out.push(
+    approvalRequested({
+      key: keyOf(id),
+      tool: question.tool,
+      tool_use_id: item,
+      title: question.title,
+      input: question.input,
+      reply: reply as Json,
+    }),
+  );
+  return { ...state, asks: appended(withRoom(state.asks), { id, item }, ASKS_MAX) };
+};
+
+/** One that is resolved is the first to be forgotten. */
+const withRoom = (asks: readonly Ask[]): readonly Ask[] => {
+  if (asks.length < ASKS_MAX) return asks;
+  const oldest = asks.findIndex(({ resolved }) => resolved === true);
+  return asks.filter((_, index) => index !== oldest);
+};
+
+const denied = (state: AppServerState, line: string, out: DecodedItem[]): AppServerState => {
+  out.push(...dialogue.deniedAtOnce(line));
+  return state;
+};
+
+/** A command; or, where codex asks about its network, the host that it wants to reach. */
+const commandQuestion = (params: JsonObject): Question => {
+  const reason = asString(params.reason);
+  const host = asString(asObject(params.networkApprovalContext)?.host);
+  if (host !== undefined)
+    return { tool: "network", title: reason ?? `Reach ${host}`, input: { url: host, ...why(reason) } };
+  const command = scriptOf(asString(params.command) ?? "");
+  return {
+    tool: "shell",
+    title: reason ?? command,
+    input: { command, cwd: asString(params.cwd) ?? null, ...why(reason) },
+  };
+};
+
+const why = (reason: string | undefined) => (reason === undefined ? {} : { reason });
+
+/** One file is its path, so that a rule may name it. Writing below a root for the rest of the session nobody has decided. */
+const changeQuestion = (state: AppServerState, params: JsonObject): Question | undefined => {
+  if ((params.grantRoot ?? null) !== null) return undefined;
+  const reason = asString(params.reason);
+  const paths = state.items.find(({ id }) => id === params.itemId)?.paths ?? null;
+  const title = paths === null ? "Change files" : `Change ${paths.join(", ")}`;
+  return {
+    tool: "patch",
+    title: reason ?? title,
+    input: {
+      ...(paths?.length === 1 ? { path: paths[0] } : {}),
+      changes: paths?.map((path) => ({ path })) ?? null,
+      ...why(reason),
+    },
+  };
+};
+
+const permissionsQuestion = (params: JsonObject): Question => {
+  const { network, fileSystem } = asObject(params.permissions) ?? {};
+  const permissions = {
+    ...(asObject(network) === undefined ? {} : { network }),
+    ...(asObject(fileSystem) === undefined ? {} : { fileSystem }),
+  };
+  const reason = asString(params.reason);
+  return {
+    tool: "permissions",
+    title: reason ?? "Have more permissions for this turn",
+    input: { permissions, ...why(reason) },
+    permissions,
+  };
+};
+
+/** The line for an answer. A permission is given for this call, or, of permissions, for this turn. */
+export const answerOf = (reply: Json, { decision }: PermissionAnswer): string => {
+  const { id, permissions } = reply as unknown as Reply;
+  const isAllowed = decision === "allow";
+  if (permissions !== undefined)
+    return rpc.answer(id, { permissions: isAllowed ? permissions : {}, scope: "turn" });
+  return rpc.answer(id, { decision: isAllowed ? "accept" : "decline" });
+};
+
+/** `serverRequest/resolved`: it was answered by us, or its turn is being interrupted, and the end of the turn tells which. */
+export const onResolved = (state: AppServerState, params: JsonObject | undefined): AppServerState => {
+  const id = requestId(params?.requestId);
+  return state.asks.some((ask) => ask.id === id && ask.resolved !== true)
+    ? { ...state, asks: state.asks.map((ask) => (ask.id === id ? { ...ask, resolved: true } : ask)) }
+    : state;
+};
+
+/** At the end of a turn: those that nobody has answered. If some are named that were, their answers stand. */
+export const unanswered = ({ asks }: AppServerState, isInterrupted: boolean): readonly Ask[] =>
+  asks.filter(({ resolved }) => isInterrupted || resolved !== true);

@@ -1,0 +1,90 @@
+/**
+ * The JSON lines of `codex exec`, one by one (agent-clis.md §9). It prints whole items, never deltas. A warning comes as
+ * an item of type `error` and is none; a failure comes twice, as `error` and as `turn.failed`, and is told once.
+ */
+
+import { asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
+import type { WorkerError } from "../../../protocol/records.ts";
+import type { DecodedItem } from "../../adapter.ts";
+import { classifyText } from "../../decoding/classify.ts";
+import { decoderOf } from "../../decoding/decoder.ts";
+import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../../decoding/events.ts";
+import { stepsOf } from "../../decoding/steps.ts";
+import { codexUsage, NO_USAGE } from "../../decoding/usage.ts";
+import { isItemEvent, onItem, onLongItem } from "./items.ts";
+import type { ExecState } from "./state.ts";
+
+const STARTED = "A thread of codex started.";
+const voice = voiceOf("codex");
+const steps = stepsOf(voice, STARTED);
+
+const onEvent = (state: ExecState, event: JsonObject, out: DecodedItem[]): ExecState => {
+  switch (event.type) {
+    case "thread.started":
+    case "thread.resumed":
+      return onThread(state, asString(event.thread_id), out);
+    case "turn.started":
+      return steps.turnBegan(state, out);
+    case "item.started":
+    case "item.updated":
+    case "item.completed": {
+      const item = asObject(event.item);
+      if (item !== undefined) return onItem(state, event.type, item, out);
+      break;
+    }
+    case "item.plan.delta":
+    case "request_user_input":
+      out.push(
+        voice.status(event.type === "item.plan.delta" ? "The plan grew." : "The agent asked for input.", {
+          type: event.type,
+        }),
+      );
+      return state;
+    case "turn.completed":
+      return steps.turnEnded(state, codexUsage(asObject(event.usage) ?? {}), null, null, out);
+    case "turn.failed": {
+      const error = errorOf(asString(asObject(event.error)?.message));
+      return steps.turnEnded(steps.onError(state, error, out), NO_USAGE, null, error, out);
+    }
+    case "error":
+      return onErrorLine(state, asString(event.message), out);
+  }
+  out.push(voice.unknown({ type: asName(event.type) }));
+  return state;
+};
+
+const onThread = (state: ExecState, id: string | undefined, out: DecodedItem[]): ExecState => {
+  const verdict = id === undefined ? "empty" : checkSessionId(id);
+  if (id === undefined || verdict !== "ok") {
+    out.push(voice.status(verdict === "oversize" ? OVERSIZE_SESSION : "A thread without an id started."));
+    return state;
+  }
+  if (id !== state.thread) out.push(sessionStarted(id));
+  if (state.announced) out.push(voice.status(STARTED));
+  else out.push(voice.session(STARTED, id));
+  return { ...state, thread: id, announced: true };
+};
+
+const onErrorLine = (state: ExecState, message: string | undefined, out: DecodedItem[]): ExecState => {
+  const retry = /^Reconnecting\.\.\. (\d{1,4})\/(\d{1,4})\b/.exec(message ?? "");
+  if (retry === null) return steps.onError(state, errorOf(message), out);
+  out.push(voice.retrying({ retry: Number(retry[1]), max_retries: Number(retry[2]) }));
+  return state;
+};
+
+/** codex gives its errors in words alone; the words are classified and dropped. */
+const errorOf = (message: string | undefined): WorkerError =>
+  classifyText(message ?? "") ?? { code: "AGENT_FAILED", message: "codex reported an error." };
+
+const onLong = (
+  state: ExecState,
+  { type, item: told }: JsonObject,
+  out: DecodedItem[],
+): ExecState | undefined => {
+  const item = asObject(told);
+  if (!isItemEvent(type) || item?.type === undefined) return undefined;
+  if (item.type === "agent_message") return { ...state, text: null, skipped: true };
+  return onLongItem(state, type, item, out);
+};
+
+export const decode = decoderOf(voice, onEvent, onLong);

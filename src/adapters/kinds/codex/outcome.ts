@@ -1,0 +1,24 @@
+/** How a run of codex ended: `turn.completed` or `turn.failed`, if no later turn is open; then the exit (§5, §11). */
+import type { AgentCompletion } from "../../../protocol/completion.ts";
+import type { ExitFacts } from "../../adapter.ts";
+import { sessionFacet, voiceOf } from "../../decoding/events.ts";
+import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import type { ExecState } from "./state.ts";
+
+const voice = voiceOf("codex");
+
+export const finish = (state: ExecState, exit: ExitFacts): Verdict => {
+  const { failed, reported, skipped } = state;
+  const settled = state.turns_ended > 0 && state.turns_ended >= state.turns_started;
+  const answered = settled && failed === null;
+  return byTurnEnd(voice, { settled, failed, reported, skipped }, completion(state, exit, answered), exit);
+};
+
+const completion = (
+  { thread, turns_ended, usage, text }: ExecState,
+  { status }: ExitFacts,
+  answered: boolean,
+): AgentCompletion => {
+  const data = { ...(thread === null ? {} : sessionFacet(thread)), turns: turns_ended, usage: { ...usage } };
+  return answered && text !== null ? { status, final_text: text, data } : { status, data };
+};

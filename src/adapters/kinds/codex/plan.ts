@@ -1,0 +1,48 @@
+/**
+ * How codex runs headless: `codex exec --json`, or `codex exec resume --json ID`, with the prompt on stdin, which ends
+ * (an open stdin hangs it). Settings go by `-c`, because `resume` does not know --sandbox; a later `-c` of the user wins.
+ */
+
+import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import type { LaunchPlan, PlanContext } from "../../adapter.ts";
+import { APPROVAL_POLICY, QUIET, SANDBOX_MODE } from "./settings.ts";
+
+export const credentials = ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"] as const;
+
+/**
+ * Nobody can answer a question of `codex exec`: what the sandbox forbids fails, and the run goes on. With --permission deny it only
+ * reads, unless a key says otherwise; a word of the schema is a TOML string as it is a JSON string.
+ */
+const policiesOf = ({ ext }: WorkerSpec): readonly string[] => [
+  `approval_policy=${JSON.stringify(ext[APPROVAL_POLICY] ?? "never")}`,
+  `sandbox_mode=${JSON.stringify(ext[SANDBOX_MODE] ?? "read-only")}`,
+];
+
+export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
+  const { model, session: asked, addDirs, externalSandbox } = agentOptions(spec);
+  const session = known === undefined ? asked : ({ by: "id", id: known } as const);
+  const bypasses = spec.permission === "allow" || externalSandbox;
+  const settings: readonly string[] = [
+    ...QUIET,
+    ...(bypasses ? [] : policiesOf(spec)),
+    // A JSON string is a TOML string.
+    ...(model === undefined ? [] : [`model=${JSON.stringify(model)}`]),
+  ];
+  const argv = [binary, "exec"];
+  // `resume` does not know it: it is a flag of `exec`.
+  for (const dir of addDirs) argv.push("--add-dir", dir);
+  if (session !== undefined) argv.push("resume");
+  argv.push("--json", "--skip-git-repo-check");
+  if (bypasses) argv.push("--dangerously-bypass-approvals-and-sandbox");
+  for (const setting of settings) argv.push("-c", setting);
+  argv.push(...spec.argv);
+  if (session !== undefined) argv.push(session.by === "id" ? session.id : "--last");
+  argv.push("-");
+  return {
+    argv,
+    env: {},
+    stdin: { kind: "text", text: spec.prompt ?? "" },
+    ...(externalSandbox ? { warnings: [EXTERNAL_SANDBOX_WARNING] } : {}),
+  };
+};

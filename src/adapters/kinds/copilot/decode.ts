@@ -1,0 +1,203 @@
+/**
+ * The JSON lines of Copilot CLI (agent-clis.md §9): about a hundred types, most of which say nothing to anybody else. Text
+ * comes in deltas and then whole, and is taken once. `session.error` is the final one of its errors; a call of the model that
+ * failed is tried again. The session's id is told in the last line alone, and by us with the prompt where we have chosen it.
+ */
+
+import {
+  asName,
+  asNumber,
+  asObject,
+  asString,
+  asWord,
+  bytesOf,
+  type JsonObject,
+} from "../../../base/json.ts";
+import type { DecodedItem } from "../../adapter.ts";
+import { decoderOf } from "../../decoding/decoder.ts";
+import { type Facts, type ToolFacts, voiceOf } from "../../decoding/events.ts";
+import { stepsOf } from "../../decoding/steps.ts";
+import { NO_USAGE } from "../../decoding/usage.ts";
+import { INTERRUPTED, sessionError, UNNAMED } from "./errors.ts";
+import { DROPPED, NOTICES } from "./notices.ts";
+import { type CopilotState, STREAMED_MAX } from "./state.ts";
+
+const voice = voiceOf("copilot");
+const steps = stepsOf(voice, "A session of Copilot CLI started.");
+
+const onEvent = (state: CopilotState, event: JsonObject, out: DecodedItem[]): CopilotState => {
+  const data = asObject(event.data) ?? {};
+  const agent = asName(event.agentId);
+  switch (event.type) {
+    case "user.message":
+      return agent === null ? begun(state, out) : state;
+    case "assistant.turn_start":
+      // It went on after an error.
+      return agent === null && state.reported !== null ? { ...state, reported: null } : state;
+    case "assistant.message_delta":
+    case "assistant.message":
+      return onMessage(state, event.type, data, agent, out);
+    case "assistant.reasoning_delta":
+    case "assistant.reasoning":
+      return onReasoning(state, event.type, data, agent, out);
+    case "tool.execution_start":
+      return steps.onCall(state, toolOf(state, data, agent), out);
+    case "tool.execution_complete":
+      return onToolEnd(state, data, agent, out);
+    case "model.call_failure":
+      return onCallFailure(state, data, out);
+    case "session.error":
+      // A sub-agent's error is told to its agent, which goes on.
+      if (agent !== null) break;
+      return steps.onError(state, sessionError(data, state.http_status), out);
+    case "result":
+      return onResult(state, event, out);
+  }
+  return onOther(state, event, data, out);
+};
+
+const onLong = (state: CopilotState, event: JsonObject, out: DecodedItem[]): CopilotState | undefined => {
+  const data = asObject(event.data) ?? {};
+  const agent = asName(event.agentId);
+  switch (event.type) {
+    case "tool.execution_start":
+      return steps.onCall(state, toolOf(state, data, agent), out);
+    case "tool.execution_complete":
+      return onToolEnd(state, data, agent, out, true);
+    case "assistant.message":
+      // Text that was told in deltas comes whole again.
+      return state.streamed.includes(asName(data.messageId) ?? "") ? state : undefined;
+    case "assistant.message_delta":
+    case "user.message":
+    case "session.error":
+    case "result":
+    case undefined:
+      return undefined;
+    default:
+      return state;
+  }
+};
+
+export const decode = decoderOf(voice, onEvent, onLong);
+
+/** The prompt is in the session by now: whoever goes on there after a kill finds it. */
+const begun = (before: CopilotState, out: DecodedItem[]): CopilotState => {
+  const state = steps.onSession(before, before.chosen ?? undefined, out);
+  return state.turns_started > state.turns_ended ? state : steps.turnBegan(state, out);
+};
+
+const onOther = (
+  state: CopilotState,
+  event: JsonObject,
+  data: JsonObject,
+  out: DecodedItem[],
+): CopilotState => {
+  if (DROPPED.has(event.type)) return state;
+  const notice = NOTICES.get(event.type);
+  if (notice === undefined) out.push(voice.unknown({ type: asName(event.type) }));
+  else out.push(voice.status(notice, noticeFacts(event, data)));
+  const aborted = event.type === "abort" || event.type === "agent.interrupted";
+  return aborted ? { ...state, aborted } : state;
+};
+
+const noticeFacts = (event: JsonObject, data: JsonObject): Facts => {
+  const facts: { [key: string]: string | null } = { type: asName(event.type) };
+  for (const name of ["reason", "infoType", "warningType", "agentName", "activity"])
+    if (data[name] !== undefined) facts[name] = asWord(data[name]);
+  if (event.agentId !== undefined) facts.agent_id = asName(event.agentId);
+  return facts;
+};
+
+/** The call of the sub-agent that speaks, or its own id; undefined for the agent itself. */
+const parentOf = (data: JsonObject, agent: string | null): string | undefined =>
+  agent === null ? undefined : (asName(data.parentToolCallId) ?? agent);
+
+const streaming = (state: CopilotState, id: string): CopilotState =>
+  state.streamed.includes(id) ? state : { ...state, streamed: [...state.streamed, id].slice(-STREAMED_MAX) };
+
+const onMessage = (
+  before: CopilotState,
+  type: "assistant.message_delta" | "assistant.message",
+  data: JsonObject,
+  agent: string | null,
+  out: DecodedItem[],
+): CopilotState => {
+  const id = asName(data.messageId) ?? "message";
+  const isDelta = type === "assistant.message_delta";
+  if (!isDelta && before.streamed.includes(id)) return before;
+  const text = asString(isDelta ? data.deltaContent : data.content) ?? "";
+  const state = isDelta ? streaming(before, id) : before;
+  const parent = parentOf(data, agent);
+  if (parent === undefined) return steps.onText(state, id, text, out);
+  if (text !== "") out.push(voice.text("assistant", text, { message_id: id, parent_tool_use_id: parent }));
+  return state;
+};
+
+const onReasoning = (
+  before: CopilotState,
+  type: "assistant.reasoning_delta" | "assistant.reasoning",
+  data: JsonObject,
+  agent: string | null,
+  out: DecodedItem[],
+): CopilotState => {
+  const id = asName(data.reasoningId) ?? "reasoning";
+  const isDelta = type === "assistant.reasoning_delta";
+  if (!isDelta && before.streamed.includes(id)) return before;
+  const text = asString(isDelta ? data.deltaContent : data.content) ?? "";
+  const parent = parentOf(data, agent);
+  const facts: Facts =
+    parent === undefined ? { message_id: id } : { message_id: id, parent_tool_use_id: parent };
+  if (text !== "") out.push(voice.text("reasoning", text, facts));
+  return isDelta ? streaming(before, id) : before;
+};
+
+const toolOf = ({ session }: CopilotState, data: JsonObject, agent: string | null): ToolFacts => ({
+  item_id: null,
+  thread_id: asName(session),
+  kind: data.mcpServerName === undefined ? "tool_use" : "mcp_tool_use",
+  name: asName(data.toolName),
+  use_id: asName(data.toolCallId),
+  parent_tool_use_id: parentOf(data, agent) ?? null,
+});
+
+const onToolEnd = (
+  state: CopilotState,
+  data: JsonObject,
+  agent: string | null,
+  out: DecodedItem[],
+  truncated = false,
+): CopilotState => {
+  const exit = asNumber(asObject(data.shellExecution)?.exitCode);
+  const exit_code = exit === undefined ? null : Math.trunc(exit);
+  const failed = (data.success !== true && !truncated) || (exit_code ?? 0) !== 0;
+  const tool = toolOf(state, data, agent);
+  const end = { truncated, failed, exit_code, bytes: { result: bytesOf(asObject(data.result)?.content) } };
+  const next = steps.onResult(state, tool, end, out);
+  if (asObject(data.error)?.code === "denied") {
+    const tool_name = tool.name ?? state.tools.find(([id]) => id === tool.use_id)?.[1] ?? null;
+    out.push(voice.denied({ tool_name, tool_use_id: tool.use_id }));
+  }
+  return next;
+};
+
+/** It is tried again; the text of an answer that was cut off comes once more then, as another message. */
+const onCallFailure = (state: CopilotState, data: JsonObject, out: DecodedItem[]): CopilotState => {
+  const http_status = asNumber(data.statusCode) ?? 0;
+  out.push(
+    voice.status("A call of the model failed.", {
+      retry: asNumber(data.retryAttempt) ?? null,
+      http_status: http_status === 0 ? null : http_status,
+      failure: asWord(data.failureKind),
+    }),
+  );
+  return http_status === state.http_status ? state : { ...state, http_status };
+};
+
+const onResult = (before: CopilotState, event: JsonObject, out: DecodedItem[]): CopilotState => {
+  const state = steps.onSession(before, asString(event.sessionId), out);
+  const isGood = event.exitCode === 0 && !state.aborted;
+  const error = state.reported ?? (isGood ? null : state.aborted ? INTERRUPTED : UNNAMED);
+  const told = error === null ? state : steps.onError(state, error, out);
+  const duration_ms = asNumber(asObject(event.usage)?.sessionDurationMs) ?? null;
+  return { ...steps.turnEnded(told, NO_USAGE, duration_ms, error, out), http_status: 0 };
+};

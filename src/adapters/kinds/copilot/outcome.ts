@@ -1,0 +1,19 @@
+/** How a run of Copilot CLI ended: its `result`, which a signal may keep it from printing; then the exit (agent-clis.md §5, §11). */
+import type { ExitFacts } from "../../adapter.ts";
+import { voiceOf } from "../../decoding/events.ts";
+import { completionOf, isSettled } from "../../decoding/headless.ts";
+import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import type { CopilotState } from "./state.ts";
+
+const voice = voiceOf("copilot");
+
+export const finish = (state: CopilotState, exit: ExitFacts): Verdict => {
+  const { failed, reported, skipped } = state;
+  const settled = isSettled(state);
+  return byTurnEnd(
+    voice,
+    { settled, failed, reported, skipped },
+    completionOf(state, exit, settled && failed === null),
+    exit,
+  );
+};

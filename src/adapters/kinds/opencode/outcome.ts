@@ -1,0 +1,23 @@
+/** How a run of OpenCode ended: well with exit code 0 and a last step that stopped (agent-clis.md §9); else by its error. */
+import type { WorkerError } from "../../../protocol/records.ts";
+import type { ExitFacts } from "../../adapter.ts";
+import { voiceOf } from "../../decoding/events.ts";
+import { completionOf, isSettled } from "../../decoding/headless.ts";
+import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import type { OpencodeState } from "./state.ts";
+
+const voice = voiceOf("opencode");
+
+const DENIED: WorkerError = {
+  code: "PERMISSION_DENIED",
+  message: "A tool was denied permission, and the agent stopped.",
+};
+
+export const finish = (state: OpencodeState, exit: ExitFacts): Verdict => {
+  const { failed, reported, skipped } = state;
+  // A turn that ended well is not yet the end of the run.
+  const settled = isSettled(state) && (failed !== null || exit.status.code === 0);
+  const meaning = state.denied ? DENIED : undefined;
+  const known = { settled, failed, reported, skipped, meaning };
+  return byTurnEnd(voice, known, completionOf(state, exit, settled && failed === null), exit);
+};

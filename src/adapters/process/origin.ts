@@ -1,0 +1,141 @@
+/**
+ * Finds the run that a process belongs to, by all that the process table shows of it and of its ancestors (decision 0033). Facts that the kernel keeps come
+ * before facts that a process can change: a descendant of an agent cannot deny it, and anybody may set or remove a marker.
+ */
+
+import { readlinkSync } from "node:fs";
+import { uptime } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { LINEAGE_MAX, STAT_CLOCK_SLACK_S } from "../../base/limits.ts";
+import type { Evidence, Origin, Relative, RunId } from "../spawner.ts";
+import { readProc, readStat } from "./identity.ts";
+import { runOf } from "./living.ts";
+import { markerIn, readEnvironment } from "./marker.ts";
+
+/** The facts that are known of a run that lives: by its records and by the snapshots of its descendants. */
+export interface KnownRun extends RunId {
+  /** Its launcher, its agent, or one of their descendants. */
+  owns(pid: number, start_time: string): boolean;
+  /** The group, and the session, that its launcher has begun. */
+  leads(group: number): boolean;
+  readonly cgroup: string | undefined;
+}
+
+const OUTSIDE: Origin = { type: "outside" };
+
+/** `lineage`: the process, then its ancestors. If one kind of evidence names two runs, the nearest process decides; of markers the farthest, which could be changed the least. */
+export const originIn = (
+  lineage: readonly Relative[],
+  runs: readonly KnownRun[],
+  { storeId, runsDir }: { readonly storeId: string; readonly runsDir: string },
+): Origin => {
+  const first = (by: Evidence, find: (one: Relative) => RunId | undefined): Origin | undefined => {
+    for (const relative of lineage) {
+      const run = find(relative);
+      if (run !== undefined)
+        return { type: "run", by, worker_id: run.worker_id, incarnation: run.incarnation };
+    }
+    return undefined;
+  };
+  const marked = lineage.findLast(({ marker = "" }) => runOf(marker, storeId) !== undefined);
+  return (
+    first("descent", ({ pid, start_time }) => runs.find((run) => run.owns(pid, start_time))) ??
+    first("cgroup", ({ cgroup }) => runs.find((run) => isBelow(cgroup, run.cgroup))) ??
+    first("group", ({ pgrp, session }) => runs.find((run) => run.leads(pgrp) || run.leads(session))) ??
+    first("spool", ({ spools }) =>
+      spools.map((dir) => runIn(runsDir, dir)).find((run) => run !== undefined),
+    ) ??
+    first("marker", (one) => (one === marked ? runOf(one.marker ?? "", storeId) : undefined)) ??
+    OUTSIDE
+  );
+};
+
+/**
+ * The daemon's own children belong to a run, or are programs that it runs itself: git, and what git is told to run. An agent may have told it, so that none of them is the user. They set markers and open spools as they like: those count only for a run that is starting.
+ */
+export const originBelowDaemon = (
+  lineage: readonly Relative[],
+  daemon: number,
+  origin: Origin,
+  isStarting: (run: RunId) => boolean,
+): Origin => {
+  if (lineage.at(-1)?.ppid !== daemon) return origin;
+  if (origin.type !== "run") return { type: "daemon" };
+  const isKept = origin.by !== "spool" && origin.by !== "marker";
+  return isKept || isStarting(origin) ? origin : { type: "daemon" };
+};
+
+const isBelow = (path: string | undefined, dir: string | undefined): boolean =>
+  path !== undefined && dir !== undefined && `${path}/`.includes(`/${basename(dir)}/`);
+
+/** `<runs>/<worker>/<incarnation>` */
+const runIn = (runsDir: string, dir: string): RunId | undefined => {
+  const incarnation = Number(basename(dir));
+  const worker_id = basename(dirname(dir));
+  const isOurs = join(runsDir, worker_id, String(incarnation)) === dir && Number.isSafeInteger(incarnation);
+  return isOurs ? { worker_id, incarnation } : undefined;
+};
+
+/**
+ * The process and its ancestors as /proc shows them now, up to `until` (the daemon, from which nobody inherits anything) and init. Undefined
+ * where the process is gone, or began after `before_s`, seconds since the machine's start: then another one has its pid.
+ */
+export const lineageOf = (
+  pid: number,
+  until: number,
+  before_s = Number.POSITIVE_INFINITY,
+): readonly Relative[] | undefined => {
+  const found: Relative[] = [];
+  const seen = new Set<number>([0, until]);
+  for (let at = pid; !seen.has(at) && found.length < LINEAGE_MAX; ) {
+    seen.add(at);
+    const stat = readStat(at);
+    if (stat === undefined) break;
+    if (
+      at === pid &&
+      (isDead(stat.state) || Number(stat.start_time) / TICKS_A_SECOND > before_s + STAT_CLOCK_SLACK_S)
+    )
+      return undefined;
+    const { ppid, start_time, pgrp, session } = stat;
+    found.push({ pid: at, ppid, start_time, pgrp, session, ...tiesOf(at) });
+    at = ppid;
+  }
+  return found.length === 0 ? undefined : found;
+};
+
+/**
+ * Seconds in the clock in which /proc/PID/stat tells the start of a process. In a container that has an uptime of its own (LXCFS) that is another clock than
+ * /proc/uptime: this process's own start shows by how much.
+ */
+export const statClock = (): (() => number) => {
+  const own = readStat(process.pid);
+  const began_s = uptime() - process.uptime();
+  const offset_s = own === undefined ? 0 : Number(own.start_time) / TICKS_A_SECOND - began_s;
+  return () => uptime() + (Math.abs(offset_s) > STAT_CLOCK_SLACK_S ? offset_s : 0);
+};
+
+/** USER_HZ, in which /proc/PID/stat counts: 100 on every machine that Node runs on. */
+const TICKS_A_SECOND = 100;
+
+const isDead = (state: string): boolean => state === "Z" || state === "X";
+
+const tiesOf = (pid: number): Pick<Relative, "marker" | "spools" | "cgroup"> => {
+  const block = readEnvironment(pid);
+  const marker = typeof block === "string" ? undefined : markerIn(block);
+  const cgroup = readProc(`/proc/${pid}/cgroup`);
+  return {
+    marker,
+    spools: [spoolOf(pid, 1, "stdout"), spoolOf(pid, 2, "stderr")].filter((dir) => dir !== undefined),
+    cgroup: typeof cgroup === "string" ? undefined : /^0::(\/.*)$/m.exec(cgroup.toString("latin1"))?.[1],
+  };
+};
+
+const spoolOf = (pid: number, fd: number, name: string): string | undefined => {
+  try {
+    const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
+    return basename(path) === name ? dirname(path) : undefined;
+  } catch {
+    // Closed, gone, or not ours to see.
+    return undefined;
+  }
+};

@@ -1,0 +1,175 @@
+/** Waits until the agent's own program runs, or has run, and tells which process it is: the one that the launcher has made, whatever a file says. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import {
+  EXEC_POLL_MS,
+  LAUNCHER_END_MS,
+  PID_FILE_WAIT_MS,
+  RUN_POLL_MS,
+  START_TIMEOUT_MS,
+} from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
+import type { RunFinding } from "../spawner.ts";
+import { currentPlace, identityOf, isAlive, NO_PROCESS, NOBODY, readProc } from "./identity.ts";
+import { LAUNCHER_CMDLINE } from "./launcher.ts";
+import type { Notices } from "./notices.ts";
+import { hasExecFailed, readExitStatus, readIdentity } from "./run-directory.ts";
+import { readTail } from "./spool.ts";
+import { agentBelow, carriesMarker, isSame, isVouchedBy } from "./vouching.ts";
+
+export interface Starting {
+  readonly dir: string;
+  readonly notices: Notices;
+  readonly launcher: ProcessIdentity;
+  readonly marker: string;
+  readonly tell: (finding: RunFinding) => void;
+}
+
+/** It was not started in time; what there is of it is still to be ended. */
+export class StartTimeout extends HoldfastError {}
+
+/** Rejects with what `failed` makes of the shell's words. */
+export const agentOf = (
+  program: string | undefined,
+  starting: Starting,
+  failed: (said: string) => HoldfastError,
+): Promise<ProcessIdentity> =>
+  new Promise((resolve, reject) => {
+    const { dir, notices } = starting;
+    const begun = performance.now();
+    const deadline = begun + START_TIMEOUT_MS;
+    let timer: NodeJS.Timeout | undefined;
+    let isAsking = false;
+    const again = (ms: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(look, ms);
+    };
+    let goneSince = 0;
+    /** A process that the agent has left is the launcher's child as well, and no agent: the exit is waited for first. */
+    const isOverdue = (): boolean => {
+      goneSince ||= performance.now();
+      return performance.now() - goneSince > LAUNCHER_END_MS;
+    };
+    /** An agent that has named itself and ended while the table was read has left its children to the launcher: none of them is the agent. */
+    const isStill = (said: ProcessIdentity): boolean => {
+      const now = lookAtStart(starting, begun);
+      return (now.kind === "doubtful" || now.kind === "gone") && isSame(now.said, said);
+    };
+    const look = (): void => {
+      clearTimeout(timer);
+      if (isAsking) return;
+      const start = lookAtStart(starting, begun);
+      if (start.kind === "started") resolve(start.agent);
+      else if (start.kind === "failed") reject(failed(shellSaid(dir)));
+      else if (performance.now() > deadline) reject(late(program));
+      else if (start.kind === "doubtful" || (start.kind === "gone" && isOverdue())) ask(start.said);
+      else again(start.kind === "gone" || start.isNamed ? EXEC_POLL_MS : RUN_POLL_MS);
+    };
+    const ask = (said: ProcessIdentity): void => {
+      isAsking = true;
+      agentInTable(said, starting)
+        .catch(() => undefined)
+        .then((agent) => {
+          isAsking = false;
+          if (agent === undefined || (agent.pid !== NO_PROCESS && !isStill(said))) return again(EXEC_POLL_MS);
+          const detail = contradiction(said, readIdentity(dir, "pid", currentPlace()), agent);
+          if (detail !== undefined) starting.tell({ file: "pid", what: "forged", detail });
+          resolve(agent);
+        });
+    };
+    notices.listener = (notice) => {
+      if (notice !== "stdout" && notice !== "stderr") look();
+    };
+    look();
+  });
+
+const late = (program: string | undefined): StartTimeout =>
+  new StartTimeout("EXEC_FAILED", `${program} was not started within ${START_TIMEOUT_MS / 1000} s.`);
+
+const shellSaid = (dir: string): string => {
+  try {
+    return readTail(join(dir, "stderr"), 256);
+  } catch {
+    return "";
+  }
+};
+
+type Start =
+  | { readonly kind: "started"; readonly agent: ProcessIdentity }
+  | { readonly kind: "failed" }
+  /** Its file names a process that the launcher has not made, or nobody. */
+  | { readonly kind: "doubtful"; readonly said: ProcessIdentity }
+  /** The process that its file names is not there: it has ended and its exit is about to be written, or it never was the agent. */
+  | { readonly kind: "gone"; readonly said: ProcessIdentity }
+  | { readonly kind: "waiting"; readonly isNamed: boolean };
+
+/** Out of descriptors nothing can be seen: that is no answer, and it is asked again. */
+const lookAtStart = (starting: Starting, begun: number): Start => {
+  try {
+    return startOf(starting, begun);
+  } catch {
+    return { kind: "waiting", isNamed: false };
+  }
+};
+
+/** The agent may have put something else under the name of its `pid`, or removed it, before anybody read it. */
+const unnamed = (dir: string, begun: number): Start =>
+  existsSync(join(dir, "pid")) || performance.now() - begun > PID_FILE_WAIT_MS
+    ? { kind: "doubtful", said: NOBODY }
+    : { kind: "waiting", isNamed: false };
+
+const startOf = ({ dir, notices, launcher }: Starting, begun: number): Start => {
+  const hasEnded = readExitStatus(dir) !== undefined || !notices.launcherRuns;
+  // Told only once the launcher is gone too: after a failed start nothing runs, and nothing is written any more.
+  if (hasExecFailed(dir))
+    return notices.launcherRuns ? { kind: "waiting", isNamed: false } : { kind: "failed" };
+  const agent = readIdentity(dir, "pid", currentPlace());
+  if (agent === undefined) return hasEnded ? { kind: "failed" } : unnamed(dir, begun);
+  if (!isVouchedBy(agent, launcher)) return { kind: "doubtful", said: agent };
+  if (hasEnded) return { kind: "started", agent };
+  if (!isAlive(agent)) return { kind: "gone", said: agent };
+  return runsOwnProgram(agent) ? { kind: "started", agent } : { kind: "waiting", isNamed: true };
+};
+
+/** The agent's process begins as a copy of the launcher; that its command line is another one shows that exec succeeded. */
+const runsOwnProgram = ({ pid }: ProcessIdentity): boolean => {
+  const cmdline = readProc(`/proc/${pid}/cmdline`);
+  return (
+    typeof cmdline !== "string" &&
+    cmdline.length > 0 &&
+    !cmdline.subarray(0, LAUNCHER_CMDLINE.length).equals(LAUNCHER_CMDLINE)
+  );
+};
+
+/** Undefined while the process table does not say yet, and where the files say it: they are looked at again. NOBODY: it is not known any more. */
+const agentInTable = async (
+  said: ProcessIdentity,
+  { dir, launcher, marker, notices }: Starting,
+): Promise<ProcessIdentity | undefined> => {
+  const below = await agentBelow(launcher);
+  if (below !== undefined) return runsOwnProgram(below) ? below : undefined;
+  if (notices.launcherRuns) return undefined;
+  // The launcher was killed, and its agent may live.
+  if (await carriesMarker(said, marker)) return said;
+  // The run has ended meanwhile: the name that its file has is of nobody who lives, and stands.
+  const hasName =
+    said.pid === NO_PROCESS ? readIdentity(dir, "pid", currentPlace()) !== undefined : !isAlive(said);
+  return hasName ? undefined : identityOf(NO_PROCESS, "");
+};
+
+/** An agent that is not known any more contradicts nothing; a stranger who lives was named by somebody all the same. */
+const contradiction = (
+  said: ProcessIdentity,
+  written: ProcessIdentity | undefined,
+  agent: ProcessIdentity,
+): string | undefined => {
+  if (agent.pid === NO_PROCESS)
+    return said.pid === NO_PROCESS
+      ? undefined
+      : `it names pid ${said.pid}, which lives and is not of this run`;
+  if (written === undefined) return `it names nobody; the agent is pid ${agent.pid}`;
+  return isSame(written, agent)
+    ? undefined
+    : `it names pid ${written.pid}, which is not of this run; the agent is pid ${agent.pid}`;
+};

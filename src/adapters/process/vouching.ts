@@ -1,0 +1,99 @@
+/**
+ * Whether a process that a file of the run directory names belongs to the run (docs/security.md). The agent can write those files, so
+ * the log decides; where the log does not name a process yet, the process table does: a process is the run's if the launcher is its
+ * parent or leads its session, or if it carries the run's marker. Nobody else is ever signalled.
+ */
+import { basename, dirname, join } from "node:path";
+import type { RecordedProcesses } from "../../protocol/incarnation.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
+import type { RunFinding } from "../spawner.ts";
+import {
+  identityOf,
+  isAlive,
+  isDeadState,
+  NO_PROCESS,
+  type ProcessStat,
+  readProc,
+  readStat,
+} from "./identity.ts";
+import { eachEnvironment, markerIn } from "./marker.ts";
+import { kinshipOf, readTable } from "./process-table.ts";
+import { readIdentity } from "./run-directory.ts";
+
+/** Files that name somebody else than is known: the log's word stands. An unknown process contradicts nobody. */
+export const contradictionsIn = (dir: string, known: RecordedProcesses): readonly RunFinding[] =>
+  (["claimed", "pid"] as const).flatMap((file) => {
+    const one = file === "pid" ? known.agent : known.launcher;
+    const said = one.pid === NO_PROCESS ? undefined : readIdentity(dir, file, one);
+    if (said === undefined || isSame(said, one)) return [];
+    const detail = `it names pid ${said.pid}; the log names pid ${one.pid}`;
+    return [{ file, what: "contradicts_the_log", detail }];
+  });
+
+export const isSame = (a: ProcessIdentity, b: ProcessIdentity): boolean =>
+  a.pid === b.pid && a.start_time === b.start_time;
+
+export const carriesMarker = async ({ pid }: ProcessIdentity, marker: string): Promise<boolean> => {
+  let carries = false;
+  await eachEnvironment([pid], (_pid, block) => {
+    carries = typeof block !== "string" && markerIn(block) === marker;
+  });
+  return carries;
+};
+
+const isOfLauncher = ({ ppid, session }: ProcessStat, launcher: ProcessIdentity): boolean =>
+  ppid === launcher.pid || session === launcher.pid;
+
+/** By the launcher alone, which is known already. A process that is dead needs nobody's word: it is never signalled. */
+export const isVouchedBy = (named: ProcessIdentity, launcher: ProcessIdentity): boolean => {
+  // First: a launcher ends after its agent, so an agent that is seen afterwards is not seen without its launcher.
+  const hasLauncher = launcher.pid !== NO_PROCESS && isAlive(launcher);
+  const stat = named.pid === NO_PROCESS ? undefined : readStat(named.pid);
+  if (stat?.start_time !== named.start_time || isDeadState(stat.state)) return true;
+  return hasLauncher && isOfLauncher(stat, launcher);
+};
+
+export const isOfRun = async (
+  named: ProcessIdentity,
+  launcher: ProcessIdentity,
+  marker: string,
+): Promise<boolean> =>
+  isVouchedBy(named, launcher) ||
+  isSame(named, launcher) ||
+  (await carriesMarker(named, marker)) ||
+  // It has ended while it was looked at: it shows no marker then.
+  !isAlive(named);
+
+const wordsOf = (pid: number): readonly string[] =>
+  readProc(`/proc/${pid}/cmdline`).toString("latin1").split("\0");
+
+/** Processes that the launcher starts beside the agent; both are started before it. */
+const isHelper = (pid: number): boolean => {
+  const [program, option, script] = wordsOf(pid);
+  if (program === "mkfifo") return true;
+  return (program === "tail" && option === "-c") || script?.startsWith("# holdfast lifeline") === true;
+};
+
+/** Whether this is the helper of the run that feeds its agent's stdin; or is gone, and then never signalled. */
+export const isPumpOf = async (
+  named: ProcessIdentity,
+  launcher: ProcessIdentity,
+  marker: string,
+  dir: string,
+): Promise<boolean> => ((await isOfRun(named, launcher, marker)) && isPump(named, dir)) || !isAlive(named);
+
+/** It reads the run's stdin file; before its exec it is a copy of the launcher. The state directory may have been named otherwise then. */
+const isPump = ({ pid }: ProcessIdentity, dir: string): boolean => {
+  const run = join("/", basename(dirname(dir)), basename(dir));
+  return wordsOf(pid).some((word) => word.endsWith(run) || word.endsWith(`${run}/stdin`));
+};
+
+/** The launcher's first child that is no helper: its agent, whatever a file says. Undefined where it has none. */
+export const agentBelow = async (launcher: ProcessIdentity): Promise<ProcessIdentity | undefined> => {
+  if (launcher.pid === NO_PROCESS || !isAlive(launcher)) return undefined;
+  const { children } = kinshipOf(await readTable());
+  const [first] = (children.get(launcher.pid) ?? [])
+    .filter(({ pid }) => !isHelper(pid))
+    .sort((a, b) => Number(a.start_time) - Number(b.start_time) || a.pid - b.pid);
+  return first === undefined ? undefined : identityOf(first.pid, first.start_time);
+};

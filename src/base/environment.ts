@@ -1,0 +1,78 @@
+/** Variables: by which processes of ours are known from outside, and which of a client's may reach its daemon. */
+
+/** A daemon in the foreground has this: it has begun anew, without what its shell had open. */
+export const BEGUN_ANEW_VARIABLE = "HOLDFAST_BEGUN_ANEW";
+
+/** Variables that any program needs: exact names, or patterns as `isVariable` reads them (cli.md, Flags of spawn). */
+export const BASE_VARIABLES: readonly string[] = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_*",
+  "TZ",
+  "TMPDIR",
+  "XDG_*",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+];
+
+/** Variables that a client sends of its own with `spawn`: those, and the names that adapters declare as credentials. */
+const CLIENT_VARIABLES: readonly string[] = [
+  ...BASE_VARIABLES,
+  "*_API_KEY",
+  "*_AUTH_TOKEN",
+  "*_BASE_URL",
+  "*_BINARY",
+  "ANTHROPIC_*",
+  "CLAUDE_*",
+  "OPENAI_*",
+  "CODEX_*",
+  "GEMINI_*",
+  "GOOGLE_*",
+  "OPENCODE_*",
+  "COPILOT_*",
+  "GH_TOKEN",
+  "GITHUB_TOKEN",
+];
+
+/** A name, or a pattern that begins or ends in `*`. */
+export const isVariable = (pattern: string, name: string): boolean =>
+  pattern.startsWith("*")
+    ? name.endsWith(pattern.slice(1))
+    : pattern.endsWith("*")
+      ? name.startsWith(pattern.slice(0, -1))
+      : name === pattern;
+
+/** The variables of a client that its daemon may need, and those that it names: never the whole environment. */
+export const clientEnvironment = (
+  env: Readonly<Record<string, string | undefined>>,
+  named: readonly string[],
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] =>
+        entry[1] !== undefined &&
+        (named.includes(entry[0]) || CLIENT_VARIABLES.some((pattern) => isVariable(pattern, entry[0]))),
+    ),
+  );
+
+/** Names that a shell passes on to its child: it drops variables with other names. */
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Names of the client's variables to which values of `env` refer: `@env:NAME`. */
+export const referencedVariables = (env: Readonly<Record<string, string>>): readonly string[] =>
+  Object.values(env).flatMap((value) => (value.startsWith("@env:") ? [value.slice("@env:".length)] : []));

@@ -1,0 +1,53 @@
+/** Reports of the commands that are carried out here, in the client. */
+import type { Level } from "../protocol/validate/finding.ts";
+
+export interface InstallReply {
+  readonly path: string;
+  readonly text: string;
+  /** The commands that were run, or is to be run by hand. */
+  readonly commands: readonly string[];
+  readonly ran: boolean;
+  readonly effect:
+    | "created"
+    | "updated"
+    | "deleted"
+    | "noop"
+    | "would_create"
+    | "would_update"
+    | "would_delete";
+}
+
+export interface UpgradeReply {
+  readonly from: string;
+  readonly to: string;
+  readonly pid: number;
+  readonly workers: number;
+  /** While no daemon answered. */
+  readonly gap_ms: number;
+  readonly effect: "updated" | "noop";
+}
+
+export interface Check {
+  readonly name: string;
+  /** `fail`: Holdfast cannot work here. `warn`: a part of it cannot. */
+  readonly result: "ok" | "warn" | "fail";
+  readonly finding: string;
+  readonly fix?: string;
+}
+
+export interface DoctorReport {
+  readonly checks: readonly Check[];
+}
+
+/** The result for valid input, and how it was looked at. */
+export interface Valid {
+  readonly valid: true;
+  /** As it was named; - is stdin. */
+  readonly input: string;
+  readonly strict: boolean;
+  readonly level?: Level;
+  readonly stream?: boolean;
+  readonly lines?: number;
+  readonly command?: unknown;
+  readonly status?: unknown;
+}

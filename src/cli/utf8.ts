@@ -1,0 +1,77 @@
+/**
+ * Arguments, variables and a directory that are not UTF-8. Node reads each invalid byte as U+FFFD, so that a child would get another
+ * argument than was typed, and nobody would know. If that character is there, the kernel's own copy tells what was meant.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import { HoldfastError } from "../protocol/errors.ts";
+
+/** The bytes as the kernel has them; undefined where it does not tell. */
+export interface RawProcess {
+  /** Each ended by a NUL. */
+  readonly arguments: () => Buffer | undefined;
+  readonly environment: () => Buffer | undefined;
+  readonly directory: () => Buffer | undefined;
+}
+
+const REPLACED = "\uFFFD";
+
+const told = (read: () => Buffer) => (): Buffer | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+export const thisProcess: RawProcess = {
+  arguments: told(() => readFileSync("/proc/self/cmdline")),
+  environment: told(() => readFileSync("/proc/self/environ")),
+  directory: told(() => readlinkSync("/proc/self/cwd", { encoding: "buffer" })),
+};
+
+const isUtf8 = (bytes: Buffer): boolean => process.getBuiltinModule("node:buffer").isUtf8(bytes);
+
+const piecesOf = (bytes: Buffer): readonly Buffer[] => {
+  const pieces: Buffer[] = [];
+  for (let from = 0, to = bytes.indexOf(0); to !== -1; from = to + 1, to = bytes.indexOf(0, from))
+    pieces.push(bytes.subarray(from, to));
+  return pieces;
+};
+
+/** One sentence for each argument that is not UTF-8. */
+export const badArguments = (argv: readonly string[], raw: RawProcess): readonly string[] => {
+  if (!argv.some((text) => text.includes(REPLACED))) return [];
+  return piecesOf(raw.arguments() ?? Buffer.alloc(0)).flatMap((bytes) =>
+    isUtf8(bytes) ? [] : [`the argument ${JSON.stringify(bytes.toString("utf8"))} is not valid UTF-8`],
+  );
+};
+
+/** Those of these variables whose value is not UTF-8. */
+export const badVariables = (env: Readonly<Record<string, string>>, raw: RawProcess): readonly string[] => {
+  const suspects = Object.entries(env).flatMap(([name, value]) => (value.includes(REPLACED) ? [name] : []));
+  if (suspects.length === 0) return [];
+  const bad = piecesOf(raw.environment() ?? Buffer.alloc(0)).filter((bytes) => !isUtf8(bytes));
+  const names = new Set(bad.map((bytes) => bytes.subarray(0, bytes.indexOf("=")).toString("utf8")));
+  return suspects
+    .filter((name) => names.has(name))
+    .map((name) => `the value of the variable ${name} is not valid UTF-8`);
+};
+
+export const badDirectory = (cwd: string, raw: RawProcess): readonly string[] => {
+  const bytes = cwd.includes(REPLACED) ? raw.directory() : undefined;
+  return bytes === undefined || isUtf8(bytes)
+    ? []
+    : [`the name of the current directory ${JSON.stringify(cwd)} is not valid UTF-8`];
+};
+
+/** Nothing of the call is done: what would be passed on is not what was meant. */
+export const notUtf8 = (problems: readonly string[]): HoldfastError | undefined => {
+  const [first] = problems;
+  if (first === undefined) return undefined;
+  const all = problems.length === 1 ? first : `${problems.length} texts are not valid UTF-8`;
+  return new HoldfastError("PARSE_ERROR", `${all.charAt(0).toUpperCase()}${all.slice(1)}.`, {
+    problems,
+    phase: "validation",
+    suggestion: "Pass text in UTF-8; what has a name in other bytes is reached by a link with another name.",
+  });
+};

@@ -1,0 +1,6 @@
+/** The profiles of Protocol v1 that these commands make up. */
+import { profilesOf } from "../protocol/profiles.ts";
+import { COMMANDS } from "./commands.ts";
+
+/** Computed from the commands that there are: a test compares them with the daemon's handlers. */
+export const PROFILES: readonly string[] = profilesOf(COMMANDS.map(({ command }) => command));

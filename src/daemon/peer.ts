@@ -1,0 +1,99 @@
+/**
+ * Asks the kernel which process made a connection (unix(7), SO_PEERCRED). Node has no call for it, so `koffi` calls the C library (decision 0033). It is
+ * loaded at the first question, and may be missing: then callers are known by their claims alone, and the daemon says so.
+ */
+import { createRequire } from "node:module";
+import type { Socket } from "node:net";
+import { statClock } from "../adapters/process/origin.ts";
+import { type Caller, type Peer, UNKNOWN } from "../protocol/caller.ts";
+
+/** The pid at the other end of the socket with this descriptor; 0 where it is in a pid namespace that this process does not see. Undefined where the kernel does not say. */
+export type AskPeer = (fd: number) => number | undefined;
+
+/** How callers are told apart: by the kernel, or by what they say of themselves, and why. */
+export interface CallerEvidence {
+  readonly from: "kernel" | "claims";
+  readonly reason?: string;
+}
+
+export interface Peers {
+  readonly evidence: () => CallerEvidence;
+  /** The caller on this connection; looked up once, at the first call. `claimed` is the marker that the client says it has. */
+  callerOf(socket: Socket): (claimed: string | undefined) => Caller;
+}
+
+interface Koffi {
+  load(path: string | null): { func(signature: string): (...args: unknown[]) => number };
+}
+
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
+/** struct ucred: pid, uid and gid. */
+const UCRED_BYTES = 12;
+
+const loadAskPeer = (): AskPeer => {
+  if (process.platform !== "linux") throw new Error(`${process.platform} is not supported`);
+  const koffi = createRequire(import.meta.url)("koffi") as Koffi;
+  // null is this program with all that it is linked to: the C library, whatever it is called here.
+  const getsockopt = koffi
+    .load(null)
+    .func("int getsockopt(int, int, int, _Out_ uint8_t *, _Inout_ uint32_t *)");
+  return (fd) => {
+    const ucred = Buffer.alloc(UCRED_BYTES);
+    const isAnswered = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, [UCRED_BYTES]) === 0;
+    return isAnswered ? ucred.readInt32LE(0) : undefined;
+  };
+};
+
+/** No process has this pid. */
+const NOBODY = -1;
+
+/** The descriptor of a socket of Node's; undefined once it is closed. */
+const descriptorOf = (socket: Socket): number | undefined => {
+  const fd = (socket as unknown as { readonly _handle?: { readonly fd?: number } | null })._handle?.fd;
+  return fd !== undefined && fd >= 0 ? fd : undefined;
+};
+
+/** `report` is told once why callers cannot be told apart. */
+export const makePeers = (
+  identify: (peer: Peer) => Caller,
+  report: (reason: string) => void,
+  load: () => AskPeer = loadAskPeer,
+): Peers => {
+  const clock = statClock();
+  let ask: AskPeer | undefined;
+  let reason: string | undefined;
+  const peerOf = (fd: number): number | undefined => {
+    if (ask === undefined && reason === undefined)
+      try {
+        ask = load();
+      } catch (cause) {
+        reason = (cause as Error).message.split("\n")[0] ?? "";
+        report(reason);
+      }
+    return ask?.(fd);
+  };
+  return {
+    evidence: () => {
+      peerOf(-1);
+      return reason === undefined ? { from: "kernel" } : { from: "claims", reason };
+    },
+    callerOf: (socket) => {
+      const connected_s = clock();
+      let caller: Caller | undefined;
+      return (claimed) => {
+        if (caller !== undefined) return caller;
+        const fd = descriptorOf(socket);
+        try {
+          // The connection is gone, and with it what the kernel knew: nobody stays for the answer.
+          const pid = fd === undefined ? NOBODY : peerOf(fd);
+          caller = identify({ pid, connected_s, claimed });
+          return caller;
+        } catch {
+          // Out of descriptors: nobody can be looked at now. The next question looks again.
+          return UNKNOWN;
+        }
+      };
+    },
+  };
+};

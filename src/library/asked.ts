@@ -1,0 +1,95 @@
+/** A program's request to the library, with all that is left to its process: its directory and the variables that may reach the agent. */
+import { resolve } from "node:path";
+import { Effect } from "effect";
+import type { AgentAdapter } from "../adapters/adapter.ts";
+import type { Registry } from "../adapters/registry.ts";
+import { clientEnvironment, referencedVariables } from "../base/environment.ts";
+import { MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
+import { askMcp, type McpReply } from "../daemon/mcp.ts";
+import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
+import { type TreeSpecInput, withClientEnvironment } from "../protocol/tree.ts";
+import type { WorkerSpecInput } from "../protocol/worker.ts";
+import type { RuntimeApi } from "../runtime/api.ts";
+import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
+import { checked, optionsOf } from "./checked.ts";
+import type { McpOptions, SpawnOptions } from "./options.ts";
+
+/** `spawn` of both doors: it runs in this process's directory, with the variables of it that may reach the agent. */
+export const spawnAs = (
+  api: RuntimeApi,
+  registry: Registry,
+  options: SpawnOptions,
+): Effect.Effect<SpawnReply, HoldfastError> =>
+  Effect.flatMap(
+    Effect.try({ try: () => spawnRequest(registry, options), catch: asHoldfastError }),
+    ({ spec, ...how }) => api.spawn(spec, how),
+  );
+
+const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {
+  const { idempotency_key, dry_run, ...asked } = optionsOf(options);
+  const adapter = adapterFor(asked.kind);
+  const { spec, ...how } = checked("agent/spawn", {
+    spec: {
+      ...(asked as Partial<WorkerSpecInput>),
+      kind: asked.kind,
+      cwd: directoryOf(asked.cwd),
+      restart: asked.restart ?? adapter?.default_restart ?? "transient",
+    },
+    dry_run,
+    idempotency_key,
+  });
+  const named = [
+    ...spec.inherit_env,
+    ...referencedVariables(spec.env),
+    ...(adapter === undefined ? [] : namesOfVariables(adapter)),
+  ];
+  return { spec: { ...spec, client_env: clientEnvironment(process.env, named) }, ...how };
+};
+
+/** An empty or wrong one stays as it is, and is refused. */
+const directoryOf = (cwd = "."): string =>
+  typeof cwd === "string" && cwd !== "" ? resolve(cwd) : (cwd as string);
+
+/** `applyTree` of both doors: its agents may use what a program of any kind needs of this process's environment. */
+export const applyAs = (
+  api: RuntimeApi,
+  registry: Registry,
+  tree: TreeSpecInput,
+  options: { readonly dry_run?: boolean },
+): Effect.Effect<AppliedReply, HoldfastError> =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => {
+        const asked = checked("tree/apply", { tree, ...options });
+        const named = registry.all.flatMap(namesOfVariables);
+        return { ...asked, tree: withClientEnvironment(asked.tree, clientEnvironment(process.env, named)) };
+      },
+      catch: asHoldfastError,
+    }),
+    (asked) => api.applyTree(asked.tree, { dry_run: asked.dry_run }),
+  );
+
+/** Variables of this process that its adapter may need. */
+const namesOfVariables = ({ binary, credentials }: AgentAdapter): readonly string[] => [
+  ...credentials,
+  ...(binary === null ? [] : [binary.variable]),
+];
+
+/** With this process's directory and what the program of the kind may need of its environment. */
+export const mcpOf = (
+  registry: Registry,
+  kind: string,
+  name: string | undefined,
+  { cwd = ".", env = {}, timeout_ms = MCP_TIMEOUT_DEFAULT_MS }: McpOptions,
+): Promise<McpReply> => {
+  const adapter = registry.adapterFor(kind);
+  const named = [...referencedVariables(env), ...(adapter === undefined ? [] : namesOfVariables(adapter))];
+  return askMcp(registry, {
+    kind,
+    asked: name === undefined ? { do: "list" } : { do: "get", name },
+    cwd: resolve(cwd),
+    client_env: clientEnvironment(process.env, named),
+    env,
+    timeout_ms,
+  });
+};

@@ -1,0 +1,54 @@
+/** A program's arguments to the library, checked as a request over the socket is. */
+import * as z from "zod";
+import { DEPTH_MAX, PATH_MAX_BYTES, WORKERS_LIVE_MAX } from "../base/limits.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { problemsOf } from "../protocol/problems.ts";
+import { type RequestData, type RequestInput, type RequestName, Requests } from "../protocol/requests.ts";
+
+/** Applies the bounds that hold over the socket. */
+export const checked = <N extends RequestName>(name: N, input: RequestInput<N>): RequestData<N> =>
+  checkedBy(Requests[name], input) as RequestData<N>;
+
+const checkedBy = <S extends z.ZodType>(schema: S, input: unknown): z.output<S> => {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw invalid(problemsOf(parsed.error, "options"));
+};
+
+/** Refuses options that are no object: nothing can be taken out of them. */
+export const optionsOf = <O extends object>(options: O): O => {
+  if (typeof options === "object" && options !== null && !Array.isArray(options)) return options;
+  throw invalid(["options: they are no object"]);
+};
+
+const path = z.string().min(1, "it is empty").max(PATH_MAX_BYTES);
+const isFunction = z.custom<unknown>((value) => typeof value === "function", "it is no function");
+
+const Open = z.strictObject({
+  stateDir: path.optional(),
+  limits: z
+    .strictObject({
+      running_max: z.int().min(1).max(WORKERS_LIVE_MAX).optional(),
+      depth_max: z.int().min(0).max(DEPTH_MAX).optional(),
+      mem_min_bytes: z.int().min(0).optional(),
+    })
+    .optional(),
+  prices: path.optional(),
+  adapters: z.array(z.unknown()).optional(),
+  report: isFunction.optional(),
+});
+
+/** Refuses a misspelt option of `open`, and an empty `stateDir`: it would be the working directory. */
+export const checkOpen = (options: unknown): void => void checkedBy(Open, options);
+
+const Watch = Requests["agent/watch"].pick({ from: true, follow: true }).partial();
+
+/** Refuses a `from` that is neither a seq nor a cursor, and a misspelt option. */
+export const checkWatch = (options: unknown): void => void checkedBy(Watch, options);
+
+export const invalid = (problems: readonly string[]): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, {
+    problems,
+    phase: "validation",
+    suggestion: "Correct the options; nothing was done.",
+  });

@@ -1,0 +1,66 @@
+/** The opening of both doors of the library: a runtime over a state directory, under its lock, with kinds of the program's own. */
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { Effect, type Scope } from "effect";
+import { openPrices } from "../adapters/prices/lists.ts";
+import { builtIn, makeRegistry, type Registry } from "../adapters/registry.ts";
+import { checkAdapters } from "../adapters/user-adapters.ts";
+import { OPEN_SETTLE_MAX_MS } from "../base/limits.ts";
+import { VERSION } from "../base/version.ts";
+import { ownIdentity } from "../daemon/daemon-file.ts";
+import { acquireLock } from "../daemon/lock.ts";
+import { stateDirectory } from "../daemon/paths.ts";
+import { ensurePrivateDirectory } from "../daemon/private-directory.ts";
+import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
+import type { RuntimeApi } from "../runtime/api.ts";
+import { openRuntime } from "../runtime/open.ts";
+import { checkOpen } from "./checked.ts";
+import type { OpenOptions } from "./options.ts";
+
+/** Ours and those of `adapters`, which are tried first: nothing is opened where one of them is refused. */
+export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastError> =>
+  Effect.tryPromise({
+    try: async () => {
+      checkOpen(options);
+      const { adapters = [] } = options;
+      if (adapters.length === 0) return builtIn;
+      const checked = await checkAdapters(adapters);
+      return makeRegistry({ users: checked.map((adapter) => ({ adapter, module: null })) });
+    },
+    catch: asHoldfastError,
+  });
+
+export const openWith = (
+  registry: Registry,
+  options: OpenOptions,
+): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { stateDir: asked, report, limits } = options;
+    const prices = yield* Effect.try({
+      try: () => openPrices(options.prices === undefined ? undefined : resolve(options.prices)),
+      catch: asHoldfastError,
+    });
+    const stateDir =
+      asked === undefined ? stateDirectory(process.env, homedir(), process.cwd()) : resolve(asked);
+    const holder = {
+      pid: process.pid,
+      version: VERSION,
+      socket: "",
+      started_at: new Date().toISOString(),
+      identity: ownIdentity(),
+    };
+    yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          ensurePrivateDirectory(stateDir);
+          return acquireLock(stateDir, holder);
+        },
+        catch: asHoldfastError,
+      }),
+      (lock) => Effect.sync(() => lock.release()),
+    );
+    const api = yield* openRuntime({ stateDir, version: VERSION, registry, report, limits, prices });
+    // A program that asks at once what there is would be told that they run.
+    yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);
+    return api;
+  });

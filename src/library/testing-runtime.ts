@@ -1,0 +1,104 @@
+/** `openForTest`: a runtime without processes, whose agents are scripts and whose time is moved by hand. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Context, Effect, Layer, Scope } from "effect";
+import { TestClock as Clock } from "effect/testing";
+import { type MemorySpawner, makeMemorySpawner } from "../adapters/memory-spawner.ts";
+import { TEST_CLOCK_STEP_MS, TEST_QUIET_TURNS, TEST_SETTLE_TURNS_MAX } from "../base/limits.ts";
+import { VERSION } from "../base/version.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { openRuntime } from "../runtime/open.ts";
+import { Runtime } from "./index.ts";
+import type { OpenOptions } from "./options.ts";
+import { promised } from "./promises.ts";
+import { type Scripts, stage } from "./testing-agents.ts";
+
+export interface TestOptions extends Scripts, Pick<OpenOptions, "limits" | "report"> {
+  /** Between 0 and 1: what the jitter of a backoff is taken from. Default: always 0, the shortest wait. */
+  readonly random?: () => number;
+}
+
+export interface TestClock {
+  /** Milliseconds since the runtime was opened. */
+  now(): number;
+  /** Time goes by, a second at a time, and all that is due comes to rest in between: backoffs, timeouts, stalls, `sleep` of agents. */
+  advance(ms: number): Promise<void>;
+}
+
+export interface TestRuntime extends AsyncDisposable {
+  readonly runtime: Runtime;
+  readonly clock: TestClock;
+  /** The runs themselves: their requests, signals and input; `failNext` makes launches fail. */
+  readonly spawner: MemorySpawner;
+  /** Resolves when nothing happens any more until time goes by. */
+  settled(): Promise<void>;
+  /** Ends all agents and removes the log, which was in a directory of its own. */
+  close(): Promise<void>;
+}
+
+/** No process is started, and nothing is written but a log in a directory of its own below that of temporary files. */
+export const openForTest = async (options: TestOptions = {}): Promise<TestRuntime> => {
+  const dir = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+  const scope = Scope.makeUnsafe();
+  const { limits, report = () => undefined, random = () => 0 } = options;
+  const clocks = Clock.layer({ warningDelay: "365 days" });
+  const context = await Effect.runPromise(Scope.provide(Layer.build(clocks), scope));
+  const run = onClock(context);
+  await run(Clock.setTime(Date.now()));
+  const memory = makeMemorySpawner(join(dir, "runs"));
+  const sleep = (ms: number): Promise<void> => run(Effect.sleep(ms));
+  const { spawner, registry } = stage({ scripts: options, memory, sleep, report });
+  const machine = { uptimeMs: () => undefined, memAvailableBytes: () => undefined };
+  const world = { spawner, machine, random };
+  const api = await run(
+    Scope.provide(openRuntime({ stateDir: dir, version: VERSION, registry, report, limits, world }), scope),
+  );
+  const runtime = Runtime.over(api, registry, scope, run);
+  let passed = 0;
+  const step = (ms: number): Promise<void> => {
+    passed += ms;
+    return run(Clock.adjust(ms));
+  };
+  const close = async (): Promise<void> => {
+    let isClosed = false;
+    const closed = runtime.close().finally(() => {
+      isClosed = true;
+    });
+    // Whatever a stop waits for comes by itself.
+    for (await settled(); !isClosed; await settled()) await step(TEST_CLOCK_STEP_MS);
+    await closed;
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return {
+    runtime,
+    spawner: memory,
+    settled,
+    clock: {
+      now: () => passed,
+      advance: async (ms) => {
+        await settled();
+        for (let left = ms; left > 0; left -= TEST_CLOCK_STEP_MS) {
+          await step(Math.min(left, TEST_CLOCK_STEP_MS));
+          await settled();
+        }
+      },
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+const onClock =
+  (context: Context.Context<Clock.TestClock>): typeof promised =>
+  <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> =>
+    promised(Effect.provideContext(effect, context));
+
+/** Work that waits for no time takes turns of the loop, or reads and writes files: quiet is when both have stood still for a while. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0, quiet = 0; turn < TEST_SETTLE_TURNS_MAX && quiet < TEST_QUIET_TURNS; turn += 1) {
+    const isBusy = process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
+    quiet = isBusy ? 0 : quiet + 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};

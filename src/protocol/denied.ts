@@ -1,0 +1,23 @@
+/** Calls of tools that were refused for want of a permission, counted by tool. Pure. */
+import { DENIED_TOOLS_MAX } from "../base/limits.ts";
+
+export interface DeniedCalls {
+  /** Null: the agent did not name it, or DENIED_TOOLS_MAX others are named already. */
+  readonly tool: string | null;
+  readonly calls: number;
+}
+
+/** One refused call more, or several. */
+export const addDenied = (
+  denied: readonly DeniedCalls[],
+  tool: string | null,
+  calls = 1,
+): readonly DeniedCalls[] => {
+  const isKnown = denied.some((one) => one.tool === tool);
+  if (isKnown) return denied.map((one) => (one.tool === tool ? { tool, calls: one.calls + calls } : one));
+  const isFull = denied.filter((one) => one.tool !== null).length >= DENIED_TOOLS_MAX;
+  return tool !== null && isFull ? addDenied(denied, null, calls) : [...denied, { tool, calls }];
+};
+
+export const deniedCount = (denied: readonly DeniedCalls[]): number =>
+  denied.reduce((sum, { calls }) => sum + calls, 0);

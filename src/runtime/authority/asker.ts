@@ -1,0 +1,27 @@
+/** Answers the `by` of records, once the caller is permitted to do the deed. */
+import { Effect } from "effect";
+import { USER } from "../../protocol/caller.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { Asking } from "../api.ts";
+import type { Authority } from "./authority.ts";
+import type { Deed } from "./standing.ts";
+
+/** A program that embeds the runtime says itself who asks. */
+export const asker = <Target>(
+  permit: (
+    caller: NonNullable<Asking["caller"]>,
+    deed: Deed,
+    target: Target,
+  ) => Effect.Effect<string, HoldfastError>,
+  { by, caller = USER }: Asking,
+  deed: Deed,
+  target: Target,
+): Effect.Effect<string, HoldfastError> =>
+  Effect.map(permit(caller, deed, target), (established) => by ?? established);
+
+export const askerOfAll = (
+  authority: Pick<Authority, "permitAll">,
+  { by, caller = USER }: Asking,
+  what: string,
+): Effect.Effect<string, HoldfastError> =>
+  Effect.map(authority.permitAll(caller, what), (established) => by ?? established);

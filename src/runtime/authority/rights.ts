@@ -1,0 +1,100 @@
+/**
+ * Compares the rights of a child with those of the worker that asks for it (decision 0033). A command has no permissions: nothing but a sandbox
+ * bounds it. Pure.
+ */
+
+import { isIn } from "../../adapters/workspace/sandbox/plan.ts";
+import { addedDirectories, agentOptions } from "../../protocol/extensions.ts";
+import { type Permitted, restartsMore, widerPermission } from "../../protocol/narrower.ts";
+import type { RestartPolicy, WorkerSpec } from "../../protocol/worker.ts";
+
+const EVERYTHING: Permitted = { permission: "allow", permission_rules: [], approval_default: "deny" };
+
+const permittedTo = (spec: WorkerSpec): Permitted =>
+  spec.kind === "command" || agentOptions(spec).externalSandbox ? EVERYTHING : spec;
+
+const isEverything = ({ permission, permission_rules }: Permitted): boolean =>
+  permission === "allow" && permission_rules.every(({ action }) => action === "allow");
+
+/** It may do less than its user: by a sandbox, or by its rules of permission. */
+export const isReduced = (spec: WorkerSpec): boolean =>
+  spec.sandbox !== undefined || !isEverything(permittedTo(spec));
+
+/** Or it, and what it spawns, may spend or start only so much. */
+export const isBounded = (spec: WorkerSpec): boolean =>
+  isReduced(spec) ||
+  spec.max_depth !== undefined ||
+  spec.max_concurrency !== undefined ||
+  Object.values(spec.budget).some((bound) => bound !== undefined);
+
+/** A spec, and what is looked up for it. */
+export interface Party {
+  readonly spec: WorkerSpec;
+  readonly default_restart: RestartPolicy;
+  /** Directories in which its agent writes inside a sandbox, without links: its workspace first. */
+  readonly roots: readonly string[];
+}
+
+/** The writable directories of a spec, as it was asked for: the directories that its sandbox would have writable. */
+export const rootsOf = (spec: WorkerSpec, cwd = spec.cwd): readonly string[] => [
+  cwd,
+  ...addedDirectories(spec),
+  ...(spec.sandbox?.writable ?? []),
+];
+
+/** One right of the child that is wider than its parent's. */
+export interface Wider {
+  readonly what: "permission" | "arguments" | "sandbox" | "network" | "writable" | "worktree" | "restart";
+  readonly child: string;
+  readonly parent: string;
+}
+
+export const widerRight = (child: Party, parent: Party): Wider | undefined =>
+  widerTools(child.spec, parent.spec) ?? widerSandbox(child, parent) ?? widerRestart(child, parent);
+
+const widerTools = (child: WorkerSpec, parent: WorkerSpec): Wider | undefined => {
+  const bound = permittedTo(parent);
+  const wider = widerPermission(permittedTo(child), bound);
+  if (wider !== undefined)
+    return child.kind === "command"
+      ? { what: "permission", child: "a command, which no permission bounds", parent: wider.parent }
+      : { what: "permission", ...wider };
+  // With them its CLI could be told to allow anything.
+  if (
+    !isEverything(bound) &&
+    child.kind !== "command" &&
+    child.argv.some((arg) => !parent.argv.includes(arg))
+  )
+    return {
+      what: "arguments",
+      child: "extra arguments of its CLI",
+      parent: `--permission ${bound.permission}`,
+    };
+  return undefined;
+};
+
+const netOf = ({ kind, sandbox }: WorkerSpec): "none" | "host" =>
+  sandbox === undefined ? "host" : (sandbox.net ?? (kind === "command" ? "none" : "host"));
+
+const widerSandbox = (child: Party, parent: Party): Wider | undefined => {
+  if (parent.spec.sandbox === undefined) return undefined;
+  if (child.spec.sandbox === undefined)
+    return { what: "sandbox", child: "no sandbox", parent: "--sandbox workspace" };
+  if (netOf(child.spec) === "host" && netOf(parent.spec) === "none")
+    return { what: "network", child: "--sandbox-net host", parent: "--sandbox-net none" };
+  if (child.spec.worktree !== undefined && parent.spec.worktree === undefined)
+    return { what: "worktree", child: "a worktree, whose repository it writes to", parent: "none" };
+  const outside = child.roots.find((path) => !parent.roots.some((root) => isIn(path, root)));
+  return outside === undefined
+    ? undefined
+    : { what: "writable", child: `write access to ${outside}`, parent: parent.roots.join(", ") };
+};
+
+/** Each kind has its own default: where neither was given, nobody has asked for anything. */
+const widerRestart = (child: Party, parent: Party): Wider | undefined => {
+  const [own, bound] = [child.spec.restart, parent.spec.restart];
+  const isUnsaid = own === child.default_restart && bound === parent.default_restart;
+  return restartsMore(own, bound) && !isUnsaid
+    ? { what: "restart", child: `--restart ${own}`, parent: `--restart ${bound}` }
+    : undefined;
+};

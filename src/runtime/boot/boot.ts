@@ -1,0 +1,160 @@
+/**
+ * Boot: every recorded worker that has not ended is looked up in the process table and put under supervision again. One
+ * that cannot be looked up is told to the operator, left as it is, and looked up again on the period; the others do not
+ * wait for it.
+ */
+import { Effect, Schedule } from "effect";
+import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
+import type { Services } from "../../actors/ports.ts";
+import type { Beginning } from "../../actors/worker/worker.ts";
+import type { AgentAdapter } from "../../adapters/adapter.ts";
+import type { Observed } from "../../adapters/spawner.ts";
+import { standIn, unread } from "../../adapters/stand-in.ts";
+import { crashPoint } from "../../base/crash-point.ts";
+import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../../base/limits.ts";
+import { afterTries, type HoldfastError } from "../../protocol/errors.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import { type BootAction, reconcile } from "../../supervisor/boot/reconcile.ts";
+import type { ChildState } from "../../supervisor/child/inputs.ts";
+import type { Core } from "../core.ts";
+
+/** They keep the order of their requests as their start order. Answers those that could not be taken over. */
+export const recoverAll = (
+  core: Core,
+  isOfTree: (id: string) => boolean,
+): Effect.Effect<readonly Found[], HoldfastError> =>
+  Effect.flatMap(
+    attempt(() => core.services.log.living()),
+    (rows) =>
+      lookUp(
+        core,
+        rows.filter((row) => !isOfTree(row.id)).map((row) => ({ row, order: core.place() })),
+        (row, error) =>
+          core.services.report(`worker ${row.id} could not be taken over: ${error.message}`, error),
+      ),
+  );
+
+/** A recorded worker and its place in the start order. */
+export interface Found {
+  readonly row: WorkerRow;
+  readonly order: number;
+}
+
+/** Again on the period, until there is none left. The operator has been told. */
+export const retryRecovery = (core: Core, missing: readonly Found[]): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (let left = missing; left.length > 0; ) {
+      yield* Effect.sleep(RECONCILE_PERIOD_MS);
+      left = yield* lookUp(core, left, () => undefined);
+    }
+  });
+
+/** The ids of workers that nobody supervises here, and whose agents may run all the same: a stop has not stopped them. */
+export const untaken = (core: Core): Effect.Effect<readonly string[], HoldfastError> =>
+  Effect.gen(function* () {
+    const { log } = core.services;
+    const rows = (yield* attempt(() => log.living())).filter(({ id }) => !core.roster.live.has(id));
+    const running = yield* Effect.filter(rows, (row) => mayRun(core, row), { concurrency: BOOT_LOOKS_MAX });
+    return running.map(({ id }) => id);
+  });
+
+/** One that cannot be looked at may. */
+const mayRun = (core: Core, row: WorkerRow): Effect.Effect<boolean> => {
+  const look = Effect.gen(function* () {
+    const child = yield* core.fold(row, row.spec);
+    if (!child.open) return false;
+    const observed = yield* observe(core.services, child);
+    if ("run" in observed) observed.run.dispose();
+    return observed.kind === "running";
+  });
+  return Effect.catch(typed(look), () => Effect.succeed(true));
+};
+
+const lookUp = (
+  core: Core,
+  found: readonly Found[],
+  onFailure: (row: WorkerRow, error: HoldfastError) => void,
+): Effect.Effect<readonly Found[]> =>
+  Effect.map(
+    Effect.forEach(
+      found,
+      (one) =>
+        Effect.matchEager(typed(recover(core, one.row, one.order)), {
+          onSuccess: () => [],
+          onFailure: (error) => {
+            onFailure(one.row, error);
+            return [one];
+          },
+        }),
+      { concurrency: BOOT_LOOKS_MAX },
+    ),
+    (failed) => failed.flat(),
+  );
+
+const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    const { services, roster } = core;
+    crashPoint("boot-worker");
+    const { spec: asked, unlaunchable } = yield* specOf(services, row);
+    const spec = specFor(services, asked);
+    const child = yield* core.fold(row, spec);
+    const observed = child.open ? yield* observe(services, child) : undefined;
+    const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
+    if (action.type === "leave") return;
+    const adapter = yield* adapterFor(core, row, action);
+    const beginning: Beginning = {
+      action,
+      ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
+      ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
+      ...(unlaunchable === undefined ? {} : { unlaunchable }),
+    };
+    const ancestors = yield* core.ancestors(spec.parent);
+    const { turn } = core.admission.resume({ id: row.id, spec, ancestors }, action.type !== "start", order);
+    yield* roster.supervise({ spec, adapter, child, order, beginning, turn });
+  });
+
+/** An agent of a kind that is not loaded can be watched and stopped; a worker of it that does not run waits for its kind. */
+export const adapterFor = (
+  core: Core,
+  { id, kind }: Pick<WorkerRow, "id" | "kind">,
+  { type }: BootAction,
+): Effect.Effect<AgentAdapter, HoldfastError> => {
+  const known = core.services.adapterFor(kind);
+  if (known !== undefined || type !== "adopt") return core.adapterOf(kind);
+  core.services.report(`worker ${id} runs, and kind ${kind} is not loaded: nothing that it prints is read`);
+  return Effect.succeed(standIn(kind));
+};
+
+/** The part of a spec that holds for an agent whose output nobody reads. */
+export const specFor = (
+  { adapterFor: loaded }: Pick<Services, "adapterFor">,
+  spec: WorkerSpec,
+): WorkerSpec => (loaded(spec.kind) === undefined ? unread(spec) : spec);
+
+export const observe = (
+  services: Services,
+  { worker_id, incarnation, processes }: ChildState,
+): Effect.Effect<Observed, HoldfastError> =>
+  Effect.mapError(
+    Effect.retry(
+      attemptAsync(() =>
+        services.spawner.observe({ worker_id, incarnation, processes: processes ?? undefined }),
+      ),
+      { schedule: Schedule.spaced(STORE_RETRY_MS), times: BOOT_TRIES_MAX - 1 },
+    ),
+    (error) => afterTries(error, BOOT_TRIES_MAX, STORE_RETRY_MS),
+  );
+
+/** Without its launch spec a worker is supervised to its end by what the log has of it, and not started again. */
+export const specOf = (
+  services: Services,
+  row: WorkerRow,
+): Effect.Effect<{ readonly spec: WorkerSpec; readonly unlaunchable?: HoldfastError }> =>
+  Effect.catch(
+    Effect.map(
+      attemptAsync(() => services.files.load(row.id)),
+      (spec) => ({ spec }),
+    ),
+    (unlaunchable) => Effect.succeed({ spec: { ...row.spec, restart: "temporary" as const }, unlaunchable }),
+  );

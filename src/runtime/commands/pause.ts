@@ -1,0 +1,104 @@
+/** Somebody pauses workers, or lets them go on: one by name, or all that run below a supervisor. */
+import { Effect } from "effect";
+import type { Worker } from "../../actors/worker/worker.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import { isPaused, type PauseInput } from "../../supervisor/holds/pause.ts";
+import { workersBelow } from "../../supervisor/tree/state.ts";
+import type { PerWorker, RuntimeApi } from "../api.ts";
+import { asker } from "../authority/asker.ts";
+import type { Core } from "../core.ts";
+import { ofSupervisor, perWorker } from "../reading/views.ts";
+import type { Place } from "../trees/forest.ts";
+
+/** Answers one result for each name: of a worker, or of a supervisor. */
+type Each = (
+  refs: readonly string[],
+  one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,
+  ofTree: (place: Place) => Effect.Effect<PerWorker, HoldfastError>,
+) => Effect.Effect<readonly PerWorker[]>;
+
+export const makePausing = (
+  { rowOf, authority, roster: { live } }: Core,
+  each: Each,
+): Pick<RuntimeApi, "pause" | "unpause"> => {
+  /** Whether that changed anything. */
+  const told = (worker: Worker, input: PauseInput): Effect.Effect<boolean, HoldfastError> =>
+    Effect.suspend(() => {
+      const before = worker.child().pause;
+      return Effect.map(worker.input(input), () => worker.child().pause !== before);
+    });
+
+  const inputOf = ({ pid }: WorkerRow, how: Parameters<RuntimeApi["pause"]>[1]): PauseInput => ({
+    type: "pause",
+    reason: "operator",
+    detail: how?.reason ?? "",
+    pids: pid === null ? [] : [pid],
+  });
+
+  const below = (
+    { tree, supervisor }: Place,
+    inputFor: (row: WorkerRow) => PauseInput,
+  ): Effect.Effect<PerWorker, HoldfastError> =>
+    Effect.gen(function* () {
+      const workers = workersBelow(tree.state(), supervisor).flatMap(
+        ({ child }) => live.get(child.worker_id) ?? [],
+      );
+      const changed = yield* Effect.forEach(workers, (worker) =>
+        Effect.flatMap(rowOf(worker.id), (row) => told(worker, inputFor(row))),
+      );
+      return ofSupervisor(supervisor, changed.includes(true) ? "updated" : "noop", "running");
+    });
+
+  return {
+    pause: (ids, how) =>
+      each(
+        ids,
+        (row) =>
+          Effect.gen(function* () {
+            yield* asker(authority.permit, how ?? {}, "pause", row);
+            const worker = live.get(row.id);
+            if (worker === undefined || !worker.child().open || worker.child().stop !== null)
+              return yield* Effect.fail(nothingToPause(row));
+            const changed = yield* told(worker, inputOf(row, how));
+            // It has ended, or is being stopped, since.
+            if (!isPaused(worker.child())) return yield* Effect.fail(nothingToPause(yield* rowOf(row.id)));
+            return perWorker(yield* rowOf(row.id), changed ? "updated" : "noop");
+          }),
+        (place) =>
+          Effect.andThen(
+            asker(authority.permitOn, how ?? {}, "pause", place.supervisor),
+            below(place, (row) => inputOf(row, how)),
+          ),
+      ),
+    unpause: (ids, how = {}) =>
+      each(
+        ids,
+        (row) =>
+          Effect.gen(function* () {
+            const by = yield* asker(authority.permit, how, "unpause", row);
+            const worker = live.get(row.id);
+            const changed = worker !== undefined && (yield* told(worker, { type: "unpause", by }));
+            return perWorker(yield* rowOf(row.id), changed ? "updated" : "noop");
+          }),
+        (place) =>
+          Effect.flatMap(asker(authority.permitOn, how, "unpause", place.supervisor), (by) =>
+            below(place, () => ({ type: "unpause", by })),
+          ),
+      ),
+  };
+};
+
+const nothingToPause = ({ id, state }: WorkerRow): HoldfastError =>
+  new HoldfastError(
+    "INVALID_STATE",
+    isEnded(state)
+      ? `Worker ${id} has ended; there is nothing to pause.`
+      : `Worker ${id} is ${state.replaceAll("_", " ")}: no agent of it runs that could be paused.`,
+    {
+      suggestion: isEnded(state)
+        ? "`agent restart` starts it anew."
+        : "See what it does with `agent info`; `agent kill` keeps it from being started.",
+    },
+  );

@@ -1,0 +1,94 @@
+/**
+ * Going on in the session of an earlier worker, and branching it (decision 0027): a new worker, with the spec of that one, its last
+ * session and another prompt. A worker that has ended stays as it ended, with its records; the session's lock holds for this
+ * worker as for every other.
+ */
+import { Effect } from "effect";
+import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
+import { cwdIn } from "../../actors/worker/workspaces.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { FORK, RESUME } from "../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import type { ResumeOptions, RuntimeApi } from "../api.ts";
+import type { Core } from "../core.ts";
+
+export const makeResuming =
+  ({ find, adapterOf, services }: Core, spawn: RuntimeApi["spawn"]): RuntimeApi["resume"] =>
+  (ref, { idempotency_key, caller, dry_run = false, ...asked }) =>
+    Effect.gen(function* () {
+      const row = yield* Effect.mapError(find(ref), (error) =>
+        error.code === "WORKER_NOT_FOUND" && services.adapterFor(ref) !== undefined ? namesKind(ref) : error,
+      );
+      const { capabilities } = yield* adapterOf(row.kind);
+      const session = sessionOf(row, capabilities, asked.fork === true);
+      if (session instanceof HoldfastError) return yield* Effect.fail(session);
+      const given = yield* attemptAsync(() => services.files.load(row.id));
+      // Sessions are of a directory: it goes on in the worktree of the one before, which stays that one's.
+      const cwd = yield* attempt(() => cwdIn(services.log, row.id, given));
+      const spec = { ...given, cwd, worktree: undefined };
+      return yield* spawn(resumed(spec, session, asked), {
+        dry_run,
+        caller,
+        ...(idempotency_key === undefined ? {} : { idempotency_key }),
+      });
+    });
+
+const namesKind = (kind: string): HoldfastError =>
+  new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${kind}": it is a kind.`, {
+    suggestion: "Add --last or --session, and it goes on in a session of that kind; or name a worker.",
+  });
+
+/** The session to go on in; or why there is none, with the next step. */
+const sessionOf = (
+  { id, name, kind, session_id }: WorkerRow,
+  capabilities: readonly string[],
+  fork: boolean,
+): string | HoldfastError => {
+  const handle = name ?? id;
+  if (!capabilities.includes(RESUME))
+    return new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${kind} has no sessions to go on in.`, {
+      suggestion: `Start it anew: agent restart ${handle}`,
+    });
+  if (fork && !capabilities.includes(FORK))
+    return new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${kind} cannot fork a session.`, {
+      suggestion: `Go on in the session itself: agent resume ${handle} PROMPT`,
+    });
+  return (
+    session_id ??
+    new HoldfastError("SESSION_NOT_FOUND", `Worker ${id} has no session: its agent has told none.`, {
+      suggestion: `Start it anew: agent restart ${handle}`,
+    })
+  );
+};
+
+/** A worker of a file is its supervisor's; what goes on in its session stands under the root, and has no path for a name. */
+const resumed = (
+  spec: WorkerSpec,
+  session: string,
+  {
+    prompt,
+    fork = false,
+    name,
+    interactive,
+    parent,
+  }: Pick<ResumeOptions, "prompt" | "fork" | "name" | "interactive" | "parent">,
+): WorkerSpec => {
+  const { [RESUME]: _, [FORK]: __, ...ext } = spec.ext;
+  const kept = fork || spec.supervisor !== "root" ? undefined : spec.name;
+  return {
+    ...spec,
+    prompt,
+    session,
+    fork,
+    ext,
+    name: name ?? kept,
+    interactive: interactive ?? spec.interactive,
+    // A conversation lasts until somebody ends it.
+    timeout_ms: interactive === true && !spec.interactive ? 0 : spec.timeout_ms,
+    supervisor: "root",
+    significant: false,
+    ready: undefined,
+    parent,
+  };
+};

@@ -1,0 +1,207 @@
+/** The parts that all of the runtime share: its ports, its clock, who lives, and how a worker is found. */
+import { Clock, Effect, type Scope } from "effect";
+import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
+import type { Services } from "../actors/ports.ts";
+import { Sessions } from "../actors/sessions.ts";
+import type { AgentAdapter } from "../adapters/adapter.ts";
+import { CONFIGURATION_CHANGED } from "../protocol/configuration-changed.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import type { LogRecord, RecordDraft } from "../protocol/records.ts";
+import { DAEMON_STREAM } from "../protocol/records.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { AppendOptions, WorkerRow } from "../store/port.ts";
+import { type Disk, diskSentence, makeDisk } from "../supervisor/admission/disk.ts";
+import { type Ancestor, ancestorsOf, type Limits } from "../supervisor/admission/seats.ts";
+import { evolve, LIFECYCLE, monotonicOf, newChild } from "../supervisor/child/evolve.ts";
+import type { ChildState } from "../supervisor/child/inputs.ts";
+import { type Gap, type Gaps, makeGaps } from "../supervisor/clocks/gaps.ts";
+import type { Now } from "../supervisor/clocks/now.ts";
+import { type Authority, makeAuthority } from "./authority/authority.ts";
+import { type Accounts, makeAccounts } from "./limits/accounts.ts";
+import { type Admission, makeAdmission } from "./limits/admission.ts";
+import { resolveRef } from "./resolve.ts";
+import { makeRoster, type Roster } from "./roster.ts";
+
+export interface Kinds {
+  readonly all: readonly AgentAdapter[];
+  /** The name of the nearest kind, for a mistyped one. */
+  readonly suggest: (kind: string) => string | undefined;
+  /** Whether they were configured anew since they were loaded. */
+  readonly isOutdated?: (() => boolean) | undefined;
+  /** Whether something of their configuration is left out. */
+  readonly isPartial?: boolean;
+}
+
+export interface Core {
+  readonly services: Services;
+  readonly roster: Roster;
+  readonly admission: Admission;
+  readonly gaps: Gaps;
+  readonly disk: Disk;
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  /** The rights of a caller. */
+  readonly authority: Authority;
+  /** The next place in the start order. */
+  place(): number;
+  wallMs(): number;
+  monoMs(): number;
+  now(): Now;
+  commit(
+    drafts: readonly RecordDraft[],
+    options?: AppendOptions,
+  ): Effect.Effect<readonly LogRecord[], HoldfastError>;
+  /** By id, a unique prefix of one, or a name. */
+  find(ref: string): Effect.Effect<WorkerRow, HoldfastError>;
+  /** The test for supervisors: one that is taken for a worker is told so. */
+  nameSupervisors(knows: (path: string) => boolean): void;
+  /** The row of a worker that is known to be there. */
+  rowOf(id: string): Effect.Effect<WorkerRow, HoldfastError>;
+  adapterOf(kind: string): Effect.Effect<AgentAdapter, HoldfastError>;
+  /** The worker whose agent asks, and those above it; nearest first. */
+  ancestors(parent: string | undefined): Effect.Effect<readonly Ancestor[], HoldfastError>;
+  /** The state of a worker, by its records. */
+  fold(row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError>;
+}
+
+const noWorker = (supervisor: string): HoldfastError =>
+  new HoldfastError("WORKER_NOT_FOUND", `"${supervisor}" is a supervisor, and no worker.`, {
+    suggestion:
+      supervisor === "root"
+        ? "See all that is below it: agent tree"
+        : `See how it stands: agent why ${supervisor}; or name one of its workers: agent tree`,
+  });
+
+const LEFT_OUT = "Something of config.yaml is left out: `agent doctor` says what, and why.";
+
+export const makeCore = (
+  services: Services,
+  kinds: Kinds,
+  limits: Limits,
+): Effect.Effect<Core, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { log } = services;
+    const clock = yield* Clock.Clock;
+    let order = 0;
+
+    const wallMs = () => clock.currentTimeMillisUnsafe();
+    const monoMs = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
+    const stamp = () => ({ boot_id: services.boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
+    const now = (): Now => ({
+      mono_ms: monoMs(),
+      clock: stamp(),
+      random: services.random(),
+      wall: { ms: wallMs(), zone: services.zone },
+    });
+    const commit: Core["commit"] = (drafts, how) => attemptAsync(() => log.commit(drafts, how));
+
+    const notRecorded = (cause: unknown): void => services.report("an event could not be recorded", cause);
+    services.defects.recordTo(({ where, error }) => {
+      const payload = { where, error, clock: stamp() };
+      void log.commit([{ type: "daemon_defect", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
+    });
+    const disk = makeDisk(services.diskFreeBytes ?? (() => undefined), limits.disk_min_bytes, (view) =>
+      services.report(diskSentence(view)),
+    );
+    const admission = makeAdmission({
+      limits,
+      disk,
+      memAvailableBytes: services.machine.memAvailableBytes,
+      note: (draft) => void log.commit([draft]).catch(notRecorded),
+    });
+    const onGap = (gap: Gap): void => {
+      for (const worker of roster.live.values()) worker.rebase(gap.at_ms);
+      const { kind, gap_ms } = gap;
+      const payload = { kind, gap_ms, counted_ms: gap.counted_ms, clock: stamp() };
+      void log.commit([{ type: "daemon_resumed", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
+    };
+    const reading = () => ({ mono_ms: monoMs(), uptime_ms: services.machine.uptimeMs() });
+    const gaps = makeGaps(reading, onGap);
+    const accounts = makeAccounts({
+      log,
+      live: () => roster.live,
+      gaps,
+      monoMs,
+      wallMs,
+      stamp,
+      report: services.report,
+    });
+    const sessions = new Sessions(log);
+    const left = (id: string): void => {
+      sessions.left(id);
+      admission.left(id);
+      accounts.left(id);
+    };
+    const roster: Roster = yield* makeRoster(services, gaps, accounts, sessions, left, admission.rested);
+
+    const ancestors = (parent: string | undefined) =>
+      attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
+
+    let supervises = (ref: string): boolean => ref === "root";
+    const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
+      Effect.flatMap(
+        attempt(() => resolveRef(log, ref)),
+        (found) => {
+          if (!(found instanceof HoldfastError)) return Effect.succeed(found);
+          return Effect.fail(found.code === "WORKER_NOT_FOUND" && supervises(ref) ? noWorker(ref) : found);
+        },
+      );
+    const rowOf = (id: string) => attempt(() => log.worker(id) as WorkerRow);
+
+    const fold = (row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError> =>
+      attempt(() => {
+        const instant = { boot_id: services.boot_id, mono_ms: monoMs(), wall_ms: wallMs() };
+        return log
+          .stream(row.id, LIFECYCLE)
+          .reduce(
+            (child, record) => evolve(child, record, monotonicOf(record, instant, spec.restart_period_ms)),
+            newChild(row.id, spec),
+          );
+      });
+
+    const adapterOf = (kind: string): Effect.Effect<AgentAdapter, HoldfastError> =>
+      Effect.suspend(() => {
+        const adapter = services.adapterFor(kind);
+        if (adapter !== undefined) return Effect.succeed(adapter);
+        const near = kinds.suggest(kind);
+        const names = kinds.all.map((one) => one.kind).join(", ");
+        const known = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
+        const why =
+          kinds.isOutdated?.() === true
+            ? CONFIGURATION_CHANGED
+            : near === undefined && kinds.isPartial === true
+              ? LEFT_OUT
+              : "";
+        const suggestion = `${why} ${known}`.trim();
+        return Effect.fail(
+          new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
+            phase: "validation",
+            suggestion,
+          }),
+        );
+      });
+
+    return {
+      services,
+      roster,
+      admission,
+      gaps,
+      disk,
+      accounts,
+      sessions,
+      authority: makeAuthority({ services, roster, adapterOf }),
+      ancestors,
+      place: () => order++,
+      wallMs,
+      monoMs,
+      now,
+      commit,
+      find,
+      nameSupervisors: (knows) => {
+        supervises = (ref) => ref === "root" || knows(ref);
+      },
+      rowOf,
+      adapterOf,
+      fold,
+    };
+  });

@@ -1,0 +1,85 @@
+/** A tree as its records tell it: its own stream and those of its workers, in the order in which they were written. */
+import type { LogRecord, RecordType } from "../protocol/records.ts";
+import { childPath } from "../protocol/tree.ts";
+import type { TreeRef, TreeSupervisorRef } from "../protocol/tree-records.ts";
+import type { WorkerSpec } from "../protocol/worker.ts";
+import type { EventLog, WorkerRow } from "../store/port.ts";
+import { type Instant, LIFECYCLE, monotonicOf } from "../supervisor/child/evolve.ts";
+import { emptyTree, evolveTree, TREE_RECORDS } from "../supervisor/tree/evolve.ts";
+import type { TreeState } from "../supervisor/tree/state.ts";
+
+/** Also the request, by which a dynamic supervisor gets a child. */
+const OF_WORKERS: readonly RecordType[] = ["worker_spawn_requested", ...LIFECYCLE];
+
+/** The state that a tree's own stream gives since it was applied anew. */
+export interface TreeHistory {
+  readonly name: string;
+  readonly records: readonly LogRecord[];
+  /** Paths of all supervisors that it has or had. */
+  readonly supervisors: readonly string[];
+}
+
+export const treeHistory = (log: EventLog, name: string): TreeHistory => {
+  const all = log.treeStream(name, TREE_RECORDS);
+  const records = all.slice(all.findLastIndex(({ type }) => type === "tree_removed") + 1);
+  const paths = records.flatMap((record) =>
+    record.type === "tree_applied" ? pathsOf(name, record.payload.root) : [],
+  );
+  return { name, records, supervisors: [...new Set(paths)] };
+};
+
+/** `rows`: the workers under its supervisors. */
+export const foldTree = (
+  log: EventLog,
+  { name, records: own }: TreeHistory,
+  rows: readonly WorkerRow[],
+  specOf: (row: WorkerRow) => WorkerSpec,
+  now: Instant,
+): TreeState => {
+  const since = own[0]?.seq ?? 0;
+  const members = new Map(rows.map((row) => [row.id, row]));
+  const theirs = [...members.keys()].flatMap((id) => log.stream(id, OF_WORKERS));
+  const records: LogRecord[] = [...own, ...theirs]
+    .filter(({ seq }) => seq >= since)
+    .sort((a, b) => a.seq - b.seq);
+  return records.reduce((tree, record) => {
+    const period = longestPeriod(tree);
+    return evolveTree(tree, record, monotonicOf(record, now, period), (id) => {
+      const row = members.get(id);
+      if (row === undefined) throw new Error(`worker ${id} of tree ${name} is not in the log`);
+      return specOf(row);
+    });
+  }, emptyTree(name));
+};
+
+/** After another boot the age of a record is known by the wall clock alone: it is clamped to what any window can count. */
+const longestPeriod = (tree: TreeState): number =>
+  Math.max(
+    0,
+    ...[...tree.supervisors.values()].map(({ config }) => Math.max(config.period_ms, config.backoff_max_ms)),
+  );
+
+/** The paths at and below a supervisor, as its file has or had them since the tree was applied first, and when that was. */
+export const pathsBelow = (
+  log: EventLog,
+  tree: string,
+  path: string,
+): { readonly since: string; readonly paths: ReadonlySet<string> } => {
+  const all = log.treeStream(tree, ["tree_applied", "tree_removed"]);
+  const own = all.slice(all.findLastIndex(({ type }) => type === "tree_removed") + 1);
+  const paths = own
+    .flatMap((record) => (record.type === "tree_applied" ? pathsOf(tree, record.payload.root) : []))
+    .filter((one) => path === tree || one === path || one.startsWith(`${path}/`));
+  return { since: own[0]?.recorded_at ?? "", paths: new Set(paths) };
+};
+
+/** Every supervisor of a tree, by its path. */
+const pathsOf = (tree: string, root: TreeSupervisorRef): readonly string[] => {
+  const below = (at: string, { children }: TreeSupervisorRef): readonly string[] => [
+    at,
+    ...children.flatMap((child: TreeRef) =>
+      child.type === "supervisor" ? below(childPath(tree, at, child.name), child) : [],
+    ),
+  ];
+  return below(tree, root);
+};

@@ -1,0 +1,66 @@
+/**
+ * The readers that wait at the end of the log, woken after each commit: a slice at a time, so that ten thousand watchers do not hold up the
+ * supervision of anybody. One that waits costs its place in a set, no fiber and no listener of its own.
+ */
+import { WAKE_SLICE_MS } from "../../base/limits.ts";
+import type { EventLog } from "../../store/port.ts";
+
+export interface Waiter {
+  /** Once for each `wait`. Does not throw. */
+  wake(): void;
+}
+
+export class Tail {
+  readonly #log: EventLog;
+  readonly #monoMs: () => number;
+  #waiting = new Set<Waiter>();
+  /** To be woken: what was committed after they began to wait they read with the rest. */
+  #due = new Set<Waiter>();
+  #isScheduled = false;
+  #unlisten: (() => void) | undefined;
+
+  constructor(log: EventLog, monoMs: () => number) {
+    this.#log = log;
+    this.#monoMs = monoMs;
+  }
+
+  /** For what is committed from now on. */
+  wait(waiter: Waiter): void {
+    this.#waiting.add(waiter);
+    this.#unlisten ??= this.#log.onCommit(() => this.#committed());
+  }
+
+  leave(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+    this.#due.delete(waiter);
+    if (this.#waiting.size + this.#due.size > 0) return;
+    this.#unlisten?.();
+    this.#unlisten = undefined;
+  }
+
+  #committed(): void {
+    if (this.#due.size === 0) [this.#due, this.#waiting] = [this.#waiting, this.#due];
+    else {
+      for (const waiter of this.#waiting) this.#due.add(waiter);
+      this.#waiting.clear();
+    }
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#wakeSlice());
+  }
+
+  #wakeSlice(): void {
+    this.#isScheduled = false;
+    const until = this.#monoMs() + WAKE_SLICE_MS;
+    for (const waiter of this.#due) {
+      this.#due.delete(waiter);
+      waiter.wake();
+      if (this.#monoMs() >= until) break;
+    }
+    if (this.#due.size > 0) this.#schedule();
+  }
+}

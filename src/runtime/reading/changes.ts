@@ -1,0 +1,135 @@
+/** `agent changes` and `agent worktree remove`: what is asked about a worker's worktree. */
+import { Effect } from "effect";
+import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
+import { secretsOf } from "../../actors/worker/launching.ts";
+import { workspaceIn } from "../../actors/worker/workspaces.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { WorkerWorkspace } from "../../protocol/records.ts";
+import { makeRedactor, type Redactor } from "../../protocol/redact.ts";
+import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import type { Asking, RuntimeApi } from "../api.ts";
+import { asker } from "../authority/asker.ts";
+import type { Core } from "../core.ts";
+import type { PerWorker } from "../replies.ts";
+import { perWorker } from "./views.ts";
+
+type Each = (
+  refs: readonly string[],
+  one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,
+) => Effect.Effect<readonly PerWorker[]>;
+
+const notKept = (id: string): HoldfastError =>
+  new HoldfastError(
+    "UNSUPPORTED_CAPABILITY",
+    `Worker ${id} has no worktree of its own, so nobody knows what was there before its agent changed it.`,
+    { suggestion: "Spawn it with --worktree; for this one, see `git status` in its cwd." },
+  );
+
+const nothingToRemove = (id: string): HoldfastError =>
+  new HoldfastError("UNSUPPORTED_CAPABILITY", `Worker ${id} has no worktree of its own.`, {
+    suggestion: "There is nothing to remove: it works in its cwd.",
+  });
+
+export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" | "removeWorktrees"> => {
+  const { services, authority, find, adapterOf } = core;
+  const { log, files, workspaces, artifacts } = services;
+
+  const workspaceOf = (
+    row: WorkerRow,
+    without: (id: string) => HoldfastError,
+  ): Effect.Effect<WorkerWorkspace, HoldfastError> =>
+    Effect.flatMap(
+      attempt(() => workspaceIn(log, row.id)),
+      (workspace) => {
+        if (workspace !== undefined) return Effect.succeed(workspace);
+        if (row.spec.worktree === undefined) return Effect.fail(without(row.id));
+        return Effect.fail(
+          new HoldfastError(
+            "INVALID_STATE",
+            `Worker ${row.id} has not been started, and has no worktree yet.`,
+          ),
+        );
+      },
+    );
+
+  /** It knows the secrets of the worker's agents, also where one of them cannot be read any more. */
+  const redactorFor = (row: WorkerRow, spec: WorkerSpec): Effect.Effect<Redactor, HoldfastError> =>
+    Effect.gen(function* () {
+      const adapter = yield* adapterOf(row.kind);
+      const prepared = yield* Effect.option(typed(services.prepare(adapter, spec, 1, undefined, row.id)));
+      const resolved = prepared._tag === "Some" ? prepared.value.secrets : [];
+      return makeRedactor([...resolved, ...secretsOf(spec, adapter)]);
+    });
+
+  const changes: RuntimeApi["changes"] = (ref) =>
+    Effect.gen(function* () {
+      const row = yield* find(ref);
+      const workspace = yield* workspaceOf(row, notKept);
+      if (workspaces === undefined || artifacts === undefined) return yield* Effect.fail(notKept(row.id));
+      const spec = yield* attemptAsync(() => files.load(row.id));
+      const redact = yield* redactorFor(row, spec);
+      const found = yield* attemptAsync(() => workspaces.changes(workspace, spec.client_env));
+      const masked = found.diff === undefined ? undefined : maskedDiff(found.diff, redact);
+      const kept =
+        masked === undefined || masked.bytes.length === 0
+          ? undefined
+          : yield* attemptAsync(() => artifacts.put(masked.bytes));
+      return {
+        id: row.id,
+        workspace,
+        files: found.files,
+        omitted: found.totals.files - found.files.length,
+        totals: found.totals,
+        diff:
+          kept === undefined
+            ? null
+            : { digest: kept.digest, size_bytes: kept.size_bytes, masked: masked?.isChanged === true },
+      };
+    });
+
+  const removeOne = (row: WorkerRow, how: Asking): Effect.Effect<PerWorker, HoldfastError> =>
+    Effect.gen(function* () {
+      yield* asker(authority.permit, how, "remove", row);
+      const workspace = yield* workspaceOf(row, nothingToRemove);
+      if (!isEnded(row.state))
+        return yield* Effect.fail(
+          new HoldfastError(
+            "INVALID_STATE",
+            `Worker ${row.id} has not ended, and works in ${workspace.path}.`,
+            {
+              suggestion: "Stop it first with `agent kill`.",
+            },
+          ),
+        );
+      const { client_env } = yield* attemptAsync(() => files.load(row.id));
+      const removed = yield* attemptAsync(
+        () => workspaces?.remove(workspace, client_env) ?? Promise.resolve(false),
+      );
+      return perWorker(row, removed ? "deleted" : "noop");
+    });
+
+  return { changes, removeWorktrees: (refs, how = {}) => each(refs, (row) => removeOne(row, how)) };
+};
+
+/** Bytes that are no text are looked at byte for byte. */
+const maskedDiff = (
+  diff: Buffer,
+  redact: Redactor,
+): { readonly bytes: Uint8Array; readonly isChanged: boolean } => {
+  const encoding = isText(diff) ? "utf8" : "latin1";
+  const before = diff.toString(encoding);
+  const after = redact.text(before);
+  return after === before
+    ? { bytes: diff, isChanged: false }
+    : { bytes: Buffer.from(after, encoding), isChanged: true };
+};
+
+const isText = (bytes: Buffer): boolean => {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+};

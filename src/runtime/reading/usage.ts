@@ -1,0 +1,56 @@
+/** Usage, asked of the log: by what it is told apart, since when, and of whom. */
+import { Effect } from "effect";
+import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
+import { SUBTREE_SUMMED_MAX_WORKERS } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { EventLog, WorkerRow } from "../../store/port.ts";
+import type { Among, UsageBy } from "../../store/usage-report.ts";
+import type { UsageAsked } from "../api.ts";
+import type { Core } from "../core.ts";
+import { pathsBelow } from "../fold.ts";
+import type { UsageReply, WorkerInfo } from "../replies.ts";
+import type { Forest } from "../trees/forest.ts";
+
+/** The daemon's own supervisor: all workers there ever were are below it. */
+const ROOT = "root";
+const LABEL = "label:";
+const byOf = (by: string): UsageBy =>
+  by.startsWith(LABEL) ? { label: by.slice(LABEL.length) } : (by as Exclude<UsageBy, object>);
+
+/** The workers of a supervisor, or undefined for a worker. A tree of this name that was taken down before is another tree. */
+const supervisorsAt = (
+  log: EventLog,
+  forest: Pick<Forest, "treeOf">,
+  ref: string,
+): Among["supervisors"] | undefined => {
+  const tree = forest.treeOf(ref)?.state();
+  if (tree === undefined || !tree.supervisors.has(ref)) return undefined;
+  const { since, paths } = pathsBelow(log, tree.name, ref);
+  return [...paths].map((path) => ({ path, since }));
+};
+
+export const makeUsage =
+  (core: Core, forest: Pick<Forest, "treeOf">) =>
+  ({ ids, by, since_ms, subtree }: UsageAsked): Effect.Effect<UsageReply, HoldfastError> =>
+    Effect.gen(function* () {
+      const { log } = core.services;
+      const [workers, supervisors]: [string[], Among["supervisors"][number][]] = [[], []];
+      // A worker may be called so, too.
+      const isRoot = (ref: string): boolean => ref === ROOT && log.named(ROOT).length === 0;
+      const isAll = ids.length === 0 || ids.some(isRoot);
+      for (const ref of ids.filter((each) => !isRoot(each))) {
+        const below = yield* attempt(() => supervisorsAt(log, forest, ref));
+        if (below === undefined) workers.push((yield* core.find(ref)).id);
+        else supervisors.push(...below);
+      }
+      const since = since_ms === undefined ? undefined : new Date(core.wallMs() - since_ms).toISOString();
+      const among = isAll ? {} : { among: { workers, supervisors, descendants: subtree } };
+      const report = yield* attemptAsync(() => log.usageAside({ by: byOf(by), since, ...among }));
+      return { ...report, by, since: since ?? null };
+    });
+
+/** The usage of a worker and all below it, for `info`. */
+export const subtreeUsage = (log: EventLog, { id }: WorkerRow): Pick<WorkerInfo, "subtree"> => {
+  const sum = log.subtree(id, SUBTREE_SUMMED_MAX_WORKERS);
+  return sum?.workers === 1 ? {} : { subtree: sum ?? null };
+};

@@ -1,0 +1,67 @@
+/** Files of a worker that are no part of the log, because they may hold secrets: its launch spec, a message as it is delivered. */
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SpecFiles } from "../actors/ports.ts";
+import { SPEC_FILE_MAX_BYTES } from "../base/limits.ts";
+import { HoldfastError } from "../protocol/errors.ts";
+import { WorkerSpec } from "../protocol/worker.ts";
+import { readRegular } from "../store/regular-file.ts";
+
+const messageFile = (messageId: string): string => `message-${messageId}`;
+
+type Write = (path: string, text: string, how: { mode: number; flush: true; flag: "wx" }) => Promise<void>;
+
+/** Written whole or not at all, and on the disk then. */
+const writeWhole = async (write: Write, dir: string, name: string, text: string): Promise<void> => {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const temporary = join(dir, `${name}.tmp`);
+  try {
+    // Whatever an agent has put under its name is not written to.
+    await rm(temporary, { recursive: true, force: true });
+    await write(temporary, text, { mode: 0o600, flush: true, flag: "wx" });
+    await rename(temporary, join(dir, name));
+  } catch (cause) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw cause;
+  }
+};
+
+/** A failure here is the disk's or the directory's fault, and no defect. */
+const writable = async (work: Promise<void>): Promise<void> => {
+  try {
+    await work;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "ENOSPC" || code === "EDQUOT")
+      throw new HoldfastError("DISK_FULL", `The disk of the state directory is full: ${message}.`, { cause });
+    if (code === "EACCES" || code === "EPERM" || code === "EROFS")
+      throw new HoldfastError("PERMISSION_DENIED", `The state directory may not be written: ${message}.`, {
+        cause,
+      });
+    if (code === "EMFILE" || code === "ENFILE")
+      throw new HoldfastError("UNAVAILABLE", `Too many files are open: ${message}.`, { cause });
+    throw cause;
+  }
+};
+
+/** `runs/<worker>/spec.json` and `runs/<worker>/message-<id>`, 0600. */
+export const specFiles = (dirOf: (workerId: string) => string, write: Write = writeFile): SpecFiles => ({
+  save: (workerId, spec) => writable(writeWhole(write, dirOf(workerId), "spec.json", JSON.stringify(spec))),
+  saveMessage: (workerId, messageId, text) =>
+    writable(writeWhole(write, dirOf(workerId), messageFile(messageId), text)),
+  loadMessage: async (workerId, messageId) =>
+    readRegular(join(dirOf(workerId), messageFile(messageId)), SPEC_FILE_MAX_BYTES)?.toString("utf8"),
+  dropMessage: (workerId, messageId) => rm(join(dirOf(workerId), messageFile(messageId)), { force: true }),
+  load: async (workerId) => {
+    try {
+      const written = readRegular(join(dirOf(workerId), "spec.json"), SPEC_FILE_MAX_BYTES);
+      return WorkerSpec.parse(JSON.parse(written?.toString("utf8") ?? ""));
+    } catch (cause) {
+      throw new HoldfastError(
+        "INVALID_STATE",
+        `The launch spec of worker ${workerId} is not kept (any more).`,
+        { cause, suggestion: "Spawn it anew." },
+      );
+    }
+  },
+});

@@ -1,0 +1,150 @@
+/** A request becomes what can be started: checked whole, its environment built, and a second copy with its secrets masked. */
+import { Effect } from "effect";
+import { attempt, attemptAsync, typed } from "../actors/machine/attempt.ts";
+import type { Probe } from "../actors/ports.ts";
+import { confine } from "../actors/worker/launching.ts";
+import type { AgentAdapter } from "../adapters/adapter.ts";
+import { refusal, refused } from "../adapters/gateway.ts";
+import type { HoldfastError } from "../protocol/errors.ts";
+import { addedDirectories, missingDirectory } from "../protocol/extensions.ts";
+import { isTellable, makeRedactor, NOT_TELLABLE, redactError } from "../protocol/redact.ts";
+import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
+import type { Core } from "./core.ts";
+import type { SpawnReply } from "./replies.ts";
+
+export interface Startable {
+  /** As it is kept in the run directory. Keys that its kind has no use for are not. */
+  readonly kept: WorkerSpec;
+  /** As it goes on record. */
+  readonly masked: WorkerSpec;
+  readonly shown: NonNullable<SpawnReply["plan"]>;
+}
+
+export interface Specs {
+  /** Every mistake at once. */
+  checked(
+    given: WorkerSpecInput,
+  ): Effect.Effect<{ readonly spec: WorkerSpec; readonly adapter: AgentAdapter }, HoldfastError>;
+  /** Start errors that are certain now are told now, before anything is recorded. */
+  startable(spec: WorkerSpec, adapter: AgentAdapter): Effect.Effect<Startable, HoldfastError>;
+}
+
+export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
+  checked: (
+    given: WorkerSpecInput,
+  ): Effect.Effect<{ spec: WorkerSpec; adapter: AgentAdapter }, HoldfastError> =>
+    Effect.gen(function* () {
+      const adapter = yield* adapterOf(String(given.kind));
+      const parsed = WorkerSpec.safeParse({ ...given, kind: adapter.kind });
+      if (!parsed.success) {
+        const { issues } = parsed.error;
+        const problems = issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
+        return yield* Effect.fail(refused(problems, []) as HoldfastError);
+      }
+      const spec = parsed.data;
+      const isBackwards = spec.backoff_max_ms < spec.backoff_min_ms;
+      const more = [
+        ...(isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : []),
+        ...(isTellable(spec.name ?? "") ? [] : [`name: ${NOT_TELLABLE}.`]),
+        ...(spec.passivate_ms > 0 && !canRest(spec, adapter) ? [CANNOT_REST] : []),
+      ];
+      const refusedFor = yield* attempt(() => refusal(adapter, spec, more));
+      return refusedFor === undefined ? { spec, adapter } : yield* Effect.fail(refusedFor);
+    }),
+  startable: (spec, adapter) =>
+    Effect.gen(function* () {
+      const { plan, env, client_env, secrets } = yield* typed(
+        services.prepare(adapter, spec, 1, undefined, ""),
+      );
+      const redact = makeRedactor(secrets);
+      if (redact.text(spec.name ?? "") !== (spec.name ?? ""))
+        return yield* Effect.fail(refused([`name: ${NOT_TELLABLE}.`], []) as HoldfastError);
+      yield* Effect.mapError(
+        attemptAsync(() =>
+          services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env, limits: spec.limits }),
+        ),
+        (error) => redactError(error, redact),
+      );
+      yield* Effect.mapError(
+        attemptAsync(() => checkDirectories(spec, services.probe)),
+        (error) => redactError(error, redact),
+      );
+      const { worktree } = spec;
+      const { workspaces } = services;
+      const repository =
+        worktree === undefined || workspaces === undefined
+          ? undefined
+          : yield* attemptAsync(() => workspaces.look(spec));
+      const confined =
+        spec.sandbox === undefined
+          ? undefined
+          : yield* Effect.mapError(
+              attemptAsync(async () =>
+                confine(
+                  services,
+                  { spec, adapter, env, workspace: undefined, isStart: false, repository },
+                  plan.argv,
+                ),
+              ),
+              (error) => redactError(error, redact),
+            );
+      const { name, supervisor, parent } = spec;
+      const masked = {
+        ...redact.value(spec),
+        name,
+        supervisor,
+        parent,
+        env: redact.env(spec.env),
+        client_env: {},
+        argv: spec.argv.map(redact.text),
+      };
+      const shown = {
+        argv: plan.argv.map(redact.text),
+        cwd: spec.cwd,
+        env: redact.env(env),
+        stdin: plan.stdin.kind,
+        ...(repository === undefined
+          ? {}
+          : {
+              worktree: {
+                repository: repository.repository,
+                base_commit: repository.base_commit,
+                branch: worktree?.branch ?? null,
+              },
+            }),
+        ...(confined === undefined
+          ? {}
+          : {
+              sandbox: {
+                program: confined.program,
+                net: confined.plan.net,
+                writable: confined.plan.writable,
+              },
+            }),
+      };
+      return { kept: { ...spec, client_env }, masked, shown };
+    }),
+});
+
+/** Directories that the agent gets beside its own are there when it is asked for; what becomes of them later is the agent's to tell. */
+const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> => {
+  const missing = async (paths: readonly string[], told: (path: string, at: number) => string) => {
+    const there = await Promise.all(paths.map((path) => probe.isDirectory(path)));
+    return there.flatMap((isThere, at) => (isThere ? [] : [told(paths[at]!, at)]));
+  };
+  const problems = [
+    ...(await missing(addedDirectories(spec), (_, at) => missingDirectory(at))),
+    ...(await missing(
+      spec.sandbox?.writable ?? [],
+      (path) => `sandbox.writable: ${path} is no directory that is there.`,
+    )),
+  ];
+  const error = refused(problems, []);
+  if (error !== undefined) throw error;
+};
+
+const CANNOT_REST =
+  "passivate: only a conversation can rest, of a kind that goes on in its session, as claude with --interactive.";
+
+const canRest = ({ interactive }: WorkerSpec, { messages, sessions_under }: AgentAdapter): boolean =>
+  interactive && messages?.acknowledges === true && sessions_under !== undefined;

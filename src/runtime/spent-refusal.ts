@@ -1,0 +1,14 @@
+/** Why a worker whose budget is spent is not started by name, and what to do about it. */
+import { HoldfastError } from "../protocol/errors.ts";
+import type { WorkerRow } from "../store/port.ts";
+
+export const spentRefusal = (
+  { id }: WorkerRow,
+  { sentence, question_id }: { readonly sentence: string; readonly question_id?: string },
+): HoldfastError =>
+  new HoldfastError("BUDGET_EXCEEDED", `Worker ${id} cannot be started: ${sentence}.`, {
+    suggestion:
+      question_id === undefined
+        ? "Raise the budget in its file and run `agent up`, or spawn it anew with more."
+        : `Grant as much again with \`agent answer ${id} continue\`.`,
+  });

@@ -1,0 +1,212 @@
+/** A file's tree is applied whole or not at all: every spec checked, every name free, the difference decided under the tree's lock. */
+import { Effect } from "effect";
+import { attemptAsync } from "../../actors/machine/attempt.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { newId } from "../../protocol/ids.ts";
+import { type RecordDraft, workerStream } from "../../protocol/records.ts";
+import {
+  childPath,
+  type SupervisorNode,
+  type TreeNodeSpec,
+  type TreeSpec,
+  type WorkerNode,
+} from "../../protocol/tree.ts";
+import type { TreeRef, TreeSupervisorRef } from "../../protocol/tree-records.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { TreeChange } from "../../supervisor/tree/diff.ts";
+import { changedFields, diffTree } from "../../supervisor/tree/diff.ts";
+import type { TreeInput } from "../../supervisor/tree/inputs.ts";
+import type { TreeState } from "../../supervisor/tree/state.ts";
+import type { Core } from "../core.ts";
+import { makeSpecs, type Startable } from "../specs.ts";
+import type { Tree } from "./shell.ts";
+
+export interface Known {
+  find(name: string): Tree | undefined;
+  all(): readonly Tree[];
+}
+
+interface Wanted {
+  readonly path: string;
+  readonly supervisor: string;
+  readonly startable: Startable;
+}
+
+type Apply = (
+  tree: Tree,
+  spec: TreeSpec,
+  options: { readonly dry_run: boolean; readonly by: string },
+) => Effect.Effect<readonly TreeChange[], HoldfastError>;
+
+export const makeApplying = (core: Core, known: Known): Apply => {
+  const { services } = core;
+  const specs = makeSpecs(core);
+
+  /** Every worker of the file by its path, checked; every mistake at once. */
+  const checkAll = (spec: TreeSpec): Effect.Effect<ReadonlyMap<string, Wanted>, HoldfastError> =>
+    Effect.gen(function* () {
+      const wanted = new Map<string, Wanted>();
+      const errors: { readonly path: string; readonly error: HoldfastError }[] = [];
+      for (const { node, path, supervisor } of nodesOf(spec).filter(isWorker)) {
+        const given = { ...node.spec, name: path, supervisor };
+        const made = yield* Effect.result(
+          Effect.flatMap(specs.checked(given), ({ spec: checked, adapter }) =>
+            specs.startable(checked, adapter),
+          ),
+        );
+        if (made._tag === "Failure") errors.push({ path, error: made.failure });
+        else wanted.set(path, { path, supervisor, startable: made.success });
+      }
+      const [first] = errors;
+      if (first === undefined) return wanted;
+      const problems = errors.map(({ path, error }) => `${path}: ${error.message}`);
+      return yield* Effect.fail(
+        new HoldfastError(first.error.code, problems.join(" "), { ...first.error.info, problems }),
+      );
+    });
+
+  const refuseTaken = (spec: TreeSpec): HoldfastError | undefined => {
+    const own = known.find(spec.name)?.state();
+    if (own !== undefined && own.file !== "" && own.file !== spec.file)
+      return new HoldfastError("ALREADY_EXISTS", `The tree "${spec.name}" belongs to ${own.file}.`, {
+        suggestion: `Give this file another name:, or take that one down with \`agent down ${spec.name}\`.`,
+      });
+    const paths = new Set([spec.name, ...nodesOf(spec).map(({ path }) => path)]);
+    for (const other of known.all()) {
+      if (other.name === spec.name) continue;
+      const taken = takenBy(other.state()).find((path) => paths.has(path));
+      if (taken !== undefined)
+        return new HoldfastError("ALREADY_EXISTS", `"${taken}" belongs to ${other.state().file} already.`, {
+          suggestion: "Names at the top of a file are unique over all files of a daemon: choose another one.",
+        });
+    }
+    for (const { id, spec: living } of core.roster.live.values())
+      if (living.supervisor === "root" && living.name !== undefined && paths.has(living.name))
+        return new HoldfastError(
+          "ALREADY_EXISTS",
+          `A living worker is called "${living.name}" already: ${id}.`,
+        );
+    return undefined;
+  };
+
+  /** The specs of the tree's workers as they were applied last. */
+  const lastSpecs = (state: TreeState) =>
+    Effect.gen(function* () {
+      const found = new Map<string, WorkerSpec>();
+      for (const id of state.members.keys()) {
+        const loaded = yield* Effect.option(attemptAsync(() => services.files.load(id)));
+        if (loaded._tag === "Some") found.set(id, loaded.value);
+      }
+      return found;
+    });
+
+  return (tree, spec, { dry_run, by }) =>
+    Effect.gen(function* () {
+      const taken = refuseTaken(spec);
+      if (taken !== undefined) return yield* Effect.fail(taken);
+      const wanted = yield* checkAll(spec);
+      const desired = withSpecs(spec, wanted);
+      let changes: readonly TreeChange[] = [];
+      const fresh = new Map<string, WorkerSpec>();
+      const prepare = (state: TreeState) =>
+        Effect.gen(function* () {
+          const before = yield* lastSpecs(state);
+          const diff = diffTree(state.supervisors.size === 0 ? undefined : state, desired, (id) =>
+            before.get(id),
+          );
+          changes = diff.changes;
+          if (dry_run) return undefined;
+          const drafts: RecordDraft[] = [];
+          const ids = new Map<string, string>();
+          for (const { path, supervisor, startable } of wanted.values()) {
+            const { kept, masked } = startable;
+            const old = idAt(state, supervisor, path);
+            const last = old === undefined ? undefined : before.get(old);
+            const id = old ?? newId(core.wallMs());
+            ids.set(path, id);
+            const fields = last === undefined ? [] : changedFields(last, kept);
+            if (old !== undefined && last !== undefined && fields.length === 0) continue;
+            yield* attemptAsync(() => services.files.save(id, kept));
+            fresh.set(id, kept);
+            const about = { stream: workerStream(id), worker_id: id };
+            drafts.push(
+              old === undefined
+                ? {
+                    ...about,
+                    type: "worker_spawn_requested",
+                    payload: { spec: masked, clock: core.now().clock },
+                  }
+                : { ...about, type: "worker_spec_changed", payload: { spec: masked, fields } },
+            );
+          }
+          const root = refOf(spec.name, desired.root, spec.name, ids) as TreeSupervisorRef;
+          return {
+            type: "apply",
+            file: spec.file,
+            root,
+            restart: diff.restart,
+            drafts,
+            by,
+          } satisfies TreeInput;
+        });
+      if (dry_run) {
+        yield* prepare(tree.state());
+        return changes;
+      }
+      yield* tree.change((state) => Effect.map(prepare(state), (input) => input as TreeInput), fresh);
+      return changes;
+    }).pipe(Effect.catchDefect((defect) => Effect.fail(asHoldfastError(defect))));
+};
+
+const idAt = (state: TreeState, supervisor: string, path: string): string | undefined =>
+  state.supervisors
+    .get(supervisor)
+    ?.children.find((ref) => !ref.removed && ref.path === path && ref.worker_id !== null)?.worker_id ??
+  undefined;
+
+interface Placed<Node extends TreeNodeSpec = TreeNodeSpec> {
+  readonly node: Node;
+  readonly path: string;
+  readonly supervisor: string;
+}
+
+/** Every node below the top, in start order. */
+const nodesOf = (spec: TreeSpec): readonly Placed[] => {
+  const below = ({ children }: SupervisorNode, supervisor: string): readonly Placed[] =>
+    children.flatMap((node) => {
+      const path = childPath(spec.name, supervisor, node.name);
+      return [{ node, path, supervisor }, ...(node.type === "worker" ? [] : below(node, path))];
+    });
+  return below(spec.root, spec.name);
+};
+
+const isWorker = (placed: Placed): placed is Placed<WorkerNode> => placed.node.type === "worker";
+
+const takenBy = (state: TreeState): readonly string[] => [
+  ...state.supervisors.keys(),
+  ...[...state.supervisors.values()].flatMap(({ children }) => children.map(({ path }) => path)),
+];
+
+/** The same tree with the specs as they are kept. */
+const withSpecs = (spec: TreeSpec, wanted: ReadonlyMap<string, Wanted>): TreeSpec => {
+  const below = (node: SupervisorNode, at: string): SupervisorNode => ({
+    ...node,
+    children: node.children.map((child) => {
+      const path = childPath(spec.name, at, child.name);
+      if (child.type === "supervisor") return below(child, path);
+      return { ...child, spec: (wanted.get(path) as Wanted).startable.kept };
+    }),
+  });
+  return { ...spec, root: below(spec.root, spec.name) };
+};
+
+const refOf = (tree: string, node: TreeNodeSpec, path: string, ids: ReadonlyMap<string, string>): TreeRef =>
+  node.type === "worker"
+    ? { type: "worker", name: node.name, worker_id: ids.get(path) as string, depends_on: node.depends_on }
+    : {
+        type: "supervisor",
+        name: node.name,
+        config: node.config,
+        depends_on: node.depends_on,
+        children: node.children.map((child) => refOf(tree, child, childPath(tree, path, child.name), ids)),
+      };

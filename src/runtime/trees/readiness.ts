@@ -1,0 +1,102 @@
+/** Looks whether a worker's condition for readiness holds, until it does or its time is up. */
+import { Effect } from "effect";
+import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
+import { cwdIn } from "../../actors/worker/workspaces.ts";
+import { READ_PAGE_RECORDS, READY_POLL_MS } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { Ready, WorkerSpec } from "../../protocol/worker.ts";
+import type { ChildState, Input } from "../../supervisor/child/inputs.ts";
+import { pausedMs } from "../../supervisor/holds/pause.ts";
+import type { Core } from "../core.ts";
+import { newRecords } from "../following/watch.ts";
+
+type Condition = Exclude<keyof Ready, "within_ms">;
+
+export const watchReadiness = (
+  core: Core,
+  { worker_id, started_ms, pause }: ChildState,
+  tell: (input: Input) => Effect.Effect<void>,
+): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    const spec = yield* attemptAsync(() => core.services.files.load(worker_id));
+    const { ready, grace_ms } = spec;
+    if (ready === undefined) return;
+    const condition = conditionOf(ready);
+    const begun = started_ms ?? core.monoMs();
+    const ran = core.monoMs() - begun - pausedMs(pause, core.monoMs());
+    const holds = Effect.as(until(core, spec, ready, worker_id, ran), true);
+    const within = Effect.timeoutOrElse(holds, {
+      duration: Math.max(0, ready.within_ms - ran),
+      orElse: () => Effect.succeed(false),
+    });
+    if (!(yield* within)) {
+      const { within_ms } = ready;
+      return yield* tell({ type: "limit", limit: "ready", value: within_ms, bound: within_ms, grace_ms });
+    }
+    yield* tell({
+      type: "ready",
+      condition,
+      after_ms: Math.max(0, core.monoMs() - begun),
+    });
+  });
+
+const conditionOf = ({ within_ms: _, ...conditions }: Ready): Condition =>
+  (Object.keys(conditions) as Condition[]).find((name) => conditions[name] !== undefined) as Condition;
+
+const until = (
+  core: Core,
+  spec: WorkerSpec,
+  ready: Ready,
+  workerId: string,
+  ran: number,
+): Effect.Effect<void, HoldfastError> => {
+  const { probe } = core.services;
+  if (ready.healthy_for_ms !== undefined) return Effect.sleep(Math.max(0, ready.healthy_for_ms - ran));
+  if (ready.file !== undefined)
+    return polled(() => probe.fileExists(cwdIn(core.services.log, workerId, spec), ready.file as string));
+  if (ready.port !== undefined) return polled(() => probe.portAccepts(ready.port as number));
+  if (ready.log === undefined) return said(core, workerId, () => true);
+  const pattern = patternOf(ready.log);
+  return said(core, workerId, (text) => pattern.test(text));
+};
+
+/** Checked with the file; a pattern that is none stands for itself. */
+const patternOf = (source: string): RegExp => {
+  try {
+    return new RegExp(source);
+  } catch {
+    return new RegExp(source.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  }
+};
+
+const polled = (look: () => Promise<boolean>): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    while (!(yield* attemptAsync(look))) yield* Effect.sleep(READY_POLL_MS);
+  });
+
+/** An AgentEvent of this incarnation whose text is wanted. */
+const said = (
+  core: Core,
+  workerId: string,
+  wanted: (text: string) => boolean,
+): Effect.Effect<void, HoldfastError> =>
+  Effect.gen(function* () {
+    const { log } = core.services;
+    const begun = yield* attempt(() =>
+      log
+        .stream(workerId, ["worker_state_changed"])
+        .findLast((record) => record.type === "worker_state_changed" && record.payload.to === "starting"),
+    );
+    let cursor = begun?.seq ?? log.head();
+    for (;;) {
+      const from = cursor;
+      const page = yield* attempt(() =>
+        log.read(from, READ_PAGE_RECORDS, { worker_ids: [workerId], types: ["agent.event"] }),
+      );
+      for (const record of page.records)
+        if (record.type === "agent.event" && wanted(record.payload.text ?? record.payload.message ?? ""))
+          return;
+      cursor = page.scanned;
+      if (cursor >= log.head()) yield* newRecords(log, cursor);
+    }
+  });

@@ -1,0 +1,64 @@
+/** The record of an end that no adapter can tell: no start, no witness, or a failure of our own. */
+
+import { LIFELINE_RENEW_MS } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { IncarnationOutcome, RunExit } from "../../protocol/incarnation.ts";
+import type { WorkerError } from "../../protocol/records.ts";
+
+export const NOT_STARTED: RunExit = {
+  exit_code: null,
+  signal: null,
+  signal_inferred: false,
+  raw_status: null,
+  reason: "start_failed",
+};
+export const UNKNOWN_EXIT: RunExit = { ...NOT_STARTED, reason: "unknown" };
+
+/** The error may quote the agent, so it goes to the operator and not on record. */
+export const ABANDONED: WorkerError = {
+  code: "INTERNAL",
+  message: "Holdfast itself failed while it supervised this worker.",
+};
+
+export const RUN_GONE: WorkerError = {
+  code: "WORKER_LOST",
+  message: "Its run directory is gone: nobody knows how its agent ended.",
+};
+
+export const errorOf = ({ code, message }: HoldfastError): WorkerError => ({ code, message });
+
+export const failedToStart = (error: WorkerError): IncarnationOutcome => ({
+  status: "failed",
+  completion: { status: { code: null, signal: null } },
+  error,
+});
+
+/** If nobody saw the exit, the agent's own terminal event still counts; without one the truth is that nobody knows. */
+export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome => {
+  // It was ended in the middle of its work, however orderly it went.
+  if (exit.cause === "supervisor_died") return { ...outcome, status: "failed", error: DIED_WITH_SUPERVISOR };
+  if (exit.cause === "out_of_memory" && outcome.status === "failed")
+    return { ...outcome, error: OUT_OF_MEMORY };
+  if (exit.reason !== "unknown" || outcome.status !== "failed") return outcome;
+  return { ...outcome, error: exit.cause === "machine_restarted" ? RESTARTED_UNDER : LOST };
+};
+
+const DIED_WITH_SUPERVISOR: WorkerError = {
+  code: "SUPERVISOR_DIED",
+  message: `The daemon died, no other one took over within ${LIFELINE_RENEW_MS / 1_000} s, and the worker was to die with it.`,
+};
+
+const OUT_OF_MEMORY: WorkerError = {
+  code: "OUT_OF_MEMORY",
+  message: "It was killed by the kernel: out of memory (inferred).",
+};
+
+const RESTARTED_UNDER: WorkerError = {
+  code: "WORKER_LOST",
+  message: "The machine was restarted while the agent ran.",
+};
+
+const LOST: WorkerError = {
+  code: "WORKER_LOST",
+  message: "The agent ended and nobody saw how: its launcher was killed too.",
+};

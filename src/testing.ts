@@ -1,3 +1,0 @@
-/** `holdfast/testing`: what a test of an adapter or of a program over the runtime needs, and nothing that production does. */
-export { type ConformanceCase, conformance, type RecordedRun } from "./adapters/conformance.ts";
-export { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "./adapters/memory-spawner.ts";

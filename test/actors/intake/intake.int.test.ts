@@ -1,0 +1,145 @@
+/** How a flood is read: beside others with rests, alone and once it is cut without. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test, vi } from "vitest";
+import { Company } from "../../../src/actors/company.ts";
+import type { Journal } from "../../../src/actors/deciding/journal.ts";
+import { Intake } from "../../../src/actors/intake/intake.ts";
+import { command } from "../../../src/adapters/kinds/command/index.ts";
+import type { Run } from "../../../src/adapters/spawner.ts";
+import {
+  BATCH_BESIDE_OTHERS_MAX_LINES,
+  FLOOD_REST_TIMES,
+  LONG_LINE_BYTES,
+} from "../../../src/base/limits.ts";
+import type { RecordDraft } from "../../../src/protocol/records.ts";
+import { makeRedactor } from "../../../src/protocol/redact.ts";
+import { openingOf } from "../../adapters/conformance/support.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "holdfast-intake-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const BATCHES = 5;
+const LINES = BATCHES * BATCH_BESIDE_OTHERS_MAX_LINES;
+const BATCH_MS = 2;
+
+/** An agent that wrote LINES lines; each batch takes BATCH_MS of a clock that stands still otherwise. */
+const makeFlood = () => {
+  writeFileSync(join(dir, "stdout"), "line\n".repeat(LINES));
+  writeFileSync(join(dir, "stderr"), "");
+  let now = 0;
+  const rests: number[] = [];
+  const journal = {
+    now: () => now,
+    ask: () => [],
+    hasNoRoom: () => false,
+    note: async () => {
+      now += BATCH_MS;
+    },
+    rest: async (ms: number) => {
+      rests.push(ms);
+      now += ms;
+    },
+  } as unknown as Journal;
+  const run = { worker_id: "flood", incarnation: 1, spool: (name: string) => join(dir, name) };
+  const read: RecordDraft[] = [];
+  const company = new Company();
+  const reader = { onRecords: (drafts: readonly RecordDraft[]) => read.push(...drafts) };
+  const intake = new Intake({
+    journal,
+    adapter: command,
+    run: run as unknown as Run,
+    opening: openingOf("command"),
+    redact: makeRedactor(),
+    reader,
+    company,
+    account: { model: null, estimate: (usage) => usage },
+  });
+  return { intake, company, rests, read };
+};
+
+test("beside another that writes, a flood rests after each batch but its last", async () => {
+  const { intake, company, rests, read } = makeFlood();
+  company.heard("another", 0);
+  await intake.drain();
+  expect(read).toHaveLength(LINES);
+  expect(rests).toEqual(Array(BATCHES - 1).fill(BATCH_MS * FLOOD_REST_TIMES));
+});
+
+test("alone it does not rest", async () => {
+  const { intake, rests, read } = makeFlood();
+  await intake.drain();
+  expect(read).toHaveLength(LINES);
+  expect(rests).toEqual([]);
+});
+
+test("stopped, it is read to its end without a rest", async () => {
+  const { intake, company, rests, read } = makeFlood();
+  company.heard("another", 0);
+  intake.cut();
+  await intake.drain();
+  expect(read).toHaveLength(LINES);
+  expect(rests).toEqual([]);
+});
+
+/** Agents that have each written one long line, and a store that takes no records until it is told to. */
+const makeLongLines = (names: readonly string[]) => {
+  const company = new Company();
+  const asked: string[] = [];
+  const takers = new Map<string, () => void>();
+  const intakes = names.map((name) => {
+    const home = mkdtempSync(join(dir, `${name}-`));
+    writeFileSync(join(home, "stdout"), `${"x".repeat(2 * LONG_LINE_BYTES)}\n`);
+    const journal = {
+      now: () => 0,
+      ask: () => [],
+      hasNoRoom: () => false,
+      note: () => {
+        asked.push(name);
+        return new Promise<void>((resolve) => takers.set(name, resolve));
+      },
+      rest: async () => undefined,
+    } as unknown as Journal;
+    return new Intake({
+      journal,
+      adapter: { ...command, streams: ["stdout"] },
+      run: {
+        worker_id: name,
+        incarnation: 1,
+        spool: (stream: string) => join(home, stream),
+      } as unknown as Run,
+      opening: openingOf("command"),
+      redact: makeRedactor(),
+      reader: { onRecords: () => undefined },
+      company,
+      account: { model: null, estimate: (usage) => usage },
+    });
+  });
+  return { intakes, asked, take: (name: string) => takers.get(name)?.() };
+};
+
+test("long lines are read one at a time: the next one once the records of that before are taken", async () => {
+  const { intakes, asked, take } = makeLongLines(["a", "b", "c"]);
+  const drains = intakes.map((intake) => intake.drain());
+  for (const name of ["a", "b", "c"]) {
+    await vi.waitFor(() => expect(asked.at(-1)).toBe(name));
+    expect(asked).toHaveLength("abc".indexOf(name) + 1);
+    take(name);
+  }
+  await Promise.all(drains);
+});
+
+test("who is stopped meanwhile waits for nobody, and its turn goes to the next", async () => {
+  const { intakes, asked, take } = makeLongLines(["a", "b", "c"]);
+  const drains = intakes.map((intake) => intake.drain());
+  await vi.waitFor(() => expect(asked).toEqual(["a"]));
+  intakes[1]!.cut();
+  await vi.waitFor(() => expect(asked).toEqual(["a", "b"]));
+  take("b");
+  await drains[1];
+  take("a");
+  await vi.waitFor(() => expect(asked).toEqual(["a", "b", "c"]));
+  take("c");
+  await Promise.all(drains);
+});

@@ -1,0 +1,18 @@
+/** A profile is declared only where all its commands are there. */
+import { expect, it } from "vitest";
+import { PROFILES } from "../../src/commands/profiles.ts";
+import { HANDLERS } from "../../src/daemon/handlers/index.ts";
+import { profilesOf, RESERVED } from "../../src/protocol/profiles.ts";
+
+it("what is declared is what the daemon's handlers are enough for", () => {
+  expect(PROFILES).toEqual(profilesOf(Object.keys(HANDLERS)));
+});
+
+it.each(Object.entries(RESERVED))(
+  "%s is declared with all its commands, and not with one less",
+  (profile, commands) => {
+    expect(profilesOf(commands)).toEqual([profile]);
+    for (const missing of commands)
+      expect(profilesOf(commands.filter((command) => command !== missing))).toEqual([]);
+  },
+);
