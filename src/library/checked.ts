@@ -46,6 +46,12 @@ const Watch = Requests["agent/watch"].pick({ from: true, follow: true }).partial
 /** Refuses a `from` that is neither a seq nor a cursor, and a misspelt option. */
 export const checkWatch = (options: unknown): void => void checkedBy(Watch, options);
 
+const Raw = Requests["agent/raw"]
+  .pick({ stream: true, offset: true })
+  .extend({ max_bytes: z.int().min(1).default(Number.MAX_SAFE_INTEGER), follow: z.boolean().default(false) });
+
+export const checkedRaw = (options: unknown): z.output<typeof Raw> => checkedBy(Raw, options);
+
 export const invalid = (problems: readonly string[]): HoldfastError =>
   new HoldfastError("INVALID_REQUEST", `${problems.join("; ")}.`, {
     problems,

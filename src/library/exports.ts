@@ -65,6 +65,8 @@ export type {
   KillOptions,
   McpOptions,
   OpenOptions,
+  RawOptions,
+  RawSlice,
   ResumeOptions,
   SpawnOptions,
   WatchOptions,

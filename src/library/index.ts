@@ -45,11 +45,14 @@ import type {
   KillOptions,
   McpOptions,
   OpenOptions,
+  RawOptions,
+  RawSlice,
   ResumeOptions,
   SpawnOptions,
   WatchOptions,
 } from "./options.ts";
 import { closed, listOf, only, promised } from "./promises.ts";
+import { rawSlices } from "./raw.ts";
 import { Watches } from "./watches.ts";
 
 /** How the calls of a runtime are run: on the clock of the machine, or of a test. */
@@ -214,11 +217,22 @@ export class Runtime {
   }
 
   /**
-   * The final answer of an agent, or the stdout of a command's newest incarnation: the first 16 MiB, and how much is missing.
-   * OUTPUT_NOT_FOUND if it said nothing, or if retention has moved it: then it says where.
+   * The final answer of an agent, or the stdout of a command's newest incarnation: its first `max_bytes` (default and most: 16 MiB), cut
+   * between two characters, and how much is missing. OUTPUT_NOT_FOUND if it said nothing, or if retention has moved it: then it says where.
    */
-  output(id: string): Promise<OutputReply> {
-    return this.#call(() => this.#api.output(checked("agent/output", { id }).id));
+  output(id: string, options: { readonly max_bytes?: number } = {}): Promise<OutputReply> {
+    return this.#call(() => {
+      const { id: ref, ...how } = checked("agent/output", { ...optionsOf(options), id });
+      return this.#api.output(ref, how);
+    });
+  }
+
+  /**
+   * The bytes that its newest incarnation has written, as they are, a slice at a time; nothing is read ahead of a slow reader. OUTPUT_NOT_FOUND
+   * where they are not kept any more (a day after the end), or it was never started. `close` ends it and never makes it reject.
+   */
+  raw(id: string, options: RawOptions = {}): AsyncIterable<RawSlice> {
+    return this.#watches.iterable(rawSlices(this.#api, id, options));
   }
 
   /**

@@ -167,6 +167,28 @@ export interface WatchOptions {
   readonly follow?: boolean;
 }
 
+export interface RawOptions {
+  /** Default: `stdout`. */
+  readonly stream?: "stdout" | "stderr";
+  /** The first byte that is read, of the newest incarnation. Default: 0. */
+  readonly offset?: number;
+  /** At most so many bytes in all. Default: no bound. */
+  readonly max_bytes?: number;
+  /** Go on until the worker has ended, also with what its later incarnations write. Default: false, what is there now. */
+  readonly follow?: boolean;
+}
+
+export interface RawSlice {
+  /** The incarnation that has written it. */
+  readonly incarnation: number;
+  /** The place of its first byte in the stream. */
+  readonly offset: number;
+  /** At most 256 KiB, as they were written: no secret in them is masked. Empty only where `released` bytes are the last. */
+  readonly bytes: Uint8Array;
+  /** Bytes just before these that are not kept as bytes any more; their text is in the log. */
+  readonly released: number;
+}
+
 /** The `answers` that a `worker_question` may offer. */
 export type Answer = "wait" | "restart" | "kill" | "continue" | "fresh" | "stop";
 

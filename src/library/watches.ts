@@ -1,12 +1,11 @@
-/** The watches of a promise door: streams of records as async iterables, which end with the runtime. */
+/** The watches of a promise door: streams as async iterables, which end with the runtime. */
 import { Deferred, Effect, Stream } from "effect";
 import { WATCHES_DRAIN_MAX_MS } from "../base/limits.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
-import type { LogRecord } from "../protocol/records.ts";
 import { closed } from "./promises.ts";
 
 export class Watches {
-  /** Readers that wait for a record now. */
+  /** Readers that wait for something now. */
   readonly #waiting = new Set<Promise<unknown>>();
   /** Done once nothing is supervised any more: a watch that still waits ends. */
   readonly #stopped = Deferred.makeUnsafe<void>();
@@ -21,10 +20,8 @@ export class Watches {
     this.#isClosing = true;
   }
 
-  iterable(records: Stream.Stream<LogRecord, HoldfastError>): AsyncIterable<LogRecord> {
-    const untilClosed = Stream.catch(records, (error) =>
-      this.#isClosing ? Stream.empty : Stream.fail(error),
-    );
+  iterable<A>(items: Stream.Stream<A, HoldfastError>): AsyncIterable<A> {
+    const untilClosed = Stream.catch(items, (error) => (this.#isClosing ? Stream.empty : Stream.fail(error)));
     const open = Stream.interruptWhen(untilClosed, Deferred.await(this.#stopped));
     const all = Stream.toAsyncIterable(Stream.suspend(() => (this.isStopped ? Stream.fail(closed()) : open)));
     return { [Symbol.asyncIterator]: () => this.#counted(all[Symbol.asyncIterator]()) };
@@ -50,14 +47,14 @@ export class Watches {
     Deferred.doneUnsafe(this.#stopped, Effect.void);
   }
 
-  #counted(records: AsyncIterator<LogRecord>): AsyncIterator<LogRecord> {
-    const next = (): Promise<IteratorResult<LogRecord>> => {
-      const asked = records.next();
+  #counted<A>(items: AsyncIterator<A>): AsyncIterator<A> {
+    const next = (): Promise<IteratorResult<A>> => {
+      const asked = items.next();
       this.#waiting.add(asked);
       const answered = (): void => void this.#waiting.delete(asked);
       asked.then(answered, answered);
       return asked;
     };
-    return { next, return: async () => (await records.return?.()) ?? { done: true, value: undefined } };
+    return { next, return: async () => (await items.return?.()) ?? { done: true, value: undefined } };
   }
 }

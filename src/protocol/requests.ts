@@ -9,6 +9,7 @@ import {
   MESSAGE_TO_AGENT_MAX_BYTES,
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
+  OUTPUT_TEXT_MAX_BYTES,
   PATH_MAX_BYTES,
   PROMPT_MAX_BYTES,
   RAW_SLICE_BYTES,
@@ -164,13 +165,18 @@ export const Requests = {
     tail: z.int().min(0).max(TAIL_MAX_RECORDS).optional(),
   }),
   "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
-  "agent/output": z.strictObject({ id: ref }),
+  "agent/output": z.strictObject({
+    id: ref,
+    max_bytes: z.int().min(1).max(OUTPUT_TEXT_MAX_BYTES).optional(),
+  }),
   "agent/changes": z.strictObject({ id: ref }),
   "worktree/remove": z.strictObject({ ids: refs }),
   "agent/raw": z.strictObject({
     id: ref,
     stream: z.enum(["stdout", "stderr"]).default("stdout"),
     offset: z.int().min(0).default(0),
+    /** Default: the newest one. */
+    incarnation: z.int().min(1).optional(),
     /** The slice is at most what the client takes inline: `meta.inline_max_bytes`. */
     max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),

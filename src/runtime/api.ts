@@ -25,6 +25,8 @@ import type {
   MessagesReply,
   OutputReply,
   PerWorker,
+  RawAnswer,
+  RawStream,
   RuntimeStatus,
   SpawnReply,
   TreeNode,
@@ -44,6 +46,8 @@ export type {
   MessagesReply,
   OutputReply,
   PerWorker,
+  RawAnswer,
+  RawStream,
   RuntimeStatus,
   SpawnReply,
   TreeNode,
@@ -231,8 +235,11 @@ export interface RuntimeApi {
   watch(query: WatchQuery): Stream.Stream<LogRecord, HoldfastError>;
   /** Fails with TIMEOUT when its own time is up. */
   wait(ids: readonly string[], timeoutMs?: number): Effect.Effect<readonly WaitReply[], HoldfastError>;
-  /** The final answer: what the agent called so, else all text of its last message; or stdout of the last incarnation (command). */
-  output(id: string): Effect.Effect<OutputReply, HoldfastError>;
+  /** The final answer: what the agent called so, else all text of its last message; or stdout of the last incarnation (command). At most the first `max_bytes` of it. */
+  output(
+    id: string,
+    options?: { readonly max_bytes?: number | undefined },
+  ): Effect.Effect<OutputReply, HoldfastError>;
   /**
    * The changes of the worker's agents in its worktree, with the diff as an artifact. Fails with UNSUPPORTED_CAPABILITY where it
    * has none: what was there before it began is not known.
@@ -243,21 +250,14 @@ export interface RuntimeApi {
     ids: readonly string[],
     options?: Asking,
   ): Effect.Effect<readonly PerWorker[], HoldfastError>;
-  /** A slice of a raw spool, as long as it is kept. If `released` bytes are not any more, it is empty and goes on behind them. */
+  /** A slice of a raw spool, as long as it is kept: of the newest incarnation, or of the one that is named. */
   raw(
     id: string,
-    stream: "stdout" | "stderr",
+    stream: RawStream,
     offset: number,
     maxBytes: number,
-  ): Effect.Effect<
-    {
-      readonly base64: string;
-      readonly next: number;
-      readonly ended: boolean;
-      readonly released?: number;
-    },
-    HoldfastError
-  >;
+    incarnation?: number,
+  ): Effect.Effect<RawAnswer, HoldfastError>;
   /** Adapters of users that are left out. */
   readonly refused: readonly RefusedAdapter[];
   capabilities(kind?: string): Effect.Effect<

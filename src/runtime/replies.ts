@@ -9,6 +9,7 @@ import type { ChangedFile, ChangeList } from "../adapters/workspace/worktree/cha
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";
 import type { MessageRow, MessageState } from "../protocol/message-row.ts";
+import type { RawAnswer } from "../protocol/raw.ts";
 import type {
   EndCause,
   LogRecord,
@@ -352,7 +353,7 @@ export interface UsageReply extends UsageReport {
 
 export interface OutputReply {
   readonly id: string;
-  /** The first 16 MiB of it. */
+  /** The first 16 MiB of it, or as much as was asked for. */
   readonly text: string;
   /** `text` is not all of it: it goes on, or lines over the limit were left out. */
   readonly truncated: boolean;
@@ -362,4 +363,6 @@ export interface OutputReply {
   readonly artifact?: string;
 }
 
-export type { DiskView, TreeChange };
+export type RawStream = "stdout" | "stderr";
+
+export type { DiskView, RawAnswer, TreeChange };

@@ -79,7 +79,8 @@ it("raw bytes are never an artifact, since nobody has masked them: the envelope 
   const answers: Record<string, Answerer> = {
     "agent/raw": ({ offset, max_bytes }) => {
       const slice = spool.subarray(offset as number, (offset as number) + (max_bytes as number));
-      return { base64: slice.toString("base64"), next: (offset as number) + slice.length, ended: true };
+      const next = (offset as number) + slice.length;
+      return { base64: slice.toString("base64"), next, ended: true, incarnation: 1, newest: 1 };
     },
   };
   const { envelopes, stderr } = await against(answers, ["logs", "fixer", "--raw"]);

@@ -471,7 +471,8 @@ describe("commands", () => {
     const answers: Record<string, Answerer> = {
       "agent/raw": ({ offset }) => {
         const part = bytes.subarray(offset as number, (offset as number) + 5);
-        return { base64: part.toString("base64"), next: (offset as number) + part.length, ended: true };
+        const next = (offset as number) + part.length;
+        return { base64: part.toString("base64"), next, ended: true, incarnation: 1, newest: 1 };
       },
     };
     expect((await against(answers, ["logs", "x", "--raw"])).stdout).toBe("one\n\x1b[31mtwo");
@@ -485,10 +486,14 @@ describe("commands", () => {
 
   it("logs --raw says what of the bytes is not kept, and goes on behind it", async () => {
     const answers: Record<string, Answerer> = {
-      "agent/raw": ({ offset }) =>
-        offset === 0
-          ? { base64: "", next: 9000, released: 9000, ended: true }
-          : { base64: offset === 9000 ? "bGF0ZXI=" : "", next: 9005, ended: true },
+      "agent/raw": ({ offset }) => ({
+        ...(offset === 0
+          ? { base64: "", next: 9000, released: 9000 }
+          : { base64: offset === 9000 ? "bGF0ZXI=" : "", next: 9005 }),
+        ended: true,
+        incarnation: 1,
+        newest: 1,
+      }),
     };
     const ran = await against(answers, ["logs", "x", "--raw"]);
     expect(ran.stdout).toBe("later");
@@ -500,6 +505,24 @@ describe("commands", () => {
       bytes: 5,
       released: 9000,
     });
+  });
+
+  it("logs --raw -f goes on with the bytes of the next incarnation, from their beginning", async () => {
+    const written = ["", "the first, which is longer\n", "second\n"].map((text) => Buffer.from(text));
+    const answers: Record<string, Answerer> = {
+      "agent/raw": (asked) => {
+        const { offset, incarnation = 1 } = asked as { offset: number; incarnation?: number };
+        const part = written[incarnation]!.subarray(offset);
+        return {
+          base64: part.toString("base64"),
+          next: offset + part.length,
+          ended: true,
+          incarnation,
+          newest: 2,
+        };
+      },
+    };
+    expect((await against(answers, ["logs", "x", "--raw", "-f"])).stdout).toBe(written.join(""));
   });
 
   it("watch --kinds asks for record types and for kinds of agent events", async () => {

@@ -445,7 +445,7 @@ describe("what is too large for an envelope", () => {
         const data = { id: "worker-000000", offset, max_bytes: 262_144 };
         client.socket.write(`${JSON.stringify({ version: 1, command: "agent/raw", data, meta })}\n`);
         const reply = (await client.answer(request_id)).data as { base64: string; next: number };
-        expect(Object.keys(reply)).toEqual(["base64", "next", "ended"]);
+        expect(Object.keys(reply)).toEqual(["base64", "next", "ended", "incarnation", "newest"]);
         parts.push(Buffer.from(reply.base64, "base64"));
         offset = reply.next;
       }

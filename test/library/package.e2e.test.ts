@@ -49,9 +49,10 @@ const pack = (clone: string): string => {
 };
 
 beforeAll(() => {
-  expect(existsSync(join(root, "dist/lib/src/index.d.ts")), "the package is built (npm run build)").toBe(
-    true,
-  );
+  expect(
+    existsSync(join(root, "dist/lib/src/library/index.d.ts")),
+    "the package is built (npm run build)",
+  ).toBe(true);
   place = mkdtempSync(join(tmpdir(), "holdfast-package-"));
   project = join(place, "project");
   installed = join(project, "node_modules", "holdfast");
@@ -105,7 +106,7 @@ describe("its types", () => {
         if (error instanceof HoldfastError && error.code === "TIMEOUT") await runtime.kill(id);
       }`);
     expect(errors).toEqual([]);
-    expect(files.some((file) => file.endsWith("dist/lib/src/index.d.ts"))).toBe(true);
+    expect(files.some((file) => file.endsWith("dist/lib/src/library/index.d.ts"))).toBe(true);
     expect(
       files.filter((file) => /node_modules\/(effect|xstate|better-sqlite3|@types)\//.test(file)),
     ).toEqual([]);

@@ -27,9 +27,9 @@ export const openRuntime = async (stateDir = stateDirectory()): Promise<Runtime>
   return runtime;
 };
 
-export const collect = async (records: AsyncIterable<LogRecord>): Promise<readonly LogRecord[]> => {
-  const all: LogRecord[] = [];
-  for await (const record of records) all.push(record);
+export const collect = async <A>(items: AsyncIterable<A>): Promise<readonly A[]> => {
+  const all: A[] = [];
+  for await (const item of items) all.push(item);
   return all;
 };
 

@@ -1,6 +1,6 @@
 /** A slice of what a run wrote, as it is; what has been released is told instead of read as the zeros that a hole holds. */
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { releasedBelow } from "./release.ts";
 
@@ -12,13 +12,17 @@ export interface RawSlice {
   readonly released?: number;
 }
 
-export const readRaw = async (spool: string, offset: number, maxBytes: number): Promise<RawSlice> => {
-  // An open that waited would take a thread of the pool for ever.
-  const file = await open(spool, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+/** Undefined where there is no such file. */
+export const readRaw = async (
+  spool: string,
+  offset: number,
+  maxBytes: number,
+): Promise<RawSlice | undefined> => {
+  const file = await openSpool(spool);
+  if (file === undefined) return undefined;
   try {
     const stats = await file.stat();
-    if (!stats.isFile())
-      throw new HoldfastError("INVALID_STATE", "The agent has replaced its output file by something else.");
+    if (!stats.isFile()) throw replaced();
     const { size } = stats;
     const buffer = Buffer.alloc(Math.max(0, Math.min(maxBytes, size - offset)));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
@@ -30,3 +34,17 @@ export const readRaw = async (spool: string, offset: number, maxBytes: number): 
     await file.close();
   }
 };
+
+/** An open that waited would take a thread of the pool for ever. */
+const openSpool = async (spool: string): Promise<FileHandle | undefined> => {
+  try {
+    return await open(spool, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw code === "ELOOP" ? replaced() : cause;
+  }
+};
+
+const replaced = (): HoldfastError =>
+  new HoldfastError("INVALID_STATE", "The agent has replaced its output file by something else.");

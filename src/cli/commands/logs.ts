@@ -4,6 +4,7 @@ import { RAW_ENVELOPE_MAX_BYTES, RAW_POLL_MS, RAW_SLICE_BYTES, TAIL_MAX_RECORDS 
 import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
+import { type RawPlace, rawStep } from "../../protocol/raw.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerInfo } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
@@ -109,33 +110,30 @@ const mostOf = ({ mode, env }: Context): number => {
 
 const raw = async (context: Context, client: Client, id: string): Promise<Result> => {
   const stream = context.flags.stderr ? "stderr" : "stdout";
-  const parts: Buffer[] = [];
+  const parts: Uint8Array[] = [];
   const decoder = new TextDecoder();
-  const write = (bytes: Buffer): void | Promise<void> =>
+  const write = (bytes: Uint8Array): void | Promise<void> =>
     context.stdout(context.isStdoutTerminal ? neutralise(decoder.decode(bytes, { stream: true })) : bytes);
   const resume = (): string => `agent logs ${id} --raw -f`;
-  let offset = 0;
+  let place: RawPlace = { incarnation: undefined, offset: 0 };
   let read = 0;
   let released = 0;
   const most = mostOf(context);
   const ask = (asked: Client) =>
-    asked.request("agent/raw", { id, stream, offset, max_bytes: Math.min(RAW_SLICE_BYTES, most - read) });
+    asked.request("agent/raw", { id, stream, ...place, max_bytes: Math.min(RAW_SLICE_BYTES, most - read) });
   for (;;) {
-    const slice = await (context.flags.follow ? outlasting(context, { resume }, ask) : ask(client));
-    const bytes = Buffer.from(slice.base64, "base64");
-    offset = slice.next;
-    if (slice.released !== undefined) {
-      released += slice.released;
+    const answer = await (context.flags.follow ? outlasting(context, { resume }, ask) : ask(client));
+    const { bytes, next, wait, ...slice } = rawStep(answer, context.flags.follow === true);
+    released += slice.released;
+    if (slice.released > 0)
       context.warn(
         `${slice.released} bytes of its ${stream} are not kept as bytes any more: they are in the log, agent logs ${id}`,
       );
-      continue;
-    }
     read += bytes.length;
     if (context.mode !== "text") parts.push(bytes);
     else if (bytes.length > 0) await write(bytes);
     const isFull = read >= most;
-    if (isFull || (bytes.length === 0 && (slice.ended || !context.flags.follow))) {
+    if (isFull || next === undefined) {
       if (isFull)
         context.warn(
           `Cut at ${read} bytes; text mode has the rest: agent logs ${id} --raw${context.flags.stderr ? " --stderr" : ""} -o text`,
@@ -144,6 +142,7 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
       const whole = success({ id, stream, base64, bytes: read, released, truncated: isFull });
       return isFull ? { ...whole, meta: { truncated: true } } : whole;
     }
-    if (bytes.length === 0) await sleep(RAW_POLL_MS);
+    place = next;
+    if (wait) await sleep(RAW_POLL_MS);
   }
 };

@@ -139,7 +139,7 @@ export const wait: Handler<"agent/wait"> = {
 
 export const output: Handler<"agent/output"> = {
   lifetime: "read",
-  run: ({ runtime }, { id }) => Effect.map(runtime.output(id), (reply) => success(reply)),
+  run: ({ runtime }, { id, ...how }) => Effect.map(runtime.output(id, how), (reply) => success(reply)),
 };
 
 export const changes: Handler<"agent/changes"> = {
@@ -158,10 +158,10 @@ export const removeWorktrees: Handler<"worktree/remove"> = {
 /** A run's raw output, secrets and all, must not become an artifact: the slice is cut to what fits inline, and `next` says where to go on. */
 export const raw: Handler<"agent/raw"> = {
   lifetime: "read",
-  run: ({ runtime }, { id, stream, offset, max_bytes }, _, inlineMax) =>
-    Effect.map(runtime.raw(id, stream, offset, Math.min(max_bytes, bytesInline(inlineMax))), (reply) =>
-      success(reply),
-    ),
+  run: ({ runtime }, { id, stream, offset, max_bytes, incarnation }, _, inlineMax) => {
+    const most = Math.min(max_bytes, bytesInline(inlineMax));
+    return Effect.map(runtime.raw(id, stream, offset, most, incarnation), (reply) => success(reply));
+  },
 };
 
 export const capabilities: Handler<"agent/capabilities"> = {

@@ -1,16 +1,13 @@
 /** Questions that only read: answered from the projections, the log and the spools. */
 import { join } from "node:path";
 import { Effect, Stream } from "effect";
-import { artifactOf } from "../../actors/intake/answer-artifact.ts";
-import { movedError, movedOf } from "../../actors/intake/moved.ts";
-import { finalText, silent, unread, wholeFinalText } from "../../actors/intake/output.ts";
+import { movedOf } from "../../actors/intake/moved.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { workspaceIn } from "../../actors/worker/workspaces.ts";
-import { readRaw } from "../../adapters/process/raw.ts";
 import type { Registry } from "../../adapters/registry.ts";
 import { TURNS_SHOWN_MAX } from "../../base/limits.ts";
 import { breakSentence } from "../../protocol/cursor.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { WAITS_FOR_MESSAGE } from "../../protocol/worker-status.ts";
@@ -32,6 +29,7 @@ import { Tail } from "../following/tail.ts";
 import { type Follow, followLines, seqOf, tailOf } from "../following/watch.ts";
 import type { PauseView, WorkerView } from "../replies.ts";
 import type { Forest } from "../trees/forest.ts";
+import { makePrinted } from "./printed.ts";
 import { makeUsage, subtreeUsage } from "./usage.ts";
 import { deniedOf, runFindingsOf, supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
@@ -165,17 +163,6 @@ export const makeQueries = (
   const runDir = (row: WorkerRow) =>
     row.incarnation === 0 ? null : join(spawner.workerDir(row.id), String(row.incarnation));
 
-  const { artifacts } = core.services;
-  const keptText = (digest: string): Effect.Effect<string | undefined> =>
-    artifacts === undefined
-      ? Effect.succeed(undefined)
-      : Effect.promise(() =>
-          artifacts.get(digest).then(
-            (bytes) => new TextDecoder().decode(bytes),
-            () => undefined,
-          ),
-        );
-
   const followOf = (query: WatchQuery): Effect.Effect<Follow, HoldfastError> =>
     Effect.gen(function* () {
       const ids =
@@ -289,42 +276,7 @@ export const makeQueries = (
           page.lines.map((line) => JSON.parse(line) as LogRecord),
         ),
       ),
-    output: (ref) =>
-      Effect.gen(function* () {
-        const row = yield* find(ref);
-        const { id, kind } = row;
-        const isLive = live.has(id);
-        const digest = isLive ? undefined : yield* artifactOf(log, id);
-        const artifact = digest === undefined ? {} : { artifact: digest };
-        const whole = (text: string) => ({ id, text, truncated: false, omitted_bytes: 0, ...artifact });
-        const told = isLive ? undefined : wholeFinalText(row.completion);
-        if (told !== undefined) return whole(told);
-        const found = yield* finalText(log, id);
-        if (found !== undefined && "moved" in found) {
-          // The log has it no more; the artifact is as old as the record that names it.
-          const text = digest === undefined ? undefined : yield* keptText(digest);
-          if (text !== undefined) return whole(text);
-          return yield* Effect.fail(movedError(id, found.moved));
-        }
-        const isUnread = found?.text === "" && found.truncated && kind !== "command";
-        if (found !== undefined && !isUnread) return { id, ...found, ...artifact };
-        return yield* Effect.fail(isUnread ? unread(id, found.omitted_bytes) : silent(row, isLive));
-      }),
-    raw: (ref, stream, offset, maxBytes) =>
-      Effect.gen(function* () {
-        const row = yield* find(ref);
-        const dir = runDir(row);
-        // Asked before reading: what is written after the answer is not missed by who reads until the end.
-        const ended = !live.has(row.id);
-        const notKept = (why: string) =>
-          Effect.fail(new HoldfastError("OUTPUT_NOT_FOUND", `The raw ${stream} of worker ${row.id} ${why}.`));
-        if (dir === null) return yield* notKept("is not there: it was never started");
-        const slice = yield* Effect.catch(
-          attemptAsync(() => readRaw(join(dir, stream), offset, maxBytes)),
-          () => notKept("is not kept (any more)"),
-        );
-        return { ...slice, ended };
-      }),
+    ...makePrinted(core),
     refused: registry.refused,
     capabilities: (kind) =>
       Effect.map(

@@ -149,7 +149,8 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     raw: (_id, _stream, offset, maxBytes) =>
       Effect.sync(() => {
         const slice = spool.subarray(offset, offset + maxBytes);
-        return { base64: slice.toString("base64"), next: offset + slice.length, ended: true };
+        const next = offset + slice.length;
+        return { base64: slice.toString("base64"), next, ended: true, incarnation: 1, newest: 1 };
       }),
     capabilities: unused("capabilities"),
     status: () =>

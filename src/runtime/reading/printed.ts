@@ -1,0 +1,76 @@
+/** A worker's printed output: its answer, and the bytes as they are. */
+import { join } from "node:path";
+import { Effect } from "effect";
+import { artifactOf } from "../../actors/intake/answer-artifact.ts";
+import { movedError } from "../../actors/intake/moved.ts";
+import { finalText, silent, unread, wholeFinalText } from "../../actors/intake/output.ts";
+import { attemptAsync } from "../../actors/machine/attempt.ts";
+import { readRaw } from "../../adapters/process/raw.ts";
+import { cutUtf8 } from "../../protocol/bounds.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { RuntimeApi } from "../api.ts";
+import type { Core } from "../core.ts";
+import type { OutputReply } from "../replies.ts";
+
+export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, "output" | "raw"> => {
+  const { log, spawner, artifacts } = services;
+  const { live } = roster;
+  const keptText = (digest: string): Effect.Effect<string | undefined> =>
+    artifacts === undefined
+      ? Effect.succeed(undefined)
+      : Effect.promise(() =>
+          artifacts.get(digest).then(
+            (bytes) => new TextDecoder().decode(bytes),
+            () => undefined,
+          ),
+        );
+  const answerOf = (ref: string): Effect.Effect<OutputReply, HoldfastError> =>
+    Effect.gen(function* () {
+      const row = yield* find(ref);
+      const { id, kind } = row;
+      const isLive = live.has(id);
+      const digest = isLive ? undefined : yield* artifactOf(log, id);
+      const artifact = digest === undefined ? {} : { artifact: digest };
+      const whole = (text: string) => ({ id, text, truncated: false, omitted_bytes: 0, ...artifact });
+      const told = isLive ? undefined : wholeFinalText(row.completion);
+      if (told !== undefined) return whole(told);
+      const found = yield* finalText(log, id);
+      if (found !== undefined && "moved" in found) {
+        // The log has it no more; the artifact is as old as the record that names it.
+        const text = digest === undefined ? undefined : yield* keptText(digest);
+        if (text !== undefined) return whole(text);
+        return yield* Effect.fail(movedError(id, found.moved));
+      }
+      const isUnread = found?.text === "" && found.truncated && kind !== "command";
+      if (found !== undefined && !isUnread) return { id, ...found, ...artifact };
+      return yield* Effect.fail(isUnread ? unread(id, found.omitted_bytes) : silent(row, isLive));
+    });
+  return {
+    output: (ref, { max_bytes } = {}) => Effect.map(answerOf(ref), (answer) => cut(answer, max_bytes)),
+    raw: (ref, stream, offset, maxBytes, asked) =>
+      Effect.gen(function* () {
+        const { id, incarnation: newest } = yield* find(ref);
+        const incarnation = asked ?? newest;
+        const isLive = live.has(id);
+        // Asked before reading: what is written after the answer is not missed by who reads until the end.
+        const ended = !isLive || incarnation < newest;
+        const notKept = (why: string) =>
+          Effect.fail(new HoldfastError("OUTPUT_NOT_FOUND", `The raw ${stream} of worker ${id} ${why}.`));
+        if (newest === 0 && !isLive) return yield* notKept("is not there: it was never started");
+        const spool = join(spawner.workerDir(id), String(incarnation), stream);
+        const slice =
+          incarnation === 0 ? undefined : yield* attemptAsync(() => readRaw(spool, offset, maxBytes));
+        if (slice === undefined && ended) return yield* notKept("is not kept (any more)");
+        const nothing = { base64: "", next: offset };
+        return { ...(slice ?? nothing), ended, incarnation, newest };
+      }),
+  };
+};
+
+const cut = (answer: OutputReply, maxBytes = Number.POSITIVE_INFINITY): OutputReply => {
+  const { text, omitted_bytes } = answer;
+  const shown = cutUtf8(text, maxBytes);
+  if (shown === text) return answer;
+  const left_out = Buffer.byteLength(text) - Buffer.byteLength(shown);
+  return { ...answer, text: shown, truncated: true, omitted_bytes: omitted_bytes + left_out };
+};
