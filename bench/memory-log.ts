@@ -139,6 +139,7 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     approvals: () => [],
     approvalsWithPrefix: () => [],
     worker: (id) => rows.get(id),
+    standing: () => undefined,
     workers: () => [...rows.values()],
     living: () => [...rows.values()],
     workersUnder: () => [],

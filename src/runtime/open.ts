@@ -50,6 +50,7 @@ import { openLog } from "../store/log.ts";
 import { makeOffload } from "../store/offload.ts";
 import type { EventLog } from "../store/port.ts";
 import { readSecretFile } from "../store/regular-file.ts";
+import type { Standing } from "../store/standing.ts";
 import { putBack } from "../store/write-back.ts";
 import type { Limits } from "../supervisor/admission/seats.ts";
 import type { RuntimeApi } from "./api.ts";
@@ -225,8 +226,8 @@ export const openRuntime = (
         }),
     };
     const isInUse = (workerId: string, incarnation: number) => {
-      const row = log.worker(workerId);
-      return row !== undefined && !isEnded(row.state) && row.incarnation <= incarnation;
+      const standing = log.standing(workerId);
+      return standing !== undefined && !isOver(standing, incarnation);
     };
     const clean = Effect.promise((stopped) =>
       removeOldRuns(runsDir, isInUse, Date.now()).catch((cause) => {
@@ -285,6 +286,10 @@ const processes = (
     ),
     (made) => Effect.promise(() => made.close()),
   );
+
+/** Whether nothing more of an incarnation is to come. */
+const isOver = ({ incarnation, state }: Standing, asked: number): boolean =>
+  asked < incarnation || (state !== null && isEnded(state));
 
 const SHIPPED: readonly PriceList[] = openPrices(undefined);
 /** The day of an RFC 3339 time. */

@@ -18,6 +18,7 @@ import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreSound, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
+import { type Standing, standings } from "./standing.ts";
 import { subtreeSums } from "./usage.ts";
 
 export interface Attached {
@@ -30,6 +31,7 @@ export interface Attached {
   readonly cursor: ReturnType<typeof makeCursor>;
   readonly kept: KeptRows;
   readonly workers: ReturnType<typeof workerRows>;
+  readonly standing: (workerId: string) => Standing | undefined;
   readonly turns: ReturnType<typeof turnRows>;
   readonly subtree: ReturnType<typeof subtreeSums>;
   readonly messages: ReturnType<typeof messageRows>;
@@ -63,6 +65,7 @@ export const attach = (
       cursor,
       kept: rows,
       workers: workerRows(db, cursor.lineAt, rows),
+      standing: standings(db),
       turns: turnRows(db, rows),
       subtree: subtreeSums(db),
       messages: messageRows(db),

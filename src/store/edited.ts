@@ -11,6 +11,7 @@ import { isNewestSchema } from "./migrations/migrate.ts";
 import { projections, resetProjections, TABLES } from "./projections/projection.ts";
 import { LIVING } from "./projections/workers.ts";
 import { projectionsAreSound, rebuild } from "./rebuild.ts";
+import { stateOf, WORKER_STREAMS } from "./standing.ts";
 import { STREAM_COLUMNS } from "./stream-columns.ts";
 
 export interface LookLimits {
@@ -89,24 +90,9 @@ const refuseMissing = (db: Database, stream: string): void => {
  * by these rows, so none is passed over: a search or two of an index for each worker.
  */
 const MISJUDGED = `
-  WITH RECURSIVE workers (stream) AS (
-    SELECT min(stream) FROM records WHERE stream > 'worker:' AND stream < 'worker:~'
-    UNION ALL
-    SELECT (SELECT min(stream) FROM records r WHERE r.stream > w.stream AND r.stream < 'worker:~')
-    FROM workers w WHERE w.stream IS NOT NULL
-  ), judged (stream, due, state) AS (
-    SELECT w.stream, (
-      SELECT CASE
-        WHEN type = 'worker_spawn_requested' THEN 'pending'
-        WHEN type = 'worker_restart_scheduled' THEN 'backing_off'
-        WHEN NOT json_valid(payload) THEN NULL
-        WHEN type = 'worker_ended' THEN json_extract(payload, '$.state')
-        ELSE json_extract(payload, '$.to') END
-      FROM records r
-      WHERE r.stream = w.stream AND type NOT IN ('agent.event', 'worker_log_chunk')
-        AND type IN ('worker_spawn_requested', 'worker_state_changed', 'worker_restart_scheduled', 'worker_ended')
-      ORDER BY version DESC LIMIT 1
-    ), (SELECT state FROM p_workers WHERE id = substr(w.stream, length('worker:') + 1))
+  WITH RECURSIVE ${WORKER_STREAMS}, judged (stream, due, state) AS (
+    SELECT w.stream, ${stateOf("w.stream")},
+      (SELECT state FROM p_workers WHERE id = substr(w.stream, length('worker:') + 1))
     FROM workers w WHERE w.stream IS NOT NULL
   )
   SELECT stream FROM judged WHERE due IS NOT NULL AND due IS NOT state`;

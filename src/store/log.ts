@@ -191,6 +191,7 @@ const open = (options: OpenOptions): EventLog => {
       at().checkpoints.all(workerId, incarnation),
     ),
     worker: guarded((id: string) => at().workers.one(id)),
+    standing: guarded((id: string) => at().standing(id)),
     workers: guarded(() => at().workers.all()),
     living: guarded(() => at().workers.living()),
     workersUnder: guarded((supervisors: readonly string[]) => at().workers.under(supervisors)),

@@ -17,6 +17,7 @@ import type {
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { GcOptions, GcReport } from "./gc-report.ts";
 import type { FormerEpoch } from "./history.ts";
+import type { Standing } from "./standing.ts";
 import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
@@ -194,6 +195,8 @@ export interface EventLog {
   byId(id: string): LogRecord | undefined;
   checkpoints(workerId: string, incarnation: number): readonly Checkpoint[];
   worker(id: string): WorkerRow | undefined;
+  /** By its records, whatever its row says. */
+  standing(id: string): Standing | undefined;
   workers(): readonly WorkerRow[];
   /** Those that have not ended: what a boot takes over, however many there were. */
   living(): readonly WorkerRow[];

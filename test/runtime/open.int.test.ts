@@ -1,11 +1,17 @@
 /** The order in which a runtime of real parts is put together. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { it } from "@effect/vitest";
+import SQLite from "better-sqlite3";
 import { Effect } from "effect";
+import { TestClock } from "effect/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
+import { CLEAN_PERIOD_MS, RUNS_KEPT_MS } from "../../src/base/limits.ts";
 import { openRuntime } from "../../src/runtime/open.ts";
+import { nth, settled, spec, until } from "./memory-runtime.ts";
 
 test("runs that die with their daemon are told of the next one before its log is opened, which may take long", async () => {
   const stateDir = mkdtempSync(join(tmpdir(), "holdfast-open-"));
@@ -21,3 +27,33 @@ test("runs that die with their daemon are told of the next one before its log is
   expect(failure).toMatchObject({ code: "STORE_CORRUPT" });
   expect(readFileSync(`${fifo}.holder`, "utf8")).not.toBe("the daemon before\n");
 });
+
+it.effect(
+  "a living run keeps its directory, whatever a row says of its worker; one that is over loses it",
+  () =>
+    Effect.gen(function* () {
+      const stateDir = mkdtempSync(join(tmpdir(), "holdfast-open-"));
+      onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+      const memory = makeMemorySpawner(join(stateDir, "runs"));
+      const machine = { uptimeMs: () => undefined, memAvailableBytes: () => undefined };
+      const world = { spawner: memory.spawner, machine, random: () => 0 };
+      const runtime = yield* openRuntime({ stateDir, version: "0", world });
+      const lives = yield* runtime.spawn(spec());
+      const over = yield* runtime.spawn(spec({ restart: "temporary" }));
+      (yield* nth(memory, 2)).exit(0);
+      yield* runtime.wait([over.id]);
+      const [kept, removed] = [lives.id, over.id].map((id) => join(stateDir, "runs", id, "1"));
+      const old = Date.now() / 1_000 - 2 * (RUNS_KEPT_MS / 1_000);
+      for (const dir of [kept!, removed!]) {
+        mkdirSync(dir, { recursive: true });
+        utimesSync(dir, old, old);
+      }
+      const beside = new SQLite(join(stateDir, "holdfast.db"));
+      beside.exec("UPDATE p_workers SET state = 'completed', incarnation = 2");
+      beside.close();
+      yield* TestClock.adjust(CLEAN_PERIOD_MS);
+      yield* until("old runs are removed", () => !existsSync(removed!));
+      yield* settled;
+      expect(existsSync(kept!)).toBe(true);
+    }),
+);

@@ -136,6 +136,26 @@ describe("gc", () => {
     log.close();
   });
 
+  it.each([
+    "UPDATE p_workers SET state = 'completed'",
+    "UPDATE p_workers SET incarnation = 9",
+    "UPDATE p_workers SET state = 'completed', version = 999",
+  ])("goes by the records, whatever a row says of who lives: %s", async (sql) => {
+    const file = newFile(true);
+    const log = openLog({ file });
+    log.append([requested(), begun(W), text("one"), text("two"), turn(W, 1), text("the newest")]);
+    const beside = new SQLite(file);
+    beside.exec(sql);
+    beside.close();
+    expect(await log.gc({ before_ms: EVERYTHING })).toMatchObject({ records: 0, archives: [] });
+    expect(log.standing(W)).toEqual({ incarnation: 1, state: "starting" });
+    log.append([ended(W)]);
+    expect(await log.gc({ before_ms: EVERYTHING })).toMatchObject({ records: 3 });
+    expect(log.standing(W)).toEqual({ incarnation: 1, state: "completed" });
+    expect(log.standing(V)).toBeUndefined();
+    log.close();
+  });
+
   it("gives the space back to the disk", async () => {
     const file = newFile(true);
     const log = openLog({ file });

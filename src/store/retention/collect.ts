@@ -24,6 +24,7 @@ import type { LogRecord } from "../../protocol/records.ts";
 import { type Row, verifiedLine } from "../checksum.ts";
 import { openDatabase } from "../database.ts";
 import { NotRegularError, readNamed } from "../regular-file.ts";
+import { incarnationOf, stateOf, WORKER_STREAMS } from "../standing.ts";
 import { syncPath } from "../write-back.ts";
 import type { Run } from "./remove.ts";
 
@@ -62,10 +63,21 @@ export interface Collected {
 
 const NAME = /^records-\d+-\d+\.ndjson\.gz$/;
 
+/**
+ * Workers by their records: a row of the projections may say of a worker that lives that it has ended. It is a table of this connection
+ * alone, with the newest version of each stream.
+ */
+const STANDING = `
+  CREATE TEMP TABLE standing (stream TEXT PRIMARY KEY, version INTEGER, incarnation INTEGER, state TEXT) WITHOUT ROWID;
+  WITH RECURSIVE ${WORKER_STREAMS}
+  INSERT INTO standing
+  SELECT w.stream, (SELECT max(version) FROM records r WHERE r.stream = w.stream), ${incarnationOf("w.stream")}, ${stateOf("w.stream")}
+  FROM workers w WHERE w.stream IS NOT NULL;`;
+
 /** Each stream's newest record stays: the next version is counted from it. */
 const OLD_OUTPUT = `
   SELECT r.seq, r.id, r.stream, r.version, r.type, r.recorded_at, r.worker_id, r.incarnation, r.correlation_id, r.causation_id, r.payload, r.checksum
-  FROM records r JOIN p_workers w ON w.id = r.worker_id AND r.stream = 'worker:' || w.id
+  FROM records r CROSS JOIN standing w ON w.stream = r.stream
   WHERE r.seq > ? AND r.recorded_at < ? AND r.type IN ('agent.event', 'worker_log_chunk') AND r.version < w.version
     AND (r.incarnation < w.incarnation OR w.state IN ('completed', 'failed', 'cancelled', 'parked'))
   ORDER BY r.seq LIMIT ${ARCHIVE_MAX_RECORDS}`;
@@ -139,6 +151,7 @@ export const collect = (asked: Collecting): Collected => {
   const archive = archives === null || dry_run ? undefined : makeArchive(archives);
   try {
     if (archives !== null && archive !== undefined) removeUnknown(db, archives);
+    db.exec(STANDING);
     const { runs, add } = makeRuns();
     let [records, chars, first, last] = [0, 0, 0, after_seq];
     let isFull = false;
