@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type McpAsked, mcpArguments } from "../../src/adapters/mcp.ts";
 import { runCaptured } from "../../src/adapters/process/capture.ts";
+import { theReaper } from "../../src/adapters/process/reaper.ts";
 import { makeRegistry } from "../../src/adapters/registry.ts";
 import { type McpCall, manageMcp } from "../../src/daemon/mcp.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
+import { makeCanary, temporaryDirectory } from "./process/support.ts";
 
 const may = makeRegistry({
   options: { codex: { allow_mcp_write: true }, claude_code: { allow_mcp_write: true } },
@@ -126,6 +128,50 @@ describe("a program that is run to its end", () => {
 
   test("does not wait for what it has left behind", async () => {
     expect(await run("sleep 600 & echo done")).toMatchObject({ exit_code: 0, stdout: { text: "done\n" } });
+  });
+
+  /** A process that hides: a session of its own, no parent, an empty environment. It says when it is ready. */
+  const leaving = (then: string) => {
+    const directory = temporaryDirectory();
+    const canary = makeCanary(directory);
+    const ready = join(directory, "ready");
+    const hidden = `exec 9<>${canary.path}; : >${ready}; exec sleep 1000`;
+    const script = `(setsid env -i sh -c '${hidden}' </dev/null >/dev/null 2>&1 &)
+      until [ -e ${ready} ]; do sleep 0.02; done; ${then}`;
+    return { canary, script };
+  };
+
+  test.skipIf(theReaper() === undefined)(
+    "leaves nobody, not even who hides, and ends as it ends itself",
+    async () => {
+      const well = leaving("echo done");
+      expect(await run(well.script)).toMatchObject({ exit_code: 0, stdout: { text: "done\n" } });
+      expect(well.canary.isHeld()).toBe(false);
+      const badly = leaving("kill -TERM $$");
+      expect(await run(badly.script)).toMatchObject({ exit_code: null, signal: "SIGTERM" });
+      expect(badly.canary.isHeld()).toBe(false);
+    },
+  );
+
+  test.skipIf(theReaper() === undefined)("leaves nobody when its time is up either", async () => {
+    const { canary, script } = leaving("trap '' TERM USR1; while :; do sleep 1; done");
+    await expect(run(script, 2_000)).rejects.toMatchObject({ code: "TIMEOUT" });
+    await expect.poll(canary.isHeld).toBe(false);
+  });
+
+  test("has its own variables for perl, of which nothing else hears", async () => {
+    const directory = temporaryDirectory();
+    const loaded = join(directory, "loaded");
+    writeFileSync(join(directory, "Loaded.pm"), `open(my $f, ">", "${loaded}"); 1;`);
+    const perl = { PERL5LIB: directory, PERL5OPT: "-MLoaded", PERL_BADLANG: "1", LC_ALL: "xx_XX" };
+    const argv = ["sh", "-c", 'echo "$PERL5LIB $PERL5OPT $PERL_BADLANG"; env | grep -c HOLDFAST'];
+    expect(await runCaptured({ argv, cwd: "/", env: { ...env, ...perl }, timeout_ms: 10_000 })).toMatchObject(
+      {
+        stdout: { text: `${directory} -MLoaded 1\n0\n` },
+        stderr: { text: "" },
+      },
+    );
+    expect(existsSync(loaded)).toBe(false);
   });
 
   test("cannot be run where there is none", async () => {

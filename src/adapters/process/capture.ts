@@ -1,6 +1,7 @@
 /**
  * Runs a program to its end and keeps the first of what it prints (agent-event notes A.5, MCP management). It is for short commands that
- * nobody supervises: when the time is up its whole group is killed, and nothing of its output is given back.
+ * nobody supervises: when the time is up it is killed with all that it has started, and nothing of its output is given back. A process that it
+ * leaves is ended with it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,6 +9,7 @@ import { CAPTURE_DRAIN_MS } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { type Captured, makeCapture } from "../decoding/mcp-output.ts";
 import { preflight } from "./preflight.ts";
+import { kept } from "./reaper.ts";
 
 export interface CaptureRequest {
   readonly argv: readonly string[];
@@ -29,13 +31,19 @@ export const runCaptured = async ({ argv, cwd, env, timeout_ms }: CaptureRequest
   if (timeout_ms === 0) throw late(0);
   preflight({ argv, cwd, env });
   const [program, ...args] = argv;
-  const child = spawn(program!, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const command = kept(program!, args, env);
+  const child = spawn(command.program, command.args, {
+    cwd,
+    env: command.env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [stdout, stderr] = [makeCapture(), makeCapture()];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
   const end = (): void => {
     try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      if (child.pid !== undefined) process.kill(-child.pid, command.last);
     } catch {
       // Nobody is left of it.
     }
@@ -54,7 +62,9 @@ export const runCaptured = async ({ argv, cwd, env, timeout_ms }: CaptureRequest
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
     if (isLate) throw late(timeout_ms!);
-    // A process that it has left behind may hold its pipes open.
+    // The program went away meanwhile, or this is its own exit code.
+    if (code !== null && code === command.not_found) preflight({ argv, cwd, env });
+    // A process that it has left behind may hold its pipes open, where no keeper ends it.
     const drained = setTimeout(() => child.stdout.destroy() && child.stderr.destroy(), CAPTURE_DRAIN_MS);
     await closed;
     clearTimeout(drained);

@@ -20,6 +20,12 @@ const PR_SET_CHILD_SUBREAPER = 36;
 /** Variables that the agent's environment has for perl would load something into this one: it is kept under these names until perl has begun. */
 const SET_ASIDE = "HOLDFAST_AGENT_";
 
+/** Gives the program back what `setAside` has taken. */
+const GIVE_BACK = [
+  "delete $ENV{PERL_BADLANG};",
+  `/^${SET_ASIDE}(PERL.*)/s and $ENV{$1} = delete $ENV{$_} for keys %ENV;`,
+].join(" ");
+
 const asReaper = (prctl: number): string => `syscall(${prctl}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);`;
 
 const preparing = ({ prctl, close }: { readonly prctl: number; readonly close: number }): string =>
@@ -30,8 +36,7 @@ const preparing = ({ prctl, close }: { readonly prctl: number; readonly close: n
     'opendir(my $fds, "/proc/self/fd");',
     `syscall(${close}, $_ + 0) for grep { /^\\d+$/ && $_ > 2 } readdir($fds);`,
     "}",
-    "delete $ENV{PERL_BADLANG};",
-    `/^${SET_ASIDE}(PERL.*)/s and $ENV{$1} = delete $ENV{$_} for keys %ENV;`,
+    GIVE_BACK,
     "exec { $ARGV[0] } @ARGV; exit 126",
   ].join(" ");
 
@@ -50,12 +55,13 @@ const END_ALL = "SIGUSR1";
 const NOT_FOUND = 127;
 
 /**
- * The parent of a program that the daemon runs itself: what the program leaves stays below the daemon until it is ended here, and only then
- * is this one over. TERM is passed on; END_ALL ends all that is below it.
+ * The parent of a program that nobody supervises: what the program leaves stays below it until it is ended here, and only then is this one
+ * over, as the program was. TERM is passed on; END_ALL ends all that is below it.
  */
 const keeping = (prctl: number): string =>
   [
     asReaper(prctl),
+    GIVE_BACK,
     "my $main;",
     '$SIG{TERM} = sub { kill("TERM", $main) if $main };',
     'my $end = sub { open(my $all, "<", "/proc/thread-self/children") or return; kill("KILL", split(" ", <$all> // "")) };',
@@ -66,7 +72,10 @@ const keeping = (prctl: number): string =>
     "while ((my $ended = wait) != -1) { $status = $?; last if $ended == $main }",
     `alarm ${Math.ceil(LAUNCHER_LINGER_MS / 1_000)};`,
     "do { $end->() } while (wait != -1);",
-    "exit($status & 127 ? 128 + ($status & 127) : $status >> 8)",
+    "my $signal = $status & 127 or exit($status >> 8);",
+    `$SIG{TERM} = $SIG{${END_ALL.slice("SIG".length)}} = "DEFAULT";`,
+    "kill($signal, $$);",
+    "exit(128 + $signal)",
   ].join(" ");
 
 export interface Reaper {
@@ -102,40 +111,44 @@ export interface Command {
   readonly env: Environment;
 }
 
-/** `program args` with the reaper before it. perl complains on stderr of a locale that is not installed, unless it is told not to. */
+/** Without what perl would load, and without its complaint on stderr of a locale that is not installed. */
+const setAside = (env: Environment): Environment => ({
+  ...Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name.startsWith("PERL") ? `${SET_ASIDE}${name}` : name,
+      value,
+    ]),
+  ),
+  PERL_BADLANG: "0",
+});
+
+/** `program args` with the reaper before it. */
 export const behind = (
   reaper: Reaper | undefined,
   program: string,
   args: readonly string[],
   env: Environment,
-): Command => {
-  if (reaper === undefined) return { program, args, env };
-  const aside = Object.entries(env).map(([name, value]) => [
-    name.startsWith("PERL") ? `${SET_ASIDE}${name}` : name,
-    value,
-  ]);
-  return {
-    program: reaper.perl,
-    args: ["-e", reaper.code, program, ...args],
-    env: { ...Object.fromEntries(aside), PERL_BADLANG: "0" },
-  };
-};
+): Command =>
+  reaper === undefined
+    ? { program, args, env }
+    : { program: reaper.perl, args: ["-e", reaper.code, program, ...args], env: setAside(env) };
 
-export interface KeptCommand extends Omit<Command, "env"> {
+export interface KeptCommand extends Command {
   /** To its group: ends it with all that is below it. */
   readonly last: NodeJS.Signals;
   /** It exits so where there is no such program. */
   readonly not_found: number | undefined;
 }
 
-/** `program args` below a keeper; where there is none, alone. For an environment that has nothing for perl. */
-export const kept = (program: string, args: readonly string[]): KeptCommand => {
+/** `program args` below a keeper; where there is none, alone. */
+export const kept = (program: string, args: readonly string[], env: Environment): KeptCommand => {
   const reaper = theReaper();
   return reaper === undefined
-    ? { program, args, last: "SIGKILL", not_found: undefined }
+    ? { program, args, env, last: "SIGKILL", not_found: undefined }
     : {
         program: reaper.perl,
         args: ["-e", reaper.keeper, program, ...args],
+        env: setAside(env),
         last: END_ALL,
         not_found: NOT_FOUND,
       };

@@ -130,10 +130,10 @@ const ended = async <R>(
 export const git = (args: readonly string[], call: GitCall): Promise<GitAnswer> =>
   inTurn(call.signal, async () => {
     const { cwd, client_env, env = {}, max_ms = GIT_MAX_MS, max_bytes = GIT_OUTPUT_MAX_BYTES, signal } = call;
-    const command = kept("git", [...QUIET, ...args]);
+    const command = kept("git", [...QUIET, ...args], { ...environmentOf(client_env), ...env });
     const running = execa(command.program, command.args, {
       cwd,
-      env: { ...environmentOf(client_env), ...env },
+      env: command.env,
       extendEnv: false,
       stdin: "ignore",
       encoding: "buffer",
