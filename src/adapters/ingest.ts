@@ -4,7 +4,12 @@
  * its checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
  */
 
-import { DECODER_STATE_MAX_BYTES, OUTPUT_DRAIN_MAX_BYTES, SPOOL_READ_BYTES } from "../base/limits.ts";
+import {
+  DECODER_STATE_MAX_BYTES,
+  LONG_LINE_BYTES,
+  OUTPUT_DRAIN_MAX_BYTES,
+  SPOOL_READ_BYTES,
+} from "../base/limits.ts";
 import type { AgentEvent } from "../protocol/agent-event.ts";
 import { boundCompletion, boundEvent } from "../protocol/bounds.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
@@ -53,7 +58,10 @@ export interface Ingest {
   cut(most?: number): Pulled | undefined;
   /** Says of so many bytes that were read that they were left out all the same, because that worker was stopped. */
   leftOut(stream: SpoolName, bytes: number, limit_bytes: number): RecordDraft;
-  /** After the exit and the last pull: unfinished last lines, then the adapter's verdict. */
+  /** After the exit and the last pull: whether a long last line is left that nothing ended, which `pullLast` reads. */
+  hasLongLast(): boolean;
+  pullLast(): Pulled | undefined;
+  /** Then: unfinished last lines that are left, and the adapter's verdict. */
   finish(exit: ExitFacts): Finished;
   /** The memory of the decoder by now. */
   state(): unknown;
@@ -215,6 +223,8 @@ export const openIngest = (options: IngestOptions): Ingest => {
     };
   };
 
+  const longLast = () => readers.find(({ reader }) => reader.unended() > LONG_LINE_BYTES);
+
   return {
     pull: (most, long = true) => {
       for (let n = 0; n < readers.length; n += 1) {
@@ -247,6 +257,15 @@ export const openIngest = (options: IngestOptions): Ingest => {
       return undefined;
     },
     leftOut,
+    hasLongLast: () => longLast() !== undefined,
+    pullLast: () => {
+      const { name, reader } = longLast() ?? {};
+      const last = reader?.finish();
+      if (name === undefined || reader === undefined || last === undefined) return undefined;
+      const drafts: RecordDraft[] = [];
+      fold(drafts, [last], name);
+      return { drafts, checkpoint: checkpoint(name, reader.place()), more: false };
+    },
     finish: (exit) => {
       const drafts: RecordDraft[] = [];
       for (const { name, reader } of readers) {

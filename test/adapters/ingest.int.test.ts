@@ -13,7 +13,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import type { AgentAdapter, SpoolName } from "../../src/adapters/adapter.ts";
-import { type Ingest, type IngestOptions, openIngest } from "../../src/adapters/ingest.ts";
+import { type Ingest, type IngestOptions, openIngest, type Pulled } from "../../src/adapters/ingest.ts";
 import { claudeCode } from "../../src/adapters/kinds/claude-code/index.ts";
 import { codex } from "../../src/adapters/kinds/codex/index.ts";
 import { command } from "../../src/adapters/kinds/command/index.ts";
@@ -64,13 +64,14 @@ const makeRun = (
   /** At most `pulls` batches, each committed with its checkpoint. Returns how many there were. */
   const pull = (pulls = Number.POSITIVE_INFINITY): number => {
     let count = 0;
-    for (; count < pulls; count += 1) {
-      const batch = ingest.pull();
-      if (batch === undefined) break;
-      drafts.push(...batch.drafts);
-      checkpoints.set(batch.checkpoint.stream, batch.checkpoint);
-    }
+    for (; count < pulls; count += 1) if (!kept(ingest.pull())) break;
     return count;
+  };
+  const kept = (batch: Pulled | undefined): boolean => {
+    if (batch === undefined) return false;
+    drafts.push(...batch.drafts);
+    checkpoints.set(batch.checkpoint.stream, batch.checkpoint);
+    return true;
   };
   return {
     drafts,
@@ -78,13 +79,8 @@ const makeRun = (
     checkpoints,
     write: (bytes: Uint8Array | string, stream: SpoolName = "stdout") => appendFileSync(spool(stream), bytes),
     pull,
-    cut: (most?: number): boolean => {
-      const batch = ingest.cut(most);
-      if (batch === undefined) return false;
-      drafts.push(...batch.drafts);
-      checkpoints.set(batch.checkpoint.stream, batch.checkpoint);
-      return true;
-    },
+    cut: (most?: number): boolean => kept(ingest.cut(most)),
+    pullLast: () => kept(ingest.pullLast()),
     restart: () => {
       ingest.close();
       ingest = reopen();
@@ -301,6 +297,27 @@ it("a flood on one stream does not hold up what is said on the other", () => {
   expect(run.drafts.at(-1)).toMatchObject({ payload: { channel: "stderr", text: "help\n" } });
   run.pull(1);
   expect(run.drafts.at(-1)).toMatchObject({ payload: { channel: "stdout" } });
+});
+
+describe("a last line that nothing ended", () => {
+  it.each([
+    ["long", 3_000_000, true],
+    ["short", 3_000, false],
+  ])("is read once where it is %s, also over a restart behind it", (_, length, isApart) => {
+    const text = (drafts: readonly RecordDraft[]) =>
+      drafts.map((draft) => (draft.type === "agent.event" ? draft.payload.text : "")).join("");
+    const run = makeRun(command);
+    const written = `before\n${"x".repeat(length)}`;
+    run.write(written);
+    run.pull();
+    expect(run.pullLast()).toBe(isApart);
+    expect(text(run.drafts)).toBe(isApart ? written : "before\n");
+    run.restart();
+    expect(run.pullLast()).toBe(false);
+    const { drafts, outcome } = run.finish();
+    expect(text(drafts)).toBe(written);
+    expect(outcome.status).toBe("completed");
+  });
 });
 
 describe("what a stopped worker has left unread", () => {

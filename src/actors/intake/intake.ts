@@ -216,7 +216,11 @@ export class Intake {
     this.finished = true;
     const source = this.adapter.streams.length === 0 ? this.open() : undefined;
     if (source === undefined || source instanceof Promise)
-      return this.inTurn(async () => end(await this.open(), exit));
+      return this.inTurn(async () => {
+        const opened = await this.open();
+        while (opened.hasLongLast()) await this.readLong(opened, () => opened.pullLast());
+        return end(opened, exit);
+      });
     return end(source, exit);
   }
 

@@ -37,7 +37,9 @@ export interface LineReader {
   skip(max: number): number;
   /** A byte below this is not there any more: go on at the first line after it. Answers how many bytes were left out. */
   pass(below: number): number;
-  /** After the last read: the last line, where no LF ended it. */
+  /** After the last read: the bytes of the last line within the limit, where no LF ended it. */
+  unended(): number;
+  /** That line, or the end of a longer one. */
   finish(): Piece | undefined;
   /** Its place now: what the last batch's checkpoint said. */
   place(): SpoolPlace;
@@ -169,6 +171,7 @@ export const makeLineReader = (options: LineReaderOptions): LineReader => {
         closeSync(fd);
       }
     },
+    unended: () => seen,
     finish: () => {
       const length = seen;
       const start = offset;

@@ -84,13 +84,13 @@ test("stopped, it is read to its end without a rest", async () => {
 });
 
 /** Agents that have each written one long line, and a store that takes no records until it is told to. */
-const makeLongLines = (names: readonly string[]) => {
+const makeLongLines = (names: readonly string[], end = "\n") => {
   const company = new Company();
   const asked: string[] = [];
   const takers = new Map<string, () => void>();
   const intakes = names.map((name) => {
     const home = mkdtempSync(join(dir, `${name}-`));
-    writeFileSync(join(home, "stdout"), `${"x".repeat(2 * LONG_LINE_BYTES)}\n`);
+    writeFileSync(join(home, "stdout"), `${"x".repeat(2 * LONG_LINE_BYTES)}${end}`);
     const journal = {
       now: () => 0,
       ask: () => [],
@@ -142,4 +142,22 @@ test("who is stopped meanwhile waits for nobody, and its turn goes to the next",
   await vi.waitFor(() => expect(asked).toEqual(["a", "b", "c"]));
   take("c");
   await Promise.all(drains);
+});
+
+test("last lines that nothing ended are read one at a time, too", async () => {
+  const { intakes, asked, take } = makeLongLines(["a", "b", "c"], "");
+  for (const intake of intakes) await intake.drain();
+  expect(asked).toEqual([]);
+  const exit = { status: { code: 0, signal: null }, signals_sent: [], stderr_tail: "" };
+  const ends = intakes.map((intake) => intake.finish(exit));
+  for (const name of ["a", "b", "c"]) {
+    await vi.waitFor(() => expect(asked.at(-1)).toBe(name));
+    expect(asked).toHaveLength("abc".indexOf(name) + 1);
+    take(name);
+  }
+  for (const [place, { drafts, outcome }] of (await Promise.all(ends)).entries()) {
+    expect(outcome.status).toBe("completed");
+    expect(drafts).toEqual([]);
+    expect(intakes[place]!.read()).toBe(2 * LONG_LINE_BYTES);
+  }
 });
