@@ -20,6 +20,7 @@ import { type RecordDraft, type RecordPayloads, type Usage, workerStream } from 
 import type { Redactor } from "../protocol/redact.ts";
 import type { Checkpoint } from "../store/port.ts";
 import type { AgentAdapter, DecodedItem, ExitFacts, Line, Opening, SpoolName } from "./adapter.ts";
+import { NO_CALLS, type OpenCall, openCallsAfter, unendedCall } from "./decoding/open-calls.ts";
 import {
   type AccountOptions,
   completedTurn,
@@ -43,6 +44,8 @@ export interface Pulled {
 
 export interface Finished {
   readonly drafts: readonly RecordDraft[];
+  /** A result for each call of a tool that is still open: after `drafts`, and no word of the agent's. */
+  readonly unended: readonly RecordDraft[];
   /** The verdict on the failure, apart from `drafts`: whether it is told depends on what else has happened. */
   readonly fault?: AgentEvent;
   readonly outcome: IncarnationOutcome;
@@ -101,6 +104,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
   let toolCalls = counted?.tool_calls ?? 0;
   let denied = counted?.denied ?? NONE_DENIED;
   let spending = counted?.spending;
+  let openCalls = counted?.open_calls ?? NO_CALLS;
 
   const readers = adapter.streams.map((name): { name: SpoolName; reader: LineReader } => {
     const from = checkpoints.find((c) => c.stream === name);
@@ -174,6 +178,7 @@ export const openIngest = (options: IngestOptions): Ingest => {
     }
     const [calls, refused] = [toolCalls, denied];
     toolCalls = toolCallsAfter(calls, record);
+    openCalls = openCallsAfter(openCalls, record);
     denied = deniedAfter(refused, record);
     if (record.type !== "agent.event") {
       const payload =
@@ -212,7 +217,8 @@ export const openIngest = (options: IngestOptions): Ingest => {
   const checkpoint = (name: SpoolName, place: SpoolPlace): Checkpoint => {
     batches += 1;
     const open = spending === undefined ? "" : `,"spending":${JSON.stringify(spending)}`;
-    const decoder_state = `{"batches":${batches},"tool_calls":${toolCalls},"denied":${JSON.stringify(denied)}${open},"state":${stateJson}}`;
+    const calls = openCalls.length === 0 ? "" : `,"open_calls":${JSON.stringify(redact.value(openCalls))}`;
+    const decoder_state = `{"batches":${batches},"tool_calls":${toolCalls},"denied":${JSON.stringify(denied)}${open}${calls},"state":${stateJson}}`;
     return {
       worker_id,
       incarnation,
@@ -279,8 +285,11 @@ export const openIngest = (options: IngestOptions): Ingest => {
       const faults: RecordDraft[] = [];
       for (const record of records) push(isFault(record) ? faults : drafts, record);
       const [fault] = faults;
+      const unended: RecordDraft[] = [];
+      for (const call of openCalls) push(unended, unendedCall(adapter.kind, call));
       return {
         drafts,
+        unended,
         ...(fault?.type === "agent.event" ? { fault: fault.payload } : {}),
         outcome: {
           ...outcome,
@@ -308,6 +317,7 @@ interface Memory {
   /** Since the newest turn was completed; an early version has not counted them. */
   readonly tool_calls?: number;
   readonly denied?: readonly DeniedCalls[];
+  readonly open_calls?: readonly OpenCall[];
   /** The usage of the open turn so far. */
   readonly spending?: Usage;
   readonly state: unknown;

@@ -428,6 +428,13 @@ describe("a turn that was interrupted", () => {
         reason: "its turn was interrupted while Bash ran, which may run again",
         suggestion: "say whether it goes on: agent answer fixer continue|fresh|stop",
       });
+      const told = log.stream(id, ["agent.event", "worker_exited"]);
+      const tools = told.filter(({ type, payload }) => type !== "agent.event" || /^Tool/.test(payload.kind));
+      expect(tools).toMatchObject([
+        { payload: { kind: "ToolCall" } },
+        { payload: { kind: "ToolResult", data: { unended: true } } },
+        { type: "worker_exited" },
+      ]);
       expect(yield* Effect.flip(runtime.answer(id, "wait"))).toMatchObject({ code: "INVALID_STATE" });
     }),
   );

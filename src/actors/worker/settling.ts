@@ -48,7 +48,7 @@ export const settle = async (shell: Shell): Promise<void> => {
     ...(shell.mail !== undefined && run.isStdinClosed() ? { input_ended: true } : {}),
     ...(program === undefined ? {} : { program }),
   });
-  const { drafts, fault, outcome } = ending instanceof Promise ? await ending : ending;
+  const { drafts, unended, fault, outcome } = ending instanceof Promise ? await ending : ending;
   shell.detach();
   run.dispose();
   const artifact = await keptAnswer(shell, drafts, outcome.completion);
@@ -68,7 +68,8 @@ export const settle = async (shell: Shell): Promise<void> => {
     ...(sweep === undefined ? {} : { sweep }),
   };
   crashPoint("exit-before-record");
-  await journal.fact({ type: "exited", ...told, duration_ms }, drafts, shell.forgetCheckpoints());
+  const last = [...drafts, ...unended];
+  await journal.fact({ type: "exited", ...told, duration_ms }, last, shell.forgetCheckpoints());
   if (journal.child().state === "waiting") await restOrWake(shell);
   crashPoint("exit-after-record");
 };

@@ -31,6 +31,8 @@ export interface ToolEnd {
   readonly exit_code: number | null;
   /** It came in a line over the limit, of which only the beginning was read: whether it failed is not known. */
   readonly truncated?: boolean;
+  /** Nobody saw it: the agent ended first. */
+  readonly unended?: boolean;
   /** Bytes of UTF-8; 0 where unknown. */
   readonly bytes?: { readonly stdout?: number; readonly stderr?: number; readonly result?: number };
 }
@@ -65,7 +67,13 @@ export interface Voice {
 
 export const voiceOf = (agent_kind: string): Voice => {
   const tool = (kind: AgentEventKind, facts: ToolFacts, end?: ToolEnd): DecodedRecord =>
-    record({ agent_kind, kind, channel: "tool", data: toolFacet(facts, end) });
+    record({
+      agent_kind,
+      kind,
+      channel: "tool",
+      ...(end?.unended ? { message: "The agent ended before this call did." } : {}),
+      data: toolFacet(facts, end),
+    });
   const status: Voice["status"] = (message, data, channel = "status") =>
     record(
       data === undefined
@@ -125,7 +133,7 @@ const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): Data => {
       turn_id: null,
       kind: tool.kind,
       phase: end === undefined ? "start" : end.failed ? "fail" : "complete",
-      status: end === undefined ? "running" : end.failed ? "failed" : "completed",
+      status: statusOf(end),
       exit_code: end?.exit_code ?? null,
       bytes: {
         stdout: end?.bytes?.stdout ?? 0,
@@ -140,8 +148,15 @@ const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): Data => {
   return {
     ...data,
     ...(end?.truncated ? { truncated: true } : {}),
+    ...(end?.unended ? { unended: true } : {}),
     ...(tool.parent_tool_use_id == null ? {} : { parent_tool_use_id: tool.parent_tool_use_id }),
   };
+};
+
+const statusOf = (end: ToolEnd | undefined): string => {
+  if (end === undefined) return "running";
+  if (end.unended) return "unknown";
+  return end.failed ? "failed" : "completed";
 };
 
 export const sessionFacet = (id: string): { schema: string; session: { id: string } } => ({

@@ -103,6 +103,8 @@ const spoke = (event: AgentEvent): Sentence => {
     case "ToolCall":
       return { text: `uses ${oneLine(toolName(event))}${words ? `: ${oneLine(words)}` : ""}`, tone: "name" };
     case "ToolResult":
+      if ((event.data as { unended?: unknown } | null)?.unended === true)
+        return dim(`${oneLine(toolName(event))} did not end: ${oneLine(words)}`);
       return dim(`${oneLine(toolName(event))} answered${words ? `: ${oneLine(words)}` : ""}`);
     case "Error": {
       const sentence = bad(`error: ${oneLine(words, 500) || "without a message"}`);
