@@ -7,6 +7,7 @@ import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { masking } from "./masking.ts";
 import { memory } from "./memory.ts";
+import { orphans } from "./orphans.ts";
 import { requests } from "./requests.ts";
 import { restart } from "./restart.ts";
 import { sleepers } from "./sleepers.ts";
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   stalled,
   requests,
   turns,
+  orphans,
 };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));

@@ -16,7 +16,7 @@ import { litterAt } from "./litter.ts";
 import { MARKER, markerOf } from "./marker.ts";
 import { Notices } from "./notices.ts";
 import { execError, preflight } from "./preflight.ts";
-import { behind, theReaper } from "./reaper.ts";
+import { behind } from "./reaper.ts";
 import { type Host, ProcessRun } from "./run.ts";
 import { FILE_MODE, makeRunDirectory, runDirectory, writeRunFile } from "./run-directory.ts";
 import { agentOf, type Starting, StartTimeout } from "./starting.ts";
@@ -65,7 +65,7 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
       notices,
       hasStarted: true,
       cgroup,
-      keeps_orphans: theReaper() !== undefined,
+      keeps_orphans: host.reaper !== undefined,
       isMonitor: request.isMonitor,
       litter,
     });
@@ -123,10 +123,9 @@ const spawnLauncher = async (
       return { stdin: asOption(input), stdout: asOption(stdout), stderr: asOption(stderr) };
     });
     const lifeline = lifelineArguments(host.lifeline, request.lifeline);
-    const reaper = theReaper();
-    const beside = { cgroup, lifeline, perl: reaper?.perl };
+    const beside = { cgroup, lifeline, perl: host.reaper?.perl };
     const script = launcherArguments(dir, request.stdin.kind, UMASK, request.argv, beside);
-    const command = behind(reaper, SHELL, script, env);
+    const command = behind(host.reaper, SHELL, script, env);
     const subprocess = execa(command.program, command.args, {
       cwd: request.cwd,
       env: command.env,

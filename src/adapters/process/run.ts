@@ -31,6 +31,7 @@ import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
 import type { Polled, Poller } from "./poll.ts";
 import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
+import type { Reaper } from "./reaper.ts";
 import type { Releaser } from "./release.ts";
 import {
   hasExecFailed,
@@ -62,6 +63,8 @@ export interface Host {
   readonly memory: MemoryWatch;
   readonly cgroups: Cgroups;
   readonly watchFiles?: WatchFiles | undefined;
+  /** Makes each launcher a sub-reaper. */
+  readonly reaper: Reaper | undefined;
   /** Told each time that a look finds it. */
   readonly onFinding: (id: RunId, finding: RunFinding) => void;
 }

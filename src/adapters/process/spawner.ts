@@ -15,6 +15,7 @@ import { lineageOf, originBelowDaemon, originIn } from "./origin.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
 import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
+import { theReaper } from "./reaper.ts";
 import { Releaser } from "./release.ts";
 import { type Host, ProcessRun, realPath } from "./run.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
@@ -39,6 +40,8 @@ export interface ProcessSpawnerOptions {
   /** The cgroup that is this spawner's to divide (`findDelegated`). */
   readonly cgroup?: string | undefined;
   readonly watchFiles?: WatchFiles;
+  /** Keeps the orphans of its runs where this machine can; a bench measures what that costs. */
+  readonly keepsOrphans?: boolean;
 }
 
 export const makeProcessSpawner = ({
@@ -51,6 +54,7 @@ export const makeProcessSpawner = ({
   report = () => undefined,
   cgroup,
   watchFiles,
+  keepsOrphans = true,
 }: ProcessSpawnerOptions): RuntimeSpawner => {
   const memory = new MemoryWatch();
   const poller: Poller = new Poller(async () => {
@@ -72,6 +76,7 @@ export const makeProcessSpawner = ({
     cgroups,
     watchFiles,
     onFinding,
+    reaper: keepsOrphans ? theReaper() : undefined,
   };
   const knownRuns = () => [...poller.runs].filter((run) => run instanceof ProcessRun);
   const originAmong: RuntimeSpawner["originIn"] = (lineage) =>
