@@ -1,5 +1,4 @@
 /** A client's way to its daemon. Loaded by the light client: no effect, no SQLite here or in what it imports. */
-import { statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import {
@@ -9,6 +8,7 @@ import {
   SOCKET_AGAIN_WAIT_MS,
 } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { statAt } from "../store/regular-file.ts";
 import {
   AFTER_EMBEDDING,
   type DaemonFile,
@@ -17,7 +17,7 @@ import {
   isHolderAlive,
   readDaemonFile,
 } from "./daemon-file.ts";
-import { silentHolder } from "./lock-holder.ts";
+import { lockHolder, silentHolder } from "./lock-holder.ts";
 import { claimPath, type Environment, socketPath } from "./paths.ts";
 import { refuseForeignDirectory } from "./private-directory.ts";
 
@@ -79,11 +79,14 @@ const tryExpected = async (
   for (;;) {
     const socket = await tryConnect(path);
     if (socket !== undefined || performance.now() > deadline) return socket;
-    const claimed = statSync(claimPath(stateDir), { throwIfNoEntry: false });
+    const claimed = statAt(claimPath(stateDir));
     const isTakenOver = claimed !== undefined && Date.now() - claimed.mtimeMs < DAEMON_START_CLAIM_MS;
     const holder = readDaemonFile(stateDir);
-    // A program that embeds the runtime has no socket.
-    const isExpected = holder !== undefined && !isEmbedding(holder) && isHolderAlive(holder);
+    // A program that embeds the runtime has no socket. A daemon whose file is gone makes that again, too.
+    const isExpected =
+      holder === undefined
+        ? bundle === undefined && lockHolder(stateDir) !== undefined
+        : !isEmbedding(holder) && isHolderAlive(holder);
     if (!isExpected && !(isTakenOver && bundle === undefined)) return undefined;
     await new Promise((resolve) => setTimeout(resolve, DAEMON_START_POLL_MS));
   }
@@ -95,6 +98,9 @@ const noPlace = (path: string, cause: Error): HoldfastError =>
     suggestion: "Choose another --state-dir or HOLDFAST_HOME.",
   });
 
+/** A link to itself is there instead of a socket: ELOOP. */
+const NOBODY: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED", "ELOOP"]);
+
 /** undefined when nobody listens there: no socket, or one that a killed daemon left. Waits where the daemon's queue is full. */
 export const tryConnect = (
   path: string,
@@ -103,7 +109,7 @@ export const tryConnect = (
   new Promise((resolve, reject) => {
     const socket = createConnection({ path });
     const onError = (cause: NodeJS.ErrnoException): void => {
-      if (cause.code === "ENOENT" || cause.code === "ECONNREFUSED") resolve(undefined);
+      if (NOBODY.has(cause.code)) resolve(undefined);
       else if (cause.code === "EAGAIN" && performance.now() < deadline) {
         setTimeout(() => resolve(tryConnect(path, deadline)), DAEMON_START_POLL_MS);
       } else if (cause.code === "ENOTDIR") reject(noPlace(path, cause));

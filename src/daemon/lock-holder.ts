@@ -5,6 +5,7 @@
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
+import { statAt } from "../store/regular-file.ts";
 import { textAt } from "./machine-files.ts";
 import { daemonLogPath } from "./paths.ts";
 
@@ -27,8 +28,8 @@ const hasOpen = (pid: number, { dev, ino }: Stats): boolean => {
 };
 
 /** The pid of the process that holds the state directory. */
-const lockHolder = (stateDir: string): number | undefined => {
-  const lock = statSync(join(stateDir, "daemon.lock"), { throwIfNoEntry: false });
+export const lockHolder = (stateDir: string): number | undefined => {
+  const lock = statAt(join(stateDir, "daemon.lock"));
   return lock && writersOf(textAt("/proc/locks") ?? "", lock.ino).find((pid) => hasOpen(pid, lock));
 };
 

@@ -6,7 +6,7 @@
  * of its descriptors on it is closed. So `daemon.json` beside it tells who holds it. It is also what keeps a
  * second daemon out while somebody has deleted the lock file and its holder has not made it again yet.
  */
-import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { crashPoint } from "../base/crash-point.ts";
@@ -14,6 +14,7 @@ import { LOCK_HOLDER_WAIT_MS, LOCK_WAIT_MS } from "../base/limits.ts";
 import { isFullDisk } from "../base/system-errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { BESIDE, irregularity } from "../store/database.ts";
+import { clearName, statAt } from "../store/regular-file.ts";
 import {
   AFTER_EMBEDDING,
   type DaemonFile,
@@ -105,7 +106,7 @@ const open = (
 ): Database.Database | undefined | typeof SPOILT => {
   // A living daemon that has its name there makes its lock anew itself.
   const spoilt = () => (otherHolder(stateDir) === undefined ? SPOILT : undefined);
-  if (irregularity(path) !== undefined) return spoilt();
+  if (statAt(path)?.isDirectory() === true || irregularity(path) !== undefined) return spoilt();
   makePrivate(path);
   const db = new Database(path, { timeout });
   try {
@@ -137,6 +138,7 @@ const repaired = (path: string, stateDir: string, timeout: number): Database.Dat
   try {
     const taken = turn && open(path, stateDir, timeout);
     if (taken !== SPOILT) return taken;
+    clearName(path);
     for (const suffix of ["", ...BESIDE]) rmSync(`${path}${suffix}`, { recursive: true, force: true });
     const made = open(path, stateDir, timeout);
     return made === SPOILT ? undefined : made;
@@ -155,7 +157,7 @@ const makePrivate = (path: string): void => {
 };
 
 const fileId = (path: string): string | undefined => {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statAt(path);
   return stats && `${stats.dev}:${stats.ino}`;
 };
 

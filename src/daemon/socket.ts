@@ -7,6 +7,7 @@ import { Effect, type Scope } from "effect";
 import { BACKLOG_MAX, CONNECTION_IDLE_MIN_MS, DAEMON_DRAIN_MS, FAREWELLS_MAX } from "../base/limits.ts";
 import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import { clearName } from "../store/regular-file.ts";
 import { farewell } from "./farewell.ts";
 import { UNREADABLE } from "./request.ts";
 import type { Session } from "./session.ts";
@@ -140,6 +141,7 @@ const bind = (server: Server, path: string): Effect.Effect<string | undefined, H
       );
     };
     try {
+      clearName(path);
       rmSync(path, { force: true });
       server.once("error", fail);
       server.listen({ path, backlog: BACKLOG_MAX }, () => {

@@ -5,7 +5,7 @@
 import { lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HoldfastError } from "../protocol/errors.ts";
-import { readRegular } from "../store/regular-file.ts";
+import { clearName, readRegular } from "../store/regular-file.ts";
 
 const tokenPath = (stateDir: string): string => join(stateDir, "daemon.token");
 
@@ -39,6 +39,7 @@ export const ensureToken = (stateDir: string): string => {
 /** The token that this daemon asks for, in its place. True when it had to be written again. */
 export const keepToken = (stateDir: string, token: string): boolean => {
   if (readToken(stateDir) === token) return false;
+  clearName(tokenPath(stateDir));
   rmSync(tokenPath(stateDir), { force: true });
   writeFileSync(tokenPath(stateDir), `${token}\n`, { mode: 0o600, flag: "wx" });
   return true;

@@ -13,6 +13,7 @@ import {
   WATCHDOG_FACTS_MAX_BYTES,
   WATCHDOG_HEAP_MAX_MIB,
 } from "../base/limits.ts";
+import { clearName } from "../store/regular-file.ts";
 import { stalledFilePath } from "./paths.ts";
 
 /** The data that the thread is given. */
@@ -77,6 +78,7 @@ const begin = (
   onFailure: (cause: unknown) => void,
 ) => {
   const file = stalledFilePath(stateDir);
+  clearName(file);
   rmSync(file, { force: true });
   const watched: Watched = {
     pid: process.pid,

@@ -11,11 +11,11 @@ import {
   openSync,
   readFileSync,
   readSync,
+  renameSync,
   rmSync,
   type Stats,
 } from "node:fs";
 import { SMALL_FILE_MAX_BYTES } from "../base/limits.ts";
-import { HoldfastError } from "../protocol/errors.ts";
 
 /** Errno of a name under which lies no regular file: a FIFO, a device, a socket, a link to a file of ours. */
 export const IRREGULAR = "EFTYPE";
@@ -67,21 +67,14 @@ export const REPLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUN
 export const READ = constants.O_RDONLY;
 
 /**
- * Takes away what lies under the name of a file that can be made anew, and is no regular file. A directory stays, since somebody may
- * have files in it: it is refused with STORE_FAILED.
+ * Takes away what lies under the name of a file that can be made anew, and is no regular file. Somebody may have files in a directory: it is
+ * moved to a name beside it.
  */
 export const clearName = (path: string): void => {
   const found = statAt(path);
   if (found === undefined || found.isFile()) return;
-  if (found.isDirectory())
-    throw new HoldfastError(
-      "STORE_FAILED",
-      `${path} is a directory, and a file of the runtime has that name.`,
-      {
-        suggestion: "Move it away.",
-      },
-    );
-  rmSync(path, { force: true });
+  if (found.isDirectory()) renameSync(path, `${path}.moved.${Date.now()}`);
+  else rmSync(path, { force: true });
 };
 
 /** Undefined where there is no regular file. Throws where a file that is there cannot be opened. */

@@ -4,6 +4,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readStat } from "../../src/adapters/process/identity.ts";
 import { type Answer, type Commands, makeCommands, until } from "../cli/support/commands.ts";
@@ -27,6 +28,8 @@ const aFifo = (path: string): void => void execFileSync("mkfifo", [path]);
 const SINS: Readonly<Record<string, (path: string) => void>> = {
   "a FIFO": aFifo,
   "a link to /dev/zero": (path) => symlinkSync("/dev/zero", path),
+  "a link to itself": (path) => symlinkSync(basename(path), path),
+  "a directory": (path) => mkdirSync(join(path, "below"), { recursive: true }),
 };
 const spoil = (names: readonly string[], sin: (path: string) => void) => {
   for (const name of names) {
@@ -76,7 +79,7 @@ describe.each(Object.entries(SINS))("%s in the place of a file", (_, sin) => {
     await until(async () => (await soon("info", "keeper")).data.state === "running");
     const { pid } = (await soon("info", "keeper")).data;
     await killDaemon();
-    spoil([...MADE_ANEW, ...FOR_A_MOMENT], sin);
+    spoil([...MADE_ANEW, ...FOR_A_MOMENT, "agent.sock"], sin);
     expect(await soon("daemon", "start")).toMatchObject({ exit: 0, error: null });
     expect((await soon("info", "keeper")).data).toMatchObject({ state: "running", pid });
     await until(() => MADE_ANEW.every((name) => lstatSync(at(name), { throwIfNoEntry: false })?.isFile()));
@@ -84,7 +87,10 @@ describe.each(Object.entries(SINS))("%s in the place of a file", (_, sin) => {
 
   it("is found under a daemon that runs, which makes its own anew and answers meanwhile", async () => {
     await soon("daemon", "start");
-    spoil(["daemon.json", "daemon.token", "daemon.log", "daemon.stalled", "holdfast.db.witness"], sin);
+    spoil(
+      ["daemon.json", "daemon.token", "daemon.log", "daemon.stalled", "holdfast.db.witness", "agent.sock"],
+      sin,
+    );
     expect(await soon("list")).toMatchObject({ exit: 0 });
     const isMade = (name: string) => lstatSync(at(name), { throwIfNoEntry: false })?.isFile() === true;
     await until(() => ["daemon.json", "daemon.token", "daemon.log"].every(isMade));
@@ -120,15 +126,21 @@ it("a FIFO beside the log holds up neither a check nor an export", async () => {
     expect((await soon("db", ...argv)).error).toMatchObject({ code: "STORE_CORRUPT", message: sentence });
 });
 
-it("a claim of the future, and a directory, hold up no client", async () => {
+it("a directory that was in the way is kept beside it", async () => {
+  spoil(["daemon.json", "agent.sock"], SINS["a directory"]!);
+  expect(await soon("daemon", "start")).toMatchObject({ exit: 0 });
+  const moved = readdirSync(commands.home).filter((name) => existsSync(join(at(name), "below")));
+  expect(moved.sort()).toEqual([
+    expect.stringMatching(/^agent\.sock\.moved\.\d+$/),
+    expect.stringMatching(/^daemon\.json\.moved\.\d+$/),
+  ]);
+});
+
+it("a claim of the future holds up no client", async () => {
   writeFileSync(at("daemon.starting"), "");
   const future = new Date(Date.now() + 3_600_000);
   utimesSync(at("daemon.starting"), future, future);
   expect(await soon("daemon", "start")).toMatchObject({ exit: 0 });
-  await soon("daemon", "stop");
-  mkdirSync(at("daemon.starting"));
-  expect((await soon("daemon", "start")).error?.message).toContain(`${at("daemon.starting")} is a directory`);
-  rmSync(at("daemon.starting"), { recursive: true });
 });
 
 it("a stop that finds nobody names who holds the state directory", async () => {

@@ -1,5 +1,5 @@
 /** Retention: old output leaves the log for archives, gaps tell of it, and nothing else changes. */
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import SQLite from "better-sqlite3";
 import fc from "fast-check";
@@ -242,6 +242,8 @@ describe("a gc that is interrupted", () => {
     const whole = linesOf(again(file, log)).length;
     const { file: other, log: torn } = twoWorkers();
     const directory = join(dirname(other), "archive");
+    // Somebody's directory has the name of an archive that is being made.
+    mkdirSync(join(directory, "records.tmp"), { recursive: true });
     const { archive } = collect({
       file: other,
       archives: directory,

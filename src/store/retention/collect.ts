@@ -23,7 +23,7 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import { type Row, verifiedLine } from "../checksum.ts";
 import { openDatabase } from "../database.ts";
-import { NotRegularError, readNamed } from "../regular-file.ts";
+import { clearName, NotRegularError, readNamed } from "../regular-file.ts";
 import { incarnationOf, stateOf, WORKER_STREAMS } from "../standing.ts";
 import { syncPath } from "../write-back.ts";
 import type { Run } from "./remove.ts";
@@ -104,6 +104,7 @@ const makeRuns = () => {
 const makeArchive = (directory: string) => {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const partial = join(directory, "records.tmp");
+  clearName(partial);
   rmSync(partial, { force: true });
   const fd = openSync(partial, "wx", 0o600);
   const hash = createHash("sha256");
