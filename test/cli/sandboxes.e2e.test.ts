@@ -1,4 +1,5 @@
 /** Agents in a sandbox of this machine, from outside. On one without, these are counted as skipped, and the refusals are tried all the same. */
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -193,6 +194,45 @@ describe.skipIf(!isHere)("in a sandbox", () => {
     expect(repo.git("show", `${workspace.branch}:a.txt`)).toBe("one\ntwo\n");
     expect((await commands.agent("output", "committer")).error?.code).toBe("OUTPUT_NOT_FOUND");
     rmSync(repo.root, { recursive: true, force: true });
+  });
+
+  it("a directory without .git becomes no repository by which git would run something outside", async () => {
+    const repo = makeRepository({ "sub/a.txt": "one\n" });
+    const [cwd, ran, tried] = [join(repo.path, "sub"), join(repo.root, "ran"), join(repo.path, "sub/tried")];
+    const monitor = `touch ${ran}; false`;
+    const script = [
+      "git init -q . && echo made",
+      `git config --file .git/config core.fsmonitor '${monitor}' && echo configured`,
+      "mv .git away && echo moved",
+      "rm -r .git && echo removed",
+      "echo two >a.txt; touch tried; exec sleep 600",
+    ].join("; ");
+    const flags = ["--name", "monitor", "--cwd", cwd, "--sandbox", "workspace"];
+    expect((await commands.agent("spawn", ...flags, "--", "sh", "-c", script)).exit).toBe(0);
+    await until(() => existsSync(tried));
+    const status = () => execFileSync("git", ["-C", cwd, "status", "--porcelain"], { encoding: "utf8" });
+    expect(status()).toContain("sub/a.txt");
+    await commands.agent("kill", "monitor");
+    expect(status()).toContain("sub/a.txt");
+    expect([ran, join(cwd, ".git")].filter((path) => existsSync(path))).toEqual([]);
+    expect((await commands.agent("output", "monitor")).error?.code).toBe("OUTPUT_NOT_FOUND");
+    rmSync(repo.root, { recursive: true, force: true });
+  });
+
+  it("the daemon of another state directory is out of reach, too", async () => {
+    // Nobody sees /tmp in a sandbox.
+    const HOLDFAST_HOME = mkdtempSync("/var/tmp/holdfast-other-");
+    const other = (...argv: string[]) => commands.start(argv, { HOLDFAST_HOME }).ended;
+    try {
+      await other("daemon", "start");
+      expect(existsSync(join(HOLDFAST_HOME, "agent.sock"))).toBe(true);
+      const script = `ls -A ${HOLDFAST_HOME}; cat ${HOLDFAST_HOME}/daemon.token; echo looked`;
+      await spawn("looks", script, "--wait");
+      expect((await commands.agent("output", "looks")).data.text).toMatch(/^(cat: .*\n)?looked\n$/);
+    } finally {
+      await other("daemon", "stop");
+      rmSync(HOLDFAST_HOME, { recursive: true, force: true });
+    }
   });
 
   it("is shown by --dry-run", async () => {

@@ -29,6 +29,8 @@ const told = (mode: string, argv: readonly string[], program?: string) =>
 const lastOf = (stdout: string) => JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
 
 const plays = (name: string): string => `cat '${join(RECORDINGS, name)}'; exit 1`;
+const AS_ROOT =
+  "echo '--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons' >&2; exit 1";
 const cases: readonly (readonly [what: string, prints: string, code: string, exit: number, v1: string])[] = [
   ["no key", `printf '%s\\n' '${NO_KEY}'; exit 1`, "TOKEN_MISSING", 8, "EAUTH"],
   ["HTTP 401", plays("real-e401.ndjson"), "TOKEN_INVALID", 8, "EAUTH"],
@@ -43,6 +45,7 @@ const cases: readonly (readonly [what: string, prints: string, code: string, exi
   ["HTTP 500", plays("real-e500.ndjson"), "PROVIDER_ERROR", 2, "ERUNTIME"],
   ["an answer that is too long", plays("real-maxtokens.ndjson"), "OUTPUT_TOO_LARGE", 2, "EOUTPUT_TOO_LARGE"],
   ["a refusal", plays("real-refusal.ndjson"), "REFUSED", 2, "EPOLICY"],
+  ["a refusal to run as root", AS_ROOT, "PERMISSION_DENIED", 7, "EPOLICY"],
   ["no word of how it ended", "exit 0", "NO_TERMINAL_EVENT", 2, "ERUNTIME"],
 ];
 
@@ -101,6 +104,12 @@ describe("a worker that failed", () => {
       backoff: "exponential 1ms..1ms",
       cause: { code: "AGENT_FAILED" },
     });
+  });
+
+  it("as its CLI does not run as root is not started again", async () => {
+    const argv = ["spawn", "claude", "hi", "--permission", "allow", "--restart", "permanent", "--wait"];
+    const { meta } = lastOf((await told("json", argv, claude(AS_ROOT))).stdout);
+    expect(meta.partial).toMatchObject({ attempts: 1, end_cause: "unfixable" });
   });
 
   it("for want of a valid key is not started again, and is where its user asks for that", async () => {
