@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { claude } from "./agents.ts";
 import { describeWorld } from "./suite.ts";
-import { makeCanary, makeCwd, replaceDaemon, type Story, until, type World } from "./world.ts";
+import {
+  makeCanary,
+  makeCwd,
+  replaceDaemon,
+  resultsOfCalls,
+  type Story,
+  until,
+  type World,
+} from "./world.ts";
 
 const ASK = ["--permission", "ask"] as const;
 
@@ -113,6 +121,7 @@ describeWorld(claude, "claude's turn is ended", (world) => {
       await world().agent("cancel", id);
       const said = await world().agent("ask", id, "And now? [[scenario:text]]", "-o", "text");
       expect(said).toBe("Hello from the fake model.\n");
+      expect(resultsOfCalls(await world().soFar(id))).toEqual(scenario === "shellsleep" ? [1] : []);
       await world().agent("send", id, "--close");
       const story = await world().story(id);
       expect(isHeld()).toBe(false);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { codex } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
-import { killedBetweenTurns, makeCanary, makeCwd, type Story, until } from "./world.ts";
+import { killedBetweenTurns, makeCanary, makeCwd, resultsOfCalls, type Story, until } from "./world.ts";
 
 const approvalsIn = (story: Story) => story.of("approval_requested").map(({ payload }) => payload);
 
@@ -87,6 +87,7 @@ describeAgent(codex, (world) => {
     await until(isHeld, "the tool runs");
     await world().agent("cancel", id);
     await until(async () => (await world().soFar(id)).of("turn_completed").length === 1, "the turn's end");
+    expect(resultsOfCalls(await world().soFar(id))).toEqual([1]);
     expect(await answerTo(id, "Something else. [[scenario:text]]")).toBe("Hello from the fake model.");
     await world().agent("send", id, "--close");
 

@@ -6,7 +6,7 @@ import { longText } from "../support/fake-model/scenarios.ts";
 import { type AgentUnderTest, FAKE_KEY } from "./agents.ts";
 import { isUnderTest } from "./install.ts";
 import { describePrompts } from "./prompts.ts";
-import { makeCanary, makeCwd, makeWorld, type Story, until, type World } from "./world.ts";
+import { makeCanary, makeCwd, makeWorld, resultsOfCalls, type Story, until, type World } from "./world.ts";
 
 const DAEMON_STOPPED_MS = 7_000;
 const SCENARIOS_THAT_END = ["e401", "e429", "e500", "maxtokens"] as const;
@@ -184,6 +184,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(textOn(story.events, "assistant")).toContain("Resumed, and done.");
       expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
       expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
+      expect(new Set(resultsOfCalls(story))).toEqual(new Set(under.kind === "opencode" ? [] : [1]));
       const sessions = story.of("session_started").map(({ payload }) => payload.session_id);
       expect(new Set(sessions).size).toBe(1);
       expect(world.model.requests.at(-1)).toMatchObject({ scenario: "shellsleep", asked: 2 });
@@ -198,6 +199,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       expect(isHeld()).toBe(false);
       const story = await world.story(id);
       expect(story.of("worker_cancelled")).toHaveLength(1);
+      expect(resultsOfCalls(story)).toEqual(under.kind === "opencode" ? [] : [1]);
     });
 
     describePrompts(under.kind, () => world);

@@ -20,6 +20,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { AgentEvent } from "../../src/protocol/agent-event.ts";
 import type { LogRecord, RecordType } from "../../src/protocol/records.ts";
+import { toolKeyOf } from "../../src/supervisor/clocks/clocks.ts";
 import type { ScenarioName } from "../support/fake-model/scenarios.ts";
 import { type FakeModel, startFakeModel } from "../support/fake-model/server.ts";
 import type { AgentUnderTest } from "./agents.ts";
@@ -242,4 +243,17 @@ export const makeCanary = (cwd: string): (() => boolean) => {
       throw cause;
     }
   };
+};
+
+/** How often each call of a tool has a result: by its id, within its incarnation. */
+export const resultsOfCalls = ({ records }: Pick<Story, "records">): readonly number[] => {
+  const results = new Map<string, number>();
+  for (const record of records) {
+    if (record.type !== "agent.event") continue;
+    const { kind, data } = record.payload;
+    const key = `${record.incarnation} ${toolKeyOf(data)}`;
+    if (kind === "ToolCall") results.set(key, 0);
+    else if (kind === "ToolResult" && results.has(key)) results.set(key, results.get(key)! + 1);
+  }
+  return [...results.values()];
 };

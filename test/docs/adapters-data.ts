@@ -113,7 +113,7 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
       NO_QUESTIONS,
       NO_CONVERSATION,
       "It prints whole parts and no deltas, a tool's call only with its result, and nothing before the model's first answer.",
-      "When several are started at once in a HOME where it has never run, some of them exit with 1 before their first line and write no cause to stderr: start one alone first, or leave the restart policy as it is, which starts them again.",
+      "When several are started at once in a HOME where it has never run, some of them exit with 1 before their first line, because each makes the same database, and some hang; the failure says so: start one alone first, or leave the restart policy as it is, which starts them again.",
       "It says nothing of tries that it repeats: a provider that refuses looks like one that is slow.",
       "It has no word for the end of a run but its exit code; what the steps of a turn cost that never ended counts for budgets alone.",
     ],
@@ -124,7 +124,7 @@ export const KIND_FACTS: Readonly<Record<string, KindFacts>> = {
     limits: [
       NO_QUESTIONS,
       NO_CONVERSATION,
-      "The CLI prints neither tokens nor cost, so such budgets count nothing for it.",
+      "The CLI prints neither tokens nor cost, so such budgets count nothing for it. It writes its tokens into a file at its end alone (`--usage-output-file`), which is not read: in a sandbox there is no place for it, and after SIGKILL none is written.",
       "Its session is told in its last line. Holdfast chooses the id of a new one and tells it with the prompt; of a run whose own arguments name a session, and that was cut off, it is not known.",
       "Each try that failed in the middle of its deltas stays told; the next one is told behind it.",
     ],

@@ -158,6 +158,14 @@ const TEXTS: readonly (readonly [RegExp, WorkerError])[] = [
     /\bnot (?:inside|running in) a trusted directory\b/i,
     fault("PERMISSION_DENIED", "The agent's CLI does not trust its working directory."),
   ],
+  // OpenCode, where several begin at once in a HOME in which it has never run.
+  [
+    /\bFailed query:\s+CREATE TABLE\b|\bdatabase is locked\b/,
+    fault(
+      "AGENT_FAILED",
+      "The agent's CLI could not use its database, because another one was at work on it.",
+    ),
+  ],
   [/\bidle timeout\b|\btimed out\b/i, NAMED.get("timeout_error")!],
   [/\breason: max_output_tokens\b/, NAMED.get("max_output_tokens")!],
   [/\breason: content_filter\b/, NAMED.get("refusal")!],

@@ -42,6 +42,16 @@ it.each([
 });
 
 it.each([
+  "\u001b[91m\u001b[1mError: \u001b[0mUnexpected error\n\nFailed query: \n        CREATE TABLE `workspace` (\n          `id` text PRIMARY KEY",
+  "\u001b[91m\u001b[1mError: \u001b[0mUnexpected error\n\ndatabase is locked\n",
+])("a database of opencode that several of them make at once: %j", (stderr) => {
+  expect(classifyText(stderr)).toEqual({
+    code: "AGENT_FAILED",
+    message: "The agent's CLI could not use its database, because another one was at work on it.",
+  });
+});
+
+it.each([
   ["No conversation found with session ID: 99999999-2222-4333-8444-555555555555", "session not found"],
   ["Error: thread/resume: thread/resume failed: no rollout found for thread id 01a1", "session not found"],
   ["No conversation found to continue", "no session found"],
