@@ -1,4 +1,5 @@
 /** agent up, diff and down against a daemon that answers what the test says. */
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -258,6 +259,18 @@ describe("a mistake in the file", () => {
     expect(stderr).toContain(`${file}:6:7: a worker has no "agrv"; did you mean argv?`);
     expect(stderr).toContain("Correct the file and run this again");
     expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ["include: ff", "include ff"],
+    ["include: /dev/zero", "include /dev/zero"],
+    ["name: f, kind: claude, prompt_file: ff", "prompt_file ff"],
+  ])("is what is no regular file, and is told at once: %s", async (child, what) => {
+    execFileSync("mkfifo", [join(directory, "ff")]);
+    const text = `version: 1\nname: shop\ntree:\n  children:\n    - { ${child} }\n`;
+    const { exit, stderr } = await against({}, ["up", ...withFile(text), "-o", "text"]);
+    expect(exit).toBe(3);
+    expect(stderr).toContain(`: ${what} is no regular file.`);
   });
 
   it("is a fact in JSON", async () => {
