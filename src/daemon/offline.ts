@@ -1,5 +1,6 @@
 /** The work that the `agent` command does to a state directory of which no daemon answers. Loaded when it is asked for: SQLite comes along. */
 import { join } from "node:path";
+import { refuseLostLog } from "../adapters/process/lost-log.ts";
 import { Exporter } from "../protocol/run-events/export.ts";
 import { ExportCheck } from "../protocol/run-events/judged.ts";
 import { editedSentence } from "../store/edited.ts";
@@ -48,7 +49,11 @@ export const edited = (stateDir: string): string | undefined => {
   const [first, ...others] = editedInFile(fileOf(stateDir));
   return first === undefined ? undefined : editedSentence(first, others.length);
 };
-export const look = (stateDir: string) => lookAtFile(fileOf(stateDir));
+/** Fails as a daemon would that is started now. */
+export const look = async (stateDir: string) => {
+  await refuseLostLog(fileOf(stateDir), join(stateDir, "runs"));
+  return lookAtFile(fileOf(stateDir));
+};
 
 export const rebuild = (stateDir: string, version: string) =>
   underLock(stateDir, version, (log) => log.rebuild());

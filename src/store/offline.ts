@@ -1,10 +1,11 @@
 /** A log of which no daemon answers, looked at without changing it: what a person asks when the daemon will not start. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { DOCTOR_LOOK } from "../base/limits.ts";
+import { HoldfastError } from "../protocol/errors.ts";
 import { workerStream } from "../protocol/records.ts";
 import { check } from "./check.ts";
 import { checkTail, headInMeta } from "./connection.ts";
-import { irregularity, openDatabase } from "./database.ts";
+import { irregularity, openDatabase, refuseIrregular } from "./database.ts";
 import { editedStreams } from "./edited.ts";
 import { breaksOf } from "./epoch.ts";
 import { guarded, storeError } from "./failure.ts";
@@ -14,11 +15,29 @@ import { readWitness } from "./witness.ts";
 
 const EMPTY: CheckReport = { ok: true, records: 0, head: 0, findings: [], notes: [] };
 
+/** A log without a byte, or none; what its witness saw of one before it is gone. Undefined where there is something to read. */
+const nothingAt = (file: string): { readonly lost: HoldfastError | undefined } | undefined => {
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && size > 0) return undefined;
+  const seen = readWitness(file)?.seq ?? 0;
+  if (seen === 0) return { lost: undefined };
+  const what = size === undefined ? "missing" : "empty";
+  return {
+    lost: new HoldfastError(
+      "STORE_CORRUPT",
+      `The event log ${file} is ${what}; the one before it had ${seen} records, or more.`,
+      { suggestion: "Bring it back from a backup; the next daemon begins a new log otherwise." },
+    ),
+  };
+};
+
 /** The report of `agent db check` about a file. A file that is no database is a finding. */
 export const checkFile = guarded((file: string): CheckReport => {
-  if (!existsSync(file)) return EMPTY;
   const irregular = irregularity(file);
   if (irregular !== undefined) return { ...EMPTY, ok: false, findings: [irregular] };
+  const nothing = nothingAt(file);
+  if (nothing !== undefined)
+    return nothing.lost === undefined ? EMPTY : { ...EMPTY, ok: false, findings: [nothing.lost.message] };
   const witness = readWitness(file); // first: it is never ahead of the log
   const db = openDatabase(file, { readonly: true });
   try {
@@ -76,7 +95,10 @@ export const unknownRuns = <R extends RunKey>(file: string, runs: readonly R[]):
 /** The facts that a boot would look at: the newest seq, and the breaks of the log's history. Throws STORE_CORRUPT, STORE_FAILED, PERMISSION_DENIED. */
 export const lookAtFile = guarded(
   (file: string): { readonly head: number; readonly notes: readonly string[] } => {
-    if (!existsSync(file)) return EMPTY;
+    refuseIrregular(file);
+    const nothing = nothingAt(file);
+    if (nothing?.lost !== undefined) throw nothing.lost;
+    if (nothing !== undefined) return EMPTY;
     const witness = readWitness(file);
     const db = openDatabase(file, { readonly: true });
     try {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import SQLite from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readStat } from "../../src/adapters/process/identity.ts";
+import type { Check, DoctorReport } from "../../src/cli/reports.ts";
 import { type Commands, makeCommands, until } from "../cli/support/commands.ts";
 
 let commands: Commands;
@@ -31,6 +32,12 @@ const endThem = async (suggestion = ""): Promise<void> => {
   await until(() => named.every((pid) => readStat(pid) === undefined));
 };
 
+/** The line of the doctor about the log. */
+const checkedLog = async (): Promise<Check | undefined> => {
+  const { data, meta } = await commands.agent("doctor");
+  return ((meta.partial ?? data) as unknown as DoctorReport).checks.find(({ name }) => name === "event log");
+};
+
 const FILES = ["", "-wal", "-shm"];
 const file = () => join(commands.home, "holdfast.db");
 
@@ -50,8 +57,20 @@ it.each([
     expect(refused.error?.message).toContain(`runs/${data.id}/1 (pid `);
     expect(refused.error?.message).toContain(String(pid));
     expect(refused.error?.suggestion).toContain("kill -9 ");
+    expect(await checkedLog()).toEqual({
+      name: "event log",
+      result: "fail",
+      finding: refused.error?.message.replace("The daemon did not start: ", ""),
+      fix: expect.stringContaining("kill -9 "),
+    });
     await endThem(refused.error?.suggestion);
     expect(readStat(pid)).toBeUndefined();
+    expect(await checkedLog()).toMatchObject({
+      result: "fail",
+      finding: expect.stringMatching(
+        new RegExp(`^The event log ${file()} is ${what}; the one before it had \\d+ records, or more\\.$`),
+      ),
+    });
     expect((await commands.agent("daemon", "start")).exit).toBe(0);
   },
 );

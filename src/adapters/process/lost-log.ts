@@ -2,7 +2,7 @@
  * A log that is missing, has no bytes, or is older than agents that run: nobody would stop them or read what they write. A power loss
  * leaves that, a slip of the hand, or an older copy that was put back. The daemon goes on with no such log (docs/decisions/0023).
  */
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { LOST_RUNS_NAMED_MAX } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { unknownRuns } from "../../store/offline.ts";
@@ -11,7 +11,7 @@ import { livingUnder } from "./living.ts";
 
 /** Fails with STORE_CORRUPT, naming the log and the agents. */
 export const refuseLostLog = async (file: string, runsDir: string): Promise<void> => {
-  if (readdirSync(runsDir).length === 0) return;
+  if (!existsSync(runsDir) || readdirSync(runsDir).length === 0) return;
   const runs = await livingUnder(runsDir);
   if (runs.length === 0) return;
   const size = statSync(file, { throwIfNoEntry: false })?.size;

@@ -120,7 +120,7 @@ const eventLog = async (context: Context): Promise<Check> => {
     return { name, result: "ok", finding: `takes records, ${status.head} so far${note}` };
   } catch {
     try {
-      const { head, notes } = (await import("../../daemon/offline.ts")).look(context.stateDir);
+      const { head, notes } = await (await import("../../daemon/offline.ts")).look(context.stateDir);
       const finding = [head === 0 ? "empty" : `${head} records; its end is sound`, ...notes.slice(-1)].join(
         "; ",
       );
