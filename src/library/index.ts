@@ -394,7 +394,12 @@ export class Runtime {
   }
 
   #call<A>(make: () => Effect.Effect<A, HoldfastError>): Promise<A> {
-    return this.#run(Effect.suspend(() => (this.#watches.isStopped ? Effect.fail(closed()) : make())));
+    // The log is closed a little before the runtime is.
+    const told = (error: HoldfastError): HoldfastError =>
+      this.#closing !== undefined && error.code === "STORE_FAILED" ? closed() : error;
+    return this.#run(
+      Effect.suspend(() => (this.#watches.isStopped ? Effect.fail(closed()) : Effect.mapError(make(), told))),
+    );
   }
 
   /** Nobody is named: nothing is done, and nobody is waited for. */

@@ -538,6 +538,31 @@ describe("close", () => {
     expect(await next.list()).toEqual([]);
   });
 
+  test("says of calls that it cuts off that the runtime is closed, and not that the log has failed", async () => {
+    const runtime = await Runtime.open({ stateDir: stateDirectory() });
+    const { id } = await runtime.spawn({ kind: "command", argv: ["echo", "hi"] });
+    await runtime.wait(id);
+    const codes = new Set<string>();
+    const tell = (call: Promise<unknown>) =>
+      call.then(
+        () => codes.add("answered"),
+        ({ code }) => codes.add(code),
+      );
+    const asked: Promise<unknown>[] = [];
+    let isOver = false;
+    const asking = (async () => {
+      for (; !isOver; await new Promise((turn) => setImmediate(turn)))
+        for (const call of [runtime.usage(), runtime.list(), runtime.why(id), runtime.output(id)])
+          asked.push(tell(call));
+    })();
+    await runtime.usage();
+    await runtime.close();
+    isOver = true;
+    await asking;
+    await Promise.all(asked);
+    expect(codes).toEqual(new Set(["answered", "UNAVAILABLE"]));
+  });
+
   test("is what `await using` does at the end of its block", async () => {
     const stateDir = stateDirectory();
     let pid = 0;
