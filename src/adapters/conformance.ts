@@ -10,6 +10,7 @@ import { boundEvent } from "../protocol/bounds.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ADD_DIRS } from "../protocol/extensions.ts";
 import { SESSION_HANDLE } from "../protocol/facets.ts";
+import { problemsOf } from "../protocol/problems.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
 import {
   type AgentAdapter,
@@ -52,9 +53,8 @@ export const conformance = <S>(
       title: "its kind, aliases and capabilities are well-formed names",
       check: () => {
         for (const name of [adapter.kind, ...adapter.aliases]) assert.match(name, /^[a-z][a-z0-9_]*$/);
-        assert.ok(
-          adapter.capabilities.includes("agent_api.run") && adapter.capabilities.includes("agent_api.events"),
-        );
+        for (const id of ["agent_api.run", "agent_api.events"])
+          assert.ok(adapter.capabilities.includes(id), `its capabilities lack ${id}`);
         for (const id of adapter.capabilities) assert.match(id, /^(agent_api|backend)\.[a-z0-9_.-]+$/);
         for (const name of adapter.credentials) assert.match(name, /^[A-Z][A-Z0-9_]*$/);
       },
@@ -94,11 +94,17 @@ export const conformance = <S>(
             textLine(text),
             "stdout",
           );
-          assert.deepEqual(
-            records.map((record) => record.type === "agent.event" && record.payload.kind),
-            ["Unknown"],
+          const kinds = records.map((record) =>
+            record.type === "agent.event" ? record.payload.kind : record.type,
           );
-          assert.ok(!/plain words|SENTINEL/.test(JSON.stringify(records)));
+          assert.ok(
+            kinds.length === 1 && kinds[0] === "Unknown",
+            `the line ${text} must be one Unknown, and is: ${kinds.join(", ") || "nothing"}`,
+          );
+          assert.ok(
+            !/plain words|SENTINEL/.test(JSON.stringify(records)),
+            `the line ${text} must not be repeated: ${JSON.stringify(records)}`,
+          );
         }
       },
     },
@@ -171,8 +177,9 @@ export const conformance = <S>(
       check: () => {
         for (const exit of EXITS.slice(1)) {
           const { outcome } = adapter.finish(adapter.initial(opening(adapter.kind)), exit);
-          assert.equal(outcome.status, "failed");
-          assert.ok(outcome.error?.message.endsWith("."));
+          const of = `finish with ${JSON.stringify(exit.status)} and no line`;
+          assert.equal(outcome.status, "failed", `${of} must have failed`);
+          assert.ok(outcome.error?.message.endsWith("."), `${of} must have an error with a sentence`);
           assert.ok(!JSON.stringify(outcome).includes(STDERR_SENTINEL), "stderr reached the outcome");
         }
       },
@@ -182,10 +189,15 @@ export const conformance = <S>(
       check: () => {
         const context = planContext(adapter.kind, "--a prompt\nof two lines");
         const plan = adapter.plan(context);
-        assert.ok(plan.argv.length > 0 && plan.argv.every((arg) => !arg.includes("a prompt")));
+        assert.ok(plan.argv.length > 0, "its plan has no argv");
+        assert.ok(!plan.argv.join(" ").includes("a prompt"), "the prompt is in the argv of its plan");
         if (adapter.messages?.acknowledges !== true || !converses(adapter, context.spec))
           assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
-        else assert.ok(plan.stdin.kind === "open" && !plan.stdin.text.includes("a prompt"));
+        else
+          assert.ok(
+            plan.stdin.kind === "open" && !plan.stdin.text.includes("a prompt"),
+            "its stdin must be open, without the prompt, which comes as its first message",
+          );
         assert.deepEqual(adapter.validate(context.spec), []);
       },
     },
@@ -244,86 +256,132 @@ const fold = <S>(
   for (const line of lines) {
     const decoded = adapter.decode(state, line, "stdout");
     state = decoded.state;
+    for (const record of decoded.records) LINES.set(record, line);
     records.push(...decoded.records);
   }
   return { state, records };
 };
 
+/** The line that a record was last made of: for whoever reads why a case has failed. */
+const LINES = new WeakMap<DecodedItem, Line>();
+
+const SHOWN_MAX_UNITS = 200;
+
+/** `rule` is a sentence without its end. */
+const must = (holds: boolean, rule: string, record: DecodedItem): void => {
+  if (holds) return;
+  const line = LINES.get(record);
+  const from = line === undefined ? "" : `, of the line ${shown(line.kind === "text" ? line.text : line)}`;
+  assert.fail(`${rule}, but not in: ${shown(record)}${from}`);
+};
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > SHOWN_MAX_UNITS ? `${text.slice(0, SHOWN_MAX_UNITS)}…` : text;
+};
+
+/** A value that the schema takes. */
+const mustParse = (event: unknown, rule: string, record: DecodedItem): void => {
+  const parsed = AgentEvent.safeParse(event);
+  must(
+    parsed.success,
+    `${rule} (${parsed.success ? "" : problemsOf(parsed.error, "event").join("; ")})`,
+    record,
+  );
+};
+
 const checkEvent = (kind: string, record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const event = record.payload;
-  assert.equal(event.agent_kind, kind);
-  for (const bounded of boundEvent(event)) AgentEvent.parse(bounded);
-  // Notes A.1, Payload rules per kind.
-  assert.equal(event.text !== undefined, event.kind === "TextOutput");
-  if (event.kind === "TextOutput") assert.equal(event.message, undefined);
-  if (event.kind === "Error" || event.kind === "Status")
-    assert.ok(event.message, `${event.kind} without a message`);
+  must(event.agent_kind === kind, `agent_kind is ${kind}`, record);
   // Only text may be over its bound: all else is bounded by construction.
-  AgentEvent.parse({ ...event, text: undefined });
+  mustParse({ ...event, text: undefined }, "an event is in its bounds", record);
+  for (const bounded of boundEvent(event)) mustParse(bounded, "an event is in its bounds", record);
 };
 
 /** agent-event.txt, Fields: `text` is stable for TextOutput, `message` for Status and Error. */
 const checkWords = (record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const { kind, text, message } = record.payload;
-  assert.equal(text !== undefined, kind === "TextOutput", `text of ${kind}`);
-  assert.equal(message !== undefined, kind === "Status" || kind === "Error", `message of ${kind}`);
+  must((text !== undefined) === (kind === "TextOutput"), "a TextOutput has text, and no other event", record);
+  const hasMessage = kind === "Status" || kind === "Error";
+  must(
+    hasMessage ? message !== undefined && message !== "" : message === undefined,
+    "a Status or an Error has a message, and no other event",
+    record,
+  );
 };
+
+const TOOL_MEMBERS = [
+  ...["backend_item_id", "thread_id", "turn_id", "kind", "phase", "status", "exit_code", "bytes"],
+  ...["tool_name", "tool_use_id"],
+];
 
 const checkFacet = (record: DecodedItem): void => {
   if (record.type !== "agent.event") return;
   const isTool = record.payload.kind === "ToolCall" || record.payload.kind === "ToolResult";
   const data = record.payload.data as { schema?: string; tool?: object } | undefined;
-  assert.equal(data?.schema === "agent_api.tools.structured.v1", isTool);
+  const schema = "agent_api.tools.structured.v1";
+  must((data?.schema === schema) === isTool, `a ToolCall or ToolResult has data.schema ${schema}`, record);
   if (!isTool) return;
-  assert.deepEqual(Object.keys(data?.tool ?? {}), [
-    "backend_item_id",
-    "thread_id",
-    "turn_id",
-    "kind",
-    "phase",
-    "status",
-    "exit_code",
-    "bytes",
-    "tool_name",
-    "tool_use_id",
-  ]);
+  const members = Object.keys(data?.tool ?? {});
+  must(
+    members.length === TOOL_MEMBERS.length && TOOL_MEMBERS.every((name) => members.includes(name)),
+    `data.tool has ${TOOL_MEMBERS.join(", ")}`,
+    record,
+  );
 };
 
 const checkTurns = (records: readonly DecodedItem[]): void => {
   let started = 0;
   let ended = 0;
   for (const record of records) {
-    if (record.type === "turn_started") assert.equal(record.payload.turn, ++started);
-    if (record.type === "turn_completed") assert.equal(record.payload.turn, ++ended);
-    assert.ok(ended <= started);
+    if (record.type === "turn_started")
+      must(record.payload.turn === ++started, `the next turn that starts is ${started}`, record);
+    if (record.type === "turn_completed")
+      must(record.payload.turn === ++ended, `the next turn that ends is ${ended}`, record);
+    must(ended <= started, "a turn starts before it ends", record);
   }
 };
 
 const checkSessions = (records: readonly DecodedItem[]): void => {
-  const ids = records.flatMap((record) =>
-    record.type === "session_started" ? [record.payload.session_id] : [],
-  );
-  for (const [i, id] of ids.entries()) assert.notEqual(id, ids[i - 1]);
-  const facets = records.filter(
-    (record) =>
-      record.type === "agent.event" &&
-      (record.payload.data as { schema?: string } | undefined)?.schema === SESSION_HANDLE,
-  );
-  assert.ok(facets.length <= 1 && facets.length <= ids.length);
+  let last: string | undefined;
+  let facets = 0;
+  for (const record of records) {
+    if (record.type === "session_started") {
+      must(record.payload.session_id !== last, "a session is told when it changes", record);
+      last = record.payload.session_id;
+    }
+    if (record.type !== "agent.event") continue;
+    const { data } = record.payload;
+    if ((data as { schema?: string } | undefined)?.schema === SESSION_HANDLE) facets += 1;
+    must(facets <= 1, `one event has data.schema ${SESSION_HANDLE}`, record);
+  }
+  assert.ok(facets === 0 || last !== undefined, "a session is told in an event, and in no session_started");
 };
 
 const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): void => {
   const { outcome, records } = adapter.finish(state, exit);
+  const of = `finish with ${JSON.stringify(exit.status)}`;
   AgentCompletion.parse(outcome.completion);
-  assert.deepEqual(outcome.completion.status, exit.status);
-  assert.equal(outcome.status === "failed", outcome.error !== undefined);
+  assert.deepEqual(
+    outcome.completion.status,
+    exit.status,
+    `${of}: completion.status must be that of the exit`,
+  );
+  assert.ok(
+    (outcome.status === "failed") === (outcome.error !== undefined),
+    `${of}: an error must be there where it has failed, and nowhere else: ${shown(outcome)}`,
+  );
   const events = records.flatMap((record) => (record.type === "agent.event" ? [record.payload] : []));
-  for (const event of events) AgentEvent.parse(event);
+  for (const record of records)
+    if (record.type === "agent.event") mustParse(record.payload, "an event is in its bounds", record);
   // Notes A.4: one terminal Error event at most, with the very message of the completion's error.
   const errors = events.filter((event) => event.kind === "Error");
-  assert.ok(errors.length <= 1 && errors.every((event) => event.message === outcome.error?.message));
+  assert.ok(
+    errors.length <= 1 && errors.every((event) => event.message === outcome.error?.message),
+    `${of}: at most one Error event, with the message of the error: ${shown(errors)}, ${shown(outcome.error)}`,
+  );
 };
 
 const opening = (kind: string): Opening => planContext(kind, "a prompt");

@@ -175,7 +175,7 @@ const inTime = async <A>(work: Promise<A>): Promise<A> => {
 };
 
 /** The first line, and not much of it: an assertion quotes whole values. */
-const WHY_MAX_CHARACTERS = 300;
+const WHY_MAX_CHARACTERS = 600;
 const whyOf = (cause: unknown): string => {
   const said = cause instanceof Error ? cause.message : String(cause);
   return said.split("\n")[0]!.slice(0, WHY_MAX_CHARACTERS);

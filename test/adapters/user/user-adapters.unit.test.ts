@@ -41,6 +41,15 @@ const whyNot = async (value: unknown, more?: { kind?: string }) => {
   return refused[0]?.why;
 };
 
+/** An adapter that makes the same event of each line. */
+const saying = (event: object) => ({
+  ...example,
+  decode: (state: unknown) => ({
+    state,
+    records: [{ type: "agent.event", payload: { agent_kind: "lines", ...event } }],
+  }),
+});
+
 describe("loading", () => {
   test("takes an adapter, a function that makes one of its options, and a class", async () => {
     expect((await loaded(example)).users[0]?.adapter.kind).toBe("lines");
@@ -93,6 +102,16 @@ describe("loading", () => {
         }),
       },
       /plan puts no prompt into argv/,
+    ],
+    [
+      "a call of a tool without its facet",
+      saying({ kind: "ToolCall", channel: "tool" }),
+      /: a ToolCall or ToolResult has data\.schema agent_api\.tools\.structured\.v1, but not in: \{.*"ToolCall".*\}, of the line "/,
+    ],
+    [
+      "a status without words",
+      saying({ kind: "Status", channel: "status" }),
+      /: a Status or an Error has a message, and no other event, but not in: \{.*\}, of the line "/,
     ],
     [
       "a success of nothing",
