@@ -8,7 +8,7 @@ import { mendEdited } from "./edited.ts";
 import type { Continuity } from "./epoch.ts";
 import type { History } from "./history.ts";
 import type { OpenOptions } from "./open-options.ts";
-import type { Checkpoint } from "./port.ts";
+import type { Checkpoint, Standing } from "./port.ts";
 import { type Presence, presenceOf } from "./presence.ts";
 import { approvalRows } from "./projections/approvals.ts";
 import { messageRows } from "./projections/messages.ts";
@@ -18,7 +18,7 @@ import { turnRows } from "./projections/turns.ts";
 import { type KeptRows, keepRows, workerRows } from "./projections/workers.ts";
 import { projectionsAreSound, rebuild } from "./rebuild.ts";
 import type { Recent } from "./recent.ts";
-import { type Standing, standings } from "./standing.ts";
+import { standings } from "./standing.ts";
 import { subtreeSums } from "./usage.ts";
 
 export interface Attached {

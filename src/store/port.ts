@@ -17,7 +17,6 @@ import type {
 import type { WorkerSpec, WorkerState } from "../protocol/worker.ts";
 import type { GcOptions, GcReport } from "./gc-report.ts";
 import type { FormerEpoch } from "./history.ts";
-import type { Standing } from "./standing.ts";
 import type { SubtreeSum, UsageQuery, UsageReport } from "./usage-report.ts";
 
 /** How far a spool is ingested; committed in the transaction of the records made from it (architecture §5, Exactly once). */
@@ -154,6 +153,13 @@ export interface CheckReport {
   readonly findings: readonly string[];
   /** Notes that are no damage: that an older copy was put back. */
   readonly notes: readonly string[];
+}
+
+/** A worker as its records say. */
+export interface Standing {
+  readonly incarnation: number;
+  /** Null where the record that says it cannot be read. */
+  readonly state: WorkerState | null;
 }
 
 export interface EventLog {

@@ -1,7 +1,7 @@
 /** How a worker stands by its records alone. Its row of a projection may have been edited, and what is removed by it is gone. */
 import type { Database } from "better-sqlite3";
 import { workerStream } from "../protocol/records.ts";
-import type { WorkerState } from "../protocol/worker.ts";
+import type { Standing } from "./port.ts";
 
 /** The streams of all workers of the log as `workers (stream)`: a search of an index for each. */
 export const WORKER_STREAMS = `
@@ -34,12 +34,6 @@ export const incarnationOf = (stream: string): string => `(
   SELECT incarnation FROM records r WHERE r.stream = ${stream} AND ${LIFECYCLE} AND incarnation IS NOT NULL
   ORDER BY version DESC LIMIT 1
 )`;
-
-export interface Standing {
-  readonly incarnation: number;
-  /** Null where the record that says it cannot be read. */
-  readonly state: WorkerState | null;
-}
 
 /** Undefined for a worker without a record. */
 export const standings = (db: Database): ((workerId: string) => Standing | undefined) => {
