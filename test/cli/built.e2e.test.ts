@@ -2,10 +2,17 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 
 const bin = join(import.meta.dirname, "../../bin/agent");
+
+it.each(["agent", "holdfast"])("a clone whose bin is on the PATH has the command: %s", (name) => {
+  const { status, stdout } = spawnSync(join(dirname(bin), name), ["--version", "-o", "text"], {
+    encoding: "utf8",
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^\S*\s*\d+\.\d+\.\d+/) });
+});
 
 it("a failure of what is loaded apart keeps its code", () => {
   const home = mkdtempSync(join(tmpdir(), "holdfast-built-"));
