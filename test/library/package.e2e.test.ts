@@ -1,10 +1,10 @@
 /** The packed package as somebody else's program finds it: by its name, through its exports, with its own dependencies alone. `npm test` builds it first. */
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -22,13 +22,18 @@ interface Manifest {
   readonly files: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
   readonly bin: Readonly<Record<string, string>>;
+  readonly exports: { readonly ".": { readonly types: string } };
 }
 const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 
-let place: string;
-let project: string;
-let installed: string;
+/** Declarations of the promise door, as the exports name them. */
+const DECLARATIONS = manifestOf(root).exports["."].types;
+
+/** Made by beforeAll: a run that selects no test here leaves nothing. */
+const place = join(tmpdir(), `holdfast-package-${randomUUID()}`);
+const project = join(place, "project");
+const installed = join(project, "node_modules", "holdfast");
 
 /** As `npm pack` does it, in a copy: other tests read the files meanwhile. */
 const pack = (clone: string): string => {
@@ -49,13 +54,7 @@ const pack = (clone: string): string => {
 };
 
 beforeAll(() => {
-  expect(
-    existsSync(join(root, "dist/lib/src/library/index.d.ts")),
-    "the package is built (npm run build)",
-  ).toBe(true);
-  place = mkdtempSync(join(tmpdir(), "holdfast-package-"));
-  project = join(place, "project");
-  installed = join(project, "node_modules", "holdfast");
+  expect(existsSync(join(root, DECLARATIONS)), `${DECLARATIONS} is built (npm run build)`).toBe(true);
   mkdirSync(installed, { recursive: true });
   mkdirSync(join(project, "node_modules", "@types"));
   const tarball = pack(join(place, "clone"));
@@ -106,7 +105,7 @@ describe("its types", () => {
         if (error instanceof HoldfastError && error.code === "TIMEOUT") await runtime.kill(id);
       }`);
     expect(errors).toEqual([]);
-    expect(files.some((file) => file.endsWith("dist/lib/src/library/index.d.ts"))).toBe(true);
+    expect(files).toContain(join(installed, DECLARATIONS));
     expect(
       files.filter((file) => /node_modules\/(effect|xstate|better-sqlite3|@types)\//.test(file)),
     ).toEqual([]);
