@@ -11,7 +11,7 @@ import { readProc } from "./identity.ts";
 import { type LifelineArguments, NO_LIFELINE } from "./lifeline.ts";
 import { MARKER } from "./marker.ts";
 import { LINGER } from "./reaper.ts";
-import { SUPERVISOR_DIED } from "./run-directory.ts";
+import { SUPERVISOR_DIED, TAKEN_OVER } from "./run-directory.ts";
 
 /** The path of the shell: every POSIX system has it here. */
 export const SHELL = "/bin/sh";
@@ -30,6 +30,7 @@ export const SHELL = "/bin/sh";
  * - Descriptors that somebody has left open are closed: all of them by the perl before it, those that a shell can name here.
  * - If the agent has left children (the kernel lists a sub-reaper's with its own), it becomes a perl that stays until they are gone.
  *   Nothing that the agent's environment has for perl gets there.
+ * - If another daemon has taken the run over, it stays for that one's sweep even without children: only its parent learns how it ended.
  * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
@@ -80,9 +81,12 @@ printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || wait "$_hf_helper"
 PATH=/usr/bin:/bin LC_ALL=C
 export LC_ALL
-_hf_left=
-[ -z "$_hf_perl" ] || read -r _hf_left <"/proc/self/task/$$/children"
-[ -z "$_hf_left" ] || exec env -i "${MARKER}=$${MARKER}" LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit"
+_hf_left= _hf_stays=
+if [ -n "$_hf_perl" ]; then
+  read -r _hf_left <"/proc/self/task/$$/children"
+  [ ! -e "$_hf_dir/${TAKEN_OVER}" ] || _hf_stays=1
+fi
+[ -z "$_hf_left$_hf_stays" ] || exec env -i "${MARKER}=$${MARKER}" LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit" "$_hf_stays"
 exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
 `;
 

@@ -17,6 +17,7 @@ import {
   claim,
   hasRunDirectory,
   isClaimedByReconcile,
+  noteTakeOver,
   readExitStatus,
   readIdentity,
   readRunFile,
@@ -45,6 +46,10 @@ export const observe = async (
   const lives = isAlive(launcher) || isAlive(agent);
   // After the look at the processes: an exit written since then is seen.
   const hasExit = readExitStatus(dir) !== undefined;
+  const cgroup = file?.cgroup !== undefined && host.cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined;
+  const keeps_orphans = isSubReaper(launcher);
+  // A cgroup tells of everybody without its launcher.
+  if (keeps_orphans && cgroup === undefined) noteTakeOver(dir);
   const stdin = file?.stdin ?? "empty";
   // A run of an older version has not noted it: all that is there counts as there from the start.
   const stdin_start = file?.stdin_bytes ?? stdinBytes(dir);
@@ -57,8 +62,9 @@ export const observe = async (
     stdin_start,
     notices: new Notices(dir, host.watchFiles),
     hasStarted: recorded !== undefined,
-    cgroup: file?.cgroup !== undefined && host.cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined,
-    keeps_orphans: isSubReaper(launcher),
+    isTakenOver: true,
+    cgroup,
+    keeps_orphans,
     isMonitor: file?.is_monitor,
     litter: file?.litter,
   });

@@ -42,13 +42,14 @@ const preparing = ({ prctl, close }: { readonly prctl: number; readonly close: n
 
 /**
  * The launcher's end where the agent has left processes: it writes the exit, and stays their parent until the sweep has ended them.
- * $ARGV[0] is the exit file.
+ * $ARGV[0] is the exit file. Where $ARGV[1] is set it stays for the sweep when nobody is left, too.
  */
 export const LINGER = [
   '$SIG{$_} = "IGNORE" for qw(HUP INT QUIT TERM USR1 USR2);',
   'rename("$ARGV[0].tmp", $ARGV[0]);',
   `alarm ${Math.ceil(LAUNCHER_LINGER_MS / 1_000)};`,
-  "1 while wait != -1",
+  "1 while wait != -1;",
+  "sleep if $ARGV[1]",
 ].join(" ");
 
 const END_ALL = "SIGUSR1";

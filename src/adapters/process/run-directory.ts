@@ -120,6 +120,15 @@ export const readUnrenamedStatus = (dir: string): number | undefined =>
 /** Made by the lifeline before it ends the run: no daemon held it any more. */
 export const SUPERVISOR_DIED = "supervisor_died";
 export const hasSupervisorDied = (dir: string): boolean => existsSync(join(dir, SUPERVISOR_DIED));
+/** Made by a daemon that takes the run over: its launcher then stays for that daemon's sweep. */
+export const TAKEN_OVER = "taken_over";
+export const noteTakeOver = (dir: string): void => {
+  try {
+    closeSync(openRegular(join(dir, TAKEN_OVER), APPEND, FILE_MODE));
+  } catch {
+    // Nowhere to write: the launcher may end before the sweep, which then says less.
+  }
+};
 export const hasExecFailed = (dir: string): boolean => existsSync(join(dir, "exec_failed"));
 
 /** Signals that we sent stay known over a restart of the daemon. */
@@ -149,6 +158,7 @@ const NAMES: Readonly<Record<string, "file" | "fifo">> = {
   "exit.tmp": "file",
   exec_failed: "file",
   [SUPERVISOR_DIED]: "file",
+  [TAKEN_OVER]: "file",
   signals: "file",
   stdin: "file",
   "stdin.eof": "file",

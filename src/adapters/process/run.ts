@@ -83,6 +83,8 @@ export interface RunFacts {
   readonly cgroup?: string | undefined;
   /** Its launcher is a sub-reaper. */
   readonly keeps_orphans: boolean;
+  /** Another daemon has launched it, so its launcher is not our child. */
+  readonly isTakenOver?: boolean | undefined;
   readonly isMonitor?: boolean | undefined;
   readonly litter?: Litter | undefined;
 }
@@ -118,6 +120,7 @@ export class ProcessRun implements Run, Polled {
   readonly #dir: string;
   readonly cgroup: string | undefined;
   readonly #keepsOrphans: boolean;
+  readonly #isTakenOver: boolean;
   readonly #hasStarted: boolean;
   readonly #stdin: StdinPlan["kind"];
   readonly #host: Host;
@@ -145,6 +148,7 @@ export class ProcessRun implements Run, Polled {
     this.#dir = facts.dir;
     this.cgroup = facts.cgroup;
     this.#keepsOrphans = facts.keeps_orphans;
+    this.#isTakenOver = facts.isTakenOver === true;
     this.#hasStarted = facts.hasStarted;
     this.#stdin = facts.stdin;
     this.#host = host;
@@ -404,8 +408,12 @@ export class ProcessRun implements Run, Polled {
     if (now - this.#dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
   }
 
-  /** Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed. How it ended is known then. */
+  /**
+   * Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed, and one that was taken over is
+   * killed at once: it has only waited for the sweep. How a child ended is known then.
+   */
   async #launcherEnds(): Promise<void> {
+    if (this.#isTakenOver) signalProcess(this.launcher, "SIGKILL");
     const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
     while (isAlive(this.launcher) || this.#notices.launcherRuns) {
       if (performance.now() >= deadline) return void signalProcess(this.launcher, "SIGKILL");

@@ -29,8 +29,8 @@ export interface SweepTarget {
 }
 
 interface Waiting extends SweepTarget {
-  /** At the beginning of the sweep: it vouches for its session, and leads to its descendants. */
-  readonly hasLauncher: boolean;
+  /** From the beginning of the sweep to the end of its search: it vouches for its session, and leads to its descendants. */
+  hasLauncher: boolean;
   readonly found: Map<number, ProcessIdentity>;
   readonly resolve: (report: SweepReport) => void;
 }
@@ -61,6 +61,7 @@ export class Sweeper {
       const batch = this.#waiting;
       this.#waiting = [];
       const unreadable = await retried(() => stopAll(batch));
+      for (const target of batch) target.hasLauncher &&= isAlive(target.launcher);
       await Promise.all(batch.map(async (target) => target.resolve(await this.#end(target, unreadable))));
     }
     this.#busy = false;

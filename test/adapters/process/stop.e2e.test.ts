@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
 import { theReaper } from "../../../src/adapters/process/reaper.ts";
+import type { Run } from "../../../src/adapters/spawner.ts";
 import { figure } from "../../support/figures.ts";
-import { child, makeBench, makeCanary, printed, ready, until } from "./support.ts";
+import { child, makeBench, makeCanary, printed, ready, temporaryDirectory, until } from "./support.ts";
 
 const CLEAN = {
   killed: expect.any(Number),
@@ -199,24 +200,61 @@ describe("sweep", () => {
     expect(await run.sweep()).toMatchObject({ checked_by: ["marker", "output"] });
   });
 
-  test.skipIf(theReaper() === undefined)(
-    "of a run that was taken over says descent where its launcher, a sub-reaper, has the orphans",
-    async () => {
-      const { launch, keep, spawner, dir } = makeBench();
-      const canary = makeCanary(dir);
-      const run = await launch([child("vanishes.sh"), canary.path, "stays"]);
+  describe.skipIf(theReaper() === undefined)("of a run that was taken over", () => {
+    const takenOver = async (...argv: readonly string[]) => {
+      const { launch, keep, spawner } = makeBench();
+      const run = await launch(argv);
       await ready(run);
       const { worker_id, incarnation, agent, launcher } = run;
-      const observed = await spawner.observe({ worker_id, incarnation, processes: { agent, launcher } });
+      const observe = () => spawner.observe({ worker_id, incarnation, processes: { agent, launcher } });
+      const observed = await observe();
       if (observed.kind !== "running") throw new Error(observed.kind);
-      const taken = keep(observed.run);
-      // The agent alone: its orphans keep the launcher, which would be gone by itself at some time after a kill of all.
-      process.kill(agent.pid, "SIGKILL");
+      return { taken: keep(observed.run), observe };
+    };
+
+    test.each([
+      ["all of it is killed", (run: Run) => run.kill()],
+      ["somebody kills the agent alone", ({ agent }: Run) => process.kill(agent.pid, "SIGKILL")],
+    ])("says descent where its launcher, a sub-reaper, has the orphans, and %s", async (_way, kill) => {
+      const canary = makeCanary(temporaryDirectory());
+      const { taken } = await takenOver(child("vanishes.sh"), canary.path, "stays");
+      await kill(taken);
       await taken.exited;
       expect(await taken.sweep()).toMatchObject({ checked_by: CLEAN.checked_by });
       expect(canary.isHeld()).toBe(false);
-    },
-  );
+      expect(isAlive(taken.launcher)).toBe(false);
+    });
+
+    test("says descent where the agent ends at TERM and leaves nobody: its launcher has waited", async () => {
+      const { taken } = await takenOver("sh", "-c", "echo ready; exec sleep 1000");
+      await taken.signal("SIGTERM");
+      expect(await taken.exited).toMatchObject({ signal: "SIGTERM", signal_inferred: false });
+      // An end that nobody delays would be over by then.
+      await until(() => readStat(taken.launcher.pid)?.state === "S", "the launcher sleeps");
+      expect(await taken.sweep()).toEqual({ ...CLEAN, killed: 0 });
+      expect(isAlive(taken.launcher)).toBe(false);
+    });
+
+    test("says descent where its daemon has died before the sweep, and the next one sweeps", async () => {
+      const canary = makeCanary(temporaryDirectory());
+      const { taken, observe } = await takenOver(child("vanishes.sh"), canary.path, "stays");
+      await taken.kill();
+      await taken.exited;
+      const next = await observe();
+      if (next.kind !== "finished") throw new Error(next.kind);
+      expect(await next.run.sweep()).toMatchObject({ checked_by: CLEAN.checked_by });
+      expect(isAlive(taken.launcher)).toBe(false);
+    });
+
+    test("says no more than it did where its launcher was killed", async () => {
+      const { taken } = await takenOver("sh", "-c", "echo ready; exec sleep 1000");
+      process.kill(taken.launcher.pid, "SIGKILL");
+      await until(() => !isAlive(taken.launcher), "the launcher is gone");
+      await taken.kill();
+      await taken.exited;
+      expect(await taken.sweep()).toMatchObject({ checked_by: ["marker", "output"] });
+    });
+  });
 
   test.skipIf(theReaper() === undefined)(
     "loads into the launcher nothing that the agent's environment has for perl, and gives the agent all of it",
