@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readStat } from "../../src/adapters/process/identity.ts";
+import { theReaper } from "../../src/adapters/process/reaper.ts";
 import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import {
   AGENT,
@@ -96,24 +97,41 @@ test("an agent that ran `agent spawn` is killed: the daemon and the worker that 
   expect(lives(asked.pid as number)).toBe(true);
 });
 
-test.each([
+/** Only descent leads to the inner daemon: it has a session of its own and no marker of the run (docs/decisions/0032). */
+test.skipIf(theReaper() === undefined).each([
   ["after it has asked", []],
   ["while it watches what it asked for", ["--watch"]],
-])("an agent that started a daemon is killed %s: that daemon and its worker live", async (_when, flags) => {
-  const daemon = await startDaemon();
-  const home = { HOLDFAST_HOME: join(temporaryDirectory(), "other") };
-  const started = daemonOf(home.HOLDFAST_HOME);
-  const parent = await daemon.spawn(asks("--name", "asked", ...flags), { env: home });
-  await until(
-    "the other daemon has the worker",
-    async () => (await started.info("asked").catch(() => undefined))?.state === "running",
-  );
-  const [pid, asked] = [started.pid(), await started.info("asked")];
-  expect(pid).not.toBe(daemon.pid);
-  await daemon.kill([parent]);
-  expect(lives(pid)).toBe(true);
-  expect(await started.info("asked")).toMatchObject({ state: "running", pid: asked.pid, incarnation: 1 });
-});
+])(
+  "an agent that started a daemon of another state directory is killed %s: that daemon and its worker end with the run, and the next daemon there finds the worker",
+  async (_when, flags) => {
+    const daemon = await startDaemon();
+    const bystander = await daemon.spawn(["sleep", "1000"]);
+    const home = join(temporaryDirectory(), "other");
+    const started = daemonOf(home);
+    const asking = asks("--name", "asked", "--restart", "permanent", ...flags);
+    const parent = await daemon.spawn(asking, { env: { HOLDFAST_HOME: home } });
+    await until(
+      "the other daemon has the worker",
+      async () => (await started.info("asked").catch(() => undefined))?.state === "running",
+    );
+    const [pid, asked] = [started.pid(), await started.info("asked")];
+    expect(pid).not.toBe(daemon.pid);
+    await daemon.kill([parent]);
+    expect([lives(pid), lives(asked.pid as number)]).toEqual([false, false]);
+    expect(await daemon.info(bystander)).toMatchObject({ state: "running", incarnation: 1 });
+
+    // Nobody has adopted it meanwhile. The next daemon there knows it, and restarts it as its policy says.
+    expect((await daemon.list()).map(({ id }) => id).toSorted()).toEqual([parent, bystander].toSorted());
+    const next = await startDaemon(home);
+    await until("its second incarnation runs", async () => {
+      const { state, incarnation } = await next.info("asked");
+      return state === "running" && incarnation === 2;
+    });
+    expect(await next.info("asked")).toMatchObject({ id: asked.id, parent: null });
+    const exits = await next.history(["worker_exited"]);
+    expect(exits).toMatchObject([{ incarnation: 1 }]);
+  },
+);
 
 test("an agent whose daemon was killed starts the next one, which adopts it, and survives the kill of that agent", async () => {
   const first = await startDaemon();

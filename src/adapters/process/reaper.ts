@@ -42,7 +42,7 @@ const preparing = ({ prctl, close }: { readonly prctl: number; readonly close: n
 
 /**
  * The launcher's end where the agent has left processes: it writes the exit, and stays their parent until the sweep has ended them.
- * $ARGV[0] is the exit file. Where $ARGV[1] is set it stays for the sweep when nobody is left, too.
+ * $ARGV[0] is the exit file. It stays for the sweep even if nobody is left when $ARGV[1] is set.
  */
 export const LINGER = [
   '$SIG{$_} = "IGNORE" for qw(HUP INT QUIT TERM USR1 USR2);',
