@@ -58,6 +58,13 @@ export interface RecordFilter {
   readonly kinds?: readonly string[];
 }
 
+/** How a worker stands by its records alone. */
+export interface Standing {
+  readonly incarnation: number;
+  /** Null where the record that says it cannot be read. */
+  readonly state: WorkerState | null;
+}
+
 /** One worker as projected from its records; `agent list` and `agent info` are views of it. */
 export interface WorkerRow {
   readonly id: string;
