@@ -162,13 +162,6 @@ export interface CheckReport {
   readonly notes: readonly string[];
 }
 
-/** A worker as its records say. */
-export interface Standing {
-  readonly incarnation: number;
-  /** Null where the record that says it cannot be read. */
-  readonly state: WorkerState | null;
-}
-
 export interface EventLog {
   /** Made with the database; part of every marker. */
   readonly store_id: string;
