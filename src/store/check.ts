@@ -6,7 +6,7 @@ import { intactLine } from "./checksum.ts";
 import { headInMeta } from "./connection.ts";
 import { diskFails, verdictOf } from "./damage.ts";
 import { isOfTheDisk, storeError } from "./failure.ts";
-import { isNewestSchema, newerSchema, schemaOf } from "./migrations/migrate.ts";
+import { isNewestSchema } from "./migrations/migrate.ts";
 import { allRows } from "./pages.ts";
 import type { CheckReport } from "./port.ts";
 import { dumpProjections, projections, resetProjections } from "./projections/projection.ts";
@@ -26,8 +26,6 @@ export const check = (db: Database, notes: readonly string[] = []): CheckReport 
   let head = 0;
   const folded = new SQLite(":memory:");
   try {
-    const newer = newerSchema(schemaOf(db));
-    if (newer !== undefined) find(newer);
     const said = (
       db.pragma(`integrity_check(${CHECK_FINDINGS_MAX})`) as { readonly integrity_check: string }[]
     ).map(({ integrity_check }) => integrity_check);

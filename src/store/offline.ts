@@ -1,5 +1,6 @@
 /** A log of which no daemon answers, looked at without changing it: what a person asks when the daemon will not start. */
 import { existsSync, statSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import { DOCTOR_LOOK } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { workerStream } from "../protocol/records.ts";
@@ -11,7 +12,7 @@ import { breaksOf } from "./epoch.ts";
 import { guarded, storeError } from "./failure.ts";
 import { refuseNewer, schemaOf } from "./migrations/migrate.ts";
 import type { CheckReport } from "./port.ts";
-import { readWitness } from "./witness.ts";
+import { readWitness, type Witness } from "./witness.ts";
 
 const EMPTY: CheckReport = { ok: true, records: 0, head: 0, findings: [], notes: [] };
 
@@ -31,7 +32,7 @@ const nothingAt = (file: string): { readonly lost: HoldfastError | undefined } |
   };
 };
 
-/** The report of `agent db check` about a file. A file that is no database is a finding. */
+/** The report of `agent db check` about a file. A file that is no database is a finding. Throws STORE_FAILED for the log of a newer version. */
 export const checkFile = guarded((file: string): CheckReport => {
   const irregular = irregularity(file);
   if (irregular !== undefined) return { ...EMPTY, ok: false, findings: [irregular] };
@@ -41,14 +42,30 @@ export const checkFile = guarded((file: string): CheckReport => {
   const witness = readWitness(file); // first: it is never ahead of the log
   const db = openDatabase(file, { readonly: true });
   try {
-    // One state of it, whatever is written meanwhile.
-    return db.transaction(() => check(db, breaksOf(db, file, witness)))();
-  } catch (cause) {
-    return { ok: false, records: 0, head: 0, findings: [storeError(cause).message], notes: [] };
+    refuseNewer(readableSchema(db));
+    return checked(db, file, witness);
   } finally {
     db.close();
   }
 });
+
+/** Zero where nothing of the file can be read: that is a finding. */
+const readableSchema = (db: Database): number => {
+  try {
+    return schemaOf(db);
+  } catch {
+    return 0;
+  }
+};
+
+const checked = (db: Database, file: string, witness: Witness | undefined): CheckReport => {
+  try {
+    // One state of it, whatever is written meanwhile.
+    return db.transaction(() => check(db, breaksOf(db, file, witness)))();
+  } catch (cause) {
+    return { ok: false, records: 0, head: 0, findings: [storeError(cause).message], notes: [] };
+  }
+};
 
 /** Streams of which a projection says something else than their records do, beside a daemon too. */
 export const editedInFile = guarded((file: string): readonly string[] => {

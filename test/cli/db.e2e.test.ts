@@ -73,8 +73,11 @@ it("a schema that is newer than this version is told, as the daemon tells it", a
   db.pragma("user_version = 99");
   db.close();
   const sentence = "The event log has schema 99, and this version knows schemas up to 2.";
-  expect((await agent("db", "check")).error?.message).toContain(sentence);
-  expect((await agent("daemon", "start")).error?.message).toContain(sentence);
+  const checked = await agent("db", "check");
+  expect(checked.error).toMatchObject({ code: "STORE_FAILED", message: sentence });
+  const started = await agent("daemon", "start");
+  expect(started.error?.message).toContain(sentence);
+  expect(started.error?.suggestion).toContain(checked.error?.suggestion);
   expect(eventLogOf(await agent("doctor"))).toMatchObject({ result: "fail" });
 });
 

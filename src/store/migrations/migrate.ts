@@ -15,19 +15,14 @@ const isEmpty = (db: Database): boolean => db.prepare("SELECT 1 FROM sqlite_sche
 
 export const schemaOf = (db: Database): number => db.pragma("user_version", { simple: true }) as number;
 
-/** Why a daemon of this version refuses the schema; undefined where it does not. */
-export const newerSchema = (found: number): string | undefined =>
-  found > STEPS.length
-    ? `The event log has schema ${found}, and this version knows schemas up to ${STEPS.length}.`
-    : undefined;
-
 /** An older program never touches a log that a newer one has brought forward. Throws STORE_FAILED. */
 export const refuseNewer = (found: number): void => {
-  const problem = newerSchema(found);
-  if (problem !== undefined)
-    throw new HoldfastError("STORE_FAILED", problem, {
-      suggestion: "Use the version of Holdfast that wrote it, or a newer one.",
-    });
+  if (found <= STEPS.length) return;
+  throw new HoldfastError(
+    "STORE_FAILED",
+    `The event log has schema ${found}, and this version knows schemas up to ${STEPS.length}.`,
+    { suggestion: "Use the version of Holdfast that wrote it, or a newer one." },
+  );
 };
 
 export const isNewestSchema = (db: Database): boolean => schemaOf(db) === STEPS.length;
