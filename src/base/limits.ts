@@ -78,9 +78,10 @@ export const READ_PAGE_RECORDS = 500;
 /** A page ends with the line that passes this. */
 export const READ_PAGE_MAX_CHARS = 512 * 1024;
 
-/** Mailbox of a worker: control events (exits, timers, stops) and user events are bounded apart. */
-export const MAILBOX_USER_MAX = 256;
-export const MAILBOX_CONTROL_MAX = 1_024;
+/** Events that wait for a worker's machine. One more than this breaks it, so that no event is lost in silence. */
+export const MAILBOX_MAX_EVENTS = 1_024;
+/** Beyond this many, a further stop, pause or unpause is not put into a worker's mailbox: the others say the same. */
+export const MAILBOX_MAX_REPEATABLE = 256;
 /** Ends of agents that are carried on in one turn of the event loop, however many end at once. */
 export const EXITS_PER_TURN_MAX = 64;
 

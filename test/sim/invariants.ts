@@ -3,7 +3,7 @@
  * stays below its cap) comes with the budgets of trees.
  */
 import { isDeepStrictEqual } from "node:util";
-import { MAILBOX_USER_MAX } from "../../src/base/limits.ts";
+import { MAILBOX_MAX_REPEATABLE } from "../../src/base/limits.ts";
 import { isEnded, type WorkerSpec } from "../../src/protocol/worker.ts";
 import { isPaused } from "../../src/supervisor/holds/pause.ts";
 import { decayed } from "../../src/supervisor/restart/window.ts";
@@ -170,7 +170,7 @@ const different = <T>(
 
 /** No list grows without a bound. */
 const bounded: Invariant = ({ tree, mailboxes }) => {
-  if (mailboxes.some((size) => size > MAILBOX_USER_MAX)) return "a mailbox is over its bound";
+  if (mailboxes.some((size) => size > MAILBOX_MAX_REPEATABLE)) return "a mailbox is over its bound";
   return first(tree.supervisors.values(), ({ path, restarts, operation, children, config }) => {
     if (operation !== null && operation.started.length > operation.scope.length + children.length)
       return `${path} notes more starts than it has children`;

@@ -3,12 +3,8 @@
  * settles with delays, and dies with its daemon.
  */
 import { makeStepper, type Position, type Step } from "../../src/actors/machine/stepper.ts";
-import {
-  type WorkerAction,
-  type WorkerEvent,
-  workerMachine,
-} from "../../src/actors/machine/worker-machine.ts";
-import { MAILBOX_USER_MAX } from "../../src/base/limits.ts";
+import type { WorkerAction, WorkerEvent } from "../../src/actors/machine/worker-machine.ts";
+import { MAILBOX_MAX_REPEATABLE } from "../../src/base/limits.ts";
 import type { RunExit } from "../../src/protocol/incarnation.ts";
 import type { WorkerError } from "../../src/protocol/records.ts";
 import type { BootAction } from "../../src/supervisor/boot/reconcile.ts";
@@ -18,7 +14,7 @@ import { isPaused, wasPaused } from "../../src/supervisor/holds/pause.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Process } from "./processes.ts";
 
-const stepper = makeStepper(workerMachine, { incarnation: 0 });
+const stepper = makeStepper();
 
 const IDENTITY = { pid: 1, start_time: "1", boot_id: "sim", pid_ns: "1" };
 export const SPAWNED = { pid: 1, pgid: 1, agent: IDENTITY, launcher: IDENTITY, argv: [] };
@@ -40,7 +36,7 @@ export const exited = (exit: RunExit): Extract<Input, { type: "exited" }> => ({
 export class Shell {
   readonly id: string;
   readonly #daemon: Daemon;
-  #position: Position<typeof workerMachine>;
+  #position: Position;
   readonly mailbox: WorkerEvent[] = [];
   #timers = new Map<string, object>();
   #process: Process | undefined;
@@ -113,7 +109,7 @@ export class Shell {
   }
 
   tell(event: WorkerEvent): void {
-    if (event.type === "STOP" && this.mailbox.length >= MAILBOX_USER_MAX) return;
+    if (event.type === "STOP" && this.mailbox.length >= MAILBOX_MAX_REPEATABLE) return;
     this.mailbox.push(event);
     if (this.#begun) this.#deliver();
   }
@@ -129,12 +125,12 @@ export class Shell {
     this.#daemon.after(delay_ms, () => this.#live, step);
   }
 
-  #take([position, steps]: readonly [Position<typeof workerMachine>, readonly Step<typeof workerMachine>[]]) {
+  #take([position, steps]: readonly [Position, readonly Step[]]) {
     this.#position = position;
     for (const step of steps) {
       if (step.type === "disarm") this.#timers.delete(step.timer);
       else if (step.type === "arm") this.#arm(step.timer, step.delay_ms, step.event);
-      else this.#act(step.name as WorkerAction);
+      else this.#act(step.action);
     }
     if (position.status !== "active") {
       this.#live = false;

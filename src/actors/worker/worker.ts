@@ -9,7 +9,7 @@
 import type { Effect } from "effect";
 import { type AgentAdapter, converses, type Opening } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
-import { MAILBOX_USER_MAX } from "../../base/limits.ts";
+import { MAILBOX_MAX_REPEATABLE } from "../../base/limits.ts";
 import type { Paced } from "../../base/pace.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { modelAsked } from "../../protocol/extensions.ts";
@@ -32,12 +32,7 @@ import { checkOutput } from "../intake/output-bounds.ts";
 import { Actor, type Host } from "../machine/actor.ts";
 import { attemptAsync } from "../machine/attempt.ts";
 import { makeStepper, type Position } from "../machine/stepper.ts";
-import {
-  type WorkerAction,
-  type WorkerContext,
-  type WorkerEvent,
-  workerMachine,
-} from "../machine/worker-machine.ts";
+import type { WorkerAction, WorkerContext, WorkerEvent } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
 import { Approving } from "../talk/approving.ts";
 import { Mailing } from "../talk/mailing.ts";
@@ -51,8 +46,7 @@ import { settle } from "./settling.ts";
 import { sendSignal, terminate } from "./stopping.ts";
 import { takeOver } from "./taking-over.ts";
 
-const stepper = makeStepper(workerMachine, { incarnation: 0 });
-type Machine = typeof workerMachine;
+const stepper = makeStepper();
 
 /** How a worker begins: afresh, or from what a boot found. */
 export interface Beginning {
@@ -99,7 +93,7 @@ export interface Worker extends Told {
 }
 
 /** The parts that a worker's phases share. A class: there is one for each of a hundred thousand workers. */
-export class Shell implements Worker, Host<Machine>, Reader, Paced {
+export class Shell implements Worker, Host, Reader, Paced {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
@@ -127,7 +121,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   redact: Redactor = withoutSecrets;
 
   private readonly decider: Decider;
-  private readonly actor: Actor<Machine>;
+  private readonly actor: Actor;
   private readonly onEnd: (worker: Worker, failure?: unknown) => void;
   private defect: unknown;
 
@@ -191,7 +185,7 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
     this.journal.close();
   }
 
-  ended(last: Position<Machine>): void {
+  ended(last: Position): void {
     if (last.value === "broken") this.fail(this.defect);
     else {
       this.journal.close();
@@ -220,8 +214,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
   // --- what it is told
 
   tell(event: WorkerEvent): void {
-    // A flood of stops says no more than its first two; there is always room for the exit.
-    if (event.type === "STOP" && this.actor.waiting() >= MAILBOX_USER_MAX) return;
+    // A flood of these says no more than the newest two did; there is always room for the exit.
+    if (REPEATABLE.has(event.type) && this.actor.waiting() >= MAILBOX_MAX_REPEATABLE) return;
     this.actor.tell(event);
   }
 
@@ -267,8 +261,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 
   // --- what its machine asks for
 
-  act(name: string, context: WorkerContext): void {
-    this.fork(this.carryOut(name as WorkerAction, context));
+  act(action: WorkerAction, context: WorkerContext): void {
+    this.fork(this.carryOut(action, context));
   }
 
   private carryOut(action: WorkerAction, context: WorkerContext): Promise<void> {
@@ -394,6 +388,8 @@ export class Shell implements Worker, Host<Machine>, Reader, Paced {
 }
 
 const NO_SIGNALS: readonly string[] = [];
+/** People may ask for these as often as they like; the records say what holds. */
+const REPEATABLE: ReadonlySet<WorkerEvent["type"]> = new Set(["STOP", "PAUSE", "UNPAUSE"]);
 
 /** The machine's first step: afresh, or from the state in which a boot found its worker. */
 const firstStep = (shell: Shell) => {

@@ -5,9 +5,10 @@ import { describe, expect } from "vitest";
 import { Actor } from "../../../src/actors/machine/actor.ts";
 import { makeAlarms } from "../../../src/actors/machine/alarms.ts";
 import { makeStepper } from "../../../src/actors/machine/stepper.ts";
-import { type WorkerEvent, workerMachine } from "../../../src/actors/machine/worker-machine.ts";
+import type { WorkerEvent } from "../../../src/actors/machine/worker-machine.ts";
+import { MAILBOX_MAX_EVENTS } from "../../../src/base/limits.ts";
 
-const stepper = makeStepper(workerMachine, { incarnation: 0 });
+const stepper = makeStepper();
 const firstStep = () => stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" });
 
 /** A worker's actor and what it asked for; `onAct` answers an action from inside. */
@@ -17,7 +18,7 @@ const makeActor = (onAct: Readonly<Record<string, WorkerEvent>> = {}, throwsAt?:
     (alarms) => {
       const acts: string[] = [];
       const ends: unknown[] = [];
-      const actor: Actor<typeof workerMachine> = new Actor(stepper, alarms, {
+      const actor: Actor = new Actor(stepper, alarms, {
         act: (name) => {
           acts.push(name);
           if (name === throwsAt) throw new TypeError("boom");
@@ -125,4 +126,16 @@ it.effect(
       expect(acts).toEqual(["launch", "terminate"]);
       expect(ends).toHaveLength(1);
     }),
+);
+
+it.effect("an overfull mailbox breaks the machine, so that no event is lost in silence", () =>
+  Effect.gen(function* () {
+    const { acts, ends, actor, tell } = yield* makeActor();
+    for (let n = 0; n < MAILBOX_MAX_EVENTS; n += 1) tell({ type: "EXITED" });
+    expect([ends, actor.waiting()]).toEqual([[], MAILBOX_MAX_EVENTS]);
+    tell({ type: "EXITED" });
+    expect(ends).toEqual([new Error(`More than ${MAILBOX_MAX_EVENTS} events wait for one machine.`)]);
+    actor.start(firstStep());
+    expect([acts, actor.waiting()]).toEqual([[], 0]);
+  }),
 );

@@ -3,7 +3,7 @@ import { initialTransition, transition } from "xstate";
 import { makeStepper } from "../../../src/actors/machine/stepper.ts";
 import { type WorkerEvent, workerMachine } from "../../../src/actors/machine/worker-machine.ts";
 
-const stepper = makeStepper(workerMachine, { incarnation: 0 });
+const stepper = makeStepper();
 
 /** Runs a worker through events; answers its states and the names of the actions asked for. */
 const run = (...events: WorkerEvent[]) => {
@@ -13,7 +13,7 @@ const run = (...events: WorkerEvent[]) => {
   for (const event of events) {
     [snapshot, steps] = stepper.step(snapshot, event);
     for (const step of steps) {
-      if (step.type === "act") acts.push(step.name);
+      if (step.type === "act") acts.push(step.action);
       if (step.type === "arm") timers.push(`${step.timer.split(".")[2]} ${step.delay_ms}`);
     }
   }
@@ -70,7 +70,7 @@ describe("a worker's life", () => {
       type: "xstate.after.grace.worker.stopping.terminating",
     } as never);
     expect(late.value).toEqual({ stopping: "killing" });
-    expect(steps).toContainEqual({ type: "act", name: "killTree" });
+    expect(steps).toContainEqual({ type: "act", action: "killTree" });
   });
 
   it("takes a second stop as now", () => {
@@ -170,7 +170,7 @@ describe("the reused scope", () => {
       const [expected, actions] = transition(workerMachine, theirs, event);
       expect(next.value).toEqual(expected.value);
       expect(next.context).toEqual(expected.context);
-      expect(steps.filter((step) => step.type === "act").map((step) => step.name)).toEqual(
+      expect(steps.filter((step) => step.type === "act").map((step) => step.action)).toEqual(
         actions.map((action) => action.type).filter((type) => !type.startsWith("xstate.")),
       );
       ours = next;
