@@ -1,17 +1,19 @@
-/** The ground of a worker's promises: the clock of the runtime, and its way to run an Effect of somebody else's. */
-import { Cause, Clock, Effect, Exit, type Scope } from "effect";
+/** The parts that all workers of a runtime share: its clocks, its counters and its way to start a fiber. */
+import { Clock, Effect, type Fiber, type Scope } from "effect";
 import { EXITS_PER_TURN_MAX } from "../base/limits.ts";
 import { Pace } from "../base/pace.ts";
-import type { HoldfastError } from "../protocol/errors.ts";
 import type { Gaps } from "../supervisor/clocks/gaps.ts";
 import { Company } from "./company.ts";
-import type { Defects } from "./defects.ts";
+import type { Ground } from "./deciding/decider.ts";
 import { type Alarms, makeAlarms } from "./machine/alarms.ts";
+import type { Services } from "./ports.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Spending } from "./spending.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;
+  /** The world of a decider. */
+  readonly ground: Ground;
   /** Milliseconds since 1970: only for what is told in them. */
   wallMs(): number;
   /** Time that counts for nothing. */
@@ -25,26 +27,22 @@ export interface Bridge {
   readonly exits: Pace;
   /** The workers that have output just now. */
   readonly company: Company;
-  /** Throws or rejects with what the effect fails or dies with. One that has its value already gives it at once. */
-  run<A>(effect: Effect.Effect<A, HoldfastError>): A | Promise<A>;
+  /** Starts a fiber at once, in the context of the runtime. */
+  fork<A, E>(work: Effect.Effect<A, E>): Fiber.Fiber<A, E>;
 }
 
 export const makeBridge = (
-  defects: Defects,
+  services: Services,
+  ground: Ground,
 ): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions" | "rested">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock;
-    const runPromise = Effect.runPromiseWith(yield* Effect.context<never>());
     return {
-      alarms: yield* makeAlarms((cause) => defects.tell("an alarm", cause)),
+      alarms: yield* makeAlarms((cause) => services.defects.tell("an alarm", cause)),
+      ground,
       wallMs: () => clock.currentTimeMillisUnsafe(),
       exits: new Pace(EXITS_PER_TURN_MAX),
       company: new Company(),
-      run: (effect) => {
-        if (!Exit.isExit(effect)) return runPromise(effect);
-        const exit = effect as Exit.Exit<never, HoldfastError>;
-        if (Exit.isSuccess(exit)) return exit.value;
-        throw Cause.squash(exit.cause);
-      },
+      fork: Effect.runForkWith(yield* Effect.context<never>()),
     };
   });

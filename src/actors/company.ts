@@ -2,6 +2,7 @@
  * Whether other agents have output while one floods. Alone, a flood is read in large batches, which cost the least; beside others
  * in small ones with a rest after each, because what they write waits for the batch that is just being read and written.
  */
+import { Semaphore } from "effect";
 import {
   BATCH_BESIDE_OTHERS_MAX_BYTES,
   BATCH_BESIDE_OTHERS_MAX_LINES,
@@ -11,8 +12,6 @@ import {
   OTHERS_WRITE_MS,
   SPOOL_READ_BYTES,
 } from "../base/limits.ts";
-
-import { Turns } from "./machine/turns.ts";
 
 /** How much is read at once. */
 export interface Portion {
@@ -31,7 +30,7 @@ interface Heard {
 /** Two are enough to know of each whether there is another. */
 export class Company {
   /** Whose turn it is to read a long line. */
-  readonly longLines = new Turns();
+  readonly longLines = Semaphore.makeUnsafe(1);
   #newest: Heard | undefined;
   /** Output of another worker than the newest. */
   #other: Heard | undefined;

@@ -156,7 +156,8 @@ const makeRun = (
   const end = (exit: RunExit): void => {
     if (ended !== undefined) return;
     ended = exit;
-    exited.resolve(exit);
+    // As of a real process, whoever sent a signal knows that before the exit is heard.
+    queueMicrotask(() => exited.resolve(exit));
     listener?.();
   };
   const handle: MemoryRun = {
@@ -202,7 +203,7 @@ const makeRun = (
       listener = given;
     },
     process: () => (ended === undefined ? handle.process : "dead"),
-    signal: async (signal) => {
+    signal: (signal) => {
       standing("running", "SIGCONT");
       return deliver(signal as NodeJS.Signals);
     },

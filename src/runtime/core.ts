@@ -1,5 +1,6 @@
 /** The parts that all of the runtime share: its ports, its clock, who lives, and how a worker is found. */
 import { Clock, Effect, type Scope } from "effect";
+import { makeBridge } from "../actors/bridge.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import type { Services } from "../actors/ports.ts";
 import { Sessions } from "../actors/sessions.ts";
@@ -132,7 +133,9 @@ export const makeCore = (
       admission.left(id);
       accounts.left(id);
     };
-    const roster: Roster = yield* makeRoster(services, gaps, accounts, sessions, left, admission.rested);
+    const shared = yield* makeBridge(services, { log, trace: services.trace, now });
+    const { rested } = admission;
+    const roster: Roster = yield* makeRoster(services, { ...shared, gaps, accounts, sessions, rested }, left);
 
     const ancestors = (parent: string | undefined) =>
       attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));

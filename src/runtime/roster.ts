@@ -1,65 +1,87 @@
-/** The workers that live: what is done for one ends with the runtime, its agent does not. */
+/** The workers that live, below the fibers of their supervisors: what is done for one ends with the runtime, its agent does not. */
 import { Effect, type Scope } from "effect";
-import { makeBridge } from "../actors/bridge.ts";
+import type { Bridge } from "../actors/bridge.ts";
 import type { Services } from "../actors/ports.ts";
-import type { Sessions } from "../actors/sessions.ts";
+import {
+  type FiberView,
+  makeSupervisor,
+  type Supervisor,
+  type WorkerFiberEnd,
+} from "../actors/supervisor/supervisor.ts";
 import { type Enlisted, Shell, type Worker } from "../actors/worker/worker.ts";
-import type { Gaps } from "../supervisor/clocks/gaps.ts";
-import type { Accounts } from "./limits/accounts.ts";
 
 export interface Roster {
   readonly live: ReadonlyMap<string, Worker>;
-  supervise(enlisted: Enlisted): Effect.Effect<void>;
+  /** `under`: the paths of its supervisors, from the top of its file down; none for a worker that was spawned. */
+  supervise(enlisted: Enlisted, under?: readonly string[]): Effect.Effect<void>;
+  /** Ends the fibers of supervisors that are no more, once they have no worker. */
+  prune(isThere: (path: string) => boolean): void;
   /** Resolves when the worker does not live, because its life has ended or the runtime's has. */
   ended(id: string): Effect.Effect<void>;
   /** Lets go of all of them. */
   readonly clear: Effect.Effect<void>;
+  /** The tree of fibers as it stands. */
+  fibers(): FiberView;
 }
 
 export const makeRoster = (
   services: Services,
-  gaps: Gaps,
-  accounts: Accounts,
-  sessions: Sessions,
+  bridge: Bridge,
   /** Told of each worker whose life is over, not of those that are let go with the runtime. */
   left: (id: string) => void,
-  /** Told of each worker that waits without a process. */
-  rested: (id: string) => void,
 ): Effect.Effect<Roster, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const bridge = { ...(yield* makeBridge(services.defects)), gaps, accounts, sessions, rested };
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
+    const root = makeSupervisor("root", yield* Effect.scope, bridge.fork, services);
+    const supervisors = new Map<string, Supervisor>();
 
-    const leave = ({ id }: Worker, failure?: unknown): void => {
+    const supervisorAt = (under: readonly string[]): Supervisor =>
+      under.reduce((above, path) => {
+        const found = supervisors.get(path) ?? above.below(path);
+        supervisors.set(path, found);
+        return found;
+      }, root);
+
+    const leave = (id: string): void => {
       if (!live.delete(id)) return;
-      if (failure !== undefined)
-        services.defects.tell(`worker ${id}: its end could not be recorded`, failure);
       for (const ended of endings.get(id) ?? []) ended();
       endings.delete(id);
     };
 
-    const over = (worker: Worker, failure?: unknown): void => {
-      if (live.has(worker.id)) left(worker.id);
-      leave(worker, failure);
-    };
+    const onEnd =
+      (worker: Shell) =>
+      (end: WorkerFiberEnd): void => {
+        const { id } = worker;
+        // Another life of the same worker may have begun.
+        if (live.get(id) !== worker) return;
+        if (end.type !== "let_go") left(id);
+        leave(id);
+        if (end.type === "unrecorded")
+          services.defects.tell(`worker ${id}: its end could not be recorded`, end.failure);
+      };
 
     const clear = Effect.sync(() => {
-      for (const worker of live.values()) {
-        worker.letGo();
-        leave(worker);
-      }
+      root.letGoOfAll();
+      for (const id of [...live.keys()]) leave(id);
     });
     yield* Effect.addFinalizer(() => clear);
 
     return {
       live,
-      supervise: (enlisted) =>
+      supervise: (enlisted, under = []) =>
         Effect.sync(() => {
-          const worker = new Shell(services, bridge, enlisted, over);
+          const worker = new Shell(services, bridge, enlisted);
           live.set(worker.id, worker);
-          worker.begin();
+          supervisorAt(under).start(worker, onEnd(worker));
         }),
+      prune: (isThere) => {
+        for (const [path, supervisor] of supervisors) {
+          if (isThere(path) || !supervisor.isIdle()) continue;
+          supervisors.delete(path);
+          supervisor.end();
+        }
+      },
       ended: (id) =>
         Effect.callback<void>((resume) => {
           if (!live.has(id)) return resume(Effect.void);
@@ -70,5 +92,6 @@ export const makeRoster = (
           return Effect.sync(() => waiters.delete(waiter));
         }),
       clear,
+      fibers: () => root.view(),
     };
   });

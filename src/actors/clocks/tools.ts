@@ -1,5 +1,6 @@
 /** The calls of tools that an incarnation's records leave open: read back by a daemon that did not see them begin. */
 
+import { Effect } from "effect";
 import type { RunId } from "../../adapters/spawner.ts";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { RecordFilter } from "../../store/port.ts";
@@ -7,26 +8,27 @@ import { afterRecord } from "../../supervisor/clocks/clocks.ts";
 import type { Journal } from "../deciding/journal.ts";
 
 /** Each counts from `now`: how long it was in flight while nobody looked is not held against it. */
-export const toolsInFlight = async (
+export const toolsInFlight = (
   journal: Pick<Journal, "ask">,
   { worker_id, incarnation }: RunId,
   now: number,
-): Promise<ReadonlyMap<string, number>> => {
-  const filter: RecordFilter = {
-    worker_ids: [worker_id],
-    types: ["turn_completed"],
-    kinds: ["ToolCall", "ToolResult"],
-  };
-  const spawned = await journal.ask((log) => log.stream(worker_id, ["worker_spawned"]));
-  let cursor = spawned.find((record) => record.incarnation === incarnation)?.seq ?? 0;
-  let tools: ReadonlyMap<string, number> = new Map();
-  for (;;) {
-    const { records, scanned, head } = await journal.ask((log) => ({
-      ...log.read(cursor, READ_PAGE_RECORDS, filter),
-      head: log.head(),
-    }));
-    for (const record of records) tools = afterRecord(tools, record, now);
-    if (scanned <= cursor || scanned >= head) return tools;
-    cursor = scanned;
-  }
-};
+): Effect.Effect<ReadonlyMap<string, number>> =>
+  Effect.gen(function* () {
+    const filter: RecordFilter = {
+      worker_ids: [worker_id],
+      types: ["turn_completed"],
+      kinds: ["ToolCall", "ToolResult"],
+    };
+    const spawned = yield* journal.ask((log) => log.stream(worker_id, ["worker_spawned"]));
+    let cursor = spawned.find((record) => record.incarnation === incarnation)?.seq ?? 0;
+    let tools: ReadonlyMap<string, number> = new Map();
+    for (;;) {
+      const { records, scanned, head } = yield* journal.ask((log) => ({
+        ...log.read(cursor, READ_PAGE_RECORDS, filter),
+        head: log.head(),
+      }));
+      for (const record of records) tools = afterRecord(tools, record, now);
+      if (scanned <= cursor || scanned >= head) return tools;
+      cursor = scanned;
+    }
+  });

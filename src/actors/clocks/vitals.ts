@@ -2,6 +2,7 @@
  * Heartbeat, progress and tools of one worker, looked at on the runtime's tick. The next look finds again what the store refuses. A look may wait for the store, so it holds nobody up and there is never a second one.
  */
 
+import { Effect } from "effect";
 import type { Run } from "../../adapters/spawner.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
@@ -63,45 +64,45 @@ export class Vitals {
     return dueAt(ladder, this.clocks, this.spec);
   }
 
-  async tick(journal: Journal, run: Run, now: number): Promise<void> {
-    if (this.isLooking || run.incarnation !== this.clocks.incarnation) return;
-    this.isLooking = true;
-    try {
-      await this.look(journal, run, now);
-    } finally {
-      this.isLooking = false;
-    }
+  tick(journal: Journal, run: Run, now: number): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.isLooking || run.incarnation !== this.clocks.incarnation) return Effect.void;
+      this.isLooking = true;
+      const looked = Effect.sync(() => {
+        this.isLooking = false;
+      });
+      return Effect.ensuring(this.look(journal, run, now), looked);
+    });
   }
 
-  private async look(journal: Journal, run: Run, now: number): Promise<void> {
-    if (isBeatDue(this.clocks, this.spec, now)) await this.heartbeat(journal, run, now);
-    const next = () => climb(journal.child().ladder, this.clocks, this.spec, now);
-    if (!this.areToolsKnown && (this.spec.tool_timeout_ms > 0 || next() !== undefined)) {
-      const tools = await toolsInFlight(journal, run, now);
-      this.areToolsKnown = true;
-      if (run.incarnation === this.clocks.incarnation) this.clocks = { ...this.clocks, tools };
-    }
-    const step = next();
-    if (step === undefined || run.incarnation !== this.clocks.incarnation) return;
-    await journal.input(inputOf(step, this.spec, run.incarnation, now)).catch(() => undefined);
+  private look(journal: Journal, run: Run, now: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      if (isBeatDue(this.clocks, this.spec, now)) yield* this.heartbeat(journal, run, now);
+      const next = () => climb(journal.child().ladder, this.clocks, this.spec, now);
+      if (!this.areToolsKnown && (this.spec.tool_timeout_ms > 0 || next() !== undefined)) {
+        const tools = yield* toolsInFlight(journal, run, now);
+        this.areToolsKnown = true;
+        if (run.incarnation === this.clocks.incarnation) this.clocks = { ...this.clocks, tools };
+      }
+      const step = next();
+      if (step === undefined || run.incarnation !== this.clocks.incarnation) return;
+      yield* Effect.ignore(journal.input(inputOf(step, this.spec, run.incarnation, now)));
+    });
   }
 
-  private async heartbeat(journal: Journal, run: Run, now: number): Promise<void> {
-    const { worker_id, incarnation } = run;
-    const seen = beat(this.clocks, incarnation, run.process(), now);
-    const payload = { process: seen.clocks.process, idle_ms: Math.round(now - this.clocks.progress_ms) };
-    const stream = workerStream(worker_id);
-    if (seen.changed) {
-      const told = await journal
-        .commit([{ type: "worker_heartbeat", stream, worker_id, incarnation, payload }])
-        .then(
-          () => true,
-          () => false,
-        );
-      if (!told) return;
-    }
-    // There may have been progress meanwhile, or another incarnation.
-    this.clocks = beat(this.clocks, incarnation, payload.process, now).clocks;
+  private heartbeat(journal: Journal, run: Run, now: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { worker_id, incarnation } = run;
+      const seen = beat(this.clocks, incarnation, run.process(), now);
+      const payload = { process: seen.clocks.process, idle_ms: Math.round(now - this.clocks.progress_ms) };
+      const stream = workerStream(worker_id);
+      if (seen.changed) {
+        const beats = [{ type: "worker_heartbeat", stream, worker_id, incarnation, payload }] as const;
+        if (!(yield* Effect.isSuccess(journal.commit(beats)))) return;
+      }
+      // There may have been progress meanwhile, or another incarnation.
+      this.clocks = beat(this.clocks, incarnation, payload.process, now).clocks;
+    });
   }
 }
 

@@ -1,137 +1,102 @@
 /**
- * The one place where an input to a worker is decided and recorded, and only then folded and told to its machine: what
- * the store refuses has changed nothing. One decision at a time.
+ * The one place where an input is decided and recorded, and only then folded and carried out: what the store refuses has
+ * changed nothing. One decision at a time. A file's tree has one decider for all of its supervisors and workers; a spawned
+ * worker is a tree of one, with a decider of its own.
  */
-
-import { asHoldfastError } from "../../protocol/errors.ts";
+import { Effect, Semaphore } from "effect";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
-import { isEnded } from "../../protocol/worker.ts";
-import type { AppendOptions } from "../../store/port.ts";
-import { decide } from "../../supervisor/child/decide.ts";
-import { evolve } from "../../supervisor/child/evolve.ts";
-import { mayHold } from "../../supervisor/child/holding.ts";
-import type { ChildState, Command, Decision, Input } from "../../supervisor/child/inputs.ts";
+import type { AppendOptions, EventLog } from "../../store/port.ts";
 import type { Now } from "../../supervisor/clocks/now.ts";
-import type { Alarms } from "../machine/alarms.ts";
-import { Turns } from "../machine/turns.ts";
-import type { WorkerEvent } from "../machine/worker-machine.ts";
-import type { Services } from "../ports.ts";
+import { attemptAsync, typed } from "../machine/attempt.ts";
+import type { Decided, Trace } from "../trace.ts";
 
-export interface Decider {
-  /** The state of the worker, by its records. */
-  child(): ChildState;
+/** The pure half of a decider, and who carries out its decisions. */
+export interface Deciding<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
+  /** Undefined once the state takes no input any more: nothing is recorded then. */
+  decide(state: State, input: Input, now: Now): Decision | undefined;
+  /** The state once the decision is on record. */
+  evolve(state: State, decision: Decision, now: Now): State;
+  /** A full disk may hold the records back, because something is carried out that needs no disk. */
+  mayHold(state: State, input: Input, decision: Decision): boolean;
+  /** Called in the order of the decisions. It must not wait for anything. */
+  carryOut(input: Input, decision: Decision): void;
+  /** For a tracer. */
+  about(input: Input): Pick<Decided, "tree" | "worker_id" | "input">;
+}
+
+/** The world of a decider. */
+export interface Ground {
+  readonly log: Pick<EventLog, "commit">;
+  readonly trace?: Trace | undefined;
+  readonly now: () => Now;
+}
+
+export class Decider<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
+  private readonly ground: Ground;
+  private readonly deciding: Deciding<State, Input, Decision>;
+  private readonly lock = Semaphore.makeUnsafe(1);
+  private current: State;
+
+  constructor(ground: Ground, initial: State, deciding: Deciding<State, Input, Decision>) {
+    this.ground = ground;
+    this.current = initial;
+    this.deciding = deciding;
+  }
+
+  /** By the records. */
+  state(): State {
+    return this.current;
+  }
+
   /**
-   * Rejects with a HoldfastError where the store refuses. `extra` comes first, in the same transaction. Whoever asked may
-   * go away in the middle: what is on record by then is carried out all the same.
+   * Fails where the decision refuses or the store does; nothing has changed then. `extra` comes first, in the same transaction.
+   * Whoever asked may go away in the middle: what is on record by then is carried out all the same.
    */
-  input(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Promise<void>;
-}
-
-/** A worker's machine, as whoever decides for it sees it. */
-export interface Told {
-  tell(event: WorkerEvent): void;
-}
-
-/** Decides for one worker alone: it is the only child of its supervisor. */
-export class SoloDecider implements Decider {
-  private readonly services: Services;
-  private readonly alarms: Alarms;
-  private readonly worker: Told;
-  private readonly turns = new Turns();
-  private state: ChildState;
-
-  constructor(services: Services, alarms: Alarms, initial: ChildState, worker: Told) {
-    this.services = services;
-    this.alarms = alarms;
-    this.state = initial;
-    this.worker = worker;
+  input(
+    input: Input,
+    extra: readonly RecordDraft[] = NONE,
+    options?: AppendOptions,
+  ): Effect.Effect<Decision | undefined, HoldfastError> {
+    return this.inTurn(() => this.decided(input, extra, options));
   }
 
-  child(): ChildState {
-    return this.state;
+  /** An input that is made from the state as it is when its turn comes. */
+  change(
+    make: (state: State) => Effect.Effect<Input, HoldfastError>,
+  ): Effect.Effect<Decision | undefined, HoldfastError> {
+    return this.inTurn(() => Effect.flatMap(make(this.current), (input) => this.decided(input, NONE)));
   }
 
-  input(input: Input, extra: readonly RecordDraft[] = NONE, options?: AppendOptions): Promise<void> {
-    const turn = this.turns.take();
-    if (turn === undefined) return this.decide(input, extra, options);
-    return turn.then(() => this.decide(input, extra, options));
+  private inTurn<A>(work: () => Effect.Effect<A, HoldfastError>): Effect.Effect<A, HoldfastError> {
+    return this.lock.withPermits(1)(Effect.uninterruptible(typed(Effect.suspend(work))));
   }
 
-  /** In its turn, which it gives back. Chained by hand: this is the way of every record of every worker. */
-  private decide(
+  private decided(
     input: Input,
     extra: readonly RecordDraft[],
-    options: AppendOptions | undefined,
-  ): Promise<void> {
-    try {
-      const now = nowOf(this.services, this.alarms);
-      // A worker that has ended takes nothing any more.
-      const decision = isEnded(this.state.state) ? NOTHING : decide(this.state, input, now);
+    options?: AppendOptions,
+  ): Effect.Effect<Decision | undefined, HoldfastError> {
+    const { ground, deciding } = this;
+    const now = ground.now();
+    const decision = deciding.decide(this.current, input, now);
+    if (decision === undefined) return Effect.undefined;
+    const drafts = extra.length === 0 ? decision.events : [...extra, ...decision.events];
+    const how = deciding.mayHold(this.current, input, decision) ? { ...options, holds: true } : options;
+    const onRecord = (): Decision => {
       const { events } = decision;
-      const drafts = decision === NOTHING || extra.length === 0 ? events : [...extra, ...events];
-      const how = mayHold(this.state, input, decision.commands) ? { ...options, holds: true } : options;
-      const commit = drafts.length === 0 ? DONE : this.services.log.commit(drafts, how);
-      return commit.then(
-        () => this.recorded(input, decision, now),
-        (cause) => this.refused(cause),
-      );
-    } catch (cause) {
-      return DONE.then(() => this.refused(cause));
-    }
-  }
-
-  private recorded(input: Input, { events, commands }: Decision, now: Now): void {
-    try {
-      for (const event of events) this.state = evolve(this.state, event, now.mono_ms);
-      if (events.length > 0) this.traced(input, events, now);
-    } finally {
-      this.turns.give();
-    }
-    for (const command of commands) this.worker.tell(eventOf(command));
-  }
-
-  private traced({ type }: Input, events: readonly RecordDraft[], { clock }: Now): void {
-    const { trace } = this.services;
-    if (trace === undefined) return;
-    trace({ tree: null, worker_id: this.state.worker_id, input: type, events, at: BigInt(clock.mono_ns) });
-  }
-
-  private refused(cause: unknown): never {
-    this.turns.give();
-    throw asHoldfastError(cause);
+      this.current = deciding.evolve(this.current, decision, now);
+      if (ground.trace !== undefined && events.length > 0)
+        ground.trace({ ...deciding.about(input), events, at: BigInt(now.clock.mono_ns) });
+      deciding.carryOut(input, decision);
+      return decision;
+    };
+    if (drafts.length === 0) return Effect.sync(onRecord);
+    return Effect.map(
+      attemptAsync(() => ground.log.commit(drafts, how)),
+      onRecord,
+    );
   }
 }
 
-const NOTHING: Decision = { events: [], commands: [] };
-const DONE: Promise<unknown> = Promise.resolve();
 const NONE: readonly never[] = [];
-
-const nowOf = ({ boot_id, random, zone }: Services, alarms: Alarms): Now => {
-  const nanos = alarms.now();
-  return {
-    mono_ms: Number(nanos / 1_000_000n),
-    clock: { boot_id, mono_ns: String(nanos) },
-    random: random(),
-    wall: { ms: alarms.wallMs(), zone },
-  };
-};
-
-/** The input of a worker's machine for a command of the supervisor. */
-export const eventOf = (command: Command): WorkerEvent => {
-  switch (command.type) {
-    case "start":
-      return { type: "START" };
-    case "stop":
-      return { type: "STOP", grace_ms: command.grace_ms, signal: command.signal };
-    case "pause":
-      return { type: "PAUSE" };
-    case "unpause":
-      return { type: "UNPAUSE" };
-    case "restart_after":
-      return { type: "RESTART_AFTER", delay_ms: command.delay_ms };
-    case "wait":
-      return { type: "WAIT" };
-    case "end":
-      return { type: "END", state: command.state };
-  }
-};

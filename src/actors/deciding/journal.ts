@@ -1,25 +1,28 @@
 /**
- * The records that a worker's shell writes and reads. A request fails where the store does; what has happened already is offered to
- * the store until it takes it. Once the journal is closed, whoever asks it waits for ever: nobody goes on with the work
- * of a worker that is let go.
+ * The records that a worker writes and reads. A request fails where the store does; what has happened already is offered to
+ * the store until the store takes it.
  */
-
-import { STORE_RETRY_MS } from "../../base/limits.ts";
-import { asHoldfastError } from "../../protocol/errors.ts";
+import { Effect } from "effect";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { AppendOptions, EventLog } from "../../store/port.ts";
 import type { ChildState, Input } from "../../supervisor/child/inputs.ts";
 import type { Alarms } from "../machine/alarms.ts";
+import { attempt, attemptAsync } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
-import type { Decider } from "./decider.ts";
+import { untilTaken } from "./until-taken.ts";
+import type { WorkerDecider } from "./worker-decider.ts";
 
 export class Journal {
-  private readonly services: Services;
-  private readonly alarms: Alarms;
-  private readonly decider: Decider;
-  private closed = false;
+  private readonly services: Pick<Services, "log" | "report">;
+  private readonly alarms: Pick<Alarms, "now">;
+  private readonly decider: WorkerDecider;
 
-  constructor(services: Services, alarms: Alarms, decider: Decider) {
+  constructor(
+    services: Pick<Services, "log" | "report">,
+    alarms: Pick<Alarms, "now">,
+    decider: WorkerDecider,
+  ) {
     this.services = services;
     this.alarms = alarms;
     this.decider = decider;
@@ -35,29 +38,27 @@ export class Journal {
     return Number(this.alarms.now() / 1_000_000n);
   }
 
-  /** Resolves after so many milliseconds. */
-  rest(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.alarms.after(ms, resolve));
-  }
-
-  /** For requests: rejects where the store does, and nothing has changed then. A worker that has ended takes nothing any more. */
-  input(input: Input): Promise<void> {
+  /** For requests: fails where the store does, and nothing has changed then. A worker that has ended takes nothing any more. */
+  input(input: Input): Effect.Effect<void, HoldfastError> {
     return this.decider.input(input);
   }
 
   /** Records without a decision. */
-  commit(drafts: readonly RecordDraft[], options?: AppendOptions): Promise<readonly LogRecord[]> {
-    return this.services.log.commit(drafts, options);
+  commit(
+    drafts: readonly RecordDraft[],
+    options?: AppendOptions,
+  ): Effect.Effect<readonly LogRecord[], HoldfastError> {
+    return attemptAsync(() => this.services.log.commit(drafts, options));
   }
 
-  /** For what has happened already: the store takes it, now or when it can again; `extra` comes first, in one transaction. */
-  fact(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Promise<void> {
-    return this.insist(() => this.decider.input(input, extra, options));
+  /** For what has happened already; `extra` comes first, in one transaction. */
+  fact(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Effect.Effect<void> {
+    return this.insist(this.decider.input(input, extra, options));
   }
 
   /** An event that has happened is held on a full disk, unless something waits for its record; `options` are asked at each attempt. */
-  note(drafts: readonly RecordDraft[], options: () => AppendOptions = HELD): Promise<unknown> {
-    return this.insist(() => this.commit(drafts, options()));
+  note(drafts: readonly RecordDraft[], options: () => AppendOptions = HELD): Effect.Effect<void> {
+    return this.insist(Effect.asVoid(Effect.suspend(() => this.commit(drafts, options()))));
   }
 
   /** The disk has no room for what it writes. */
@@ -66,54 +67,17 @@ export class Journal {
   }
 
   /** Reads the log, now or when it can be read again. */
-  ask<A>(read: (log: EventLog) => A): A | Promise<A> {
-    if (this.closed) return forEver();
-    try {
-      return read(this.services.log);
-    } catch (cause) {
-      return this.again(async () => read(this.services.log), cause);
-    }
+  ask<A>(read: (log: EventLog) => A): Effect.Effect<A> {
+    return this.insist(attempt(() => read(this.services.log)));
   }
 
-  /** Nothing is written or read here any more: who asks waits for ever, and so does nothing more. */
-  close(): void {
-    this.closed = true;
-  }
-
-  isClosed(): boolean {
-    return this.closed;
-  }
-
-  private insist<A>(attempt: () => Promise<A>): Promise<A> {
-    return this.closed ? forEver() : attempt().catch((cause) => this.again(attempt, cause));
-  }
-
-  /** INTERNAL is a mistake of ours, which the next attempt would make again. */
-  private async again<A>(attempt: () => Promise<A>, refusal: unknown): Promise<A> {
-    let told: string | undefined;
-    for (let cause = refusal; ; ) {
-      const error = asHoldfastError(cause);
-      if (error.code === "INTERNAL") throw error;
-      // A hundred workers that wait for an hour would otherwise fill what is left of the disk.
-      if (error.code !== told)
-        this.services.report(`worker ${this.child().worker_id} waits for the store: ${error.message}`);
-      told = error.code;
-      await new Promise<void>((resolve) => {
-        this.alarms.after(STORE_RETRY_MS, resolve);
-      });
-      if (this.closed) return forEver();
-      try {
-        return await attempt();
-      } catch (next) {
-        cause = next;
-      }
-    }
+  private insist<A>(work: Effect.Effect<A, HoldfastError>): Effect.Effect<A> {
+    return untilTaken(work, ({ message }) =>
+      this.services.report(`worker ${this.child().worker_id} waits for the store: ${message}`),
+    );
   }
 }
 
 const HELD = (): AppendOptions => ({ holds: true });
 /** For what must be on record before something is begun. */
 export const ON_RECORD = (): AppendOptions => ({});
-
-/** For work that ends in the middle, because nobody may go on with it. */
-export const forEver = (): Promise<never> => new Promise(() => undefined);

@@ -6,13 +6,12 @@
 import { Effect } from "effect";
 import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES } from "../../base/limits.ts";
 import type { AgentCompletion, AnswerArtifact } from "../../protocol/completion.ts";
-import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { EventLog } from "../../store/port.ts";
 import { errorOf } from "../../supervisor/child/exits.ts";
-import type { Bridge } from "../bridge.ts";
-import { attempt } from "../machine/attempt.ts";
+import { attempt, attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
 import { movedError } from "./moved.ts";
 import { answerBetween } from "./output.ts";
@@ -23,34 +22,37 @@ interface Answering {
   readonly id: string;
   readonly services: Services;
   readonly redact: Redactor;
-  readonly bridge: Bridge;
 }
 
 /** Undefined where the record has room for all of it, and for who has no final answer: a command has its stdout. */
-export const keptAnswer = async (
-  { id, services, redact, bridge }: Answering,
+export const keptAnswer = (
+  { id, services, redact }: Answering,
   drafts: readonly RecordDraft[],
   { final_text = "" }: AgentCompletion,
-): Promise<AnswerArtifact | undefined> => {
+): Effect.Effect<AnswerArtifact | undefined> => {
   const { artifacts, capture_max_bytes = CAPTURE_MAX_BYTES } = services;
-  if (artifacts === undefined || Buffer.byteLength(final_text) <= INLINE_MAX_BYTES) return undefined;
   let size_bytes = Buffer.byteLength(final_text);
-  try {
-    const answer = await bridge.run(readAnswer(services.log, id, drafts, capture_max_bytes));
+  if (artifacts === undefined || size_bytes <= INLINE_MAX_BYTES) return Effect.undefined;
+  const keep = Effect.gen(function* () {
+    const answer = yield* readAnswer(services.log, id, drafts, capture_max_bytes);
     ({ size_bytes } = answer);
     if (size_bytes > capture_max_bytes)
-      throw new HoldfastError(
-        "CAPTURE_TOO_LARGE",
-        `The answer has ${size_bytes} bytes, and at most ${capture_max_bytes} are captured.`,
+      return yield* Effect.fail(
+        new HoldfastError(
+          "CAPTURE_TOO_LARGE",
+          `The answer has ${size_bytes} bytes, and at most ${capture_max_bytes} are captured.`,
+        ),
       );
     const said = answer.end();
-    if (said !== undefined && "moved" in said) throw movedError(id, said.moved);
+    if (said !== undefined && "moved" in said) return yield* Effect.fail(movedError(id, said.moved));
     // A secret that the agent printed in pieces is whole here.
-    const { digest, ...kept } = await artifacts.put(new TextEncoder().encode(redact.text(said?.text ?? "")));
-    return { digest, size_bytes: kept.size_bytes };
-  } catch (cause) {
-    return { digest: null, size_bytes, error: errorOf(asHoldfastError(cause)) };
-  }
+    const text = new TextEncoder().encode(redact.text(said?.text ?? ""));
+    const kept = yield* attemptAsync(() => artifacts.put(text));
+    return { digest: kept.digest, size_bytes: kept.size_bytes };
+  });
+  return Effect.catch(typed(keep), (cause) =>
+    Effect.succeed({ digest: null, size_bytes, error: errorOf(cause) }),
+  );
 };
 
 /** The newest one that is kept whole: of the last incarnation that has ended. */

@@ -2,6 +2,7 @@
  * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
  * so that a log which cannot be read just now is waited for and not an error of the agent.
  */
+import { Effect, Semaphore } from "effect";
 import type { AgentAdapter, ExitFacts, Opening, SpoolName } from "../../adapters/adapter.ts";
 import {
   type Finished,
@@ -15,10 +16,9 @@ import { crashPoint } from "../../base/crash-point.ts";
 import { HELD_DRAIN_MAX_BYTES, HELD_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
 import type { RecordDraft, Usage } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
-import type { Checkpoint } from "../../store/port.ts";
+import type { AppendOptions, Checkpoint } from "../../store/port.ts";
 import type { Company } from "../company.ts";
 import type { Journal } from "../deciding/journal.ts";
-import { Turns } from "../machine/turns.ts";
 import { Releasing } from "./releasing.ts";
 
 /** Told of each batch that made records, or told what the open turn uses, once it is durable. */
@@ -53,7 +53,7 @@ export class Intake {
   private readonly reader: Reader;
   private readonly company: Company;
   private readonly account: IngestOptions["account"];
-  private readonly reading = new Turns();
+  private readonly reading = Semaphore.makeUnsafe(1);
   private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
   /** A read waits for its turn: what is written by then is read by it. */
@@ -83,93 +83,91 @@ export class Intake {
   }
 
   /** Something may have been written. */
-  async wrote(): Promise<void> {
-    this.hasChanged = true;
-    if (this.wanted || this.finished || this.adapter.streams.length === 0) return;
-    this.wanted = true;
-    await this.drain();
+  wrote(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.hasChanged = true;
+      if (this.wanted || this.finished || this.adapter.streams.length === 0) return Effect.void;
+      this.wanted = true;
+      return this.drain();
+    });
   }
 
-  /** Reads all that is there. Undefined when there is nothing that could be read. */
-  drain(): Promise<void> | undefined {
-    if (this.adapter.streams.length === 0) return undefined;
-    return this.inTurn(async () => {
-      this.wanted = false;
-      const source = await this.open();
-      const { worker_id } = this.run;
-      const portion = () => this.company.portion(worker_id, this.journal.now());
-      // On a full disk the end of a worker that was stopped waits for nothing: the little that is read is held with it.
-      const most = () => (this.journal.hasNoRoom() ? HELD_DRAIN_MAX_BYTES : undefined);
-      const next = (long: boolean) =>
-        (this.isCut ? source.cut(most()) : undefined) ?? source.pull(portion(), long);
-      let begun = this.journal.now();
-      for (let batch = next(false); batch !== undefined; batch = next(false)) {
-        if (batch.is_long_next) await this.readLong(source, () => next(true));
-        else await this.keep(source, batch);
-        if (batch.more) await this.rest(begun);
-        begun = this.journal.now();
-      }
-    });
+  /** Reads all that is there. */
+  drain(): Effect.Effect<void> {
+    if (this.adapter.streams.length === 0) return Effect.void;
+    return this.reading.withPermits(1)(
+      Effect.gen({ self: this }, function* () {
+        this.wanted = false;
+        const source = yield* this.open();
+        const { worker_id } = this.run;
+        const portion = () => this.company.portion(worker_id, this.journal.now());
+        // On a full disk the end of a worker that was stopped waits for nothing: the little that is read is held with it.
+        const most = () => (this.journal.hasNoRoom() ? HELD_DRAIN_MAX_BYTES : undefined);
+        const next = (long: boolean) =>
+          (this.isCut ? source.cut(most()) : undefined) ?? source.pull(portion(), long);
+        let begun = this.journal.now();
+        for (let batch = next(false); batch !== undefined; batch = next(false)) {
+          if (batch.is_long_next) yield* this.readLong(source, () => next(true));
+          else yield* this.keep(source, batch);
+          if (batch.more) yield* this.rest(begun);
+          begun = this.journal.now();
+        }
+      }),
+    );
   }
 
   /**
    * One at a time of all workers: a long line takes several times its length in memory until its records are in the log. A worker that
    * was stopped waits for nobody: little of its output is read, and another one's records may wait for room on the disk.
    */
-  private async readLong(source: Ingest, next: () => Pulled | undefined): Promise<void> {
+  private readLong(source: Ingest, next: () => Pulled | undefined): Effect.Effect<void> {
     const { longLines } = this.company;
-    const turn = this.isCut ? undefined : longLines.take();
-    let hasTurn = !this.isCut && turn === undefined;
-    if (turn !== undefined) {
-      let isOver = false;
-      const mine = turn.then(() => {
-        if (isOver) longLines.give();
-        else hasTurn = true;
-      });
-      await new Promise<void>((resolve) => {
-        this.onCut = resolve;
-        void mine.then(resolve);
-      });
-      isOver = !hasTurn;
-    }
-    try {
+    const cut = Effect.callback<boolean>((resume) => {
+      this.onCut = () => resume(Effect.succeed(false));
+      if (this.isCut) this.onCut();
+    });
+    const read = Effect.suspend(() => {
       const batch = next();
-      if (batch !== undefined) await this.keep(source, batch);
-    } finally {
-      if (hasTurn) longLines.give();
-    }
+      return batch === undefined ? Effect.void : this.keep(source, batch);
+    });
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(Effect.raceFirst(Effect.as(longLines.take(1), true), cut)), (hasTurn) =>
+        hasTurn ? Effect.ensuring(restore(read), longLines.release(1)) : restore(read),
+      ),
+    );
   }
 
   /** The records of a batch, with the place up to which they have been read. */
-  private async keep(source: Ingest, batch: Pulled): Promise<void> {
-    const { checkpoint, drafts, more } = batch;
+  private keep(source: Ingest, { checkpoint, drafts, more }: Pulled): Effect.Effect<void> {
     const { stream, offset } = checkpoint;
     if (!more) this.company.heard(this.run.worker_id, this.journal.now());
     // Nothing is known yet of a line that goes on: there is nothing to be kept.
     const bytes = offset - (this.ingested[stream] ?? 0);
-    if (drafts.length === 0 && bytes === 0) return;
+    if (drafts.length === 0 && bytes === 0) return Effect.void;
     const below = this.releasing.due(stream, offset);
-    await this.journal.note(drafts, () => ({
+    const how = (): AppendOptions => ({
       checkpoint,
       durable: below !== undefined,
       flood: more,
       ...(this.isCut ? { holds: true, instead: source.leftOut(stream, bytes, HELD_OUTPUT_MAX_BYTES) } : {}),
-    }));
-    crashPoint("intake-between-batches");
-    this.ingested[stream] = offset;
-    this.hasChanged = true;
-    if (below !== undefined) this.releasing.release(stream, below);
-    const spending = this.spending();
-    if (drafts.length > 0 || spending !== this.spent) this.reader.onRecords(drafts);
-    this.spent = spending;
+    });
+    return Effect.map(this.journal.note(drafts, how), () => {
+      crashPoint("intake-between-batches");
+      this.ingested[stream] = offset;
+      this.hasChanged = true;
+      if (below !== undefined) this.releasing.release(stream, below);
+      const spending = this.spending();
+      if (drafts.length > 0 || spending !== this.spent) this.reader.onRecords(drafts);
+      this.spent = spending;
+    });
   }
 
   /** Others have their turn, unless it was stopped: what is left to read of it then is little, and its end waits for it. */
-  private async rest(begun: number): Promise<void> {
-    if (this.isCut) return;
+  private rest(begun: number): Effect.Effect<void> {
+    if (this.isCut) return Effect.void;
     const now = this.journal.now();
     const rest_ms = this.company.rest(this.run.worker_id, now - begun, now);
-    if (rest_ms > 0) await this.journal.rest(rest_ms);
+    return rest_ms > 0 ? Effect.sleep(rest_ms) : Effect.void;
   }
 
   /** It was stopped: of much that nobody has read yet, only the end is. */
@@ -179,8 +177,12 @@ export class Intake {
   }
 
   /** The state of its decoder by now. */
-  async state(): Promise<unknown> {
-    return (this.ingest ?? (await this.inTurn(async () => this.open()))).state();
+  state(): Effect.Effect<unknown> {
+    return Effect.suspend(() =>
+      this.ingest === undefined
+        ? Effect.map(this.reading.withPermits(1)(this.open()), (source) => source.state())
+        : Effect.succeed(this.ingest.state()),
+    );
   }
 
   /** Undefined while nobody knows how far it has been read. */
@@ -212,34 +214,29 @@ export class Intake {
   }
 
   /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
-  finish(exit: ExitFacts): Finished | Promise<Finished> {
-    this.finished = true;
-    const source = this.adapter.streams.length === 0 ? this.open() : undefined;
-    if (source === undefined || source instanceof Promise)
-      return this.inTurn(async () => {
-        const opened = await this.open();
-        while (opened.hasLongLast()) await this.readLong(opened, () => opened.pullLast());
-        return end(opened, exit);
-      });
-    return end(source, exit);
+  finish(exit: ExitFacts): Effect.Effect<Finished> {
+    return Effect.suspend(() => {
+      this.finished = true;
+      return this.reading.withPermits(1)(Effect.flatMap(this.open(), (source) => this.ending(source, exit)));
+    });
   }
 
-  private async inTurn<A>(work: () => Promise<A>): Promise<A> {
-    const turn = this.reading.take();
-    if (turn !== undefined) await turn;
-    try {
-      return await work();
-    } finally {
-      this.reading.give();
-    }
+  private ending(source: Ingest, exit: ExitFacts): Effect.Effect<Finished> {
+    return Effect.gen({ self: this }, function* () {
+      while (source.hasLongLast()) yield* this.readLong(source, () => source.pullLast());
+      return end(source, exit);
+    });
   }
 
-  private open(): Ingest | Promise<Ingest> {
-    if (this.ingest !== undefined) return this.ingest;
-    const { worker_id, incarnation } = this.run;
-    const checkpoints = this.journal.ask((log) => log.checkpoints(worker_id, incarnation));
-    if (checkpoints instanceof Promise) return checkpoints.then((known) => this.openAt(known));
-    return this.openAt(checkpoints);
+  private open(): Effect.Effect<Ingest> {
+    return Effect.suspend(() => {
+      if (this.ingest !== undefined) return Effect.succeed(this.ingest);
+      const { worker_id, incarnation } = this.run;
+      return Effect.map(
+        this.journal.ask((log) => log.checkpoints(worker_id, incarnation)),
+        (known) => this.openAt(known),
+      );
+    });
   }
 
   private openAt(checkpoints: readonly Checkpoint[]): Ingest {

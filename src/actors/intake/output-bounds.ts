@@ -3,17 +3,17 @@
  * ended, or it stands still until there is room again, as its spec says. The decision is pure; it is asked on each tick.
  */
 
-import type { Run } from "../../adapters/spawner.ts";
+import { Effect } from "effect";
 import { formatSize } from "../../base/durations.ts";
 import { OUTPUT_RESUME_PART } from "../../base/limits.ts";
-import type { RunExit } from "../../protocol/incarnation.ts";
 import type { PauseReason } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { DiskView } from "../../supervisor/admission/disk.ts";
 import type { Input } from "../../supervisor/child/inputs.ts";
 import type { Pause } from "../../supervisor/holds/pause.ts";
 import type { Journal } from "../deciding/journal.ts";
-import type { Intake, Room } from "./intake.ts";
+import type { Incarnation } from "./incarnation.ts";
+import type { Room } from "./intake.ts";
 
 type OutputInput = Extract<Input, { type: "limit" | "pause" | "unpause" }>;
 type Bounds = Pick<WorkerSpec, "output_quota_bytes" | "on_output_quota" | "grace_ms">;
@@ -22,9 +22,8 @@ type Bounds = Pick<WorkerSpec, "output_quota_bytes" | "on_output_quota" | "grace
 interface Emitting {
   readonly journal: Journal;
   readonly spec: Bounds;
-  readonly intake: Intake | undefined;
-  readonly run: Run | undefined;
-  readonly exit: RunExit | undefined;
+  readonly incarnation: Incarnation | undefined;
+  fork(work: Effect.Effect<void>): void;
 }
 
 /** `pid` is its agent's. */
@@ -59,9 +58,12 @@ export const decideOutput = (
 const NONE: readonly never[] = [];
 
 /** Looks again on the next tick where the store refuses. A run that has ended by itself is read to its end, however much that is. */
-export const checkOutput = ({ journal, spec, intake, run, exit }: Emitting, disk: DiskView): void => {
-  const room = exit === undefined ? intake?.room() : undefined;
-  if (room === undefined || run === undefined) return;
-  for (const input of decideOutput(spec, journal.child().pause, room, disk, run.agent.pid))
-    journal.input(input).catch(() => undefined);
+export const checkOutput = (worker: Emitting, disk: DiskView): void => {
+  const { journal, spec, incarnation } = worker;
+  if (incarnation === undefined || incarnation.exit !== undefined) return;
+  const room = incarnation.intake.room();
+  if (room === undefined) return;
+  const { pid } = incarnation.run.agent;
+  for (const input of decideOutput(spec, journal.child().pause, room, disk, pid))
+    worker.fork(Effect.ignore(journal.input(input)));
 };

@@ -10,7 +10,7 @@
  *
  * WAIT leads from `settling` to `waiting`, where it has no process until START. `settling` is the time between a process's exit and the supervisor's answer: the last output is read, what the agent
  * left behind is swept. A stop with a long grace is a state, so a second stop is read at once and means now.
- * END and BROKEN hold in every state: a kill may overtake a start that has recorded nothing yet.
+ * END holds in every state: a kill may overtake a start that has recorded nothing yet.
  */
 
 import { assign, setup } from "xstate";
@@ -44,9 +44,7 @@ export type WorkerEvent =
   | { readonly type: "RESTART_AFTER"; readonly delay_ms: number }
   /** It has no process until it is told to start. */
   | { readonly type: "WAIT" }
-  | { readonly type: "END"; readonly state: WorkerEnd }
-  /** Something that must not fail has failed: nothing more can be carried out here. */
-  | { readonly type: "BROKEN" };
+  | { readonly type: "END"; readonly state: WorkerEnd };
 
 export interface WorkerInput {
   readonly incarnation: number;
@@ -113,7 +111,6 @@ export const workerMachine = setup({
       { guard: "endsHeld", target: ".held" },
       { target: ".cancelled" },
     ],
-    BROKEN: ".broken",
   },
   states: {
     pending: { on: { START: "starting" } },
@@ -170,6 +167,5 @@ export const workerMachine = setup({
     cancelled: { type: "final" },
     parked: { type: "final" },
     held: { type: "final" },
-    broken: { type: "final" },
   },
 });

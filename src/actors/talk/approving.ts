@@ -4,6 +4,7 @@
  * neither is ever there without the other; `mailing.ts` writes the line.
  */
 
+import { Deferred, Effect, Semaphore } from "effect";
 import type { MessageProtocol } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
@@ -16,7 +17,6 @@ import type { ApprovalRow } from "../../store/port.ts";
 import { pausedMs } from "../../supervisor/holds/pause.ts";
 import { lineDraft } from "../../supervisor/messages/messages.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
-import { Turns } from "../machine/turns.ts";
 import type { Speaker } from "./speaker.ts";
 
 type Asked = RecordPayloads["approval_requested"];
@@ -34,7 +34,7 @@ const patience = ({ approval_within_ms }: Speaker["spec"]): number =>
 export class Approving {
   readonly #worker: Speaker;
   readonly #protocol: MessageProtocol;
-  readonly #turns = new Turns();
+  readonly #lock = Semaphore.makeUnsafe(1);
   /** Requests that wait, and their deadlines, in milliseconds of #clock. */
   readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
 
@@ -42,40 +42,43 @@ export class Approving {
   readonly #settling = new Set<string>();
 
   /** A request to an earlier daemon is known. */
-  readonly #known = Promise.withResolvers<void>();
+  readonly #known = Deferred.makeUnsafe<void>();
 
   /** `protocol` has an `answer`. `adopts`: its agent runs already, and `takeOver` is called. */
   constructor(worker: Speaker, protocol: MessageProtocol, adopts: boolean) {
     this.#worker = worker;
     this.#protocol = protocol;
-    if (!adopts) this.#known.resolve();
+    if (!adopts) this.#makeKnown();
   }
 
   /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
-  async takeOver(run: Run): Promise<void> {
-    try {
-      await this.#takeOver(run);
-    } finally {
-      this.#known.resolve();
-    }
+  takeOver(run: Run): Effect.Effect<void> {
+    const known = Effect.sync(() => this.#makeKnown());
+    return Effect.ensuring(this.#takeOver(run), known);
   }
 
-  async #takeOver({ incarnation }: Run): Promise<void> {
-    const { journal, id, spec, bridge } = this.#worker;
-    const stood = pausedMs(this.#worker.child().pause, journal.now());
-    const rows = (await journal.ask((log) => log.openApprovals(id))).filter(
-      (row) => row.incarnation === incarnation,
-    );
-    const turns = await journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
-    // The turn in which it was asked is over, and the daemon died before it said so.
-    const isOver = ({ seq }: ApprovalRow) =>
-      this.#protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
-    this.#note(rows.filter(isOver));
-    for (const row of rows.filter((one) => !isOver(one))) {
-      // A pause from before it was asked is forgiven too: late is better than early.
-      const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
-      this.#asks(row, Math.max(0, patience(spec) - waited));
-    }
+  #makeKnown(): void {
+    Deferred.doneUnsafe(this.#known, Effect.void);
+  }
+
+  #takeOver({ incarnation }: Run): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id, spec, bridge } = this.#worker;
+      const stood = pausedMs(this.#worker.child().pause, journal.now());
+      const rows = (yield* journal.ask((log) => log.openApprovals(id))).filter(
+        (row) => row.incarnation === incarnation,
+      );
+      const turns = yield* journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
+      // The turn in which it was asked is over, and the daemon died before it said so.
+      const isOver = ({ seq }: ApprovalRow) =>
+        this.#protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
+      this.#note(rows.filter(isOver));
+      for (const row of rows.filter((one) => !isOver(one))) {
+        // A pause from before it was asked is forgiven too: late is better than early.
+        const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
+        this.#asks(row, Math.max(0, patience(spec) - waited));
+      }
+    });
   }
 
   /** How many requests wait for a person. */
@@ -95,7 +98,7 @@ export class Approving {
   }
 
   detach(): void {
-    this.#known.resolve();
+    this.#makeKnown();
     this.#open.clear();
     this.#look();
   }
@@ -121,12 +124,17 @@ export class Approving {
   }
 
   /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
-  async answer(approval_id: string, verdict: Verdict): Promise<void> {
-    await this.#known.promise;
-    const asked = this.#open.get(approval_id)?.asked;
-    if (asked === undefined)
-      throw new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more.");
-    return this.#decide(asked, verdict, false);
+  answer(approval_id: string, verdict: Verdict): Effect.Effect<void, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      yield* Deferred.await(this.#known);
+      const asked = this.#open.get(approval_id)?.asked;
+      if (asked === undefined)
+        return yield* Effect.fail(
+          new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more."),
+        );
+      // What is on record by then is told to the agent, also where the person goes away.
+      yield* this.#lock.withPermits(1)(Effect.uninterruptible(this.#answered(asked, verdict)));
+    });
   }
 
   #asks(asked: Asked, within_ms: number): void {
@@ -144,20 +152,33 @@ export class Approving {
     }
   }
 
-  async #answeredBefore({ approval_id }: Asked): Promise<HoldfastError> {
-    const row = await this.#worker.journal.ask((log) => log.approval(approval_id));
-    const by = row?.by ?? undefined;
-    return new HoldfastError("INVALID_STATE", `It was answered just now by ${by ?? "somebody else"}.`, {
-      suggestion: "See all: agent approvals --all",
-      details: { ...(row === undefined ? {} : { state: row.state }), ...(by === undefined ? {} : { by }) },
-    });
+  #answeredBefore({ approval_id }: Asked): Effect.Effect<never, HoldfastError> {
+    return Effect.flatMap(
+      this.#worker.journal.ask((log) => log.approval(approval_id)),
+      (row) => {
+        const by = row?.by ?? undefined;
+        return Effect.fail(
+          new HoldfastError("INVALID_STATE", `It was answered just now by ${by ?? "somebody else"}.`, {
+            suggestion: "See all: agent approvals --all",
+            details: {
+              ...(row === undefined ? {} : { state: row.state }),
+              ...(by === undefined ? {} : { by }),
+            },
+          }),
+        );
+      },
+    );
   }
 
   /** Whoever was shown the request before would answer this one. */
-  async #refuseReused(asked: Asked): Promise<void> {
-    const row = await this.#worker.journal.ask((log) => log.approval(asked.approval_id));
-    if (row !== undefined && row.state !== "open")
-      this.#settle(asked, { decision: "deny", by: "policy", message: REUSED });
+  #refuseReused(asked: Asked): Effect.Effect<void> {
+    return Effect.map(
+      this.#worker.journal.ask((log) => log.approval(asked.approval_id)),
+      (row) => {
+        if (row !== undefined && row.state !== "open")
+          this.#settle(asked, { decision: "deny", by: "policy", message: REUSED });
+      },
+    );
   }
 
   /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
@@ -176,37 +197,49 @@ export class Approving {
     const drafts = requests.map(
       ({ approval_id }): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
     );
-    this.#worker.fork(journal.note(drafts).then(() => undefined));
+    this.#worker.fork(journal.note(drafts));
   }
 
   #settle(asked: Asked, verdict: Verdict): void {
     // The store may refuse it for an hour, and the tick comes back each second.
     if (this.#settling.has(asked.approval_id)) return;
     this.#settling.add(asked.approval_id);
-    const settled = (): void => void this.#settling.delete(asked.approval_id);
-    this.#worker.fork(this.#decide(asked, verdict, true).finally(settled));
+    const { journal } = this.#worker;
+    const settled = Effect.sync(() => void this.#settling.delete(asked.approval_id));
+    const decided = Effect.suspend(() =>
+      // Somebody else was faster.
+      this.#open.has(asked.approval_id)
+        ? this.#record(asked, verdict, (drafts) => journal.note(drafts, ON_RECORD))
+        : Effect.void,
+    );
+    this.#worker.fork(Effect.ensuring(this.#lock.withPermits(1)(decided), settled));
   }
 
-  async #decide(asked: Asked, verdict: Verdict, insists: boolean): Promise<void> {
-    const turn = this.#turns.take();
-    if (turn !== undefined) await turn;
-    try {
-      const { journal, mail } = this.#worker;
-      if (!this.#open.has(asked.approval_id)) {
-        if (insists) return;
-        throw await this.#answeredBefore(asked);
-      }
-      if (!insists && this.#worker.run?.isStdinClosed() === true)
-        throw new HoldfastError("INVALID_STATE", "The agent's input has ended: no answer reaches it.");
-      const drafts = this.#drafts(asked, verdict);
+  #answered(asked: Asked, verdict: Verdict): Effect.Effect<void, HoldfastError> {
+    return Effect.suspend(() => {
+      const { incarnation, journal } = this.#worker;
+      if (!this.#open.has(asked.approval_id)) return this.#answeredBefore(asked);
+      if (incarnation?.run.isStdinClosed() === true)
+        return Effect.fail(
+          new HoldfastError("INVALID_STATE", "The agent's input has ended: no answer reaches it."),
+        );
+      return this.#record(asked, verdict, (drafts) => journal.commit(drafts));
+    });
+  }
+
+  #record<E>(
+    asked: Asked,
+    verdict: Verdict,
+    keep: (drafts: readonly RecordDraft[]) => Effect.Effect<unknown, E>,
+  ): Effect.Effect<void, E> {
+    return Effect.gen({ self: this }, function* () {
+      const { mail } = this.#worker;
       crashPoint("approval-before-record");
-      await (insists ? journal.note(drafts, ON_RECORD) : journal.commit(drafts));
+      yield* keep(this.#drafts(asked, verdict));
       crashPoint("approval-after-record");
       this.#closed(asked.approval_id);
-      this.#worker.fork(mail?.deliver() ?? Promise.resolve());
-    } finally {
-      this.#turns.give();
-    }
+      if (mail !== undefined) this.#worker.fork(mail.deliver());
+    });
   }
 
   #drafts({ approval_id, reply }: Asked, { decision, by, message }: Verdict): readonly RecordDraft[] {

@@ -11,9 +11,8 @@ import type { Speaker } from "./speaker.ts";
 
 /** The run that an alarm was armed for is there and nobody has stopped it. */
 const isWanted = (worker: Speaker, run: Run): boolean =>
-  worker.run === run &&
-  worker.exit === undefined &&
-  !worker.journal.isClosed() &&
+  worker.incarnation?.run === run &&
+  worker.incarnation.exit === undefined &&
   // Somebody ends it already, and has said how long it may take.
   worker.child().stop === null;
 

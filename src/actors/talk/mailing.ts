@@ -3,10 +3,12 @@
  * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
  */
 
+import { Effect, Semaphore } from "effect";
 import type { MessageProtocol } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { CANCEL_BY_PROTOCOL_MAX_MS } from "../../base/limits.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
 import { ulidOf } from "../../protocol/ids.ts";
 import type { MessageRow } from "../../protocol/message-row.ts";
 import type { LinePurpose, RecordDraft } from "../../protocol/records.ts";
@@ -29,14 +31,13 @@ import {
   promptId,
 } from "../../supervisor/messages/messages.ts";
 import type { Alarm } from "../machine/alarms.ts";
-import { Turns } from "../machine/turns.ts";
 import { awaitBackground, endLingering } from "./lingering.ts";
 import type { Speaker } from "./speaker.ts";
 
 export class Mailing {
   readonly #worker: Speaker;
   readonly #protocol: MessageProtocol;
-  readonly #turns = new Turns();
+  readonly #lock = Semaphore.makeUnsafe(1);
   /** Masked messages of this incarnation: what they say is kept in a file until the agent has them. */
   readonly #kept = new Set<string>();
   /** Id of the prompt, which is a message too. */
@@ -78,27 +79,30 @@ export class Mailing {
    * An agent runs, or a boot has found one. Resolves when all that can be handed over is: what the agent says is read after
    * that, so that no acknowledgement is on record before its delivery.
    */
-  async attach(run: Run): Promise<void> {
-    const { journal, id, spec } = this.#worker;
-    await this.#inTurn(async () => {
+  attach(run: Run): Effect.Effect<void> {
+    return Effect.andThen(this.#lock.withPermits(1)(this.#attached(run)), this.deliver());
+  }
+
+  #attached(run: Run): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id, spec } = this.#worker;
       if (this.#protocol.acknowledges && spec.prompt !== undefined)
-        await this.#acceptPrompt(spec.prompt, run.incarnation);
-      const known = await journal.ask((log) => log.openMessages(id));
+        yield* this.#acceptPrompt(spec.prompt, run.incarnation);
+      const known = yield* journal.ask((log) => log.openMessages(id));
       const gone = outlived(known, run.incarnation);
-      if (gone.length > 0) await journal.note(gone);
+      if (gone.length > 0) yield* journal.note(gone);
       const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
-      const end = await journal.ask((log) => log.messagesEnd(id, run.incarnation));
-      const [turn] = await journal.ask((log) => log.turns(id, 1));
+      const end = yield* journal.ask((log) => log.messagesEnd(id, run.incarnation));
+      const [turn] = yield* journal.ask((log) => log.turns(id, 1));
       this.#end = Math.max(run.stdin_start, end ?? 0);
       const isOurs = turn?.incarnation === run.incarnation;
       this.#turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
-      this.#attachedAt = await journal.ask((log) => log.head());
+      this.#attachedAt = yield* journal.ask((log) => log.head());
       this.#run = run;
-      await this.#forgetClosing(open, run);
+      yield* this.#forgetClosing(open, run);
       if (run.isStdinClosed()) this.#watchEnd(run);
       else if (isOurs && this.#turn === undefined) this.#awaitBackground();
     });
-    await this.deliver();
   }
 
   detach(): void {
@@ -118,39 +122,43 @@ export class Mailing {
   }
 
   /** Asks the agent by its own protocol to end its turn. False where none is open, or nothing reaches the agent. */
-  async interrupt(): Promise<boolean> {
-    const { journal, id, intake } = this.#worker;
-    const run = this.#run;
-    const state = await intake?.state();
-    const turn = this.#turn;
-    if (run === undefined || state === undefined || turn === undefined || run.isStdinClosed()) return false;
-    const text = this.#protocol.interrupt?.(state);
-    if (text === undefined) return false;
-    const { incarnation } = run;
-    // The same turn is interrupted once: agents take a second one for one of the next turn. A message that was never written does not count.
-    let key = `${id} ${incarnation} interrupt ${turn} ${text}`;
-    const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
-    let known = await said();
-    for (; known?.state === "undeliverable"; known = await said()) key += " again";
-    const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
-    if (known === undefined) await journal.commit([{ ...draft, incarnation }]);
-    await this.deliver();
-    return (await said())?.state !== "undeliverable";
+  interrupt(): Effect.Effect<boolean, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id } = this.#worker;
+      const run = this.#run;
+      const state = yield* this.#state();
+      const turn = this.#turn;
+      if (run === undefined || state === undefined || turn === undefined || run.isStdinClosed()) return false;
+      const text = this.#protocol.interrupt?.(state);
+      if (text === undefined) return false;
+      const { incarnation } = run;
+      // The same turn is interrupted once: agents take a second one for one of the next turn. A message that was never written does not count.
+      let key = `${id} ${incarnation} interrupt ${turn} ${text}`;
+      const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
+      let known = yield* said();
+      for (; known?.state === "undeliverable"; known = yield* said()) key += " again";
+      const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
+      if (known === undefined) yield* journal.commit([{ ...draft, incarnation }]);
+      yield* this.deliver();
+      return (yield* said())?.state !== "undeliverable";
+    });
   }
 
   /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
-  async endTurn(): Promise<void> {
-    if (!this.canInterrupt() || this.#turn === undefined || this.#run === undefined) return;
-    await new Promise<void>((resolve) => {
-      this.#onTurnEnd = resolve;
-      // Also where the store takes nothing just now: nobody waits for it to be stopped.
-      void this.#worker.bridge.alarms.after(CANCEL_BY_PROTOCOL_MAX_MS, resolve);
-      const asked = this.#worker.call("interrupting its turn", () => this.interrupt(), false);
-      void asked.then((isAsked) => {
-        if (!isAsked || this.#turn === undefined || this.#run === undefined) resolve();
-      });
+  endTurn(): Effect.Effect<void> {
+    const isOver = () => !this.canInterrupt() || this.#turn === undefined || this.#run === undefined;
+    const turnEnd = Effect.callback<void>((resume) => {
+      if (isOver()) return resume(Effect.void);
+      this.#onTurnEnd = () => resume(Effect.void);
     });
-    this.#onTurnEnd = undefined;
+    // Where the store takes nothing just now, it is stopped all the same, and asked as soon as there is room.
+    const asked = this.#worker.inScope(this.#worker.tried("interrupting its turn", this.interrupt(), false));
+    const ended = Effect.flatMap(asked, (isAsked) => (isAsked === true ? turnEnd : Effect.void));
+    const forget = Effect.sync(() => {
+      this.#onTurnEnd = undefined;
+    });
+    const inTime = Effect.asVoid(Effect.timeoutOption(ended, CANCEL_BY_PROTOCOL_MAX_MS));
+    return Effect.suspend(() => (isOver() ? Effect.void : Effect.ensuring(inTime, forget)));
   }
 
   /** A message that could not be written is tried again. */
@@ -161,23 +169,28 @@ export class Mailing {
   }
 
   /** Hands over what waits. */
-  deliver(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#failed = false;
-      for (let run = this.#run; run !== undefined && run === this.#run; )
-        if (!(await this.#deliverNext(run))) return;
-    });
+  deliver(): Effect.Effect<void> {
+    return this.#lock.withPermits(1)(
+      Effect.gen({ self: this }, function* () {
+        this.#failed = false;
+        for (let run = this.#run; run !== undefined && run === this.#run; )
+          if (!(yield* this.#deliverNext(run))) return;
+      }),
+    );
   }
 
   /** Its worker has ended: whatever is open will not be answered. If the store refuses this, it is told on the period. */
-  ended(): void {
+  ended(): Effect.Effect<void> {
     const { services, journal, id } = this.#worker;
-    if (!isEnded(journal.child().state)) return;
     const work = async () => {
       const open = services.log.openMessages(id);
       if (open.length > 0) await services.log.commit(lastWords(open), { holds: true });
     };
-    void this.#worker.call("telling the end of its messages", work, undefined);
+    return Effect.suspend(() =>
+      isEnded(journal.child().state)
+        ? this.#worker.call("telling the end of its messages", work, undefined)
+        : Effect.void,
+    );
   }
 
   /** Durable records of the agent's output. */
@@ -199,82 +212,88 @@ export class Mailing {
       isNews = true;
     }
     if (isDue) this.#worker.fork(this.deliver());
-    if (isNews) this.#worker.fork(this.#inTurn(() => this.#look()).then(() => undefined));
+    if (isNews) this.#worker.fork(Effect.asVoid(this.#lock.withPermits(1)(this.#look())));
   }
 
   /** The prompt is on record with the spec; this is its place among the messages. */
-  async #acceptPrompt(prompt: string, incarnation: number): Promise<void> {
-    const { journal, id, spec } = this.#worker;
-    const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
-    this.#prompt = message_id;
-    const known = await journal.ask((log) => log.message(id, message_id));
-    const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
-    if (wasTaken) return;
-    // A conversation that ended before its agent took it in, and is restarted by name, begins with it again.
-    const key = `message:${message_id}:prompt${known === undefined ? "" : `:${incarnation}`}`;
-    const accepted = messageDraft(id, message_id, {
-      state: "accepted",
-      bytes: Buffer.byteLength(prompt),
-      ...(spec.interactive ? {} : { bound: true }),
+  #acceptPrompt(prompt: string, incarnation: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id, spec } = this.#worker;
+      const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
+      this.#prompt = message_id;
+      const known = yield* journal.ask((log) => log.message(id, message_id));
+      const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
+      if (wasTaken) return;
+      // A conversation that ended before its agent took it in, and is restarted by name, begins with it again.
+      const key = `message:${message_id}:prompt${known === undefined ? "" : `:${incarnation}`}`;
+      const accepted = messageDraft(id, message_id, {
+        state: "accepted",
+        bytes: Buffer.byteLength(prompt),
+        ...(spec.interactive ? {} : { bound: true }),
+      });
+      yield* journal.note([{ ...accepted, incarnation, id: key }]);
     });
-    await journal.note([{ ...accepted, incarnation, id: key }]);
   }
 
   /** A user who restarts a worker by name wants it to run: the end of its input was for the agent before. */
-  async #forgetClosing(open: readonly MessageRow[], run: Run): Promise<void> {
-    const { journal, id } = this.#worker;
-    const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
-    if (closing === undefined) return;
-    const scheduled = (await journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
-    if (scheduled?.type !== "worker_restart_scheduled") return;
-    if (restartCause(scheduled.payload) !== RESTART_BY_USER) return;
-    // Asked for since, it is meant for this one.
-    if (closing.seq > scheduled.seq) return;
-    const reason = "The worker was restarted by name, with an open input.";
-    await journal.note([
-      messageDraft(this.#worker.id, closing.message_id, { state: "undeliverable", reason }),
-    ]);
+  #forgetClosing(open: readonly MessageRow[], run: Run): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id } = this.#worker;
+      const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
+      if (closing === undefined) return;
+      const scheduled = (yield* journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
+      if (scheduled?.type !== "worker_restart_scheduled") return;
+      if (restartCause(scheduled.payload) !== RESTART_BY_USER) return;
+      // Asked for since, it is meant for this one.
+      if (closing.seq > scheduled.seq) return;
+      const reason = "The worker was restarted by name, with an open input.";
+      yield* journal.note([
+        messageDraft(this.#worker.id, closing.message_id, { state: "undeliverable", reason }),
+      ]);
+    });
   }
 
   /** False when there is nothing to be done now. */
-  async #deliverNext(run: Run): Promise<boolean> {
-    const open = await this.#look();
-    const begun = await this.#begun(run, open);
-    const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
-    if (row === undefined) return false;
-    const isEarly =
-      this.#protocol.one_at_a_time === true &&
-      (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
-    // The agent has to say something first.
-    this.#isHeld = isEarly && !row.line;
-    if (this.#isHeld) return false;
-    if (row.closes) return this.#close(run, row);
-    if (!row.line && begun === undefined && !this.#takesTurn(open, run.incarnation)) return false;
-    const accepted = row.line ? await this.#accepted(row) : undefined;
-    if (row.line && begun === undefined) {
-      if (accepted !== undefined && isLate(accepted, row.seq <= this.#attachedAt, this.#turn))
-        return this.#givesUp(row, "It was an interrupt of a turn that is over.");
-      // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
-      if (run.isStdinClosed()) return this.#givesUp(row, "The agent's input has ended.");
-    }
-    const text = row.line ? accepted?.text : await this.#textOf(row);
-    if (text === null) {
-      this.#failed = true;
-      return false;
-    }
-    if (text === undefined) return this.#givesUp(row, "Its text is not kept any more.");
-    const framed = row.line ? text : await this.#frame(row.message_id, text);
-    this.#isHeld = framed === undefined;
-    if (framed === undefined) return false;
-    const bytes = Buffer.from(framed);
-    const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
-    if (next.type === "keep") return false;
-    crashPoint("message-before-write");
-    if (next.type === "write" && !(await this.#write(run, bytes.subarray(next.written)))) return false;
-    this.#end += bytes.length;
-    crashPoint("message-before-record");
-    await this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
-    return true;
+  #deliverNext(run: Run): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function* () {
+      const open = yield* this.#look();
+      const begun = yield* this.#begun(run, open);
+      const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
+      if (row === undefined) return false;
+      const isEarly =
+        this.#protocol.one_at_a_time === true &&
+        (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
+      // The agent has to say something first.
+      this.#isHeld = isEarly && !row.line;
+      if (this.#isHeld) return false;
+      if (row.closes) return yield* this.#close(run, row);
+      if (!row.line && begun === undefined && !this.#takesTurn(open, run.incarnation)) return false;
+      const accepted = row.line ? yield* this.#accepted(row) : undefined;
+      if (row.line && begun === undefined) {
+        if (accepted !== undefined && isLate(accepted, row.seq <= this.#attachedAt, this.#turn))
+          return yield* this.#givesUp(row, "It was an interrupt of a turn that is over.");
+        // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
+        if (run.isStdinClosed()) return yield* this.#givesUp(row, "The agent's input has ended.");
+      }
+      const text = row.line ? accepted?.text : yield* this.#textOf(row);
+      if (text === null) {
+        this.#failed = true;
+        return false;
+      }
+      if (text === undefined) return yield* this.#givesUp(row, "Its text is not kept any more.");
+      const framed = row.line ? text : yield* this.#frame(row.message_id, text);
+      this.#isHeld = framed === undefined;
+      if (framed === undefined) return false;
+      const bytes = Buffer.from(framed);
+      const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
+      if (next.type === "keep") return false;
+      crashPoint("message-before-write");
+      if (next.type === "write" && !(yield* this.#write(run, bytes.subarray(next.written)))) return false;
+      this.#end += bytes.length;
+      crashPoint("message-before-record");
+      yield* this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+      return true;
+    });
   }
 
   /** A budget of turns that is used up gives no turn to a message: it waits, and is tried again, until somebody allows more. */
@@ -287,10 +306,12 @@ export class Mailing {
     return false;
   }
 
-  async #givesUp({ message_id }: MessageRow, reason: string): Promise<true> {
-    const { journal, id } = this.#worker;
-    await journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
-    return true;
+  #givesUp({ message_id }: MessageRow, reason: string): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id } = this.#worker;
+      yield* journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
+      return true;
+    });
   }
 
   /**
@@ -298,44 +319,57 @@ export class Mailing {
    * those of a message that cannot be read or framed just now: nothing else is written before that is known. Bytes that are of
    * nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
    */
-  async #begun(run: Run, open: readonly MessageRow[]): Promise<MessageRow | undefined> {
-    if (run.stdinBytes() <= this.#end) return undefined;
-    const there = run.stdinFrom(this.#end);
-    let unknown: MessageRow | undefined;
-    for (const row of owedTo(open, run.incarnation, this.#prompt)) {
-      const text = row.closes ? undefined : await this.#textOf(row);
-      const framed = typeof text !== "string" || row.line ? text : await this.#frame(row.message_id, text);
-      if (typeof framed === "string" && isBegunBy(there, Buffer.from(framed))) return row;
-      if (typeof framed !== "string" && !row.closes) unknown ??= row;
-    }
-    if (unknown === undefined) this.#end += there.length;
-    return unknown;
+  #begun(run: Run, open: readonly MessageRow[]): Effect.Effect<MessageRow | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      if (run.stdinBytes() <= this.#end) return undefined;
+      const there = run.stdinFrom(this.#end);
+      let unknown: MessageRow | undefined;
+      for (const row of owedTo(open, run.incarnation, this.#prompt)) {
+        const text = row.closes ? undefined : yield* this.#textOf(row);
+        const framed = typeof text !== "string" || row.line ? text : yield* this.#frame(row.message_id, text);
+        if (typeof framed === "string" && isBegunBy(there, Buffer.from(framed))) return row;
+        if (typeof framed !== "string" && !row.closes) unknown ??= row;
+      }
+      if (unknown === undefined) this.#end += there.length;
+      return unknown;
+    });
   }
 
-  async #frame(message_id: string, text: string): Promise<string | undefined> {
-    const state = await this.#worker.intake?.state();
-    return state === undefined ? undefined : this.#protocol.frame(message_id, text, state);
+  /** The state of the decoder of its agent's output. */
+  #state(): Effect.Effect<unknown> {
+    return Effect.suspend(() => this.#worker.incarnation?.intake.state() ?? Effect.undefined);
   }
 
-  async #write(run: Run, bytes: Uint8Array): Promise<boolean> {
-    const isWritten = await this.#worker.call(
-      "writing a message",
-      () => run.write(bytes).then(() => true),
-      false,
+  #frame(message_id: string, text: string): Effect.Effect<string | undefined> {
+    return Effect.map(this.#state(), (state) =>
+      state === undefined ? undefined : this.#protocol.frame(message_id, text, state),
     );
-    this.#failed = !isWritten;
-    return isWritten;
   }
 
-  async #close(run: Run, row: MessageRow): Promise<boolean> {
-    // It stands at once; that the agent has read everything takes as long as the agent does.
-    if (!run.isStdinClosed()) void this.#worker.call("ending its input", () => run.closeStdin(), undefined);
-    this.#failed = !run.isStdinClosed();
-    if (this.#failed) return false;
-    this.#watchEnd(run);
-    crashPoint("input-ended");
-    await this.#delivered(run, row);
-    return true;
+  #write(run: Run, bytes: Uint8Array): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function* () {
+      const isWritten = yield* this.#worker.call(
+        "writing a message",
+        () => run.write(bytes).then(() => true),
+        false,
+      );
+      this.#failed = !isWritten;
+      return isWritten;
+    });
+  }
+
+  #close(run: Run, row: MessageRow): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function* () {
+      // It stands at once; that the agent has read everything takes as long as the agent does.
+      if (!run.isStdinClosed())
+        this.#worker.fork(this.#worker.call("ending its input", () => run.closeStdin(), undefined));
+      this.#failed = !run.isStdinClosed();
+      if (this.#failed) return false;
+      this.#watchEnd(run);
+      crashPoint("input-ended");
+      yield* this.#delivered(run, row);
+      return true;
+    });
   }
 
   #watchEnd(run: Run): void {
@@ -355,78 +389,79 @@ export class Mailing {
     });
   }
 
-  async #endInput({ incarnation }: Run): Promise<void> {
-    const { id, journal } = this.#worker;
-    const message_id = ulidOf(`${id} ${incarnation} end of input`);
-    const draft = lineDraft(id, message_id, { closes: true });
-    await journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
-    await this.deliver();
+  #endInput({ incarnation }: Run): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { id, journal } = this.#worker;
+      const message_id = ulidOf(`${id} ${incarnation} end of input`);
+      const draft = lineDraft(id, message_id, { closes: true });
+      yield* journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
+      yield* this.deliver();
+    });
   }
 
-  async #delivered(
+  #delivered(
     { incarnation }: Run,
     { message_id, closes, line }: MessageRow,
     purpose?: LinePurpose,
-  ): Promise<void> {
-    // That the input has ended is told by the worker's end, whatever the kind.
-    const acknowledges = (this.#protocol.acknowledges && !line) || closes;
-    const step = {
-      state: "delivered",
-      end: this.#end,
-      acknowledges,
-      ...(purpose === undefined ? {} : { purpose }),
-      ...(closes ? { closes } : {}),
-    } as const;
-    await this.#worker.journal.note([{ ...messageDraft(this.#worker.id, message_id, step), incarnation }]);
-    if (!acknowledges) this.#dropKept(message_id);
+  ): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      // That the input has ended is told by the worker's end, whatever the kind.
+      const acknowledges = (this.#protocol.acknowledges && !line) || closes;
+      const step = {
+        state: "delivered",
+        end: this.#end,
+        acknowledges,
+        ...(purpose === undefined ? {} : { purpose }),
+        ...(closes ? { closes } : {}),
+      } as const;
+      yield* this.#worker.journal.note([{ ...messageDraft(this.#worker.id, message_id, step), incarnation }]);
+      if (!acknowledges) this.#dropKept(message_id);
+    });
   }
 
   /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
-  async #textOf(row: MessageRow): Promise<string | undefined | null> {
-    const { services, id, spec } = this.#worker;
-    if (row.message_id === this.#prompt) return spec.prompt;
-    if (row.masked) {
-      this.#kept.add(row.message_id);
-      const load = () => services.files.loadMessage(id, row.message_id);
-      return this.#worker.call("reading a message", load, null);
-    }
-    return (await this.#accepted(row))?.text;
+  #textOf(row: MessageRow): Effect.Effect<string | undefined | null> {
+    return Effect.gen({ self: this }, function* () {
+      const { services, id, spec } = this.#worker;
+      if (row.message_id === this.#prompt) return spec.prompt;
+      if (row.masked) {
+        this.#kept.add(row.message_id);
+        const load = () => services.files.loadMessage(id, row.message_id);
+        return yield* this.#worker.call("reading a message", load, null);
+      }
+      return (yield* this.#accepted(row))?.text;
+    });
   }
 
-  async #accepted(row: MessageRow): Promise<Accepted | undefined> {
-    const { journal, id } = this.#worker;
-    const [record] = (
-      await journal.ask((log) => log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }))
-    ).records;
-    return record?.type === "worker_message" && record.payload.state === "accepted"
-      ? record.payload
-      : undefined;
+  #accepted(row: MessageRow): Effect.Effect<Accepted | undefined> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id } = this.#worker;
+      const [record] = (yield* journal.ask((log) =>
+        log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }),
+      )).records;
+      return record?.type === "worker_message" && record.payload.state === "accepted"
+        ? record.payload
+        : undefined;
+    });
   }
 
   #dropKept(message_id: string): void {
     if (!this.#kept.delete(message_id)) return;
     const { services, id } = this.#worker;
-    void this.#worker.call("removing a message", () => services.files.dropMessage(id, message_id), undefined);
+    const drop = () => services.files.dropMessage(id, message_id);
+    this.#worker.fork(this.#worker.call("removing a message", drop, undefined));
   }
 
   /** The open turn, and whether the agent is idle, which stops the clock that finds the stuck. */
-  async #look(): Promise<readonly MessageRow[]> {
-    const { journal, id, vitals } = this.#worker;
-    const open = await journal.ask((log) => log.openMessages(id));
-    const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
-    if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
-    this.#isWaiting = waits;
-    vitals.waits("message", this.#isWaiting, journal.now());
-    return open;
-  }
-
-  async #inTurn<A>(work: () => Promise<A>): Promise<A> {
-    const turn = this.#turns.take();
-    if (turn !== undefined) await turn;
-    try {
-      return await work();
-    } finally {
-      this.#turns.give();
-    }
+  #look(): Effect.Effect<readonly MessageRow[]> {
+    return Effect.gen({ self: this }, function* () {
+      const { journal, id, vitals } = this.#worker;
+      const open = yield* journal.ask((log) => log.openMessages(id));
+      const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
+      if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
+      this.#isWaiting = waits;
+      vitals.waits("message", this.#isWaiting, journal.now());
+      return open;
+    });
   }
 }

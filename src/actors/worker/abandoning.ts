@@ -1,4 +1,5 @@
 /** The last resort for one worker whose supervision itself has failed: nothing is decoded and no policy is asked. */
+import { Effect, Option } from "effect";
 import type { Run } from "../../adapters/spawner.ts";
 import { KILL_REPEAT_MS } from "../../base/limits.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
@@ -8,27 +9,35 @@ import { discard } from "./launching.ts";
 import { durationOf } from "./limiting.ts";
 import type { Shell } from "./worker.ts";
 
-export const abandon = async (shell: Shell, cause: unknown): Promise<void> => {
-  const { services, run, id } = shell;
-  services.defects.tell(`worker ${id} is abandoned: its supervision failed`, shell.masked(cause));
-  const duration_ms = durationOf(shell);
-  shell.detach();
-  if (shell.starting !== undefined) discard(services, shell.starting);
-  let sweep: SweepReport | undefined;
-  if (run !== undefined) {
-    await shell.call("the kill", () => run.kill(), undefined);
-    const ended = await shell.call("waiting for its exit", () => exitInTime(shell, run), undefined);
-    shell.exit ??= ended;
-    sweep = await shell.call("the sweep", () => run.sweep(), undefined);
-    run.dispose();
-  }
-  const exit = shell.exit ?? UNKNOWN_EXIT;
-  const told = { exit, error: ABANDONED, ...(sweep === undefined ? {} : { sweep }) };
-  await shell.journal.fact({ type: "abandoned", ...told, duration_ms }, [], shell.forgetCheckpoints());
-};
-
-const exitInTime = ({ bridge }: Shell, run: Run): Promise<RunExit | undefined> =>
-  new Promise((resolve, reject) => {
-    const alarm = bridge.alarms.after(KILL_REPEAT_MS, () => resolve(undefined));
-    run.exited.then(resolve, reject).finally(() => alarm.disarm());
+export const abandon = (shell: Shell, defect: unknown): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const { services, incarnation, id } = shell;
+    services.defects.tell(`worker ${id} is abandoned: its supervision failed`, shell.masked(defect));
+    const duration_ms = durationOf(shell);
+    shell.detach();
+    if (shell.starting !== undefined) discard(services, shell.starting);
+    let exit = incarnation?.exit;
+    let sweep: SweepReport | undefined;
+    if (incarnation !== undefined) {
+      const { run } = incarnation;
+      yield* shell.call("the kill", () => run.kill(), undefined);
+      exit ??= yield* exitInTime(run);
+      sweep = yield* shell.call("the sweep", () => run.sweep(), undefined);
+      run.dispose();
+    }
+    const told = {
+      exit: exit ?? UNKNOWN_EXIT,
+      error: ABANDONED,
+      ...(sweep === undefined ? {} : { sweep }),
+    };
+    yield* shell.journal.fact({ type: "abandoned", ...told, duration_ms }, [], shell.forgetCheckpoints());
   });
+
+const exitInTime = (run: Run): Effect.Effect<RunExit | undefined> =>
+  Effect.map(
+    Effect.timeoutOption(
+      Effect.promise(() => run.exited),
+      KILL_REPEAT_MS,
+    ),
+    Option.getOrUndefined,
+  );

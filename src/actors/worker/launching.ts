@@ -1,11 +1,12 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
 import { basename, join } from "node:path";
+import { Effect, Result, Schedule } from "effect";
 import { type AgentAdapter, type LaunchPlan, type Opening, variablesOf } from "../../adapters/adapter.ts";
 import type { LaunchRequest, Run } from "../../adapters/spawner.ts";
 import type { Sandboxed } from "../../adapters/workspace/sandbox/sandbox.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../../base/limits.ts";
-import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import { addedDirectories } from "../../protocol/extensions.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import {
@@ -18,7 +19,9 @@ import {
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { Spawned } from "../../supervisor/child/inputs.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
-import { forEver, ON_RECORD } from "../deciding/journal.ts";
+import { ON_RECORD } from "../deciding/journal.ts";
+import { incarnate } from "../intake/incarnation.ts";
+import { attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
 import type { Confine } from "../workspaces.ts";
 import { timeoutOf } from "./limiting.ts";
@@ -31,89 +34,100 @@ interface Started {
   readonly opening: Opening;
 }
 
-export const launch = async (shell: Shell, incarnation: number): Promise<void> => {
-  const { journal } = shell;
-  const turn = shell.turn?.();
-  if (turn !== undefined) await turn;
-  const paid = shell.bridge.accounts.gate(shell);
-  if (paid !== undefined) await paid;
-  shell.forget();
-  const known = sessionSoFar(shell);
-  const resumes = known instanceof Promise ? await known : known;
-  const reason = incarnation === 1 ? "spawn" : "restart";
-  await journal.fact({ type: "begin", incarnation, reason, ...(resumes === undefined ? {} : { resumes }) });
-  // Killed before it began.
-  if (!journal.child().open) return;
-  // The money that others have spent meanwhile.
-  shell.bridge.accounts.look(shell);
-  shell.vitals.begin(incarnation, journal.now());
-  let started: Started;
-  try {
-    started = await start(shell, incarnation, resumes);
-  } catch (cause) {
-    shell.startError = redactError(asHoldfastError(cause), shell.redact);
-    shell.tell({ type: "EXITED" });
-    return;
-  }
-  const { run, argv, opening } = started;
-  crashPoint("launch-before-record");
-  await journal.fact({ type: "launched", spawned: spawnedOf(run, argv, shell.redact) });
-  crashPoint("launch-after-record");
-  if (journal.isClosed()) return;
-  const timeout_ms = timeoutOf(shell);
-  // Before the machine is told: it may be waiting to stop what runs.
-  shell.attach(run, opening);
-  shell.listen();
-  if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
-  shell.starting = undefined;
-  shell.tell({ type: "LAUNCHED", timeout_ms });
-  shell.pauseAgain();
-};
+export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const { journal, bridge } = shell;
+    yield* inTurn(shell);
+    shell.startError = undefined;
+    const resumes = yield* sessionSoFar(shell);
+    const reason = incarnation === 1 ? "spawn" : "restart";
+    yield* journal.fact({
+      type: "begin",
+      incarnation,
+      reason,
+      ...(resumes === undefined ? {} : { resumes }),
+    });
+    // Killed before it began.
+    if (!journal.child().open) return;
+    // The money that others have spent meanwhile.
+    bridge.accounts.look(shell);
+    shell.vitals.begin(incarnation, journal.now());
+    const started = yield* Effect.result(typed(start(shell, incarnation, resumes)));
+    if (Result.isFailure(started)) {
+      shell.startError = redactError(started.failure, shell.redact);
+      shell.tell({ type: "EXITED" });
+      return;
+    }
+    const { run, argv, opening } = started.success;
+    const { redact } = shell;
+    crashPoint("launch-before-record");
+    yield* journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
+    crashPoint("launch-after-record");
+    const timeout_ms = timeoutOf(shell);
+    // Before the machine is told: it may be waiting to stop what runs.
+    const begun = { run, redact, program: programOf(argv), exit: undefined, signals: [] };
+    shell.incarnation = incarnate(shell, opening, begun);
+    shell.listen(shell.incarnation);
+    if (shell.mail !== undefined) shell.fork(shell.mail.attach(run));
+    shell.starting = undefined;
+    shell.tell({ type: "LAUNCHED", timeout_ms });
+    shell.pauseAgain();
+  }).pipe(Effect.withSpan("holdfast.launch", { attributes: { "holdfast.worker.id": shell.id } }));
+
+/** Waits for a slot, for memory and for money. */
+const inTurn = (shell: Shell): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const turn = shell.turn?.();
+    if (turn !== undefined) yield* Effect.promise(() => turn);
+    const paid = shell.bridge.accounts.gate(shell);
+    if (paid !== undefined) yield* Effect.promise(() => paid);
+  });
 
 /** In which an earlier incarnation was. */
-const sessionSoFar = ({ journal, adapter, id }: Shell): string | undefined | Promise<string | undefined> => {
-  if (adapter.sessions_under === undefined) return undefined;
-  return journal.ask((log) => log.worker(id)?.session_id ?? undefined);
-};
+const sessionSoFar = ({ journal, adapter, id }: Shell): Effect.Effect<string | undefined> =>
+  adapter.sessions_under === undefined
+    ? Effect.undefined
+    : journal.ask((log) => log.worker(id)?.session_id ?? undefined);
 
-const start = async (shell: Shell, incarnation: number, session: string | undefined): Promise<Started> => {
-  const { services, bridge, journal, adapter, spec, id } = shell;
-  if (shell.beginning.unlaunchable !== undefined) throw shell.beginning.unlaunchable;
-  const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
-  if (refused !== undefined) throw refused;
-  const workspace = spec.worktree === undefined ? undefined : await readyWorkspace(shell, incarnation);
-  const placed = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
-  const asked = bridge.run(services.prepare(adapter, placed, incarnation, session, id));
-  const prepared = asked instanceof Promise ? await asked : asked;
-  const { argv, stdin } = prepared.plan;
-  shell.redact = redactorOf(prepared.secrets);
-  shell.program = programOf(argv);
-  if (journal.child().stop !== null) throw stoppedBefore();
-  // Let go meanwhile: whoever supervises it next starts it.
-  if (journal.isClosed()) return forEver();
-  const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
-  if (warned.length > 0) await journal.note(warned, ON_RECORD);
-  const { env } = prepared;
-  const confined =
-    spec.sandbox === undefined
-      ? undefined
-      : await confine(services, { spec, adapter, env, workspace, isStart: true }, argv);
-  const request: LaunchRequest = {
-    worker_id: id,
-    incarnation,
-    argv: confined?.argv ?? argv,
-    cwd: placed.cwd,
-    env,
-    isMonitor: confined !== undefined,
-    stdin,
-    limits: spec.limits,
-    ...litterOf(adapter, placed, env, confined),
-    ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
-  };
-  shell.starting = patiently(shell, request);
-  const run = await inTime(shell, shell.starting);
-  return { run, argv, opening: { spec: placed, incarnation, session } };
-};
+const start = (
+  shell: Shell,
+  incarnation: number,
+  session: string | undefined,
+): Effect.Effect<Started, HoldfastError> =>
+  Effect.gen(function* () {
+    const { services, bridge, journal, adapter, spec, id } = shell;
+    if (shell.beginning.unlaunchable !== undefined) return yield* Effect.fail(shell.beginning.unlaunchable);
+    const refused = bridge.sessions.claim(shell, session ?? askedSession(spec));
+    if (refused !== undefined) return yield* Effect.fail(refused);
+    const workspace = spec.worktree === undefined ? undefined : yield* readyWorkspace(shell, incarnation);
+    const placed = workspace === undefined ? spec : { ...spec, cwd: workspace.cwd };
+    const prepared = yield* services.prepare(adapter, placed, incarnation, session, id);
+    const { argv, stdin } = prepared.plan;
+    shell.redact = redactorOf(prepared.secrets);
+    if (journal.child().stop !== null) return yield* Effect.fail(stoppedBefore());
+    const warned = warningsOf(id, incarnation, adapter.kind, prepared.plan.warnings);
+    if (warned.length > 0) yield* journal.note(warned, ON_RECORD);
+    const { env } = prepared;
+    const confined =
+      spec.sandbox === undefined
+        ? undefined
+        : yield* attemptAsync(() =>
+            confine(services, { spec, adapter, env, workspace, isStart: true }, argv),
+          );
+    const run = yield* made(shell, {
+      worker_id: id,
+      incarnation,
+      argv: confined?.argv ?? argv,
+      cwd: placed.cwd,
+      env,
+      isMonitor: confined !== undefined,
+      stdin,
+      limits: spec.limits,
+      ...litterOf(adapter, placed, env, confined),
+      ...(spec.on_supervisor_death === "die" ? { lifeline: { grace_ms: graceOf(spec) } } : {}),
+    });
+    return { run, argv, opening: { spec: placed, incarnation, session } };
+  });
 
 /** On record before there is a process: they come before all that it prints, and once, whatever dies in between. */
 const warningsOf = (
@@ -144,40 +158,43 @@ const stoppedBefore = (): HoldfastError =>
 /** If nobody is left to wait for as long as it takes, the grace is its bound. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
 
-/** Out of descriptors, processes or memory is no fault of the agent's: it is tried again, for as long as a launch may take. */
-const patiently = async (shell: Shell, request: LaunchRequest): Promise<Run> => {
-  const { services, bridge, journal } = shell;
-  const since = journal.now();
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await services.spawner.launch(request);
-    } catch (cause) {
-      const isShort = cause instanceof HoldfastError && cause.code === "UNAVAILABLE";
-      const isLate = journal.now() - since + SHORTAGE_RETRY_MS >= LAUNCH_MAX_MS;
-      if (!isShort || isLate || journal.child().stop !== null || journal.isClosed()) throw cause;
-      if (tries === 1) services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
-      await new Promise<void>((resolve) => void bridge.alarms.after(SHORTAGE_RETRY_MS, resolve));
-    }
-  }
+/**
+ * Bounded in time, and no process is left that nobody holds. Out of descriptors, processes or memory is no fault of the
+ * agent's: it is tried again, for as long as a launch may take.
+ */
+const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, HoldfastError> => {
+  const { services, journal } = shell;
+  let tries = 0;
+  const attempt = Effect.suspend(() => {
+    tries += 1;
+    const launching = services.spawner.launch(request);
+    shell.starting = launching;
+    return attemptAsync(() => launching);
+  });
+  const isShort = (cause: HoldfastError): boolean => {
+    if (cause.code !== "UNAVAILABLE" || journal.child().stop !== null) return false;
+    if (tries === 1) services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
+    return true;
+  };
+  const patiently = Effect.retry(attempt, {
+    schedule: Schedule.spaced(SHORTAGE_RETRY_MS),
+    times: SHORTAGE_TRIES_MAX,
+    while: isShort,
+  });
+  return Effect.timeoutOrElse(patiently, {
+    duration: LAUNCH_MAX_MS,
+    orElse: () =>
+      Effect.suspend(() => {
+        if (shell.starting !== undefined) discard(services, shell.starting);
+        return Effect.fail(
+          new HoldfastError("EXEC_FAILED", `The agent was not started within ${LAUNCH_MAX_MS / 1000} s.`),
+        );
+      }),
+  });
 };
 
-const inTime = ({ services, bridge }: Shell, launching: Promise<Run>): Promise<Run> =>
-  new Promise((resolve, reject) => {
-    const alarm = bridge.alarms.after(LAUNCH_MAX_MS, () => {
-      discard(services, launching);
-      reject(new HoldfastError("EXEC_FAILED", `The agent was not started within ${LAUNCH_MAX_MS / 1000} s.`));
-    });
-    launching.then(
-      (run) => {
-        alarm.disarm();
-        resolve(run);
-      },
-      (cause) => {
-        alarm.disarm();
-        reject(cause);
-      },
-    );
-  });
+/** A shortage that lasts for as long as a launch may take is the cause of its failure. */
+const SHORTAGE_TRIES_MAX = Math.floor(LAUNCH_MAX_MS / SHORTAGE_RETRY_MS) - 1;
 
 /** A run that is made after all is ended: nobody waits for it any more. */
 export const discard = ({ report }: Services, late: Promise<Run>): void => {

@@ -1,4 +1,5 @@
 /** The limits of a worker: its time, which the machine keeps, the disk, and the budgets in which it counts. */
+import { Effect } from "effect";
 import { LAST_BREATH_MS } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import { isPaused, pausedMs } from "../../supervisor/holds/pause.ts";
@@ -24,20 +25,22 @@ export const timeoutOf = (shell: Shell): number => {
   return left === undefined ? 0 : Math.max(1, left);
 };
 
-export const reportTimeout = async (shell: Shell): Promise<void> => {
-  // The alarm may ring before the tick sees why it rings so early.
-  shell.bridge.gaps.look();
-  if (isPaused(shell.journal.child())) return;
-  const left = timeLeftOf(shell);
-  if (left === undefined) return;
-  if (left > 0) return shell.tell({ type: "TIME_LEFT", timeout_ms: left });
-  const { timeout_ms: bound, grace_ms } = shell.spec;
-  await shell.journal.fact({ type: "limit", limit: "timeout", value: bound, bound, grace_ms });
-};
+export const reportTimeout = (shell: Shell): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    // The alarm may ring before the tick sees why it rings so early.
+    shell.bridge.gaps.look();
+    if (isPaused(shell.journal.child())) return Effect.void;
+    const left = timeLeftOf(shell);
+    if (left === undefined) return Effect.void;
+    if (left > 0) return Effect.sync(() => shell.tell({ type: "TIME_LEFT", timeout_ms: left }));
+    const { timeout_ms: bound, grace_ms } = shell.spec;
+    return shell.journal.fact({ type: "limit", limit: "timeout", value: bound, bound, grace_ms });
+  });
 
 /** The cost of these records is counted at once. An agent that was given one prompt and has answered it ends by itself, mostly. */
 export const checkBudget = (shell: Shell, drafts: readonly RecordDraft[]): void => {
-  const { bridge, intake, run, spec } = shell;
+  const { bridge, incarnation, spec } = shell;
+  const intake = incarnation?.intake;
   const { accounts, alarms } = bridge;
   const spending = intake?.spending();
   const turn = drafts.findLast(({ type }) => type === "turn_started" || type === "turn_completed");
@@ -48,6 +51,6 @@ export const checkBudget = (shell: Shell, drafts: readonly RecordDraft[]): void 
   accounts.look(shell, isDone, spending);
   if (!isDone) return;
   alarms.after(LAST_BREATH_MS, () => {
-    if (shell.run === run) accounts.look(shell);
+    if (shell.incarnation === incarnation) accounts.look(shell);
   });
 };

@@ -1,5 +1,6 @@
 /** The parts that the records of an incarnation leave open: its turn, and in it the calls of tools that do not only read. */
 
+import { Effect } from "effect";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { RecordFilter } from "../../store/port.ts";
@@ -11,58 +12,60 @@ import type { Shell } from "./worker.ts";
 const TOOLS_NAMED_MAX = 8;
 
 /** After the exit; `drafts` are the last records, which are not in the log yet. Undefined where no turn is open. */
-export const openTurn = async (
+export const openTurn = (
   shell: Shell,
   drafts: readonly RecordDraft[],
-): Promise<Interrupted | undefined> => {
-  const { journal, adapter, id } = shell;
-  if (adapter.sessions_under === undefined) return undefined;
-  const { incarnation } = journal.child();
-  const [turn] = await journal.ask((log) => log.turns(id, 1));
-  const last = drafts.findLast(({ type }) => type === "turn_started" || type === "turn_completed");
-  const isOpen =
-    last === undefined
-      ? turn?.incarnation === incarnation && turn.ended_at === null
-      : last.type === "turn_started";
-  if (!isOpen) return undefined;
-  const row = await journal.ask((log) => log.worker(id));
-  const told = drafts.findLast(({ type }) => type === "session_started");
-  const session_id = told?.type === "session_started" ? told.payload.session_id : (row?.session_id ?? null);
-  const tools = [...(await openTools(shell, drafts)).values()];
-  const effects = tools.filter((name) => adapter.reading_tools?.includes(name) !== true);
-  return { tools: [...new Set(effects)].sort().slice(0, TOOLS_NAMED_MAX), session_id };
-};
+): Effect.Effect<Interrupted | undefined> =>
+  Effect.gen(function* () {
+    const { journal, adapter, id } = shell;
+    if (adapter.sessions_under === undefined) return undefined;
+    const { incarnation } = journal.child();
+    const [turn] = yield* journal.ask((log) => log.turns(id, 1));
+    const last = drafts.findLast(({ type }) => type === "turn_started" || type === "turn_completed");
+    const isOpen =
+      last === undefined
+        ? turn?.incarnation === incarnation && turn.ended_at === null
+        : last.type === "turn_started";
+    if (!isOpen) return undefined;
+    const row = yield* journal.ask((log) => log.worker(id));
+    const told = drafts.findLast(({ type }) => type === "session_started");
+    const session_id = told?.type === "session_started" ? told.payload.session_id : (row?.session_id ?? null);
+    const tools = [...(yield* openTools(shell, drafts)).values()];
+    const effects = tools.filter((name) => adapter.reading_tools?.includes(name) !== true);
+    return { tools: [...new Set(effects)].sort().slice(0, TOOLS_NAMED_MAX), session_id };
+  });
 
 type Calls = Map<string, string>;
 
-const openTools = async ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Promise<Calls> => {
-  const filter: RecordFilter = {
-    worker_ids: [id],
-    types: ["turn_started"],
-    kinds: ["ToolCall", "ToolResult"],
-  };
-  const { incarnation } = journal.child();
-  const began = await journal.ask((log) => log.stream(id, ["worker_state_changed"]));
-  const calls: Calls = new Map();
-  let cursor =
-    began.findLast(
-      (one) =>
-        one.incarnation === incarnation &&
-        one.type === "worker_state_changed" &&
-        one.payload.to === "starting",
-    )?.seq ?? 0;
-  for (;;) {
-    const page = await journal.ask((log) => ({
-      ...log.read(cursor, READ_PAGE_RECORDS, filter),
-      head: log.head(),
-    }));
-    for (const record of page.records) fold(calls, record);
-    if (page.scanned <= cursor || page.scanned >= page.head) break;
-    cursor = page.scanned;
-  }
-  for (const draft of drafts) fold(calls, draft);
-  return calls;
-};
+const openTools = ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Effect.Effect<Calls> =>
+  Effect.gen(function* () {
+    const filter: RecordFilter = {
+      worker_ids: [id],
+      types: ["turn_started"],
+      kinds: ["ToolCall", "ToolResult"],
+    };
+    const { incarnation } = journal.child();
+    const began = yield* journal.ask((log) => log.stream(id, ["worker_state_changed"]));
+    const calls: Calls = new Map();
+    let cursor =
+      began.findLast(
+        (one) =>
+          one.incarnation === incarnation &&
+          one.type === "worker_state_changed" &&
+          one.payload.to === "starting",
+      )?.seq ?? 0;
+    for (;;) {
+      const page = yield* journal.ask((log) => ({
+        ...log.read(cursor, READ_PAGE_RECORDS, filter),
+        head: log.head(),
+      }));
+      for (const record of page.records) fold(calls, record);
+      if (page.scanned <= cursor || page.scanned >= page.head) break;
+      cursor = page.scanned;
+    }
+    for (const draft of drafts) fold(calls, draft);
+    return calls;
+  });
 
 const fold = (calls: Calls, record: RecordDraft): void => {
   // A tool that an earlier turn did not wait for is of no turn that is open.

@@ -1,4 +1,5 @@
 /** A conversation that nobody talks to rests: its agent is ended in order, its session is kept, and the next message wakes it. */
+import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { isPassivated } from "../../supervisor/child/session-decisions.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
@@ -15,22 +16,23 @@ export const isRestDue = ({ spec, mail, approvals, journal }: Shell, now: number
 };
 
 /** The next tick finds again what the store refuses. */
-export const passivate = async ({ journal, spec }: Shell): Promise<void> => {
-  await journal.input({ type: "passivate", grace_ms: spec.grace_ms }).catch(() => undefined);
-};
+export const passivate = ({ journal, spec }: Shell): Effect.Effect<void> =>
+  Effect.ignore(journal.input({ type: "passivate", grace_ms: spec.grace_ms }));
 
 /** In place of the first signal: it ends by itself once it has read the end of its input. KILL follows after its grace. */
-export const endInput = async (shell: Shell): Promise<void> => {
-  const { run } = shell;
-  if (run === undefined || run.isStdinClosed()) return;
-  crashPoint("passivate-before-end");
-  void shell.call("ending its input", () => run.closeStdin(), undefined);
-};
+export const endInput = (shell: Shell): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const run = shell.incarnation?.run;
+    if (run === undefined || run.isStdinClosed()) return Effect.void;
+    crashPoint("passivate-before-end");
+    return shell.call("ending its input", () => run.closeStdin(), undefined);
+  });
 
 /** It waits without a process, and so without a slot; a message may have come while it was being stopped, or no daemon ran. */
-export const restOrWake = async ({ journal, bridge, id }: Shell): Promise<void> => {
-  bridge.rested(id);
-  if (!isPassivated(journal.child())) return;
-  const open = await journal.ask((log) => log.openMessages(id));
-  if (open.length > 0) await journal.fact({ type: "wake" });
-};
+export const restOrWake = ({ journal, bridge, id }: Shell): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    bridge.rested(id);
+    if (!isPassivated(journal.child())) return;
+    const open = yield* journal.ask((log) => log.openMessages(id));
+    if (open.length > 0) yield* journal.fact({ type: "wake" });
+  });

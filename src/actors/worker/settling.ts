@@ -1,4 +1,5 @@
 /** After the exit: sweep what it left, read what it wrote, hear the adapter's verdict, let the supervisor decide. */
+import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { STDERR_TAIL_BYTES } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -11,65 +12,72 @@ import {
   UNKNOWN_EXIT,
 } from "../../supervisor/child/exits.ts";
 import { keptAnswer } from "../intake/answer-artifact.ts";
+import type { Incarnation } from "../intake/incarnation.ts";
 import { durationOf } from "./limiting.ts";
 import { openTurn } from "./open-turn.ts";
 import { restOrWake } from "./passivating.ts";
 import type { Shell } from "./worker.ts";
 
-export const settle = async (shell: Shell): Promise<void> => {
-  const duration_ms = durationOf(shell);
-  const { run, intake, journal, program } = shell;
-  const agent_kind = shell.adapter.kind;
-  if (run === undefined || intake === undefined) {
-    // Its launch is on record and its directory is not there: an older log was put back, or somebody has tidied.
-    const isGone = shell.startError === undefined && journal.child().spawned;
-    const error = isGone
-      ? RUN_GONE
-      : errorOf(shell.startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."));
-    const exit = isGone ? UNKNOWN_EXIT : NOT_STARTED;
-    await journal.fact(
-      { type: "exited", exit, outcome: failedToStart(error), duration_ms, error, agent_kind },
-      [],
-      shell.forgetCheckpoints(),
-    );
-    return;
-  }
-  if (journal.child().stop !== null) intake.cut();
-  crashPoint("exit-before-sweep");
-  const sweep = await shell.call("the sweep", () => run.sweep(), undefined);
-  const reading = intake.drain();
-  if (reading !== undefined) await reading;
-  const stderr_tail = await shell.call("reading stderr", () => run.tail("stderr", STDERR_TAIL_BYTES), "");
-  const exit = shell.exit ?? UNKNOWN_EXIT;
-  const ending = intake.finish({
-    status: { code: exit.exit_code, signal: exit.signal },
-    signals_sent: shell.signals,
-    stderr_tail,
-    ...(shell.mail !== undefined && run.isStdinClosed() ? { input_ended: true } : {}),
-    ...(program === undefined ? {} : { program }),
-  });
-  const { drafts, unended, fault, outcome } = ending instanceof Promise ? await ending : ending;
-  shell.detach();
-  run.dispose();
-  const artifact = await keptAnswer(shell, drafts, outcome.completion);
-  // A worker that has no turns is not kept waiting.
-  const hasTurns = shell.adapter.sessions_under !== undefined;
-  const interrupted = hasTurns ? await openTurn(shell, drafts) : undefined;
-  const unfinished = intake.spending();
-  const told = {
-    exit,
-    ...(interrupted === undefined ? {} : { interrupted }),
-    ...(artifact === undefined ? {} : { artifact }),
-    outcome: honest(outcome, exit),
-    output_bytes: intake.read(),
-    ...(unfinished === undefined ? {} : { unfinished }),
-    ...(fault === undefined ? {} : { fault }),
-    agent_kind,
-    ...(sweep === undefined ? {} : { sweep }),
-  };
-  crashPoint("exit-before-record");
-  const last = [...drafts, ...unended];
-  await journal.fact({ type: "exited", ...told, duration_ms }, last, shell.forgetCheckpoints());
-  if (journal.child().state === "waiting") await restOrWake(shell);
-  crashPoint("exit-after-record");
+export const settle = (shell: Shell): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    shell.incarnation === undefined ? unstarted(shell) : settled(shell, shell.incarnation),
+  ).pipe(Effect.withSpan("holdfast.settle", { attributes: { "holdfast.worker.id": shell.id } }));
+
+/** There is no run: no process was made, or its directory is gone. */
+const unstarted = (shell: Shell): Effect.Effect<void> => {
+  const { journal, startError, adapter } = shell;
+  // Its launch is on record and its directory is not there: an older log was put back, or somebody has tidied.
+  const isGone = startError === undefined && journal.child().spawned;
+  const error = isGone
+    ? RUN_GONE
+    : errorOf(startError ?? new HoldfastError("WORKER_LOST", "The agent was never started."));
+  const exit = isGone ? UNKNOWN_EXIT : NOT_STARTED;
+  const told = { exit, outcome: failedToStart(error), error, agent_kind: adapter.kind };
+  return journal.fact(
+    { type: "exited", ...told, duration_ms: durationOf(shell) },
+    [],
+    shell.forgetCheckpoints(),
+  );
 };
+
+const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const duration_ms = durationOf(shell);
+    const { journal } = shell;
+    const { run, intake, program } = incarnation;
+    const agent_kind = shell.adapter.kind;
+    if (journal.child().stop !== null) intake.cut();
+    crashPoint("exit-before-sweep");
+    const sweep = yield* shell.call("the sweep", () => run.sweep(), undefined);
+    yield* intake.drain();
+    const stderr_tail = yield* shell.call("reading stderr", () => run.tail("stderr", STDERR_TAIL_BYTES), "");
+    const exit = incarnation.exit ?? UNKNOWN_EXIT;
+    const { drafts, unended, fault, outcome } = yield* intake.finish({
+      status: { code: exit.exit_code, signal: exit.signal },
+      signals_sent: incarnation.signals,
+      stderr_tail,
+      ...(shell.mail !== undefined && run.isStdinClosed() ? { input_ended: true } : {}),
+      ...(program === undefined ? {} : { program }),
+    });
+    shell.detach();
+    run.dispose();
+    const artifact = yield* keptAnswer(shell, drafts, outcome.completion);
+    const interrupted = yield* openTurn(shell, drafts);
+    const unfinished = intake.spending();
+    const told = {
+      exit,
+      ...(interrupted === undefined ? {} : { interrupted }),
+      ...(artifact === undefined ? {} : { artifact }),
+      outcome: honest(outcome, exit),
+      output_bytes: intake.read(),
+      ...(unfinished === undefined ? {} : { unfinished }),
+      ...(fault === undefined ? {} : { fault }),
+      agent_kind,
+      ...(sweep === undefined ? {} : { sweep }),
+    };
+    crashPoint("exit-before-record");
+    const last = [...drafts, ...unended];
+    yield* journal.fact({ type: "exited", ...told, duration_ms }, last, shell.forgetCheckpoints());
+    if (journal.child().state === "waiting") yield* restOrWake(shell);
+    crashPoint("exit-after-record");
+  });

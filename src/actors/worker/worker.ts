@@ -1,18 +1,17 @@
 /**
- * The shell around one worker: it carries out what the machine asks for and records every step in its journal. One machine
- * and one mailbox, stepped to completion at once; what takes time is a promise that answers by a message. Each phase has a
- * file: `launching`, `taking-over`, `limiting`, `stopping`, `settling`, `abandoning`.
+ * One worker, as a fiber in the scope of its supervisor's. The fiber lives the worker's machine; the work that takes time runs as
+ * fibers of its own scope, one file for each phase: `launching`, `taking-over`, `limiting`, `stopping`, `settling`. Each answers by an event.
  *
- * A failure outside (a launch, a signal, the store) is an input or is tried again. A part that may not fail and does (a throw in
- * an adapter, in a decision) ends this worker: it is abandoned as failed, its processes are ended, its siblings live.
+ * Interrupting the fiber lets go of the worker: its agent runs on, and the next daemon takes it over. A failure outside (a
+ * launch, a signal, the store) is an input or is tried again. A part that may not fail and does (a throw in an adapter, in a
+ * decision) is the fiber's exit, and its supervisor abandons the worker: its processes are ended, its siblings live.
  */
-import type { Effect } from "effect";
-import { type AgentAdapter, converses, type Opening } from "../../adapters/adapter.ts";
+import { Cause, Effect, Exit, Fiber, Scope } from "effect";
+import { type AgentAdapter, converses } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { MAILBOX_MAX_REPEATABLE } from "../../base/limits.ts";
 import type { Paced } from "../../base/pace.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { modelAsked } from "../../protocol/extensions.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
@@ -25,15 +24,18 @@ import { howToStop } from "../../supervisor/child/session-decisions.ts";
 import { isPaused, wasPaused } from "../../supervisor/holds/pause.ts";
 import type { Bridge } from "../bridge.ts";
 import { Vitals } from "../clocks/vitals.ts";
-import { type Decider, SoloDecider, type Told } from "../deciding/decider.ts";
 import { Journal } from "../deciding/journal.ts";
-import { Intake, type Reader } from "../intake/intake.ts";
+import { soloDecider, type Told, type WorkerDecider } from "../deciding/worker-decider.ts";
+import type { Incarnation } from "../intake/incarnation.ts";
+import type { Reader } from "../intake/intake.ts";
 import { checkOutput } from "../intake/output-bounds.ts";
-import { Actor, type Host } from "../machine/actor.ts";
-import { attemptAsync } from "../machine/attempt.ts";
-import { makeStepper, type Position } from "../machine/stepper.ts";
+import { attemptAsync, typed } from "../machine/attempt.ts";
+import { Inbox } from "../machine/inbox.ts";
+import { living } from "../machine/living.ts";
+import { makeStepper, type Stepped } from "../machine/stepper.ts";
 import type { WorkerAction, WorkerContext, WorkerEvent } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
+import type { Supervised } from "../supervisor/supervisor.ts";
 import { Approving } from "../talk/approving.ts";
 import { Mailing } from "../talk/mailing.ts";
 import { abandon } from "./abandoning.ts";
@@ -67,8 +69,8 @@ export interface Enlisted {
   readonly order: number;
   /** Asked before each incarnation; where it has to wait, resolves when it has a slot and the machine the memory. */
   readonly turn?: () => Promise<void> | undefined;
-  /** The decider for it; it alone, unless told otherwise. */
-  readonly decider?: (worker: Told) => Decider;
+  /** The decider of its tree; without one it is a tree of one. */
+  readonly decider?: WorkerDecider;
 }
 
 export interface Worker extends Told {
@@ -84,16 +86,18 @@ export interface Worker extends Told {
   readonly mail: Mailing | undefined;
   /** The approvals of one whose agent asks for permission. */
   readonly approvals: Approving | undefined;
-  /** Masks what its agent knows and nobody else may; undefined before its first agent. */
+  /** Masks what its agent knows and nobody else may. */
   readonly redact: Redactor;
+  /** Runs work of it for somebody who may go away; undefined where the worker is let go. */
+  inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E>;
   /** Called on the runtime's tick: heartbeat, stall, and room for its output. The next tick finds again what the store refuses. */
   tick(now: number, disk: DiskView): void;
   /** Time has passed in which nobody could look: it counts for nothing. */
   rebase(now: number): void;
 }
 
-/** The parts that a worker's phases share. A class: there is one for each of a hundred thousand workers. */
-export class Shell implements Worker, Host, Reader, Paced {
+/** A class: there is one for each of a hundred thousand workers. */
+export class Shell implements Worker, Supervised, Reader, Paced {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
@@ -105,33 +109,25 @@ export class Shell implements Worker, Host, Reader, Paced {
   readonly vitals: Vitals;
   readonly mail: Mailing | undefined;
   readonly approvals: Approving | undefined;
-  journal: Journal;
+  readonly journal: Journal;
 
-  run: Run | undefined;
-  intake: Intake | undefined;
-  exit: RunExit | undefined;
+  /** Undefined while no agent of it runs, or is being settled. */
+  incarnation: Incarnation | undefined;
+  /** Why the newest launch failed. */
   startError: HoldfastError | undefined;
   /** A launch that has not answered. */
   starting: Promise<Run> | undefined;
-  /** Signals sent to this incarnation, in order. */
-  signals: readonly string[] = NO_SIGNALS;
-  /** Name of the agent's program, for sentences. */
-  program: string | undefined;
-  /** The redactor of this incarnation: it knows the secrets that were given to it. */
+  /** Of the newest launch: it knows the secrets that were given to it. */
   redact: Redactor = withoutSecrets;
 
-  private readonly decider: Decider;
-  private readonly actor: Actor;
-  private readonly onEnd: (worker: Worker, failure?: unknown) => void;
-  private defect: unknown;
+  private readonly decider: WorkerDecider;
+  private readonly inbox = new Inbox<WorkerEvent>();
+  /** Holds the fibers of its work. */
+  private readonly scope = Scope.makeUnsafe();
+  /** Its fiber is over: what a run or an alarm calls back begins nothing any more. */
+  private isOver = false;
 
-  /** `onEnd` is told when the life of the worker has ended, with a failure where not even that could be recorded. */
-  constructor(
-    services: Services,
-    bridge: Bridge,
-    enlisted: Enlisted,
-    onEnd: (worker: Worker, failure?: unknown) => void,
-  ) {
+  constructor(services: Services, bridge: Bridge, enlisted: Enlisted) {
     this.id = enlisted.child.worker_id;
     this.order = enlisted.order;
     this.spec = enlisted.spec;
@@ -140,9 +136,7 @@ export class Shell implements Worker, Host, Reader, Paced {
     this.adapter = enlisted.adapter;
     this.beginning = enlisted.beginning;
     this.turn = enlisted.turn;
-    this.exit = enlisted.beginning.exit;
-    this.onEnd = onEnd;
-    this.decider = enlisted.decider?.(this) ?? new SoloDecider(services, bridge.alarms, enlisted.child, this);
+    this.decider = enlisted.decider ?? soloDecider(bridge.ground, enlisted.child, this);
     this.journal = new Journal(services, bridge.alarms, this.decider);
     this.vitals = new Vitals(enlisted.spec);
     const { messages } = enlisted.adapter;
@@ -152,120 +146,67 @@ export class Shell implements Worker, Host, Reader, Paced {
       isOpen && messages.answer !== undefined
         ? new Approving(this, messages, this.beginning.action.type === "adopt")
         : undefined;
-    this.actor = new Actor(stepper, bridge.alarms, this);
   }
 
-  // --- how its life begins and ends
+  // --- its life
 
-  begin(): void {
-    const { run } = this.beginning;
-    keepSession(this);
-    this.vitals.resume(this.child(), this.journal.now());
-    // Its decider tells what is asked from now on.
-    const { stop } = this.child();
-    if (stop !== null) {
-      const { grace_ms, signal } = howToStop(stop, this.spec.grace_ms);
-      this.tell({ type: "STOP", grace_ms, signal });
-    }
-    const first = (): void => {
-      this.actor.start(firstStep(this));
+  /** The body of its fiber. Succeeds when the life of the worker has ended. */
+  live(): Effect.Effect<void> {
+    const life = Effect.gen({ self: this }, function* () {
+      keepSession(this);
+      this.vitals.resume(this.child(), this.journal.now());
+      // Its decider tells what is asked from now on.
+      const { stop } = this.child();
+      if (stop !== null) {
+        const { grace_ms, signal } = howToStop(stop, this.spec.grace_ms);
+        this.tell({ type: "STOP", grace_ms, signal });
+      }
+      if (this.beginning.run !== undefined) yield* takeOver(this, this.beginning.run);
+      const first = firstStep(this);
       if (this.beginning.action.type === "wait") this.fork(restOrWake(this));
       this.pauseAgain();
-    };
-    if (run === undefined) first();
-    else
-      takeOver(this, run)
-        .then(first)
-        .catch((cause) => this.fail(cause));
+      const act = (action: WorkerAction, context: WorkerContext) => this.fork(this.carryOut(action, context));
+      yield* living({ stepper, alarms: this.bridge.alarms, inbox: this.inbox, act }, first);
+      if (this.mail !== undefined) yield* this.mail.ended();
+    });
+    const close = Effect.suspend(() => {
+      this.isOver = true;
+      return Scope.close(this.scope, Exit.void);
+    });
+    return Effect.ensuring(life, close);
   }
 
-  /** Lets go of it: nothing more is done for it here, and its agent runs on. */
-  letGo(): void {
-    this.actor.stop();
-    this.journal.close();
-  }
-
-  ended(last: Position): void {
-    if (last.value === "broken") this.fail(this.defect);
-    else {
-      this.journal.close();
-      this.mail?.ended();
-      this.onEnd(this);
-    }
-  }
-
-  /** A step of its machine threw. */
-  broke(cause: unknown): void {
-    this.fail(cause);
-  }
-
-  private fail(cause: unknown): void {
-    this.letGo();
-    this.journal = new Journal(this.services, this.bridge.alarms, this.decider);
-    abandon(this, cause).then(
-      () => {
-        this.mail?.ended();
-        this.onEnd(this);
-      },
-      (failure) => this.onEnd(this, failure),
+  /** For its supervisor, when its fiber has died of a defect. */
+  abandon(defect: unknown): Effect.Effect<void> {
+    return Effect.andThen(
+      abandon(this, defect),
+      Effect.suspend(() => this.mail?.ended() ?? Effect.void),
     );
   }
 
-  // --- what it is told
-
-  tell(event: WorkerEvent): void {
-    // A flood of these says no more than the newest two did; there is always room for the exit.
-    if (REPEATABLE.has(event.type) && this.actor.waiting() >= MAILBOX_MAX_REPEATABLE) return;
-    this.actor.tell(event);
+  /** Work in its scope; a defect of it is the worker's. */
+  fork(work: Effect.Effect<void>): void {
+    if (this.isOver) return;
+    const contained = Effect.catchCause(work, (cause) =>
+      Effect.sync(() => {
+        if (Cause.hasDies(cause)) this.inbox.break(Cause.squash(cause));
+      }),
+    );
+    Fiber.runIn(this.bridge.fork(contained), this.scope);
   }
 
-  /**
-   * It runs from now on, and was paused before: while it started, or by an earlier daemon. That one may also have died
-   * before it let go on what was to go on.
-   */
-  pauseAgain(): void {
-    const child = this.child();
-    if (isPaused(child)) this.tell({ type: "PAUSE" });
-    else if (wasPaused(child)) this.tell({ type: "UNPAUSE" });
+  /** The same for somebody who waits for it: who goes away ends the wait and not the work. Undefined where the worker is let go. */
+  inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E> {
+    return Effect.suspend(() => {
+      if (this.isOver) return Effect.undefined;
+      const fiber = Fiber.runIn(this.bridge.fork(work), this.scope);
+      return Effect.flatMap(Fiber.await(fiber), (exit) =>
+        Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.undefined : exit,
+      );
+    });
   }
 
-  child(): ChildState {
-    return this.decider.child();
-  }
-
-  input(input: Input): Effect.Effect<void, HoldfastError> {
-    return attemptAsync(() => this.decider.input(input));
-  }
-
-  tick(now: number, disk: DiskView): void {
-    const { run, mail, approvals } = this;
-    if (run === undefined) return;
-    try {
-      mail?.tick();
-      approvals?.tick(now);
-      const child = this.child();
-      const { state, ladder } = child;
-      if (state !== "running") return;
-      if (isRestDue(this, now)) this.fork(passivate(this));
-      if (!isPaused(child) && this.vitals.dueAt(ladder) <= now)
-        this.fork(this.vitals.tick(this.journal, run, now));
-      checkOutput(this, disk);
-    } catch (cause) {
-      this.broken(cause);
-    }
-  }
-
-  rebase(now: number): void {
-    this.vitals.rebase(now);
-  }
-
-  // --- what its machine asks for
-
-  act(action: WorkerAction, context: WorkerContext): void {
-    this.fork(this.carryOut(action, context));
-  }
-
-  private carryOut(action: WorkerAction, context: WorkerContext): Promise<void> {
+  private carryOut(action: WorkerAction, context: WorkerContext): Effect.Effect<void> {
     switch (action) {
       case "launch":
         return launch(this, context.incarnation);
@@ -283,18 +224,53 @@ export class Shell implements Worker, Host, Reader, Paced {
     }
   }
 
-  /** Its failure is this worker's end. */
-  fork(work: Promise<void>): void {
-    void this.contained(work);
+  // --- its inputs
+
+  tell(event: WorkerEvent): void {
+    // A flood of these says no more than the newest two did; there is always room for the exit.
+    if (REPEATABLE.has(event.type) && this.inbox.waiting() >= MAILBOX_MAX_REPEATABLE) return;
+    this.inbox.post(event);
   }
 
-  private contained(work: Promise<void>): Promise<void> {
-    return work.catch((cause) => this.broken(cause));
+  /**
+   * It runs from now on, and was paused before: while it started, or by an earlier daemon. That one may also have died
+   * before it let go on what was to go on.
+   */
+  pauseAgain(): void {
+    const child = this.child();
+    if (isPaused(child)) this.tell({ type: "PAUSE" });
+    else if (wasPaused(child)) this.tell({ type: "UNPAUSE" });
   }
 
-  private broken(cause: unknown): void {
-    this.defect ??= cause;
-    this.tell({ type: "BROKEN" });
+  child(): ChildState {
+    return this.decider.child();
+  }
+
+  input(input: Input): Effect.Effect<void, HoldfastError> {
+    return this.decider.input(input);
+  }
+
+  tick(now: number, disk: DiskView): void {
+    const { mail, approvals } = this;
+    const run = this.incarnation?.run;
+    if (run === undefined) return;
+    try {
+      mail?.tick();
+      approvals?.tick(now);
+      const child = this.child();
+      const { state, ladder } = child;
+      if (state !== "running") return;
+      if (isRestDue(this, now)) this.fork(passivate(this));
+      if (!isPaused(child) && this.vitals.dueAt(ladder) <= now)
+        this.fork(this.vitals.tick(this.journal, run, now));
+      checkOutput(this, disk);
+    } catch (cause) {
+      this.inbox.break(cause);
+    }
+  }
+
+  rebase(now: number): void {
+    this.vitals.rebase(now);
   }
 
   /** For the operator: what was thrown may quote the agent, and the daemon's log is no place for its secrets. */
@@ -307,55 +283,29 @@ export class Shell implements Worker, Host, Reader, Paced {
     return said;
   }
 
-  /** A call to a run that fails is told, and changes nothing: the machine asks again, or its answer is done without. */
-  call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Promise<A | B> {
-    const failed = (cause: unknown): B => {
-      this.services.report(`worker ${this.id}: ${what} failed`, this.masked(cause));
-      return otherwise;
-    };
-    try {
-      return made().catch(failed);
-    } catch (cause) {
-      return Promise.resolve(failed(cause));
-    }
+  /** A call to a run that fails is reported, and changes nothing: the machine asks again, or its answer is done without. */
+  call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Effect.Effect<A | B> {
+    return this.tried(what, attemptAsync(made), otherwise);
+  }
+
+  tried<A, B>(what: string, work: Effect.Effect<A, HoldfastError>, otherwise: B): Effect.Effect<A | B> {
+    return Effect.catch(typed(work), (failure) => {
+      this.services.report(`worker ${this.id}: ${what} failed`, this.masked(failure));
+      return Effect.succeed(otherwise);
+    });
   }
 
   // --- its incarnation
 
-  /** A new incarnation knows nothing of the last one. */
-  forget(): void {
-    this.startError = undefined;
-    this.exit = undefined;
-    this.signals = NO_SIGNALS;
-    this.program = undefined;
-  }
-
-  attach(started: Run, opening: Opening): void {
-    const { services, spec, journal, adapter, redact, bridge } = this;
-    const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
-    this.run = started;
-    this.intake = new Intake({
-      journal,
-      adapter,
-      run: started,
-      opening,
-      redact,
-      reader: this,
-      company: bridge.company,
-      account,
-    });
-  }
-
   /** From now on, what it writes is read. */
-  listen(): void {
-    const { run: started, intake } = this;
-    if (started === undefined || intake === undefined) return;
+  listen(incarnation: Incarnation): void {
+    const { run, intake } = incarnation;
     const wrote = (): void => this.fork(intake.wrote());
-    started.onOutput(wrote);
+    run.onOutput(wrote);
     wrote();
-    started.exited.then((ended) => {
-      if (this.run !== started) return;
-      this.exit = ended;
+    run.exited.then((exit) => {
+      if (this.incarnation !== incarnation) return;
+      incarnation.exit = exit;
       this.bridge.exits.put(this);
     });
   }
@@ -368,17 +318,17 @@ export class Shell implements Worker, Host, Reader, Paced {
   detach(): void {
     this.mail?.detach();
     this.approvals?.detach();
-    this.run = undefined;
-    this.intake = undefined;
+    this.incarnation = undefined;
   }
 
   onRecords(drafts: readonly RecordDraft[]): void {
     const told = drafts.find(({ type }) => type === "session_started");
     if (told?.type === "session_started") this.fork(holdSession(this, told.payload.session_id));
     this.vitals.progress(drafts, this.journal.now());
+    // Before the next message: it may begin a turn that nobody has paid for.
+    checkBudget(this, drafts);
     this.mail?.onRecords(drafts);
     this.approvals?.onRecords(drafts);
-    checkBudget(this, drafts);
   }
 
   /** No place in the output of an ended worker is kept. */
@@ -387,12 +337,11 @@ export class Shell implements Worker, Host, Reader, Paced {
   }
 }
 
-const NO_SIGNALS: readonly string[] = [];
 /** People may ask for these as often as they like; the records say what holds. */
 const REPEATABLE: ReadonlySet<WorkerEvent["type"]> = new Set(["STOP", "PAUSE", "UNPAUSE"]);
 
 /** The machine's first step: afresh, or from the state in which a boot found its worker. */
-const firstStep = (shell: Shell) => {
+const firstStep = (shell: Shell): Stepped => {
   const { action } = shell.beginning;
   const { context } = stepper.initial({ incarnation: shell.child().incarnation })[0];
   switch (action.type) {

@@ -1,9 +1,12 @@
 /** The place in which a worker's agents work: its own worktree, assigned once and made before each start where it is not there, or its cwd. */
+import { Effect } from "effect";
 import { WORKTREE_STOP_LOOK_MS } from "../../base/limits.ts";
+import { asHoldfastError, type HoldfastError } from "../../protocol/errors.ts";
 import { type WorkerWorkspace, workerStream } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { EventLog } from "../../store/port.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
+import { attemptAsync } from "../machine/attempt.ts";
 import type { Shell } from "./worker.ts";
 
 /** The one that is on record; undefined for who has none, or has not been started yet. */
@@ -17,47 +20,41 @@ export const cwdIn = (log: EventLog, workerId: string, { cwd, worktree }: Worker
   worktree === undefined ? cwd : (workspaceIn(log, workerId)?.cwd ?? cwd);
 
 /** Undefined where it has asked for none. On record before anything is made, so that the next daemon knows whose it is. */
-export const readyWorkspace = async (
+export const readyWorkspace = (
   shell: Shell,
   incarnation: number,
-): Promise<WorkerWorkspace | undefined> => {
-  const { spec, services, journal, id } = shell;
-  const { workspaces } = services;
-  if (spec.worktree === undefined || workspaces === undefined) return undefined;
-  const known = await journal.ask((log) => workspaceIn(log, id));
-  const workspace = known ?? (await workspaces.assign(id, spec));
-  if (known === undefined)
-    await journal.note(
-      [
-        {
-          type: "worker_workspace_assigned",
-          stream: workerStream(id),
-          worker_id: id,
-          incarnation,
-          payload: workspace,
-        },
-      ],
-      ON_RECORD,
-    );
-  await whileWanted(shell, (signal) => workspaces.ensure(workspace, spec.client_env, signal));
-  return workspace;
-};
+): Effect.Effect<WorkerWorkspace | undefined, HoldfastError> =>
+  Effect.gen(function* () {
+    const { spec, services, journal, id } = shell;
+    const { workspaces } = services;
+    if (spec.worktree === undefined || workspaces === undefined) return undefined;
+    const known = yield* journal.ask((log) => workspaceIn(log, id));
+    const workspace = known ?? (yield* attemptAsync(() => workspaces.assign(id, spec)));
+    const of = { stream: workerStream(id), worker_id: id, incarnation };
+    if (known === undefined)
+      yield* journal.note([{ type: "worker_workspace_assigned", ...of, payload: workspace }], ON_RECORD);
+    const ensured = (signal: AbortSignal) => workspaces.ensure(workspace, spec.client_env, signal);
+    yield* whileWanted(shell, ensured);
+    return workspace;
+  });
 
 /** A checkout may take minutes; who stops the worker meanwhile does not wait for it. */
-const whileWanted = async <A>(
-  { journal, bridge }: Shell,
+const whileWanted = <A>(
+  { journal }: Shell,
   work: (signal: AbortSignal) => Promise<A>,
-): Promise<A> => {
+): Effect.Effect<A, HoldfastError> => {
   const unwanted = new AbortController();
-  const look = (): ReturnType<typeof bridge.alarms.after> =>
-    bridge.alarms.after(WORKTREE_STOP_LOOK_MS, () => {
-      if (journal.child().stop !== null || journal.isClosed()) unwanted.abort();
-      else alarm = look();
-    });
-  let alarm = look();
-  try {
-    return await work(unwanted.signal);
-  } finally {
-    alarm.disarm();
-  }
+  const look = Effect.forever(
+    Effect.andThen(
+      Effect.sleep(WORKTREE_STOP_LOOK_MS),
+      Effect.sync(() => {
+        if (journal.child().stop !== null) unwanted.abort();
+      }),
+    ),
+  );
+  const checkout = Effect.tryPromise({
+    try: (letGo) => work(AbortSignal.any([letGo, unwanted.signal])),
+    catch: asHoldfastError,
+  });
+  return Effect.raceFirst(checkout, look);
 };

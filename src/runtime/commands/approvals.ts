@@ -1,6 +1,6 @@
 /** Requests of agents for permission, from outside: what is asked, and a person's answer to it. */
 import { Effect } from "effect";
-import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
+import { attempt } from "../../actors/machine/attempt.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { argumentOf } from "../../protocol/permission-rules.ts";
 import { isEnded } from "../../protocol/worker.ts";
@@ -93,7 +93,7 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
             new HoldfastError("UNAVAILABLE", `Worker ${row.worker_id} is not under supervision yet.`),
           );
         const verdict = { decision, by, ...(message === undefined ? {} : { message }) };
-        yield* attemptAsync(() => approvals.answer(row.approval_id, verdict));
+        yield* approvals.answer(row.approval_id, verdict);
         return { ...told, effect: "updated" as const };
       }),
 
@@ -101,12 +101,13 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
       Effect.gen(function* () {
         const row = yield* find(ref);
         yield* asker(core.authority.permit, how, "cancel", row);
-        const mail = roster.live.get(row.id)?.mail;
-        if (!row.spec.interactive || mail === undefined || !mail.canInterrupt())
+        const worker = roster.live.get(row.id);
+        const mail = worker?.mail;
+        if (!row.spec.interactive || worker === undefined || mail === undefined || !mail.canInterrupt())
           return yield* Effect.fail(noTurnToCancel(row, mail !== undefined));
         if (mail.hasInputEnded()) return yield* Effect.fail(noInput(row));
-        const isSent = yield* attemptAsync(() => mail.interrupt());
-        return { id: row.id, effect: isSent ? ("updated" as const) : ("noop" as const) };
+        const isSent = yield* worker.inScope(mail.interrupt());
+        return { id: row.id, effect: isSent === true ? ("updated" as const) : ("noop" as const) };
       }),
   };
 };

@@ -227,8 +227,7 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
       if (isEnded((yield* rowOf(row.id)).state)) yield* tellLost;
       const worker = roster.live.get(row.id);
       if (worker !== undefined && isPassivated(worker.child())) yield* worker.input({ type: "wake" });
-      const delivering = worker?.mail?.deliver();
-      if (delivering !== undefined) yield* restore(attemptAsync(() => delivering));
+      if (worker?.mail !== undefined) yield* restore(worker.inScope(worker.mail.deliver()));
       return yield* reply(row, message_id, "created");
     });
 

@@ -1,11 +1,12 @@
 /** All trees of the daemon: each one's shell, what its decisions start, and who owns which name. */
-import { Effect, FiberMap, Schedule, type Scope, Semaphore } from "effect";
-import { type Decider, eventOf } from "../../actors/deciding/decider.ts";
+import { Effect, FiberMap, type Scope, Semaphore } from "effect";
+import { untilTaken } from "../../actors/deciding/until-taken.ts";
+import { eventOf, type WorkerDecider } from "../../actors/deciding/worker-decider.ts";
 import { containing } from "../../actors/defects.ts";
 import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Beginning } from "../../actors/worker/worker.ts";
-import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../../base/limits.ts";
-import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { BOOT_LOOKS_MAX, RECONCILE_PERIOD_MS } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { TreeSpec } from "../../protocol/tree.ts";
 import type { StopHow } from "../../protocol/tree-records.ts";
@@ -13,6 +14,7 @@ import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
 import type { WorkerRow } from "../../store/port.ts";
 import { reconcile } from "../../supervisor/boot/reconcile.ts";
 import { errorOf, NOT_STARTED } from "../../supervisor/child/exits.ts";
+import type { ChildState } from "../../supervisor/child/inputs.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import { isBeingStopped } from "../../supervisor/tree/decide.ts";
 import { emptyTree } from "../../supervisor/tree/evolve.ts";
@@ -71,7 +73,6 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
     const trees = new Map<string, Tree>();
     const waiting = new Map<string, Set<() => void>>();
     const run = yield* FiberMap.makeRuntime<never, string>();
-    const promised = Effect.runPromiseWith(yield* Effect.context<never>());
     const applying = Semaphore.makeUnsafe(1);
 
     const told = (what: string) => (error: HoldfastError) =>
@@ -89,24 +90,14 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
 
     // --- its workers
 
-    const deciderOf = (
-      tree: Tree,
-      id: string,
-      forgotten: { child: ReturnType<Decider["child"]> },
-    ): Decider => ({
+    const deciderOf = (tree: Tree, id: string, forgotten: { child: ChildState }): WorkerDecider => ({
       // A worker that its tree has forgotten keeps what it was until its shell is gone.
       child: () => {
         const child = tree.state().members.get(id)?.child;
         if (child !== undefined) forgotten.child = child;
         return forgotten.child;
       },
-      input: async (input, extra, options) => {
-        try {
-          await promised(tree.input({ type: "worker", worker_id: id, input }, extra, options));
-        } catch (cause) {
-          throw asHoldfastError(cause);
-        }
-      },
+      input: (input, extra, options) => tree.input({ type: "worker", worker_id: id, input }, extra, options),
     });
 
     const supervise = (tree: Tree, id: string, given: WorkerSpec, beginning: Beginning) =>
@@ -121,7 +112,9 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
           beginning.action.type !== "start"
             ? core.admission.resume(newcomer, true, order)
             : core.admission.enter(newcomer);
-        yield* roster.supervise({ spec, adapter, child, beginning, order, decider: () => decider, turn });
+        const { supervisor } = memberOf(tree.state(), id);
+        const under = supervisorsAbove(tree.state(), supervisor);
+        yield* roster.supervise({ spec, adapter, child, beginning, order, decider, turn }, under);
         if (queued !== undefined) yield* Effect.ignore(core.commit([queuedRecord(id, queued)]));
       });
 
@@ -142,7 +135,9 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
             input: { type: "abandoned", error: errorOf(error), exit: NOT_STARTED, duration_ms: 0 },
           };
           // It would stay "launching" for ever if the store could not take this.
-          return Effect.ignore(Effect.retry(tree.input(input), untilTaken));
+          return Effect.catchDefect(untilTaken(tree.input(input), told(`worker ${id}`)), (defect) =>
+            Effect.sync(() => services.defects.tell(`the end of worker ${id}`, defect)),
+          );
         }),
       );
 
@@ -170,6 +165,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         trees.delete(tree.name);
         core.accounts.forget(tree.name);
       }
+      if (input.type !== "worker") roster.prune((path) => treeOf(path) !== undefined);
       wake(tree.name);
     };
 
@@ -208,7 +204,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
         return;
       }
       if (what !== "launched" && what !== "adopted" && what !== "unpause") return;
-      const tell = (input: Parameters<Decider["input"]>[0]) =>
+      const tell = (input: Parameters<WorkerDecider["input"]>[0]) =>
         Effect.ignore(tree.input({ type: "worker", worker_id: id, input }));
       run(
         key,
@@ -402,10 +398,10 @@ const shutDownMeanwhile = (name: string) =>
     suggestion: "The next daemon goes on with it; ask again there.",
   });
 
-/** An event that has happened is offered to the store until it takes it; INTERNAL would fail again. */
-const untilTaken = {
-  schedule: Schedule.spaced(STORE_RETRY_MS),
-  while: ({ code }: HoldfastError) => code !== "INTERNAL",
+/** From the top of its file down to this one. */
+const supervisorsAbove = (state: TreeState, path: string): readonly string[] => {
+  const parent = state.supervisors.get(path)?.parent ?? null;
+  return parent === null ? [path] : [...supervisorsAbove(state, parent), path];
 };
 
 /** By its path, or by the tree's name for its top. */

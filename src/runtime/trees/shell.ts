@@ -1,9 +1,9 @@
 /**
- * The shell of one file's tree: one decision at a time for all of its supervisors and workers, recorded in one transaction and
- * only then carried out. An input that the store refuses has changed nothing.
+ * The decider of one file's tree: one decision at a time for all of its supervisors and workers, recorded in one transaction and
+ * only then carried out.
  */
-import { Effect, Semaphore } from "effect";
-import { typed } from "../../actors/machine/attempt.ts";
+import { Effect } from "effect";
+import { Decider, type Deciding } from "../../actors/deciding/decider.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
@@ -22,7 +22,7 @@ export interface Tree {
     input: TreeInput,
     extra?: readonly RecordDraft[],
     options?: AppendOptions,
-  ): Effect.Effect<TreeDecision, HoldfastError>;
+  ): Effect.Effect<void, HoldfastError>;
   /**
    * An input that is made from the state as it is when its turn comes. `specs` are those of workers that the tree does not
    * know yet.
@@ -33,6 +33,12 @@ export interface Tree {
   ): Effect.Effect<TreeDecision, HoldfastError>;
 }
 
+interface Asked {
+  readonly input: TreeInput;
+  /** Of workers that the tree does not know yet. */
+  readonly specs: ReadonlyMap<string, WorkerSpec>;
+}
+
 export const makeTree = (
   core: Core,
   initial: TreeState,
@@ -41,59 +47,43 @@ export const makeTree = (
   /** Told of each decision that is on record. */
   onDecided: (input: TreeInput, tree: Tree) => void,
 ): Tree => {
-  const deciding = Semaphore.makeUnsafe(1);
-  let state = initial;
-  const noSpecs: ReadonlyMap<string, WorkerSpec> = new Map();
-
-  const decided = (
-    input: TreeInput,
-    extra: readonly RecordDraft[],
-    options: AppendOptions | undefined,
-    specs: ReadonlyMap<string, WorkerSpec>,
-  ): Effect.Effect<TreeDecision, HoldfastError> =>
-    Effect.gen(function* () {
-      const now = core.now();
-      const decision = decideTree(state, input, now, (id) => {
-        const spec = specs.get(id);
-        if (spec === undefined) throw new Error(`no spec of worker ${id}`);
-        return spec;
-      });
-      const drafts = [...extra, ...decision.events];
-      const how = mayHoldTree(state, input, decision.commands) ? { ...options, holds: true } : options;
-      if (drafts.length > 0) yield* core.commit(drafts, how);
-      state = decision.tree;
-      if (decision.events.length > 0) {
-        core.services.trace?.({
-          tree: initial.name,
-          worker_id: input.type === "worker" ? input.worker_id : null,
-          input: input.type === "worker" ? input.input.type : input.type,
-          events: decision.events,
-          at: BigInt(now.clock.mono_ns),
-        });
-      }
-      for (const command of decision.commands) carryOut(command, tree);
+  const { name } = initial;
+  const { log, trace } = core.services;
+  const deciding: Deciding<TreeState, Asked, TreeDecision> = {
+    decide: (state, { input, specs }, now) => decideTree(state, input, now, specIn(specs)),
+    evolve: (_, decision) => decision.tree,
+    mayHold: (state, { input }, { commands }) => mayHoldTree(state, input, commands),
+    carryOut: ({ input }, { commands }) => {
+      for (const command of commands) carryOut(command, tree);
       onDecided(input, tree);
-      return decision;
-    });
-
-  const change: Tree["change"] = (make, specs = noSpecs) =>
-    deciding.withPermits(1)(
-      Effect.uninterruptible(
-        typed(
-          Effect.flatMap(
-            Effect.suspend(() => make(state)),
-            (input) => decided(input, [], undefined, specs),
-          ),
-        ),
-      ),
-    );
-
+    },
+    about: ({ input }) => ({
+      tree: name,
+      worker_id: input.type === "worker" ? input.worker_id : null,
+      input: input.type === "worker" ? input.input.type : input.type,
+    }),
+  };
+  const decider = new Decider({ log, trace, now: core.now }, initial, deciding);
   const tree: Tree = {
-    name: initial.name,
-    state: () => state,
-    input: (input, extra = [], options) =>
-      deciding.withPermits(1)(Effect.uninterruptible(typed(decided(input, extra, options, noSpecs)))),
-    change,
+    name,
+    state: () => decider.state(),
+    input: (input, extra, options) =>
+      Effect.asVoid(decider.input({ input, specs: NO_SPECS }, extra, options)),
+    change: (make, specs = NO_SPECS) =>
+      Effect.map(
+        decider.change((state) => Effect.map(make(state), (input) => ({ input, specs }))),
+        (decision) => decision as TreeDecision,
+      ),
   };
   return tree;
 };
+
+const NO_SPECS: ReadonlyMap<string, WorkerSpec> = new Map();
+
+const specIn =
+  (specs: ReadonlyMap<string, WorkerSpec>) =>
+  (id: string): WorkerSpec => {
+    const spec = specs.get(id);
+    if (spec === undefined) throw new Error(`no spec of worker ${id}`);
+    return spec;
+  };

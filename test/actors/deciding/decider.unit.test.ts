@@ -1,8 +1,8 @@
 /** The one place where an input is decided and recorded, over a log that answers when the test says so. */
-import { describe, expect, it } from "vitest";
-import { SoloDecider } from "../../../src/actors/deciding/decider.ts";
+import { Effect, Exit, Fiber } from "effect";
+import { describe, expect, it, vi } from "vitest";
+import { soloDecider } from "../../../src/actors/deciding/worker-decider.ts";
 import type { WorkerEvent } from "../../../src/actors/machine/worker-machine.ts";
-import type { Services } from "../../../src/actors/ports.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../../src/protocol/records.ts";
 import type { EventLog } from "../../../src/store/port.ts";
@@ -23,65 +23,63 @@ const makeDecider = (given = spec()) => {
     commits.push({ types: drafts.map(({ type }) => type), answer });
     return promise;
   };
-  const services = { log: { commit }, boot_id: "boot", random: () => 0, zone: "UTC" } as unknown as Services;
-  const alarms = { now: () => 7_000_000n, wallMs: () => 0, after: () => expect.fail("It sets no alarm.") };
-  const decider = new SoloDecider(services, alarms, newChild("W", given), {
+  const clock = { boot_id: "boot", mono_ns: "7000000" };
+  const now = () => ({ mono_ms: 7, clock, random: 0, wall: { ms: 0, zone: "UTC" } });
+  const decider = soloDecider({ log: { commit }, now }, newChild("W", given), {
     tell: (event) => void told.push(event),
   });
-  return { decider, commits, told };
+  const input = (...asked: Parameters<typeof decider.input>) => Effect.runFork(decider.input(...asked));
+  return { decider, commits, told, input };
 };
+
+const over = (fiber: Fiber.Fiber<void, HoldfastError>) => Effect.runPromise(Fiber.join(fiber));
 
 describe("a decision", () => {
   it("changes nothing and tells nobody until the store has it", async () => {
-    const { decider, commits, told } = makeDecider();
+    const { decider, commits, told, input } = makeDecider();
     const before = decider.child();
-    const killed = decider.input(kill);
+    const killed = input(kill);
     expect([decider.child(), told]).toEqual([before, []]);
     commits[0]?.answer();
-    await killed;
+    await over(killed);
     expect(decider.child().state).toBe("cancelled");
     expect(told).toEqual([{ type: "END", state: "cancelled" }]);
   });
 
   it("that the store refuses has changed nothing, and the next one is decided on the same state", async () => {
-    const { decider, commits, told } = makeDecider();
+    const { decider, commits, told, input } = makeDecider();
     const before = decider.child();
-    const refused = decider.input(begin);
-    const next = decider.input(begin);
+    const refused = input(begin);
+    const next = input(begin);
     commits[0]?.answer(new HoldfastError("DISK_FULL", "full"));
-    await expect(refused).rejects.toMatchObject({ code: "DISK_FULL" });
+    await expect(over(refused)).rejects.toMatchObject({ code: "DISK_FULL" });
     expect([decider.child(), told]).toEqual([before, []]);
+    await vi.waitFor(() => expect(commits).toHaveLength(2));
     commits[1]?.answer();
-    await next;
+    await over(next);
     expect(decider.child()).toMatchObject({ state: "starting", incarnation: 1, started_ms: 7 });
   });
 
   it("that throws is a failure of our own, and does not keep the next one waiting", async () => {
-    const { decider, commits } = makeDecider();
+    const { decider, commits, input } = makeDecider();
     const broken = { ...exitedWith(1), outcome: undefined } as unknown as Input;
-    const begun = decider.input(begin);
+    const begun = input(begin);
     commits[0]?.answer();
-    await begun;
-    await expect(decider.input(broken)).rejects.toMatchObject({ code: "INTERNAL" });
-    const next = decider.input(kill);
+    await over(begun);
+    await expect(over(input(broken))).rejects.toMatchObject({ code: "INTERNAL" });
+    const next = input(kill);
     commits[1]?.answer();
-    await next;
+    await over(next);
     expect(decider.child().state).toBe("stopping");
   });
 
   it("is the only one at a time, in the order of asking", async () => {
-    const { decider, commits, told } = makeDecider();
-    const all = [
-      decider.input(begin),
-      decider.input(kill),
-      decider.input(kill),
-      decider.input(exitedWith(1)),
-    ];
+    const { commits, told, input } = makeDecider();
+    const all = [input(begin), input(kill), input(kill), input(exitedWith(1))];
     for (let n = 0; n < 3; n += 1) {
-      expect(commits.length).toBe(n + 1);
+      await vi.waitFor(() => expect(commits).toHaveLength(n + 1));
       commits[n]?.answer();
-      await all[n === 2 ? 3 : n];
-      await new Promise((resolve) => setImmediate(resolve));
+      await over(all[n === 2 ? 3 : n]!);
     }
     expect(commits.map(({ types }) => types)).toEqual([
       ["worker_state_changed"],
@@ -92,21 +90,30 @@ describe("a decision", () => {
   });
 
   it("is recorded with what came before it, in one transaction", async () => {
-    const { decider, commits } = makeDecider();
-    const begun = decider.input(begin);
+    const { commits, input } = makeDecider();
+    const begun = input(begin);
     commits[0]?.answer();
-    await begun;
-    void decider.input(exitedWith(0), [output as RecordDraft]);
+    await over(begun);
+    input(exitedWith(0), [output as RecordDraft]);
     expect(commits[1]?.types[0]).toBe("agent.event");
     expect(commits[1]?.types[1]).toBe("worker_exited");
   });
 
   it("on what has ended is none: nothing is recorded, not even what came before it", async () => {
-    const { decider, commits } = makeDecider();
-    const killed = decider.input(kill);
+    const { commits, input } = makeDecider();
+    const killed = input(kill);
     commits[0]?.answer();
-    await killed;
-    await decider.input(exitedWith(0), [output as RecordDraft]);
+    await over(killed);
+    await over(input(exitedWith(0), [output as RecordDraft]));
     expect(commits.length).toBe(1);
+  });
+
+  it("is carried out also where whoever asked goes away while the store has it", async () => {
+    const { decider, commits, told, input } = makeDecider();
+    const killed = input(kill);
+    killed.interruptUnsafe();
+    commits[0]?.answer();
+    expect(Exit.isFailure(await Effect.runPromise(Fiber.await(killed)))).toBe(true);
+    expect([decider.child().state, told.length]).toEqual(["cancelled", 1]);
   });
 });

@@ -69,7 +69,9 @@ it("an answer is the last message since the last turn began, with what is not in
     bridge: { run: Effect.runPromise },
   };
   const final_text = "x".repeat(INLINE_MAX_BYTES + 1);
-  const kept = await keptAnswer(shell as never, [said("swer.", "b")], { final_text } as never);
+  const kept = await Effect.runPromise(
+    keptAnswer(shell as never, [said("swer.", "b")], { final_text } as never),
+  );
   expect(kept).toEqual({ digest: "sha256:b", size_bytes: 11 });
   expect(put).toEqual(["The answer."]);
 });

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Clock, Duration, Effect } from "effect";
 import { afterAll, expect, test, vi } from "vitest";
 import { Company } from "../../../src/actors/company.ts";
 import type { Journal } from "../../../src/actors/deciding/journal.ts";
@@ -32,15 +33,12 @@ const makeFlood = () => {
   const rests: number[] = [];
   const journal = {
     now: () => now,
-    ask: () => [],
+    ask: () => Effect.succeed([]),
     hasNoRoom: () => false,
-    note: async () => {
-      now += BATCH_MS;
-    },
-    rest: async (ms: number) => {
-      rests.push(ms);
-      now += ms;
-    },
+    note: () =>
+      Effect.sync(() => {
+        now += BATCH_MS;
+      }),
   } as unknown as Journal;
   const run = { worker_id: "flood", incarnation: 1, spool: (name: string) => join(dir, name) };
   const read: RecordDraft[] = [];
@@ -56,29 +54,42 @@ const makeFlood = () => {
     company,
     account: { model: null, estimate: (usage) => usage },
   });
-  return { intake, company, rests, read };
+  /** Reads all on a clock that a rest moves. */
+  const drain = () => {
+    const clock: Clock.Clock = {
+      ...Clock.Clock.defaultValue(),
+      sleep: (duration) =>
+        Effect.sync(() => {
+          const ms = Duration.toMillis(duration);
+          rests.push(ms);
+          now += ms;
+        }),
+    };
+    return Effect.runPromise(Effect.provideService(intake.drain(), Clock.Clock, clock));
+  };
+  return { intake, drain, company, rests, read };
 };
 
 test("beside another that writes, a flood rests after each batch but its last", async () => {
-  const { intake, company, rests, read } = makeFlood();
+  const { drain, company, rests, read } = makeFlood();
   company.heard("another", 0);
-  await intake.drain();
+  await drain();
   expect(read).toHaveLength(LINES);
   expect(rests).toEqual(Array(BATCHES - 1).fill(BATCH_MS * FLOOD_REST_TIMES));
 });
 
 test("alone it does not rest", async () => {
-  const { intake, rests, read } = makeFlood();
-  await intake.drain();
+  const { drain, rests, read } = makeFlood();
+  await drain();
   expect(read).toHaveLength(LINES);
   expect(rests).toEqual([]);
 });
 
 test("stopped, it is read to its end without a rest", async () => {
-  const { intake, company, rests, read } = makeFlood();
+  const { intake, drain, company, rests, read } = makeFlood();
   company.heard("another", 0);
   intake.cut();
-  await intake.drain();
+  await drain();
   expect(read).toHaveLength(LINES);
   expect(rests).toEqual([]);
 });
@@ -93,13 +104,13 @@ const makeLongLines = (names: readonly string[], end = "\n") => {
     writeFileSync(join(home, "stdout"), `${"x".repeat(2 * LONG_LINE_BYTES)}${end}`);
     const journal = {
       now: () => 0,
-      ask: () => [],
+      ask: () => Effect.succeed([]),
       hasNoRoom: () => false,
-      note: () => {
-        asked.push(name);
-        return new Promise<void>((resolve) => takers.set(name, resolve));
-      },
-      rest: async () => undefined,
+      note: () =>
+        Effect.promise(() => {
+          asked.push(name);
+          return new Promise<void>((resolve) => takers.set(name, resolve));
+        }),
     } as unknown as Journal;
     return new Intake({
       journal,
@@ -121,7 +132,7 @@ const makeLongLines = (names: readonly string[], end = "\n") => {
 
 test("long lines are read one at a time: the next one once the records of that before are taken", async () => {
   const { intakes, asked, take } = makeLongLines(["a", "b", "c"]);
-  const drains = intakes.map((intake) => intake.drain());
+  const drains = intakes.map((intake) => Effect.runPromise(intake.drain()));
   for (const name of ["a", "b", "c"]) {
     await vi.waitFor(() => expect(asked.at(-1)).toBe(name));
     expect(asked).toHaveLength("abc".indexOf(name) + 1);
@@ -132,7 +143,7 @@ test("long lines are read one at a time: the next one once the records of that b
 
 test("who is stopped meanwhile waits for nobody, and its turn goes to the next", async () => {
   const { intakes, asked, take } = makeLongLines(["a", "b", "c"]);
-  const drains = intakes.map((intake) => intake.drain());
+  const drains = intakes.map((intake) => Effect.runPromise(intake.drain()));
   await vi.waitFor(() => expect(asked).toEqual(["a"]));
   intakes[1]!.cut();
   await vi.waitFor(() => expect(asked).toEqual(["a", "b"]));

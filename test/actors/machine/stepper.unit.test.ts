@@ -23,7 +23,6 @@ const EVENTS: readonly WorkerEvent[] = [
   { type: "END", state: "cancelled" },
   { type: "END", state: "parked" },
   { type: "END", state: "held" },
-  { type: "BROKEN" },
   after("timeout.worker.running.bounded"),
   after("grace.worker.stopping.terminating"),
   after("killRepeat.worker.stopping.killing"),

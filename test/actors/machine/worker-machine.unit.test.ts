@@ -145,10 +145,6 @@ describe("in every state", () => {
       status: "done",
     });
   });
-
-  it.each(inEach)("(%s) a failure of our own does", (_, events) => {
-    expect(run(...events, { type: "BROKEN" })).toMatchObject({ value: "broken", status: "done" });
-  });
 });
 
 describe("the reused scope", () => {

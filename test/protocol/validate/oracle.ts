@@ -108,7 +108,7 @@ const isSpecTime = (value: unknown): boolean => {
   const plain = value.toUpperCase().replace(/[+-]00:00$/, "Z");
   if (!plain.startsWith("23:59:60", 11)) return isTime(plain);
   const before = plain.replace(":60", ":59");
-  return isTime(before) && new Date(Date.parse(before.slice(0, 19) + "Z") + 1000).getUTCDate() === 1;
+  return isTime(before) && new Date(Date.parse(`${before.slice(0, 19)}Z`) + 1000).getUTCDate() === 1;
 };
 
 const CATALOGUE =

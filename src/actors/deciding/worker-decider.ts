@@ -1,0 +1,88 @@
+/** The decider of a worker, as the worker sees it: its own, or that of the tree in which it is a member. */
+import { Effect } from "effect";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import type { RecordDraft } from "../../protocol/records.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { AppendOptions } from "../../store/port.ts";
+import { decide } from "../../supervisor/child/decide.ts";
+import { evolve } from "../../supervisor/child/evolve.ts";
+import { mayHold } from "../../supervisor/child/holding.ts";
+import type { ChildState, Command, Decision, Input } from "../../supervisor/child/inputs.ts";
+import type { Now } from "../../supervisor/clocks/now.ts";
+import type { WorkerEvent } from "../machine/worker-machine.ts";
+import { Decider, type Deciding, type Ground } from "./decider.ts";
+
+export interface WorkerDecider {
+  /** The state of the worker, by its records. */
+  child(): ChildState;
+  /** Fails with what the store refuses. `extra` comes first, in the same transaction. */
+  input(
+    input: Input,
+    extra?: readonly RecordDraft[],
+    options?: AppendOptions,
+  ): Effect.Effect<void, HoldfastError>;
+}
+
+/** A worker's machine, as whoever decides for it sees it. */
+export interface Told {
+  tell(event: WorkerEvent): void;
+}
+
+/** Of a worker that was spawned: it is the only child of its supervisor. */
+export const soloDecider = (ground: Ground, initial: ChildState, worker: Told): WorkerDecider => {
+  const decider = new Decider(ground, initial, new Solo(initial.worker_id, worker));
+  return {
+    child: () => decider.state(),
+    input: (input, extra, options) => Effect.asVoid(decider.input(input, extra, options)),
+  };
+};
+
+class Solo implements Deciding<ChildState, Input, Decision> {
+  private readonly worker_id: string;
+  private readonly worker: Told;
+
+  constructor(worker_id: string, worker: Told) {
+    this.worker_id = worker_id;
+    this.worker = worker;
+  }
+
+  decide(state: ChildState, input: Input, now: Now): Decision | undefined {
+    return isEnded(state.state) ? undefined : decide(state, input, now);
+  }
+
+  evolve(state: ChildState, { events }: Decision, { mono_ms }: Now): ChildState {
+    return events.reduce((child, event) => evolve(child, event, mono_ms), state);
+  }
+
+  mayHold(state: ChildState, input: Input, { commands }: Decision): boolean {
+    return mayHold(state, input, commands);
+  }
+
+  carryOut(_: Input, { commands }: Decision): void {
+    for (const command of commands) this.worker.tell(eventOf(command));
+  }
+
+  about({ type }: Input) {
+    return { tree: null, worker_id: this.worker_id, input: type };
+  }
+}
+
+/** The event of a worker's machine for a command of its supervisor. */
+export const eventOf = (command: Command): WorkerEvent => {
+  switch (command.type) {
+    case "start":
+      return { type: "START" };
+    case "stop":
+      return { type: "STOP", grace_ms: command.grace_ms, signal: command.signal };
+    case "pause":
+      return { type: "PAUSE" };
+    case "unpause":
+      return { type: "UNPAUSE" };
+    case "restart_after":
+      return { type: "RESTART_AFTER", delay_ms: command.delay_ms };
+    case "wait":
+      return { type: "WAIT" };
+    case "end":
+      return { type: "END", state: command.state };
+  }
+};

@@ -1,0 +1,46 @@
+/** One run of a worker's agent, from its launch or its take-over until it is settled. */
+import type { AgentAdapter, Opening } from "../../adapters/adapter.ts";
+import type { Run } from "../../adapters/spawner.ts";
+import { modelAsked } from "../../protocol/extensions.ts";
+import type { RunExit } from "../../protocol/incarnation.ts";
+import type { Redactor } from "../../protocol/redact.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
+import type { Bridge } from "../bridge.ts";
+import type { Journal } from "../deciding/journal.ts";
+import type { Services } from "../ports.ts";
+import { Intake, type Reader } from "./intake.ts";
+
+export interface Incarnation {
+  readonly run: Run;
+  readonly intake: Intake;
+  /** Knows the secrets that were given to it. */
+  readonly redact: Redactor;
+  /** Name of the agent's program, for sentences. */
+  readonly program: string | undefined;
+  /** Undefined while it runs. */
+  exit: RunExit | undefined;
+  /** Signals sent to it, in order. */
+  signals: readonly string[];
+}
+
+/** The worker that reads it. */
+export interface Incarnating {
+  readonly services: Pick<Services, "estimate">;
+  readonly bridge: Pick<Bridge, "company">;
+  readonly journal: Journal;
+  readonly adapter: AgentAdapter;
+  readonly spec: WorkerSpec;
+}
+
+export const incarnate = (
+  worker: Incarnating & Reader,
+  opening: Opening,
+  begun: Omit<Incarnation, "intake">,
+): Incarnation => {
+  const { services, spec, journal, adapter, bridge } = worker;
+  const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
+  const { run, redact } = begun;
+  const { company } = bridge;
+  const intake = new Intake({ journal, adapter, run, opening, redact, reader: worker, company, account });
+  return { ...begun, intake };
+};
