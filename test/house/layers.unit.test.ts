@@ -36,7 +36,7 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "tree",
   ],
   adapters: ["decoding", "process", "kinds", "prices", "workspace"],
-  actors: ["machine", "deciding", "clocks", "intake", "talk", "worker"],
+  actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
   runtime: ["following", "limits", "authority", "boot", "trees", "reading", "commands"],
   daemon: ["handlers"],
   cli: ["render", "commands"],

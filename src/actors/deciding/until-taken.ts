@@ -1,4 +1,4 @@
-/** What has happened already is offered to the store until the store takes it. */
+/** Offers to the store what has happened already, until the store takes it. */
 import { Effect } from "effect";
 import { STORE_RETRY_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";

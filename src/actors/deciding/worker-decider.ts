@@ -28,7 +28,7 @@ export interface Told {
   tell(event: WorkerEvent): void;
 }
 
-/** Of a worker that was spawned: it is the only child of its supervisor. */
+/** The decider of a worker that was spawned, which is the only child of its supervisor. */
 export const soloDecider = (ground: Ground, initial: ChildState, worker: Told): WorkerDecider => {
   const decider = new Decider(ground, initial, new Solo(initial.worker_id, worker));
   return {

@@ -132,7 +132,7 @@ export class Approving {
         return yield* Effect.fail(
           new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more."),
         );
-      // What is on record by then is told to the agent, also where the person goes away.
+      // The agent hears an answer that is on record, also where the person goes away.
       yield* this.#lock.withPermits(1)(Effect.uninterruptible(this.#answered(asked, verdict)));
     });
   }

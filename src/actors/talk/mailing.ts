@@ -16,7 +16,6 @@ import { RESTART_BY_USER, restartCause } from "../../protocol/restart-cause.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import {
-  type Accepted,
   handOver,
   isBegunBy,
   isLate,
@@ -32,14 +31,14 @@ import {
 } from "../../supervisor/messages/messages.ts";
 import type { Alarm } from "../machine/alarms.ts";
 import { awaitBackground, endLingering } from "./lingering.ts";
+import { MessageTexts } from "./message-texts.ts";
 import type { Speaker } from "./speaker.ts";
 
 export class Mailing {
   readonly #worker: Speaker;
   readonly #protocol: MessageProtocol;
   readonly #lock = Semaphore.makeUnsafe(1);
-  /** Masked messages of this incarnation: what they say is kept in a file until the agent has them. */
-  readonly #kept = new Set<string>();
+  readonly #texts: MessageTexts;
   /** Id of the prompt, which is a message too. */
   #prompt: string | undefined;
   #run: Run | undefined;
@@ -63,6 +62,7 @@ export class Mailing {
   constructor(worker: Speaker, protocol: MessageProtocol) {
     this.#worker = worker;
     this.#protocol = protocol;
+    this.#texts = new MessageTexts(worker);
   }
 
   /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
@@ -151,7 +151,7 @@ export class Mailing {
       if (isOver()) return resume(Effect.void);
       this.#onTurnEnd = () => resume(Effect.void);
     });
-    // Where the store takes nothing just now, it is stopped all the same, and asked as soon as there is room.
+    // A store that takes nothing just now holds up no stop: the agent is asked as soon as there is room.
     const asked = this.#worker.inScope(this.#worker.tried("interrupting its turn", this.interrupt(), false));
     const ended = Effect.flatMap(asked, (isAsked) => (isAsked === true ? turnEnd : Effect.void));
     const forget = Effect.sync(() => {
@@ -207,7 +207,7 @@ export class Mailing {
         this.#onTurnEnd?.();
       } else if (type === "worker_message") {
         if (payload.state === "accepted") isDue = true;
-        else this.#dropKept(payload.message_id);
+        else this.#texts.drop(payload.message_id);
       } else continue;
       isNews = true;
     }
@@ -268,14 +268,14 @@ export class Mailing {
       if (this.#isHeld) return false;
       if (row.closes) return yield* this.#close(run, row);
       if (!row.line && begun === undefined && !this.#takesTurn(open, run.incarnation)) return false;
-      const accepted = row.line ? yield* this.#accepted(row) : undefined;
+      const accepted = row.line ? yield* this.#texts.accepted(row) : undefined;
       if (row.line && begun === undefined) {
         if (accepted !== undefined && isLate(accepted, row.seq <= this.#attachedAt, this.#turn))
           return yield* this.#givesUp(row, "It was an interrupt of a turn that is over.");
         // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
         if (run.isStdinClosed()) return yield* this.#givesUp(row, "The agent's input has ended.");
       }
-      const text = row.line ? accepted?.text : yield* this.#textOf(row);
+      const text = row.line ? accepted?.text : yield* this.#texts.textOf(row, this.#prompt);
       if (text === null) {
         this.#failed = true;
         return false;
@@ -325,7 +325,7 @@ export class Mailing {
       const there = run.stdinFrom(this.#end);
       let unknown: MessageRow | undefined;
       for (const row of owedTo(open, run.incarnation, this.#prompt)) {
-        const text = row.closes ? undefined : yield* this.#textOf(row);
+        const text = row.closes ? undefined : yield* this.#texts.textOf(row, this.#prompt);
         const framed = typeof text !== "string" || row.line ? text : yield* this.#frame(row.message_id, text);
         if (typeof framed === "string" && isBegunBy(there, Buffer.from(framed))) return row;
         if (typeof framed !== "string" && !row.closes) unknown ??= row;
@@ -415,41 +415,8 @@ export class Mailing {
         ...(closes ? { closes } : {}),
       } as const;
       yield* this.#worker.journal.note([{ ...messageDraft(this.#worker.id, message_id, step), incarnation }]);
-      if (!acknowledges) this.#dropKept(message_id);
+      if (!acknowledges) this.#texts.drop(message_id);
     });
-  }
-
-  /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
-  #textOf(row: MessageRow): Effect.Effect<string | undefined | null> {
-    return Effect.gen({ self: this }, function* () {
-      const { services, id, spec } = this.#worker;
-      if (row.message_id === this.#prompt) return spec.prompt;
-      if (row.masked) {
-        this.#kept.add(row.message_id);
-        const load = () => services.files.loadMessage(id, row.message_id);
-        return yield* this.#worker.call("reading a message", load, null);
-      }
-      return (yield* this.#accepted(row))?.text;
-    });
-  }
-
-  #accepted(row: MessageRow): Effect.Effect<Accepted | undefined> {
-    return Effect.gen({ self: this }, function* () {
-      const { journal, id } = this.#worker;
-      const [record] = (yield* journal.ask((log) =>
-        log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }),
-      )).records;
-      return record?.type === "worker_message" && record.payload.state === "accepted"
-        ? record.payload
-        : undefined;
-    });
-  }
-
-  #dropKept(message_id: string): void {
-    if (!this.#kept.delete(message_id)) return;
-    const { services, id } = this.#worker;
-    const drop = () => services.files.dropMessage(id, message_id);
-    this.#worker.fork(this.#worker.call("removing a message", drop, undefined));
   }
 
   /** The open turn, and whether the agent is idle, which stops the clock that finds the stuck. */

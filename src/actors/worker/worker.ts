@@ -117,7 +117,7 @@ export class Shell implements Worker, Supervised, Reader, Paced {
   startError: HoldfastError | undefined;
   /** A launch that has not answered. */
   starting: Promise<Run> | undefined;
-  /** Of the newest launch: it knows the secrets that were given to it. */
+  /** The redactor of the newest launch: it knows the secrets that were given to it. */
   redact: Redactor = withoutSecrets;
 
   private readonly decider: WorkerDecider;

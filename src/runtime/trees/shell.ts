@@ -35,7 +35,7 @@ export interface Tree {
 
 interface Asked {
   readonly input: TreeInput;
-  /** Of workers that the tree does not know yet. */
+  /** Specs of workers that the tree does not know yet. */
   readonly specs: ReadonlyMap<string, WorkerSpec>;
 }
 

@@ -157,10 +157,10 @@ test("who is stopped meanwhile waits for nobody, and its turn goes to the next",
 
 test("last lines that nothing ended are read one at a time, too", async () => {
   const { intakes, asked, take } = makeLongLines(["a", "b", "c"], "");
-  for (const intake of intakes) await intake.drain();
+  for (const intake of intakes) await Effect.runPromise(intake.drain());
   expect(asked).toEqual([]);
   const exit = { status: { code: 0, signal: null }, signals_sent: [], stderr_tail: "" };
-  const ends = intakes.map((intake) => intake.finish(exit));
+  const ends = intakes.map((intake) => Effect.runPromise(intake.finish(exit)));
   for (const name of ["a", "b", "c"]) {
     await vi.waitFor(() => expect(asked.at(-1)).toBe(name));
     expect(asked).toHaveLength("abc".indexOf(name) + 1);
