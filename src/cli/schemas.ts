@@ -255,6 +255,7 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     question: z.object(questionShape).optional(),
     budget: budget.optional(),
     window: window.optional(),
+    fiber: z.int().optional().describe("the id of its fiber in the daemon, where it has one"),
     children: z.array(node),
   }),
 );

@@ -946,8 +946,11 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Show the supervision tree: strategies, windows used, states and reasons",
     args: [],
-    flags: [{ name: "follow", short: "f", type: "bool", help: "again whenever it changes" }],
-    examples: ["agent tree", "agent tree -f"],
+    flags: [
+      { name: "follow", short: "f", type: "bool", help: "again whenever it changes" },
+      { name: "fibers", type: "bool", help: "show the fiber of each worker and supervisor in the daemon" },
+    ],
+    examples: ["agent tree", "agent tree -f", "agent tree --fibers"],
   },
   {
     words: ["why"],

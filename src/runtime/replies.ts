@@ -215,6 +215,8 @@ export interface TreeNode {
   /** The budget of a supervisor, where it has one. */
   readonly budget?: BudgetView;
   readonly window?: { readonly used: number; readonly max: number; readonly period_ms: number };
+  /** The id of its fiber in the daemon, where it has one: a worker that has ended has none, nor a supervisor that never had a worker. */
+  readonly fiber?: number;
   readonly children: readonly TreeNode[];
 }
 

@@ -174,14 +174,16 @@ const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
 const idsBelow = (node: TreeNode): readonly string[] =>
   node.children.flatMap((child) => [child.id, ...idsBelow(child)]);
 
-const tree: TextOf<TreeNode> = (root, { paint, columns = Number.POSITIVE_INFINITY }) => {
+const tree: TextOf<TreeNode> = (root, { paint, flags, columns = Number.POSITIVE_INFINITY }) => {
   const chars = uniqueChars(idsBelow(root));
-  const lines = [treeLine(root, chars, paint)];
+  const fiberOf = ({ fiber }: TreeNode): string =>
+    flags.fibers ? paint("dim", fiber === undefined ? "no fiber  " : `fiber ${fiber}  `) : "";
+  const lines = [`${fiberOf(root)}${treeLine(root, chars, paint)}`];
   const walk = (children: readonly TreeNode[], indent: string): void =>
     children.forEach((child, index) => {
       const isLast = index === children.length - 1;
       const branch = paint("dim", `${indent}${isLast ? "└─ " : "├─ "}`);
-      lines.push(cut(`${branch}${treeLine(child, chars, paint)}`, columns));
+      lines.push(cut(`${branch}${fiberOf(child)}${treeLine(child, chars, paint)}`, columns));
       walk(child.children, `${indent}${isLast ? "   " : "│  "}`);
     });
   walk(root.children, "");

@@ -31,7 +31,7 @@ import type { PauseView, WorkerView } from "../replies.ts";
 import type { Forest } from "../trees/forest.ts";
 import { makePrinted } from "./printed.ts";
 import { makeUsage, subtreeUsage } from "./usage.ts";
-import { deniedOf, runFindingsOf, supervisorWindow, treeOf, viewOf, windowOf } from "./views.ts";
+import { deniedOf, runFindingsOf, supervisorWindow, treeOf, viewOf, windowOf, withFibers } from "./views.ts";
 import { namesBelow, whySupervisor, whyWorker } from "./why.ts";
 
 export interface QueryOptions {
@@ -226,12 +226,20 @@ export const makeQueries = (
       ),
     tree: () =>
       attempt(() =>
-        treeOf(
-          inTree().map((row) => ({ ...row, reason: reasonOf(row), ...pausedOf(row.id), ...askedBy(row.id) })),
-          forest.trees().map((tree) => tree.state()),
-          windowNow,
-          (path) => core.accounts.views(path)[0],
-          monoMs(),
+        withFibers(
+          core.roster.fibers(),
+          treeOf(
+            inTree().map((row) => ({
+              ...row,
+              reason: reasonOf(row),
+              ...pausedOf(row.id),
+              ...askedBy(row.id),
+            })),
+            forest.trees().map((tree) => tree.state()),
+            windowNow,
+            (path) => core.accounts.views(path)[0],
+            monoMs(),
+          ),
         ),
       ),
     usage: makeUsage(core, forest),

@@ -1,5 +1,6 @@
 /** The answers of queries, made from projected rows and the live supervisor. Pure. */
 
+import type { FiberView } from "../../actors/supervisor/supervisor.ts";
 import { RUN_FINDINGS_SHOWN_MAX, TASK_MAX_CHARS } from "../../base/limits.ts";
 import { commandLine } from "../../base/shell.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -147,6 +148,21 @@ const spending = (budget: BudgetView | undefined): Pick<TreeNode, "budget" | "qu
 
 /** With what its records do not say. */
 type RowNow = WorkerRow & Pick<WorkerView, "paused" | "question">;
+
+/** The same tree with the fiber of each worker and supervisor that has one. */
+export const withFibers = (fibers: FiberView, root: TreeNode): TreeNode => {
+  const ids = new Map<string, number>();
+  const collect = ({ name, fiber, children }: FiberView): void => {
+    ids.set(name, fiber);
+    children.forEach(collect);
+  };
+  const shown = (node: TreeNode): TreeNode => {
+    const fiber = ids.get(node.id);
+    return { ...node, ...(fiber === undefined ? {} : { fiber }), children: node.children.map(shown) };
+  };
+  collect(fibers);
+  return shown(root);
+};
 
 /** The root supervisor, its trees and its workers; a worker whose agent spawned others shows them below itself. */
 export const treeOf = (

@@ -61,7 +61,8 @@ describe("a tree", () => {
       ]);
       yield* until("three launches", () => memory.runs.length === 3);
       yield* settled;
-      expect(shapeOf(yield* runtime.tree())).toEqual([
+      const root = yield* runtime.tree();
+      expect(shapeOf(root)).toEqual([
         "root",
         "shop running",
         "store running",
@@ -69,6 +70,13 @@ describe("a tree", () => {
         "a running",
         "b running",
       ]);
+      const fibersIn = ({ fiber, children }: TreeNode): readonly (number | undefined)[] => [
+        fiber,
+        ...children.flatMap(fibersIn),
+      ];
+      const fibers = fibersIn(root);
+      expect(fibers).not.toContain(undefined);
+      expect(new Set(fibers).size).toBe(6);
     }),
   );
 
