@@ -12,7 +12,7 @@ export interface Spender {
   readonly spec: WorkerSpec;
   child(): ChildState;
   /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
-  input(input: Input): Effect.Effect<void, HoldfastError>;
+  input(input: Input): Effect.Effect<unknown, HoldfastError>;
 }
 
 /** The questions and news of a worker to its budgets. */

@@ -5,6 +5,7 @@ import type { Services } from "../actors/ports.ts";
 import {
   type FiberView,
   makeSupervisor,
+  type Supervised,
   type Supervisor,
   type WorkerFiberEnd,
 } from "../actors/supervisor/supervisor.ts";
@@ -49,17 +50,15 @@ export const makeRoster = (
       endings.delete(id);
     };
 
-    const onEnd =
-      (worker: Shell) =>
-      (end: WorkerFiberEnd): void => {
-        const { id } = worker;
-        // Another life of the same worker may have begun.
-        if (live.get(id) !== worker) return;
-        if (end.type !== "let_go") left(id);
-        leave(id);
-        if (end.type === "unrecorded")
-          services.defects.tell(`worker ${id}: its end could not be recorded`, end.failure);
-      };
+    const onEnd = (worker: Supervised, end: WorkerFiberEnd): void => {
+      const { id } = worker;
+      // Another life of the same worker may have begun.
+      if (live.get(id) !== worker) return;
+      if (end.type !== "let_go") left(id);
+      leave(id);
+      if (end.type === "unrecorded")
+        services.defects.tell(`worker ${id}: its end could not be recorded`, end.failure);
+    };
 
     const clear = Effect.sync(() => {
       root.letGoOfAll();
@@ -73,7 +72,7 @@ export const makeRoster = (
         Effect.sync(() => {
           const worker = new Shell(services, bridge, enlisted);
           live.set(worker.id, worker);
-          supervisorAt(under).start(worker, onEnd(worker));
+          supervisorAt(under).start(worker, onEnd);
         }),
       prune: (isThere) => {
         for (const [path, supervisor] of supervisors) {

@@ -11,20 +11,6 @@ import type { Now } from "../../supervisor/clocks/now.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
 import type { Decided, Trace } from "../trace.ts";
 
-/** The pure half of a decider, and who carries out its decisions. */
-export interface Deciding<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
-  /** Undefined once the state takes no input any more: nothing is recorded then. */
-  decide(state: State, input: Input, now: Now): Decision | undefined;
-  /** The state once the decision is on record. */
-  evolve(state: State, decision: Decision, now: Now): State;
-  /** A full disk may hold the records back, because something is carried out that needs no disk. */
-  mayHold(state: State, input: Input, decision: Decision): boolean;
-  /** Called in the order of the decisions. It must not wait for anything. */
-  carryOut(input: Input, decision: Decision): void;
-  /** For a tracer. */
-  about(input: Input): Pick<Decided, "tree" | "worker_id" | "input">;
-}
-
 /** The world of a decider. */
 export interface Ground {
   readonly log: Pick<EventLog, "commit">;
@@ -32,17 +18,27 @@ export interface Ground {
   readonly now: () => Now;
 }
 
-export class Decider<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
+/** A class: there is one for each of a hundred thousand workers. */
+export abstract class Decider<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
   private readonly ground: Ground;
-  private readonly deciding: Deciding<State, Input, Decision>;
   private readonly lock = Semaphore.makeUnsafe(1);
   private current: State;
 
-  constructor(ground: Ground, initial: State, deciding: Deciding<State, Input, Decision>) {
+  constructor(ground: Ground, initial: State) {
     this.ground = ground;
     this.current = initial;
-    this.deciding = deciding;
   }
+
+  /** Pure. Undefined once the state takes no input any more: nothing is recorded then. */
+  protected abstract decide(state: State, input: Input, now: Now): Decision | undefined;
+  /** Pure: the state once the decision is on record. */
+  protected abstract evolve(state: State, decision: Decision, now: Now): State;
+  /** Pure: a full disk may hold the records back, because something is carried out that needs no disk. */
+  protected abstract mayHold(state: State, input: Input, decision: Decision): boolean;
+  /** Called in the order of the decisions. It must not wait for anything. */
+  protected abstract carryOut(input: Input, decision: Decision): void;
+  /** For a tracer. */
+  protected abstract about(input: Input): Pick<Decided, "tree" | "worker_id" | "input">;
 
   /** By the records. */
   state(): State {
@@ -77,18 +73,18 @@ export class Decider<State, Input, Decision extends { readonly events: readonly 
     extra: readonly RecordDraft[],
     options?: AppendOptions,
   ): Effect.Effect<Decision | undefined, HoldfastError> {
-    const { ground, deciding } = this;
+    const { ground } = this;
     const now = ground.now();
-    const decision = deciding.decide(this.current, input, now);
+    const decision = this.decide(this.current, input, now);
     if (decision === undefined) return Effect.undefined;
     const drafts = extra.length === 0 ? decision.events : [...extra, ...decision.events];
-    const how = deciding.mayHold(this.current, input, decision) ? { ...options, holds: true } : options;
+    const how = this.mayHold(this.current, input, decision) ? { ...options, holds: true } : options;
     const onRecord = (): Decision => {
       const { events } = decision;
-      this.current = deciding.evolve(this.current, decision, now);
+      this.current = this.evolve(this.current, decision, now);
       if (ground.trace !== undefined && events.length > 0)
-        ground.trace({ ...deciding.about(input), events, at: BigInt(now.clock.mono_ns) });
-      deciding.carryOut(input, decision);
+        ground.trace({ ...this.about(input), events, at: BigInt(now.clock.mono_ns) });
+      this.carryOut(input, decision);
       return decision;
     };
     if (drafts.length === 0) return Effect.sync(onRecord);

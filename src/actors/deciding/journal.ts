@@ -39,7 +39,7 @@ export class Journal {
   }
 
   /** For requests: fails where the store does, and nothing has changed then. A worker that has ended takes nothing any more. */
-  input(input: Input): Effect.Effect<void, HoldfastError> {
+  input(input: Input): Effect.Effect<unknown, HoldfastError> {
     return this.decider.input(input);
   }
 
@@ -53,12 +53,12 @@ export class Journal {
 
   /** For what has happened already; `extra` comes first, in one transaction. */
   fact(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Effect.Effect<void> {
-    return this.insist(this.decider.input(input, extra, options));
+    return Effect.asVoid(this.insist(this.decider.input(input, extra, options)));
   }
 
   /** An event that has happened is held on a full disk, unless something waits for its record; `options` are asked at each attempt. */
   note(drafts: readonly RecordDraft[], options: () => AppendOptions = HELD): Effect.Effect<void> {
-    return this.insist(Effect.asVoid(Effect.suspend(() => this.commit(drafts, options()))));
+    return Effect.asVoid(this.insist(Effect.suspend(() => this.commit(drafts, options()))));
   }
 
   /** The disk has no room for what it writes. */

@@ -1,5 +1,5 @@
 /** The decider of a worker, as the worker sees it: its own, or that of the tree in which it is a member. */
-import { Effect } from "effect";
+import type { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
@@ -10,7 +10,7 @@ import { mayHold } from "../../supervisor/child/holding.ts";
 import type { ChildState, Command, Decision, Input } from "../../supervisor/child/inputs.ts";
 import type { Now } from "../../supervisor/clocks/now.ts";
 import type { WorkerEvent } from "../machine/worker-machine.ts";
-import { Decider, type Deciding, type Ground } from "./decider.ts";
+import { Decider, type Ground } from "./decider.ts";
 
 export interface WorkerDecider {
   /** The state of the worker, by its records. */
@@ -20,7 +20,7 @@ export interface WorkerDecider {
     input: Input,
     extra?: readonly RecordDraft[],
     options?: AppendOptions,
-  ): Effect.Effect<void, HoldfastError>;
+  ): Effect.Effect<unknown, HoldfastError>;
 }
 
 /** A worker's machine, as whoever decides for it sees it. */
@@ -29,41 +29,36 @@ export interface Told {
 }
 
 /** The decider of a worker that was spawned, which is the only child of its supervisor. */
-export const soloDecider = (ground: Ground, initial: ChildState, worker: Told): WorkerDecider => {
-  const decider = new Decider(ground, initial, new Solo(initial.worker_id, worker));
-  return {
-    child: () => decider.state(),
-    input: (input, extra, options) => Effect.asVoid(decider.input(input, extra, options)),
-  };
-};
-
-class Solo implements Deciding<ChildState, Input, Decision> {
-  private readonly worker_id: string;
+export class SoloDecider extends Decider<ChildState, Input, Decision> implements WorkerDecider {
   private readonly worker: Told;
 
-  constructor(worker_id: string, worker: Told) {
-    this.worker_id = worker_id;
+  constructor(ground: Ground, initial: ChildState, worker: Told) {
+    super(ground, initial);
     this.worker = worker;
   }
 
-  decide(state: ChildState, input: Input, now: Now): Decision | undefined {
+  child(): ChildState {
+    return this.state();
+  }
+
+  protected decide(state: ChildState, input: Input, now: Now): Decision | undefined {
     return isEnded(state.state) ? undefined : decide(state, input, now);
   }
 
-  evolve(state: ChildState, { events }: Decision, { mono_ms }: Now): ChildState {
+  protected evolve(state: ChildState, { events }: Decision, { mono_ms }: Now): ChildState {
     return events.reduce((child, event) => evolve(child, event, mono_ms), state);
   }
 
-  mayHold(state: ChildState, input: Input, { commands }: Decision): boolean {
+  protected mayHold(state: ChildState, input: Input, { commands }: Decision): boolean {
     return mayHold(state, input, commands);
   }
 
-  carryOut(_: Input, { commands }: Decision): void {
+  protected carryOut(_: Input, { commands }: Decision): void {
     for (const command of commands) this.worker.tell(eventOf(command));
   }
 
-  about({ type }: Input) {
-    return { tree: null, worker_id: this.worker_id, input: type };
+  protected about({ type }: Input) {
+    return { tree: null, worker_id: this.state().worker_id, input: type };
   }
 }
 

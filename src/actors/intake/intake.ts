@@ -53,7 +53,7 @@ export class Intake {
   private readonly reader: Reader;
   private readonly company: Company;
   private readonly account: IngestOptions["account"];
-  private readonly reading = Semaphore.makeUnsafe(1);
+  private lock: Semaphore.Semaphore | undefined;
   private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
   /** A read waits for its turn: what is written by then is read by it. */
@@ -80,6 +80,12 @@ export class Intake {
     this.company = company;
     this.account = account;
     this.releasing = new Releasing(run);
+  }
+
+  /** One read at a time; a quiet agent never needs it. */
+  private get reading(): Semaphore.Semaphore {
+    this.lock ??= Semaphore.makeUnsafe(1);
+    return this.lock;
   }
 
   /** Something may have been written. */

@@ -37,16 +37,15 @@ export class Inbox<A> {
   }
 
   /** The next message. */
-  readonly take: Effect.Effect<A> = Effect.suspend(() => {
+  take(): Effect.Effect<A> {
     if (this.verdict !== undefined) return this.verdict;
     const next = this.messages?.shift();
     if (this.messages?.length === 0) this.messages = undefined;
-    return next === undefined ? this.wait : Effect.succeed(next);
-  });
-
-  private readonly wait: Effect.Effect<A> = Effect.callback((resume) => {
-    this.wake = resume;
-  });
+    if (next !== undefined) return Effect.succeed(next);
+    return Effect.callback((resume) => {
+      this.wake = resume;
+    });
+  }
 
   /** The fiber is over: nothing is kept for it any more. */
   close(): void {

@@ -6,75 +6,83 @@
  */
 import { Effect } from "effect";
 import type { Alarm, Alarms } from "./alarms.ts";
-import type { Inbox } from "./inbox.ts";
+import { Inbox } from "./inbox.ts";
 import type { Position, Stepped, Stepper } from "./stepper.ts";
 import type { WorkerAction, WorkerContext, WorkerEvent } from "./worker-machine.ts";
 
-export interface Surroundings {
-  readonly stepper: Stepper;
-  readonly alarms: Alarms;
-  readonly inbox: Inbox<WorkerEvent>;
+/** Whoever carries out what the machine asks for. */
+export interface Host {
   /** Begins to carry out an action. It must not wait for anything. */
-  readonly act: (action: WorkerAction, context: WorkerContext) => void;
+  act(action: WorkerAction, context: WorkerContext): void;
 }
 
-/** Succeeds with the final position. A step or an action that throws is a defect of the fiber. */
-export const living = (
-  { stepper, alarms, inbox, act }: Surroundings,
-  first: Stepped,
-): Effect.Effect<Position> => {
-  const timers = new Timers(alarms, inbox);
-  const carryOut = ([position, steps]: Stepped): Position => {
-    for (const step of steps) {
-      if (step.type === "act") act(step.action, position.context);
-      else if (step.type === "disarm") timers.disarm(step.timer);
-      else timers.arm(step.timer, step.delay_ms, step.event);
-    }
-    return position;
-  };
-  const live = Effect.gen(function* () {
-    let position = carryOut(first);
-    while (position.status === "active") position = carryOut(stepper.step(position, yield* inbox.take));
-    return position;
-  });
-  const over = Effect.sync(() => {
-    timers.clear();
-    inbox.close();
-  });
-  return Effect.ensuring(live, over);
-};
-
-class Timers {
+/** A class: there is one for each of a hundred thousand workers, and a closure or a generator in each would be most of its memory. */
+export class Life {
+  readonly inbox = new Inbox<WorkerEvent>();
+  private readonly stepper: Stepper;
   private readonly alarms: Alarms;
-  private readonly inbox: Inbox<WorkerEvent>;
-  private armed: Map<string, Alarm> | undefined;
+  private readonly host: Host;
+  private position: Position | undefined;
+  private timers: Map<string, Alarm> | undefined;
 
-  constructor(alarms: Alarms, inbox: Inbox<WorkerEvent>) {
+  constructor(stepper: Stepper, alarms: Alarms, host: Host) {
+    this.stepper = stepper;
     this.alarms = alarms;
-    this.inbox = inbox;
+    this.host = host;
   }
 
-  arm(timer: string, delay_ms: number, event: WorkerEvent): void {
+  /** Succeeds when the machine is final. A step or an action that throws is a defect of the fiber. */
+  live(first: Stepped): Effect.Effect<void> {
+    this.carryOut(first);
+    return Effect.whileLoop(this);
+  }
+
+  /** No timer rings any more, and no event is kept. */
+  end(): void {
+    for (const alarm of this.timers?.values() ?? []) alarm.disarm();
+    this.timers = undefined;
+    this.inbox.close();
+  }
+
+  // --- the loop: while the machine is active, take an event and step
+
+  while(): boolean {
+    return this.position?.status === "active";
+  }
+
+  body(): Effect.Effect<WorkerEvent> {
+    return this.inbox.take();
+  }
+
+  step(event: WorkerEvent): void {
+    this.carryOut(this.stepper.step(this.position as Position, event));
+  }
+
+  private carryOut([position, steps]: Stepped): void {
+    this.position = position;
+    for (const step of steps) {
+      if (step.type === "act") this.host.act(step.action, position.context);
+      else if (step.type === "disarm") this.disarm(step.timer);
+      else this.arm(step.timer, step.delay_ms, step.event);
+    }
+  }
+
+  private arm(timer: string, delay_ms: number, event: WorkerEvent): void {
     this.disarm(timer);
     if (delay_ms <= 0) {
       this.inbox.post(event);
       return;
     }
-    this.armed ??= new Map();
+    this.timers ??= new Map();
     const ring = (): void => {
-      this.armed?.delete(timer);
+      this.timers?.delete(timer);
       this.inbox.post(event);
     };
-    this.armed.set(timer, this.alarms.after(delay_ms, ring));
+    this.timers.set(timer, this.alarms.after(delay_ms, ring));
   }
 
-  disarm(timer: string): void {
-    this.armed?.get(timer)?.disarm();
-    this.armed?.delete(timer);
-  }
-
-  clear(): void {
-    for (const alarm of this.armed?.values() ?? []) alarm.disarm();
-    this.armed = undefined;
+  private disarm(timer: string): void {
+    this.timers?.get(timer)?.disarm();
+    this.timers?.delete(timer);
   }
 }

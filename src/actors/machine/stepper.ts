@@ -13,8 +13,23 @@ import {
   workerMachine,
 } from "./worker-machine.ts";
 
-/** The place of a machine and what it knows there: XState's snapshot. */
-export type Position = SnapshotFrom<typeof workerMachine>;
+type Snapshot = SnapshotFrom<typeof workerMachine>;
+
+/** The place of a machine and its context: XState's snapshot, of which all workers in one state share all but the context. */
+export class Position {
+  readonly place: Snapshot;
+  readonly context: WorkerContext;
+  constructor(place: Snapshot, context: WorkerContext) {
+    this.place = place;
+    this.context = context;
+  }
+  get value(): Snapshot["value"] {
+    return this.place.value;
+  }
+  get status(): Snapshot["status"] {
+    return this.place.status;
+  }
+}
 
 export type Step =
   | { readonly type: "act"; readonly action: WorkerAction }
@@ -32,7 +47,7 @@ export interface Stepper {
   initial(input: WorkerInput): Stepped;
   step(position: Position, event: WorkerEvent): Stepped;
   /** A position in a state of its own choosing: a new daemon places a worker that it adopts. Arms nothing. */
-  at(value: Position["value"], context: WorkerContext): Position;
+  at(value: Snapshot["value"], context: WorkerContext): Position;
 }
 
 export const makeStepper = (): Stepper => {
@@ -51,15 +66,26 @@ export const makeStepper = (): Stepper => {
     actionExecutor: (action: ExecutableActionObject) => steps.push(stepOf(action)),
   } as unknown as ActorScope<never, never, never, never>;
 
-  const stepped = (take: () => Position): Stepped => {
-    steps = [];
-    return [take(), steps];
+  const places = new Map<string, Snapshot>();
+  const positionOf = (snapshot: Snapshot): Position => {
+    const key = JSON.stringify(snapshot.value);
+    const place = places.get(key) ?? snapshot;
+    places.set(key, place);
+    return new Position(place, snapshot.context);
   };
   return {
-    initial: (input) => stepped(() => workerMachine.getInitialSnapshot(scope as never, input)),
-    step: (position, event) =>
-      stepped(() => workerMachine.transition(position, event, scope as never) as Position),
-    at: (value, context) => workerMachine.resolveState({ value, context }) as Position,
+    initial: (input) => {
+      steps = [];
+      return [positionOf(workerMachine.getInitialSnapshot(scope as never, input)), steps];
+    },
+    step: (position, event) => {
+      const { place, context } = position;
+      const before = place.context === context ? place : ({ ...place, context } as Snapshot);
+      steps = [];
+      const after = workerMachine.transition(before, event, scope as never) as Snapshot;
+      return [after === before ? position : positionOf(after), steps];
+    },
+    at: (value, context) => positionOf(workerMachine.resolveState({ value, context }) as Snapshot),
   };
 };
 

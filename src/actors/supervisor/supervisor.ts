@@ -26,7 +26,7 @@ export interface Supervisor {
   /** Path of a supervisor of a file; "root" at the top. */
   readonly path: string;
   /** Starts the fiber of a worker. `onEnd` is told once, after its last record. */
-  start(worker: Supervised, onEnd: (end: WorkerFiberEnd) => void): void;
+  start(worker: Supervised, onEnd: OnEnd): void;
   /** Interrupts every worker below it: their agents run on. */
   letGoOfAll(): void;
   /** Starts the fiber of a supervisor below it. */
@@ -42,10 +42,12 @@ export type WorkerFiberEnd =
   | { readonly type: "over" | "let_go" }
   | { readonly type: "unrecorded"; readonly failure: unknown };
 
+type OnEnd = (worker: Supervised, end: WorkerFiberEnd) => void;
+
 interface Ended {
   readonly worker: Supervised;
   readonly exit: Exit.Exit<void>;
-  readonly onEnd: (end: WorkerFiberEnd) => void;
+  readonly onEnd: OnEnd;
 }
 
 /** Its fiber lives in the scope `above`. `fork` starts a fiber at once. */
@@ -62,27 +64,34 @@ export const makeSupervisor = (
   const supervisors = new Map<string, Supervisor>();
 
   const handle = ({ worker, exit, onEnd }: Ended): Effect.Effect<void> => {
-    if (Exit.isSuccess(exit)) return Effect.sync(() => onEnd({ type: "over" }));
-    if (!Cause.hasDies(exit.cause)) return Effect.sync(() => onEnd({ type: "let_go" }));
+    if (Exit.isSuccess(exit)) return Effect.sync(() => onEnd(worker, { type: "over" }));
+    if (!Cause.hasDies(exit.cause)) return Effect.sync(() => onEnd(worker, { type: "let_go" }));
     return Effect.matchCause(worker.abandon(Cause.squash(exit.cause)), {
-      onSuccess: () => onEnd({ type: "over" }),
+      onSuccess: () => onEnd(worker, { type: "over" }),
       onFailure: (cause) =>
         onEnd(
+          worker,
           Cause.hasDies(cause) ? { type: "unrecorded", failure: Cause.squash(cause) } : { type: "let_go" },
         ),
     });
   };
   /** One worker's last resort holds up no other's. */
-  const hear = Effect.flatMap(exits.take, (ended) =>
-    Effect.forkIn(
-      Effect.catchDefect(handle(ended), (defect) =>
-        Effect.sync(() => services.defects.tell(`supervisor ${path}`, defect)),
+  const hear = Effect.flatMap(
+    Effect.suspend(() => exits.take()),
+    (ended) =>
+      Effect.forkIn(
+        Effect.catchDefect(handle(ended), (defect) =>
+          Effect.sync(() => services.defects.tell(`supervisor ${path}`, defect)),
+        ),
+        scope,
+        { startImmediately: true },
       ),
-      scope,
-      { startImmediately: true },
-    ),
   );
-  const body = Effect.ensuring(Effect.forever(hear, { disableYield: true }), Scope.close(scope, Exit.void));
+  const letGo = Effect.suspend(() => Fiber.interruptAll(workers.values()));
+  const body = Effect.ensuring(
+    Effect.forever(hear, { disableYield: true }),
+    Effect.andThen(letGo, Scope.close(scope, Exit.void)),
+  );
   const own = Fiber.runIn(fork(body), above);
   own.addObserver(onOver);
 
@@ -96,7 +105,6 @@ export const makeSupervisor = (
         // Nobody hears it any more where the supervisor has let go of all.
         exits.post({ worker, exit, onEnd });
       });
-      Fiber.runIn(fiber, scope);
     },
     letGoOfAll: () => {
       for (const below of supervisors.values()) below.letGoOfAll();

@@ -25,6 +25,7 @@ import { attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
 import type { Confine } from "../workspaces.ts";
 import { timeoutOf } from "./limiting.ts";
+import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 import { readyWorkspace } from "./workspaces.ts";
 
@@ -72,7 +73,7 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
     shell.starting = undefined;
     shell.tell({ type: "LAUNCHED", timeout_ms });
     shell.pauseAgain();
-  }).pipe(Effect.withSpan("holdfast.launch", { attributes: { "holdfast.worker.id": shell.id } }));
+  }).pipe(spanned("launch", shell.id));
 
 /** Waits for a slot, for memory and for money. */
 const inTurn = (shell: Shell): Effect.Effect<void> =>

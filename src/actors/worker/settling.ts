@@ -16,12 +16,13 @@ import type { Incarnation } from "../intake/incarnation.ts";
 import { durationOf } from "./limiting.ts";
 import { openTurn } from "./open-turn.ts";
 import { restOrWake } from "./passivating.ts";
+import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 
 export const settle = (shell: Shell): Effect.Effect<void> =>
   Effect.suspend(() =>
     shell.incarnation === undefined ? unstarted(shell) : settled(shell, shell.incarnation),
-  ).pipe(Effect.withSpan("holdfast.settle", { attributes: { "holdfast.worker.id": shell.id } }));
+  ).pipe(spanned("settle", shell.id));
 
 /** There is no run: no process was made, or its directory is gone. */
 const unstarted = (shell: Shell): Effect.Effect<void> => {

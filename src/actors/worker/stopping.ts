@@ -3,6 +3,7 @@ import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { SIGNAL_TRIES_MAX } from "../../base/limits.ts";
 import { workerStream } from "../../protocol/records.ts";
+import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 
 /** The first step of a stop: its own protocol, where it has one that ends a turn; then the signal. */
@@ -11,7 +12,7 @@ export const terminate = (shell: Shell, signal: string): Effect.Effect<void> =>
     const { incarnation } = shell;
     if (signal === "SIGTERM" && shell.mail !== undefined) yield* shell.mail.endTurn();
     if (shell.incarnation === incarnation) yield* sendSignal(shell, signal, "stop");
-  }).pipe(Effect.withSpan("holdfast.stop", { attributes: { "holdfast.worker.id": shell.id } }));
+  }).pipe(spanned("stop", shell.id));
 
 export const sendSignal = (shell: Shell, signal: string, reason: string): Effect.Effect<void> =>
   Effect.gen(function* () {

@@ -6,6 +6,7 @@ import { incarnate } from "../intake/incarnation.ts";
 import { typed } from "../machine/attempt.ts";
 import { programOf, redactorOf, secretsOf, spawnedOf } from "./launching.ts";
 import { holdSession } from "./session-holding.ts";
+import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 import { cwdIn } from "./workspaces.ts";
 
@@ -40,7 +41,7 @@ export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
     if (shell.mail !== undefined) yield* shell.mail.attach(run);
     if (shell.approvals !== undefined) yield* shell.approvals.takeOver(run);
     shell.listen(shell.incarnation);
-  }).pipe(Effect.withSpan("holdfast.take_over", { attributes: { "holdfast.worker.id": shell.id } }));
+  }).pipe(spanned("take_over", shell.id));
 
 /** The command of the last daemon, and the texts that must not be logged, as well as they can be known now. */
 const launchedAs = (

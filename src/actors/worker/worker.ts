@@ -25,13 +25,12 @@ import { isPaused, wasPaused } from "../../supervisor/holds/pause.ts";
 import type { Bridge } from "../bridge.ts";
 import { Vitals } from "../clocks/vitals.ts";
 import { Journal } from "../deciding/journal.ts";
-import { soloDecider, type Told, type WorkerDecider } from "../deciding/worker-decider.ts";
+import { SoloDecider, type Told, type WorkerDecider } from "../deciding/worker-decider.ts";
 import type { Incarnation } from "../intake/incarnation.ts";
 import type { Reader } from "../intake/intake.ts";
 import { checkOutput } from "../intake/output-bounds.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
-import { Inbox } from "../machine/inbox.ts";
-import { living } from "../machine/living.ts";
+import { type Host, Life } from "../machine/living.ts";
 import { makeStepper, type Stepped } from "../machine/stepper.ts";
 import type { WorkerAction, WorkerContext, WorkerEvent } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
@@ -81,7 +80,7 @@ export interface Worker extends Told {
   readonly beginning: Beginning;
   child(): ChildState;
   /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
-  input(input: Input): Effect.Effect<void, HoldfastError>;
+  input(input: Input): Effect.Effect<unknown, HoldfastError>;
   /** The mail of an interactive worker. */
   readonly mail: Mailing | undefined;
   /** The approvals of one whose agent asks for permission. */
@@ -97,7 +96,7 @@ export interface Worker extends Told {
 }
 
 /** A class: there is one for each of a hundred thousand workers. */
-export class Shell implements Worker, Supervised, Reader, Paced {
+export class Shell implements Worker, Supervised, Host, Reader, Paced {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
@@ -121,7 +120,7 @@ export class Shell implements Worker, Supervised, Reader, Paced {
   redact: Redactor = withoutSecrets;
 
   private readonly decider: WorkerDecider;
-  private readonly inbox = new Inbox<WorkerEvent>();
+  private readonly life: Life;
   /** Holds the fibers of its work. */
   private readonly scope = Scope.makeUnsafe();
   /** Its fiber is over: what a run or an alarm calls back begins nothing any more. */
@@ -136,8 +135,9 @@ export class Shell implements Worker, Supervised, Reader, Paced {
     this.adapter = enlisted.adapter;
     this.beginning = enlisted.beginning;
     this.turn = enlisted.turn;
-    this.decider = enlisted.decider ?? soloDecider(bridge.ground, enlisted.child, this);
+    this.decider = enlisted.decider ?? new SoloDecider(bridge.ground, enlisted.child, this);
     this.journal = new Journal(services, bridge.alarms, this.decider);
+    this.life = new Life(stepper, bridge.alarms, this);
     this.vitals = new Vitals(enlisted.spec);
     const { messages } = enlisted.adapter;
     const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
@@ -152,7 +152,19 @@ export class Shell implements Worker, Supervised, Reader, Paced {
 
   /** The body of its fiber. Succeeds when the life of the worker has ended. */
   live(): Effect.Effect<void> {
-    const life = Effect.gen({ self: this }, function* () {
+    const life = Effect.flatMap(this.begun(), (first) => this.life.live(first));
+    const { mail } = this;
+    const told = mail === undefined ? life : Effect.andThen(life, mail.ended());
+    return Effect.ensuring(
+      told,
+      Effect.suspend(() => this.closed()),
+    );
+  }
+
+  /** Prepares the first step of its machine: by its records, and with the agent that a boot has found. */
+  private begun(): Effect.Effect<Stepped> {
+    return Effect.gen({ self: this }, function* () {
+      const { run, action } = this.beginning;
       keepSession(this);
       this.vitals.resume(this.child(), this.journal.now());
       // Its decider tells what is asked from now on.
@@ -161,19 +173,18 @@ export class Shell implements Worker, Supervised, Reader, Paced {
         const { grace_ms, signal } = howToStop(stop, this.spec.grace_ms);
         this.tell({ type: "STOP", grace_ms, signal });
       }
-      if (this.beginning.run !== undefined) yield* takeOver(this, this.beginning.run);
+      if (run !== undefined) yield* takeOver(this, run);
       const first = firstStep(this);
-      if (this.beginning.action.type === "wait") this.fork(restOrWake(this));
+      if (action.type === "wait") this.fork(restOrWake(this));
       this.pauseAgain();
-      const act = (action: WorkerAction, context: WorkerContext) => this.fork(this.carryOut(action, context));
-      yield* living({ stepper, alarms: this.bridge.alarms, inbox: this.inbox, act }, first);
-      if (this.mail !== undefined) yield* this.mail.ended();
+      return first;
     });
-    const close = Effect.suspend(() => {
-      this.isOver = true;
-      return Scope.close(this.scope, Exit.void);
-    });
-    return Effect.ensuring(life, close);
+  }
+
+  private closed(): Effect.Effect<void> {
+    this.isOver = true;
+    this.life.end();
+    return Scope.close(this.scope, Exit.void);
   }
 
   /** For its supervisor, when its fiber has died of a defect. */
@@ -189,7 +200,7 @@ export class Shell implements Worker, Supervised, Reader, Paced {
     if (this.isOver) return;
     const contained = Effect.catchCause(work, (cause) =>
       Effect.sync(() => {
-        if (Cause.hasDies(cause)) this.inbox.break(Cause.squash(cause));
+        if (Cause.hasDies(cause)) this.life.inbox.break(Cause.squash(cause));
       }),
     );
     Fiber.runIn(this.bridge.fork(contained), this.scope);
@@ -204,6 +215,10 @@ export class Shell implements Worker, Supervised, Reader, Paced {
         Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.undefined : exit,
       );
     });
+  }
+
+  act(action: WorkerAction, context: WorkerContext): void {
+    this.fork(this.carryOut(action, context));
   }
 
   private carryOut(action: WorkerAction, context: WorkerContext): Effect.Effect<void> {
@@ -228,8 +243,8 @@ export class Shell implements Worker, Supervised, Reader, Paced {
 
   tell(event: WorkerEvent): void {
     // A flood of these says no more than the newest two did; there is always room for the exit.
-    if (REPEATABLE.has(event.type) && this.inbox.waiting() >= MAILBOX_MAX_REPEATABLE) return;
-    this.inbox.post(event);
+    if (REPEATABLE.has(event.type) && this.life.inbox.waiting() >= MAILBOX_MAX_REPEATABLE) return;
+    this.life.inbox.post(event);
   }
 
   /**
@@ -246,7 +261,7 @@ export class Shell implements Worker, Supervised, Reader, Paced {
     return this.decider.child();
   }
 
-  input(input: Input): Effect.Effect<void, HoldfastError> {
+  input(input: Input): Effect.Effect<unknown, HoldfastError> {
     return this.decider.input(input);
   }
 
@@ -265,7 +280,7 @@ export class Shell implements Worker, Supervised, Reader, Paced {
         this.fork(this.vitals.tick(this.journal, run, now));
       checkOutput(this, disk);
     } catch (cause) {
-      this.inbox.break(cause);
+      this.life.inbox.break(cause);
     }
   }
 

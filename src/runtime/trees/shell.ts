@@ -3,11 +3,12 @@
  * only then carried out.
  */
 import { Effect } from "effect";
-import { Decider, type Deciding } from "../../actors/deciding/decider.ts";
+import { Decider, type Ground } from "../../actors/deciding/decider.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { AppendOptions } from "../../store/port.ts";
+import type { Now } from "../../supervisor/clocks/now.ts";
 import { decideTree } from "../../supervisor/tree/decide.ts";
 import { mayHoldTree } from "../../supervisor/tree/holding.ts";
 import type { TreeCommand, TreeDecision, TreeInput } from "../../supervisor/tree/inputs.ts";
@@ -22,7 +23,7 @@ export interface Tree {
     input: TreeInput,
     extra?: readonly RecordDraft[],
     options?: AppendOptions,
-  ): Effect.Effect<void, HoldfastError>;
+  ): Effect.Effect<unknown, HoldfastError>;
   /**
    * An input that is made from the state as it is when its turn comes. `specs` are those of workers that the tree does not
    * know yet.
@@ -39,36 +40,58 @@ interface Asked {
   readonly specs: ReadonlyMap<string, WorkerSpec>;
 }
 
+class TreeDecider extends Decider<TreeState, Asked, TreeDecision> {
+  private readonly name: string;
+  /** Carries out what was decided, then is told of the decision; called in the order of the decisions. */
+  private readonly done: (input: TreeInput, commands: readonly TreeCommand[]) => void;
+
+  constructor(ground: Ground, initial: TreeState, done: TreeDecider["done"]) {
+    super(ground, initial);
+    this.name = initial.name;
+    this.done = done;
+  }
+
+  protected decide(state: TreeState, { input, specs }: Asked, now: Now): TreeDecision {
+    return decideTree(state, input, now, specIn(specs));
+  }
+
+  protected evolve(_: TreeState, decision: TreeDecision): TreeState {
+    return decision.tree;
+  }
+
+  protected mayHold(state: TreeState, { input }: Asked, { commands }: TreeDecision): boolean {
+    return mayHoldTree(state, input, commands);
+  }
+
+  protected carryOut({ input }: Asked, { commands }: TreeDecision): void {
+    this.done(input, commands);
+  }
+
+  protected about({ input }: Asked) {
+    return {
+      tree: this.name,
+      worker_id: input.type === "worker" ? input.worker_id : null,
+      input: input.type === "worker" ? input.input.type : input.type,
+    };
+  }
+}
+
 export const makeTree = (
-  core: Core,
+  { services: { log, trace }, now }: Core,
   initial: TreeState,
   /** Carries out what was decided; called in the order of the decisions. */
   carryOut: (command: TreeCommand, tree: Tree) => void,
   /** Told of each decision that is on record. */
   onDecided: (input: TreeInput, tree: Tree) => void,
 ): Tree => {
-  const { name } = initial;
-  const { log, trace } = core.services;
-  const deciding: Deciding<TreeState, Asked, TreeDecision> = {
-    decide: (state, { input, specs }, now) => decideTree(state, input, now, specIn(specs)),
-    evolve: (_, decision) => decision.tree,
-    mayHold: (state, { input }, { commands }) => mayHoldTree(state, input, commands),
-    carryOut: ({ input }, { commands }) => {
-      for (const command of commands) carryOut(command, tree);
-      onDecided(input, tree);
-    },
-    about: ({ input }) => ({
-      tree: name,
-      worker_id: input.type === "worker" ? input.worker_id : null,
-      input: input.type === "worker" ? input.input.type : input.type,
-    }),
-  };
-  const decider = new Decider({ log, trace, now: core.now }, initial, deciding);
+  const decider = new TreeDecider({ log, trace, now }, initial, (input, commands) => {
+    for (const command of commands) carryOut(command, tree);
+    onDecided(input, tree);
+  });
   const tree: Tree = {
-    name,
+    name: initial.name,
     state: () => decider.state(),
-    input: (input, extra, options) =>
-      Effect.asVoid(decider.input({ input, specs: NO_SPECS }, extra, options)),
+    input: (input, extra, options) => decider.input({ input, specs: NO_SPECS }, extra, options),
     change: (make, specs = NO_SPECS) =>
       Effect.map(
         decider.change((state) => Effect.map(make(state), (input) => ({ input, specs }))),

@@ -1,7 +1,7 @@
 /** The one place where an input is decided and recorded, over a log that answers when the test says so. */
 import { Effect, Exit, Fiber } from "effect";
 import { describe, expect, it, vi } from "vitest";
-import { soloDecider } from "../../../src/actors/deciding/worker-decider.ts";
+import { SoloDecider } from "../../../src/actors/deciding/worker-decider.ts";
 import type { WorkerEvent } from "../../../src/actors/machine/worker-machine.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../../src/protocol/records.ts";
@@ -25,14 +25,14 @@ const makeDecider = (given = spec()) => {
   };
   const clock = { boot_id: "boot", mono_ns: "7000000" };
   const now = () => ({ mono_ms: 7, clock, random: 0, wall: { ms: 0, zone: "UTC" } });
-  const decider = soloDecider({ log: { commit }, now }, newChild("W", given), {
+  const decider = new SoloDecider({ log: { commit }, now }, newChild("W", given), {
     tell: (event) => void told.push(event),
   });
   const input = (...asked: Parameters<typeof decider.input>) => Effect.runFork(decider.input(...asked));
   return { decider, commits, told, input };
 };
 
-const over = (fiber: Fiber.Fiber<void, HoldfastError>) => Effect.runPromise(Fiber.join(fiber));
+const over = (fiber: Fiber.Fiber<unknown, HoldfastError>) => Effect.runPromise(Fiber.join(fiber));
 
 describe("a decision", () => {
   it("changes nothing and tells nobody until the store has it", async () => {

@@ -5,7 +5,7 @@ import { MAILBOX_MAX_EVENTS } from "../../../src/base/limits.ts";
 
 const takeThree = (inbox: Inbox<number>, taken: number[]) =>
   Effect.gen(function* () {
-    while (taken.length < 3) taken.push(yield* inbox.take);
+    while (taken.length < 3) taken.push(yield* inbox.take());
   });
 
 it("gives messages in the order of arrival, and wakes its fiber at once", () => {
@@ -25,13 +25,13 @@ it("one more than the bound breaks its fiber, so that no message is lost in sile
   for (let n = 0; n < MAILBOX_MAX_EVENTS; n += 1) inbox.post(n);
   expect(inbox.waiting()).toBe(MAILBOX_MAX_EVENTS);
   inbox.post(-1);
-  const exit = await Effect.runPromise(Effect.exit(inbox.take));
+  const exit = await Effect.runPromise(Effect.exit(inbox.take()));
   expect(exit).toEqual(Exit.die(new Error(`More than ${MAILBOX_MAX_EVENTS} messages wait for one fiber.`)));
 });
 
 it("a defect ends the fiber that waits; only the first one counts", async () => {
   const inbox = new Inbox<number>();
-  const fiber = Effect.runFork(inbox.take);
+  const fiber = Effect.runFork(inbox.take());
   inbox.break(new TypeError("first"));
   inbox.break(new TypeError("second"));
   inbox.post(1);

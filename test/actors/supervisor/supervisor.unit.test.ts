@@ -31,7 +31,7 @@ const makeWorld = Effect.gen(function* () {
       ...over,
     };
   };
-  const onEnd = (id: string) => (end: WorkerFiberEnd) => void seen.push(`${id} ${end.type}`);
+  const onEnd = ({ id }: Supervised, { type }: WorkerFiberEnd) => void seen.push(`${id} ${type}`);
   return { root, scope, seen, defects, worker, onEnd };
 });
 
@@ -39,9 +39,9 @@ it.effect("tells the end of each worker once, and shows the fibers that live", (
   Effect.gen(function* () {
     const { root, seen, worker, onEnd } = yield* makeWorld;
     const one = worker("one");
-    root.start(one, onEnd("one"));
+    root.start(one, onEnd);
     const crew = root.below("crew");
-    crew.start(worker("two"), onEnd("two"));
+    crew.start(worker("two"), onEnd);
     expect(root.view()).toMatchObject({
       name: "root",
       children: [{ name: "crew", children: [{ name: "two" }] }, { name: "one" }],
@@ -58,11 +58,11 @@ it.effect("tells the end of each worker once, and shows the fibers that live", (
 it.effect("a worker's defect is handled here, and no sibling is touched", () =>
   Effect.gen(function* () {
     const { root, seen, defects, worker, onEnd } = yield* makeWorld;
-    root.start(worker("well"), onEnd("well"));
-    root.start(worker("ill", { live: () => Effect.die(new TypeError("boom")) }), onEnd("ill"));
+    root.start(worker("well"), onEnd);
+    root.start(worker("ill", { live: () => Effect.die(new TypeError("boom")) }), onEnd);
     expect(seen).toEqual(["ill abandoned: TypeError: boom", "ill over"]);
     const worse = { live: () => Effect.die("boom"), abandon: () => Effect.die(new RangeError("worse")) };
-    root.start(worker("worse", worse), onEnd("worse"));
+    root.start(worker("worse", worse), onEnd);
     expect(seen.slice(2)).toEqual(["worse unrecorded"]);
     expect(root.view().children.map(({ name }) => name)).toEqual(["well"]);
     expect(defects).toEqual([]);
@@ -73,8 +73,8 @@ it.effect("one last resort that takes its time holds up no other", () =>
   Effect.gen(function* () {
     const { root, seen, worker, onEnd } = yield* makeWorld;
     const ill = { live: () => Effect.die("boom") };
-    root.start(worker("slow", { ...ill, abandon: () => Effect.never }), onEnd("slow"));
-    root.start(worker("quick", ill), onEnd("quick"));
+    root.start(worker("slow", { ...ill, abandon: () => Effect.never }), onEnd);
+    root.start(worker("quick", ill), onEnd);
     expect(seen).toEqual(["quick abandoned: boom", "quick over"]);
   }),
 );
@@ -82,11 +82,11 @@ it.effect("one last resort that takes its time holds up no other", () =>
 it.effect("lets go of every worker below it where its scope is closed, or on request", () =>
   Effect.gen(function* () {
     const { root, scope, seen, worker, onEnd } = yield* makeWorld;
-    root.start(worker("one"), onEnd("one"));
-    root.below("crew").below("crew.inner").start(worker("two"), onEnd("two"));
+    root.start(worker("one"), onEnd);
+    root.below("crew").below("crew.inner").start(worker("two"), onEnd);
     root.letGoOfAll();
     expect(seen).toEqual(["two let go", "two let_go", "one let go", "one let_go"]);
-    root.start(worker("three"), onEnd("three"));
+    root.start(worker("three"), onEnd);
     yield* Scope.close(scope, Exit.void);
     expect(seen.slice(4)).toEqual(["three let go"]);
   }),
