@@ -332,7 +332,10 @@ const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
 
 /** Before anything is cut or remembered: a decoder's state is in the log, too. */
 const masked = (line: Line, redact: Redactor): Line => {
-  if (line.kind === "text") return { ...line, text: redact.line(line.text) };
+  if (line.kind === "text") {
+    const text = redact.line(line.text);
+    return text === line.text ? line : { ...line, text };
+  }
   return line.head === undefined ? line : { ...line, head: redact.head(line.head) };
 };
 

@@ -68,7 +68,7 @@ export function makeRedactor(secrets: readonly string[] = []): Redactor {
   const line = (input: string): string => unmistakable?.mask(input) ?? input;
   const text = (input: string): string => redactText(known?.mask(input) ?? input);
   // The names of our own members are words, which a secret may be too.
-  const name = remembering((input) => redactText(line(input)));
+  const name = remembering((input) => ({ shown: redactText(line(input)), isSecret: isSecretName(input) }));
   return {
     line,
     head: (head) => redactText(unmistakable?.maskCut(head) ?? head).replace(CUT_TOKEN, MASK),
@@ -118,10 +118,16 @@ export const holdsBytes = (value: unknown): boolean =>
 
 const MAY_BE_PROTOCOL = /^(?:[a-z_]+|[\d.]+)$/;
 
-/** How a string, a number and the name of a member are shown. */
+/** The name of a member: how it is shown, and whether it says that a secret stands below it. */
+interface Named {
+  readonly shown: string;
+  readonly isSecret: boolean;
+}
+
+/** How a string and the name of a member are shown. */
 interface Showing {
   readonly text: (text: string) => string;
-  readonly name: (name: string) => string;
+  readonly name: (name: string) => Named;
 }
 
 const redactDeep = (value: unknown, show: Showing, isBelowName: boolean, depth: number): unknown => {
@@ -144,8 +150,9 @@ const redactDeep = (value: unknown, show: Showing, isBelowName: boolean, depth: 
   let hasSecretKey = false;
   for (const name of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[name];
-    if (!hasSecretKey && show.name(name) !== name) hasSecretKey = true;
-    const masked = redactDeep(member, show, isBelowName || isSecretName(name), depth - 1);
+    const { shown, isSecret } = show.name(name);
+    if (shown !== name) hasSecretKey = true;
+    const masked = redactDeep(member, show, isBelowName || isSecret, depth - 1);
     if (masked === member) continue;
     copy ??= { ...value };
     copy[name] = masked;
@@ -161,10 +168,10 @@ const isSecretArgument = (words: readonly unknown[], index: number): boolean => 
 };
 
 /** Members whose names are secrets get another one each, so that none is lost. */
-const renamed = (value: object, name: (name: string) => string): object => {
+const renamed = (value: object, name: Showing["name"]): object => {
   const shown = new Map<string, unknown>();
   for (const [key, member] of Object.entries(value)) {
-    const first = name(key);
+    const first = name(key).shown;
     let unique = first;
     for (let n = 2; shown.has(unique) || (unique !== key && Object.hasOwn(value, unique)); n += 1)
       unique = `${first} ${n}`;
@@ -179,13 +186,15 @@ const maskAll = (text: string): string => (isReference(text) ? text : MASK);
 const NAMES_MAX = 1_024;
 const NAME_MAX_UNITS = 64;
 
-const remembering = (show: (name: string) => string): ((name: string) => string) => {
-  const open = new Set<string>();
+const remembering = (look: Showing["name"]): Showing["name"] => {
+  const looked = new Map<string, Named>();
   return (name) => {
-    if (open.has(name)) return name;
-    const shown = show(name);
-    if (shown === name && open.size < NAMES_MAX && name.length <= NAME_MAX_UNITS) open.add(name);
-    return shown;
+    const known = looked.get(name);
+    if (known !== undefined) return known;
+    const named = look(name);
+    if (named.shown === name && looked.size < NAMES_MAX && name.length <= NAME_MAX_UNITS)
+      looked.set(name, named);
+    return named;
   };
 };
 

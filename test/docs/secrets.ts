@@ -233,8 +233,12 @@ Beyond that list: keys of xAI, Groq, NVIDIA, Replicate, E2B, Tavily, LangSmith, 
 
 ## Costs
 
-\`npm run bench -- masking\` takes recorded runs of claude from their spool to the durable log twice, in turns: with two known secrets masked, and with nothing masked at all.
-On a busy machine on ${LIST.compared}: 0.96 of the speed without masking (25.33 µs a line without, 26.25 µs with); the bench fails below 0.9.
-Against the masking before the table above existed, on whole transcripts of 3 KB a line, in turns: 0.94 and 0.98.
-Against no masking at all, those long lines gave 0.85 in one run and 1.00 in another, which a quiet machine has yet to settle.
+\`npm run bench -- masking\` takes lines of claude from their spool to the durable log, batch by batch in turns: with six known secrets masked, one of them a private key, and with nothing masked at all.
+The bench fails above +10 % of processor time; [performance.md](performance.md) has its rows.
+In two runs on 2026-11-23, beside other work (a load of 10 to 19 on two cores), recorded runs cost +6.3 and +10.9 % (+45 % before the search below existed), whole transcripts +13.9 and +14.2 % (+108 %), and results of tools alone, of 3.4 KB each, +14.7 and +20.6 % (+246 %).
+So short lines are about at the bound, and long lines **miss** it.
+
+A known value is looked for in about 25 spellings, and a private key line by line: one regular expression over all of them looks at each character of each line.
+In front of it stands a search that is exact and looks at every thirteenth place of a text with these secrets: a part of M characters has four known characters at one of any M - 3 places in a row (\`src/base/secrets/finder.ts\`).
+A test holds it against the regular expression alone, on random texts with secrets in each spelling.
 `;

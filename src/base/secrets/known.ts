@@ -1,5 +1,6 @@
 /** Values that are known to be secret, in each spelling in which an agent may say them. Reversed, split or encrypted ones are not found. */
 import { KNOWN_ENCODED_MIN_CHARS, KNOWN_SECRET_MIN_CHARS } from "../limits.ts";
+import { makeFinder } from "./finder.ts";
 import { escaped } from "./scan.ts";
 
 export interface KnownSecrets {
@@ -33,7 +34,7 @@ const inBase64 = (bytes: Buffer): readonly string[] =>
     return [whole.toString("base64"), whole.toString("base64url")].map((text) => text.slice(first, last));
   });
 
-const spellingsOf = (secret: string): readonly string[] => {
+export const spellingsOf = (secret: string): readonly string[] => {
   const bytes = Buffer.from(secret, "utf8");
   const hex = bytes.toString("hex");
   const encoded = [...inBase64(bytes), hex, hex.toUpperCase()];
@@ -60,8 +61,14 @@ export const knownSecrets = (secrets: readonly string[], mask: string): KnownSec
   if (parts.size === 0) return undefined;
   // The longest first: a secret that begins with another one is masked whole.
   const longestFirst = [...parts].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
-  const masked = (text: string): string => text.replace(pattern, mask);
+  const holdsOne = makeFinder(longestFirst);
+  let pattern: RegExp | undefined;
+  const masked = (text: string): string => {
+    if (!holdsOne(text)) return text;
+    // Most workers never need it, and it is large.
+    pattern ??= new RegExp(longestFirst.map(escaped).join("|"), "g");
+    return text.replace(pattern, mask);
+  };
   return {
     mask: masked,
     maskCut: (text) => {

@@ -3,6 +3,8 @@
  * only where these stand is looked more closely. So a character costs one look into a table, and no rule looks twice at a run.
  */
 
+import { copied, copyFrom } from "./copied.ts";
+
 export interface Rule {
   /** Text that a match has in it as it is written. */
   readonly tells: string;
@@ -25,13 +27,7 @@ export type Hint = readonly [tells: string, then: string];
 
 export const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-const CODES = 128;
-
-/** All that is not ASCII is one. */
-const codeAt = (text: string, index: number): number => {
-  const unit = text.charCodeAt(index);
-  return unit < CODES ? unit : 0;
-};
+const BYTES = 256;
 
 const isRare = (char: string): boolean => /[^a-z]|[jkqvwxz]/.test(char);
 const commonness = (pair: string): number => [...pair].reduce((sum, char) => sum + (isRare(char) ? 1 : 4), 0);
@@ -53,16 +49,27 @@ interface Compiled {
   readonly shown: Rule["shown"] | undefined;
 }
 
+/** The place of the second byte of the next pair that tells something, or the end. */
+const pairAt = (isPair: Int32Array, from: number, end: number): number => {
+  let before = copied[from - 1] as number;
+  for (let at = from; at < end; at += 1) {
+    const pair = (before << 8) | (copied[at] as number);
+    before = pair & 0xff;
+    if ((((isPair[pair >> 5] as number) >> (pair & 31)) & 1) !== 0) return at;
+  }
+  return end;
+};
+
 export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((text: string) => Scanned) => {
   /** One bit for each pair. */
-  const isPair = new Uint8Array((CODES * CODES) / 8);
+  const isPair = new Int32Array((BYTES * BYTES) / 32);
   const byPair = new Map<number, Compiled[]>();
   const add = (tells: string, back: number, source: string, shown: Rule["shown"] | undefined): void => {
     const at = rarestPair(tells);
-    const pair = codeAt(tells, at) * CODES + codeAt(tells, at + 1);
+    const pair = tells.charCodeAt(at) * BYTES + tells.charCodeAt(at + 1);
     const pattern = new RegExp(source, "y");
     const compiled = { tells, toTells: at + 1, toStart: at + 1 + back, pattern, shown };
-    isPair[pair >> 3] = (isPair[pair >> 3] as number) | (1 << (pair & 7));
+    isPair[pair >> 5] = (isPair[pair >> 5] as number) | (1 << (pair & 31));
     byPair.set(pair, [...(byPair.get(pair) ?? []), compiled]);
   };
   for (const { tells, back = 0, match, shown } of rules) add(tells, back, match, shown);
@@ -72,15 +79,20 @@ export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((t
     let out = "";
     let done = 0;
     let hinted = false;
-    let before = 0;
     /** The place at which each rule may look again. */
     let passed: Map<Compiled, number> | undefined;
+    let from = 0;
+    let end = 0;
+    let index = 1;
 
-    for (let index = 0; index < text.length; index += 1) {
-      const code = codeAt(text, index);
-      const pair = before * CODES + code;
-      before = code;
-      if ((((isPair[pair >> 3] as number) >> (pair & 7)) & 1) === 0) continue;
+    while (index < text.length) {
+      if (index >= end) {
+        from = index - 1;
+        end = copyFrom(text, from);
+      }
+      index = from + pairAt(isPair, index - from, end - from);
+      if (index === end) continue;
+      const pair = (copied[index - from - 1] as number) * BYTES + (copied[index - from] as number);
       for (const rule of byPair.get(pair) as Compiled[]) {
         const start = index - rule.toStart;
         if (start < done || !text.startsWith(rule.tells, index - rule.toTells)) continue;
@@ -88,7 +100,6 @@ export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((t
         rule.pattern.lastIndex = start;
         const match = rule.pattern.exec(text)?.[0];
         if (match === undefined) continue;
-        const end = start + match.length;
         if (rule.shown === undefined) {
           hinted = true;
           continue;
@@ -96,15 +107,15 @@ export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((t
         const shown = rule.shown(match);
         if (shown === undefined) {
           passed ??= new Map();
-          passed.set(rule, end);
+          passed.set(rule, start + match.length);
           continue;
         }
         out += text.slice(done, start) + shown;
-        done = end;
-        index = Math.max(index, end - 1);
-        before = 0;
+        done = start + match.length;
+        index = Math.max(index, done - 1);
         break;
       }
+      index += 1;
     }
     return { text: done === 0 ? text : out + text.slice(done), hinted };
   };
