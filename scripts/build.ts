@@ -32,6 +32,7 @@ const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|koffi|xstate|execa|
 /** The manifest and the reader of holdfast.yaml bring zod along, the log SQLite, the validators many rules: files of their own, loaded when somebody asks for them. */
 const APART: Readonly<Record<string, string>> = {
   "cli-manifest": "src/cli/manifest.ts",
+  "cli-published": "src/cli/published.ts",
   "cli-tree-file": "src/tree-file/read.ts",
   "cli-offline": "src/daemon/offline.ts",
   "cli-artifacts": "src/daemon/artifacts.ts",
@@ -45,7 +46,7 @@ const loadedApart: Plugin = {
     onResolve(
       {
         filter:
-          /\/(manifest|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
+          /\/(manifest|published|tree-file\/read|daemon\/(?:offline|artifacts|configuration|mcp)|validate\/validators)\.ts$/,
       },
       ({ kind, path }) => {
         const [name] = Object.entries(APART).find(([, source]) =>

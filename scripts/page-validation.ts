@@ -33,6 +33,8 @@ ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findi
 
 In tests (\`HOLDFAST_VALIDATE=1\`) every Protocol v1 envelope that we print or send goes through the rules of \`spec\`: one that breaks a rule is thrown by
 the client, and ends the daemon with exit code 70.
+The client also holds the \`data\` of each success, in both JSON modes, against the JSON Schema that \`agent manifest\` publishes for its command.
+A summary that stands in for an artifact is no such data.
 
 Generated from the tables of \`src/protocol/validate\` by \`npm run docs\`.
 

@@ -91,7 +91,7 @@ export const execute = async (
     return (await artifactsToPut(stateDir, env, REPLIES).put(bytes)).digest;
   }, outputLimits(env));
   const lines = makeLineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns });
-  const renderer: Renderer =
+  const plain: Renderer =
     mode === "json"
       ? jsonRenderer({ generation, validate: env.HOLDFAST_VALIDATE === "1" })
       : mode === "ndjson"
@@ -105,6 +105,8 @@ export const execute = async (
             errorColumns: streams.errorColumns,
             printer: makePrinter(lines),
           });
+  const isHeld = env.HOLDFAST_VALIDATE === "1" && mode !== "text";
+  const renderer = isHeld ? (await import("./published.ts")).heldToSchema(plain, command) : plain;
   const warnings: string[] = [];
   const advice: string[] = [];
   const cleanups: Context["cleanups"] = [];

@@ -548,7 +548,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/cancel": z.object({ id, effect: z.enum(["updated", "noop"]) }),
   "agent/capabilities": kinds,
   "agent/doctor": doctor,
-  "daemon/run": z.null(),
+  "daemon/run": z.object({}),
   "daemon/start": status.extend({ effect }),
   "daemon/stop": z.object({
     agents: z.enum(["refuse", "kill", "keep"]),

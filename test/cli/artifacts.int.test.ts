@@ -5,7 +5,7 @@ import { EnvelopeV1 } from "../../src/protocol/envelope-schemas.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
 import { agent } from "./support/agent.ts";
 import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
-import { lifecycle, said, worker } from "./support/samples.ts";
+import { lifecycle, said, watched, worker } from "./support/samples.ts";
 
 let daemon: FakeDaemon | undefined;
 beforeAll(() => void process.setMaxListeners(0));
@@ -93,7 +93,7 @@ it("a record that is too large is an artifact at its place in the stream", async
   const large: LogRecord = { ...said("x".repeat(40_000)), seq: 100 };
   const watching: Answerer = (_data, emit) => {
     for (const record of [lifecycle[0]!, large, lifecycle[1]!]) emit(record);
-    return { next: 6, records: 3 };
+    return watched(6, 3);
   };
   const { envelopes } = await against({ "agent/watch": watching }, ["watch", "fixer"]);
   expect(envelopes.map(({ status }) => status)).toEqual(["progress", "progress", "progress", "ok"]);

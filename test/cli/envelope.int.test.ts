@@ -4,7 +4,7 @@ import { EnvelopeV1, ResponseEnvelope, ResponseEnvelopeG2 } from "../../src/prot
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { type AgentOptions, agent } from "./support/agent.ts";
 import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
-import { ID, said, worker } from "./support/samples.ts";
+import { ID, said, watched, worker } from "./support/samples.ts";
 
 let daemon: FakeDaemon | undefined;
 beforeAll(() => void process.setMaxListeners(0));
@@ -62,7 +62,11 @@ describe("help and schemas", () => {
 
 describe("an answer that is cut", () => {
   it.each<[string, string[], Answerer]>([
-    ["agent/output", ["output", "a", "-o", "json"], () => ({ id: ID, text: "x", truncated: true })],
+    [
+      "agent/output",
+      ["output", "a", "-o", "json"],
+      () => ({ id: ID, text: "x", truncated: true, omitted_bytes: 9 }),
+    ],
     [
       "agent/why",
       ["why", "a"],
@@ -72,6 +76,7 @@ describe("an answer that is cut", () => {
         type: "worker",
         state: "running",
         reason: "",
+        suggestion: null,
         records: [],
         omitted: 4,
         names: {},
@@ -249,7 +254,7 @@ describe("a sign of life", () => {
     async (_data, emit) => {
       while (!seen()) await new Promise((resolve) => setTimeout(resolve, 2));
       emit(said("hi\n"));
-      return { next: 1, records: 1, results: [] };
+      return { ...watched(1, 1), results: [] };
     };
 
   it("is a line of a stream in json and in ndjson, before and not among its records' seqs", async () => {

@@ -6,7 +6,7 @@ import { HoldfastError } from "../../src/protocol/errors.ts";
 import { type AgentOptions, agent } from "./support/agent.ts";
 import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
 import { programsOfKinds } from "./support/programs.ts";
-import { ID, lifecycle, said, worker } from "./support/samples.ts";
+import { ID, lifecycle, said, watched, worker } from "./support/samples.ts";
 
 let daemon: FakeDaemon | undefined;
 let programs: string;
@@ -33,7 +33,7 @@ const envelopeOf = (stdout: string): ResponseEnvelope => {
 
 const watching: Answerer = (_data, emit) => {
   for (const record of lifecycle) emit(record);
-  return { next: 6, records: 6 };
+  return watched(6, 6);
 };
 
 describe("json", () => {
@@ -206,7 +206,9 @@ describe("text", () => {
   });
 
   it("passes an answer as it is to a file, and harmless to a terminal", async () => {
-    const answers = { "agent/output": () => ({ id: ID, text: "a\x1b[31mb\n\n", truncated: false }) };
+    const answers = {
+      "agent/output": () => ({ id: ID, text: "a\x1b[31mb\n\n", truncated: false, omitted_bytes: 0 }),
+    };
     expect((await against(answers, ["output", "x"])).stdout).toBe("a\x1b[31mb\n\n");
     expect((await against(answers, ["output", "x"], { env: { CI: "1" } })).stdout).toBe("a\x1b[31mb\n\n");
     expect((await against(answers, ["output", "x", "-o", "json"])).stdout).toContain('"text":"a');
@@ -229,7 +231,7 @@ describe("text", () => {
   it("never passes an escape of an agent on in watch", async () => {
     const emit: Answerer = (_data, send) => {
       send(said("\x1b]0;owned\x07\x1b[2Jhello"));
-      return { next: 1, records: 1 };
+      return watched(1, 1);
     };
     const { stdout } = await against(
       { "agent/watch": emit, "agent/list": () => ({ workers: [worker()] }) },
@@ -456,7 +458,7 @@ describe("commands", () => {
       "agent/info": () => ({ ...worker(), last_seq: 6 }),
       "agent/watch": ({ tail }, emit) => {
         for (const record of lifecycle.slice(-(tail as number))) emit(record);
-        return { next: 6, records: 6 };
+        return watched(6, 6);
       },
     };
     const lines = async (mode: string) =>

@@ -6,7 +6,7 @@ import { brokenRules } from "../../protocol/response-rules.ts";
 import type { Renderer } from "./renderer.ts";
 
 /** Protocol v1 data are objects; here a list is the array itself (cli.md, One record). */
-const LIST_MEMBER: Readonly<Record<string, string>> = {
+export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/list": "workers",
   "agent/messages": "messages",
   "agent/approvals": "approvals",

@@ -1,6 +1,15 @@
 /** A worker and records as a daemon sends them. */
+import type { Replies } from "../../../src/daemon/replies.ts";
+import { cursorOf } from "../../../src/protocol/cursor.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../../src/protocol/records.ts";
 import type { WorkerView } from "../../../src/runtime/api.ts";
+
+/** A daemon's answer at the end of a watch. */
+export const watched = (next: number, records: number): Replies["agent/watch"] => ({
+  next,
+  records,
+  cursor: cursorOf("0123456789abcdef", next),
+});
 
 export const ID = "01KXA0000000000000000000AA";
 export const clock = { boot_id: "b", mono_ns: "1" };
