@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import type { CommandDef } from "../commands/commands.ts";
+import { SENT_WHOLE } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { schemasOf } from "./manifest.ts";
 import { LIST_MEMBER } from "./render/json.ts";
@@ -33,8 +34,12 @@ const dataOf = (
   if (meta.not_modified === true || meta.cas_digest !== undefined) return undefined;
   if (ok === true) return { data };
   if (status !== "ok") return undefined;
+  const { hint, ...rest } = data as Readonly<Record<string, unknown>>;
+  // The hint belongs to the envelope (decision 0026), which has no other place for it.
+  const isSentWhole = typeof hint === "string" && hint.includes(SENT_WHOLE);
+  const told = isSentWhole ? rest : (data as Readonly<Record<string, unknown>>);
   const member = LIST_MEMBER[command.command];
-  return { data: member === undefined ? data : (data as Readonly<Record<string, unknown>>)[member] };
+  return { data: member === undefined ? told : told[member] };
 };
 
 /** In test mode an envelope whose data its command's schema refuses is thrown instead of printed. */

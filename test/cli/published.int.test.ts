@@ -1,8 +1,11 @@
 /** The test mode itself: the published JSON Schema of a command refuses wrong data, and nothing wrong is printed. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { schemasOf } from "../../src/cli/manifest.ts";
 import { makeDataCheck } from "../../src/cli/published.ts";
 import { COMMANDS } from "../../src/commands/commands.ts";
+import { SENT_WHOLE } from "../../src/protocol/artifactize.ts";
 import { agent } from "./support/agent.ts";
 import { type Answerer, type FakeDaemon, fakeDaemon } from "./support/fake-daemon.ts";
 import { watched, worker } from "./support/samples.ts";
@@ -58,6 +61,17 @@ it.each(["json", "ndjson"])("an envelope with wrong data is thrown and not print
   const argv = ["--state-dir", daemon.stateDir, "-o", mode, "list"];
   await expect(agent(argv)).rejects.toThrow(/The data of agent\/list breaks its published schema/);
   expect((await agent(argv, { env: { HOLDFAST_VALIDATE: "0" } })).exit).toBe(0);
+});
+
+it("a result that is sent whole, because no artifact can be kept, is held to the schema without its hint", async () => {
+  const answers: Record<string, Answerer> = { "agent/watch": () => watched(6, 6) };
+  daemon = await fakeDaemon(answers);
+  writeFileSync(join(daemon.stateDir, "cas"), "no directory");
+  const argv = ["--state-dir", daemon.stateDir, "-o", "ndjson", "watch", "--all"];
+  const { exit, stdout } = await agent(argv, { env: { HOLDFAST_INLINE_OUTPUT: "10" } });
+  expect(exit).toBe(0);
+  const last = JSON.parse(stdout.trimEnd().split("\n").at(-1)!) as { readonly data: object };
+  expect(last.data).toEqual({ ...watched(6, 6), hint: expect.stringContaining(SENT_WHOLE) });
 });
 
 it("every command with a result has a schema that refuses a member that is not declared", () => {
