@@ -31,29 +31,29 @@ interface Heard {
 export class Company {
   /** Whose turn it is to read a long line. */
   readonly longLines = Semaphore.makeUnsafe(1);
-  #newest: Heard | undefined;
+  private newest: Heard | undefined;
   /** Output of another worker than the newest. */
-  #other: Heard | undefined;
+  private other: Heard | undefined;
 
   /** A worker wrote something that is no flood. Milliseconds are monotonic. */
   heard(worker_id: string, at_ms: number): void {
-    if (this.#newest?.worker_id !== worker_id) this.#other = this.#newest;
-    this.#newest = { worker_id, at_ms };
+    if (this.newest?.worker_id !== worker_id) this.other = this.newest;
+    this.newest = { worker_id, at_ms };
   }
 
   portion(worker_id: string, now_ms: number): Portion {
-    return this.#isBesideOthers(worker_id, now_ms) ? SMALL : LARGE;
+    return this.isBesideOthers(worker_id, now_ms) ? SMALL : LARGE;
   }
 
   /** Milliseconds until a flood's next batch is read; 0 alone. Not only the batch keeps others waiting, but what many of them bring: checkpoints, garbage. */
   rest(worker_id: string, took_ms: number, now_ms: number): number {
-    return this.#isBesideOthers(worker_id, now_ms)
+    return this.isBesideOthers(worker_id, now_ms)
       ? Math.min(took_ms * FLOOD_REST_TIMES, FLOOD_REST_MAX_MS)
       : 0;
   }
 
-  #isBesideOthers(worker_id: string, now_ms: number): boolean {
-    const beside = this.#newest?.worker_id === worker_id ? this.#other : this.#newest;
+  private isBesideOthers(worker_id: string, now_ms: number): boolean {
+    const beside = this.newest?.worker_id === worker_id ? this.other : this.newest;
     return beside !== undefined && now_ms - beside.at_ms < OTHERS_WRITE_MS;
   }
 }

@@ -19,7 +19,7 @@ interface First {
 }
 
 export class Once {
-  readonly #kept = new Map<string, First>();
+  private readonly kept = new Map<string, First>();
 
   /** `asked` is the command and its data without the key. */
   run<A extends Answer>(
@@ -30,21 +30,21 @@ export class Once {
     if (key === undefined) return effect;
     return Effect.suspend(() => {
       const what = canonicalDigest(asked);
-      const first = this.#kept.get(key);
-      if (first === undefined) return this.#begin(key, what, effect);
+      const first = this.kept.get(key);
+      if (first === undefined) return this.begin(key, what, effect);
       if (first.what !== what) return Effect.fail(keyReused(key));
       return Effect.map(Deferred.await(first.answer), repeated) as Effect.Effect<A, HoldfastError>;
     });
   }
 
-  #begin<A extends Answer>(key: string, what: string, effect: Effect.Effect<A, HoldfastError>) {
+  private begin<A extends Answer>(key: string, what: string, effect: Effect.Effect<A, HoldfastError>) {
     const answer = Deferred.makeUnsafe<Answer, HoldfastError>();
-    this.#kept.set(key, { what, answer });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > IDEMPOTENCY_KEYS_MAX) this.#kept.delete(oldest as string);
+    this.kept.set(key, { what, answer });
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > IDEMPOTENCY_KEYS_MAX) this.kept.delete(oldest as string);
     return Effect.onExit(effect, (exit) => {
       // A request that failed and did nothing may be tried again under its key.
-      if (Exit.isFailure(exit)) this.#kept.delete(key);
+      if (Exit.isFailure(exit)) this.kept.delete(key);
       return Deferred.done(answer, exit as Exit.Exit<Answer, HoldfastError>);
     });
   }

@@ -27,6 +27,11 @@ describe("sources", () => {
     expect(sources.filter((file) => isLong(file) && !tables.includes(file))).toEqual([]);
   });
 
+  it("make members private by the keyword; only the published objects hide theirs from their users", () => {
+    const hash = sources.filter((file) => /^\s+(readonly |static |async )*#[a-z]/m.test(read(file)));
+    expect(hash.filter((file) => !file.startsWith(join("src", "library")))).toEqual([]);
+  });
+
   it("hold no enum, no console and no TODO", () => {
     expect(sources.filter((file) => /\benum \w+ \{|console\.|\b(TODO|FIXME|XXX)\b/.test(code(file)))).toEqual(
       [],

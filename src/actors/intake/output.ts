@@ -108,77 +108,77 @@ const HEARD: RecordFilter = {
 
 /** The text that was said last, with no more of it in memory than may be shown. */
 class Answer {
-  readonly #maxBytes: number;
-  #parts: string[] = [];
-  #bytes = 0;
-  #shown = 0;
+  private readonly maxBytes: number;
+  private parts: string[] = [];
+  private bytes = 0;
+  private shown = 0;
   /** Null is any message of an agent that gives them no ids. */
-  #message: unknown;
+  private message: unknown;
   /** Something else came after it: text without an id is another message then. */
-  #isOver = false;
+  private isOver = false;
   /** Bytes of lines that nobody has read. */
-  #omitted = 0;
-  #gaps: Gap[] = [];
+  private omitted = 0;
+  private gaps: Gap[] = [];
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
   }
 
   /** Bytes of all that was said, also of what is over the bound. */
   get size_bytes(): number {
-    return this.#bytes;
+    return this.bytes;
   }
 
   add(record: RecordDraft): void {
     switch (record.type) {
       case "log_gap":
-        this.#gaps.push(record.payload);
+        this.gaps.push(record.payload);
         return;
       case "turn_started":
-        this.#isOver = true;
+        this.isOver = true;
         return;
       case "worker_log_chunk":
-        if (record.payload.stream === "stdout") this.#omitted += record.payload.bytes;
+        if (record.payload.stream === "stdout") this.omitted += record.payload.bytes;
         return;
       case "agent.event":
-        this.#hear(record.payload);
+        this.hear(record.payload);
     }
   }
 
-  #hear({ kind, channel, text, data }: AgentEvent): void {
+  private hear({ kind, channel, text, data }: AgentEvent): void {
     const facts = data as { message_id?: unknown; parent_tool_use_id?: unknown } | undefined;
     if (facts?.parent_tool_use_id !== undefined) return; // a sub-agent talks to its agent, not to the user
     const isAnswer = channel === "assistant" || channel === "stdout";
     if (kind !== "TextOutput" || !isAnswer) {
-      if (channel !== "stderr") this.#isOver = true;
+      if (channel !== "stderr") this.isOver = true;
       return;
     }
     if (text === undefined) return;
     const id = channel === "assistant" ? (facts?.message_id ?? null) : "stdout";
-    if (id !== this.#message || (id === null && this.#isOver)) {
+    if (id !== this.message || (id === null && this.isOver)) {
       // Text that was moved, or left out, belongs to messages before this one.
       if (channel === "assistant") {
-        this.#gaps = [];
-        this.#omitted = 0;
+        this.gaps = [];
+        this.omitted = 0;
       }
-      this.#parts = [];
-      this.#bytes = 0;
-      this.#shown = 0;
-      this.#message = id;
+      this.parts = [];
+      this.bytes = 0;
+      this.shown = 0;
+      this.message = id;
     }
-    this.#isOver = false;
+    this.isOver = false;
     const bytes = Buffer.byteLength(text);
-    this.#bytes += bytes;
-    if (this.#bytes > this.#maxBytes) return;
-    this.#shown += bytes;
-    this.#parts.push(text);
+    this.bytes += bytes;
+    if (this.bytes > this.maxBytes) return;
+    this.shown += bytes;
+    this.parts.push(text);
   }
 
   end(): FinalText | Moved | undefined {
-    const moved = movedBy(this.#gaps);
+    const moved = movedBy(this.gaps);
     if (moved !== null) return { moved };
-    const omitted_bytes = this.#bytes - this.#shown + this.#omitted;
-    if (this.#message === undefined && omitted_bytes === 0) return undefined;
-    return { text: this.#parts.join(""), truncated: omitted_bytes > 0, omitted_bytes };
+    const omitted_bytes = this.bytes - this.shown + this.omitted;
+    if (this.message === undefined && omitted_bytes === 0) return undefined;
+    return { text: this.parts.join(""), truncated: omitted_bytes > 0, omitted_bytes };
   }
 }

@@ -32,92 +32,92 @@ const patience = ({ approval_within_ms }: Speaker["spec"]): number =>
   approval_within_ms === 0 ? Number.POSITIVE_INFINITY : approval_within_ms;
 
 export class Approving {
-  readonly #worker: Speaker;
-  readonly #protocol: MessageProtocol;
-  readonly #lock = Semaphore.makeUnsafe(1);
+  private readonly worker: Speaker;
+  private readonly protocol: MessageProtocol;
+  private readonly lock = Semaphore.makeUnsafe(1);
   /** Requests that wait, and their deadlines, in milliseconds of #clock. */
-  readonly #open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
+  private readonly open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
 
   /** Decided by a rule or the deadline, and not on record yet. */
-  readonly #settling = new Set<string>();
+  private readonly settling = new Set<string>();
 
   /** A request to an earlier daemon is known. */
-  readonly #known = Deferred.makeUnsafe<void>();
+  private readonly known = Deferred.makeUnsafe<void>();
 
   /** `protocol` has an `answer`. `adopts`: its agent runs already, and `takeOver` is called. */
   constructor(worker: Speaker, protocol: MessageProtocol, adopts: boolean) {
-    this.#worker = worker;
-    this.#protocol = protocol;
-    if (!adopts) this.#makeKnown();
+    this.worker = worker;
+    this.protocol = protocol;
+    if (!adopts) this.makeKnown();
   }
 
   /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
   takeOver(run: Run): Effect.Effect<void> {
-    const known = Effect.sync(() => this.#makeKnown());
-    return Effect.ensuring(this.#takeOver(run), known);
+    const known = Effect.sync(() => this.makeKnown());
+    return Effect.ensuring(this.readAgain(run), known);
   }
 
-  #makeKnown(): void {
-    Deferred.doneUnsafe(this.#known, Effect.void);
+  private makeKnown(): void {
+    Deferred.doneUnsafe(this.known, Effect.void);
   }
 
-  #takeOver({ incarnation }: Run): Effect.Effect<void> {
+  private readAgain({ incarnation }: Run): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id, spec, bridge } = this.#worker;
-      const stood = pausedMs(this.#worker.child().pause, journal.now());
+      const { journal, id, spec, bridge } = this.worker;
+      const stood = pausedMs(this.worker.child().pause, journal.now());
       const rows = (yield* journal.ask((log) => log.openApprovals(id))).filter(
         (row) => row.incarnation === incarnation,
       );
       const turns = yield* journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
       // The turn in which it was asked is over, and the daemon died before it said so.
       const isOver = ({ seq }: ApprovalRow) =>
-        this.#protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
-      this.#note(rows.filter(isOver));
+        this.protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
+      this.note(rows.filter(isOver));
       for (const row of rows.filter((one) => !isOver(one))) {
         // A pause from before it was asked is forgiven too: late is better than early.
         const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
-        this.#asks(row, Math.max(0, patience(spec) - waited));
+        this.asks(row, Math.max(0, patience(spec) - waited));
       }
     });
   }
 
   /** How many requests wait for a person. */
   waiting(): number {
-    return this.#open.size;
+    return this.open.size;
   }
 
   /** Milliseconds until this one answers itself; undefined where it does not wait. */
   left(approval_id: string): number | undefined {
-    const due_ms = this.#open.get(approval_id)?.due_ms;
-    return due_ms === undefined ? undefined : Math.max(0, due_ms - this.#clock());
+    const due_ms = this.open.get(approval_id)?.due_ms;
+    return due_ms === undefined ? undefined : Math.max(0, due_ms - this.clock());
   }
 
   /** Monotonic milliseconds in which its agent did not stand still: no deadline counts a pause. */
-  #clock(now = this.#worker.journal.now()): number {
-    return now - pausedMs(this.#worker.child().pause, now);
+  private clock(now = this.worker.journal.now()): number {
+    return now - pausedMs(this.worker.child().pause, now);
   }
 
   detach(): void {
-    this.#makeKnown();
-    this.#open.clear();
-    this.#look();
+    this.makeKnown();
+    this.open.clear();
+    this.look();
   }
 
   /** Durable records of the agent's output. */
   onRecords(drafts: readonly RecordDraft[]): void {
     for (const { type, payload } of drafts) {
-      if (type === "approval_requested") this.#asks(payload, patience(this.#worker.spec));
-      else if (type === "approval_withdrawn") this.#closed(payload.approval_id);
-      else if (type === "turn_completed" && this.#protocol.asks_beyond_turn !== true) this.#withdraw();
+      if (type === "approval_requested") this.asks(payload, patience(this.worker.spec));
+      else if (type === "approval_withdrawn") this.closed(payload.approval_id);
+      else if (type === "turn_completed" && this.protocol.asks_beyond_turn !== true) this.withdraw();
     }
   }
 
   tick(now: number): void {
-    const at = this.#clock(now);
-    for (const { asked, due_ms } of this.#open.values())
+    const at = this.clock(now);
+    for (const { asked, due_ms } of this.open.values())
       if (due_ms <= at)
-        this.#settle(asked, {
-          decision: this.#worker.spec.approval_default,
+        this.settle(asked, {
+          decision: this.worker.spec.approval_default,
           by: "deadline",
           message: TOO_LATE,
         });
@@ -126,35 +126,35 @@ export class Approving {
   /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
   answer(approval_id: string, verdict: Verdict): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
-      yield* Deferred.await(this.#known);
-      const asked = this.#open.get(approval_id)?.asked;
+      yield* Deferred.await(this.known);
+      const asked = this.open.get(approval_id)?.asked;
       if (asked === undefined)
         return yield* Effect.fail(
           new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more."),
         );
       // The agent hears an answer that is on record, also where the person goes away.
-      yield* this.#lock.withPermits(1)(Effect.uninterruptible(this.#answered(asked, verdict)));
+      yield* this.lock.withPermits(1)(Effect.uninterruptible(this.answered(asked, verdict)));
     });
   }
 
-  #asks(asked: Asked, within_ms: number): void {
-    const { spec, journal } = this.#worker;
+  private asks(asked: Asked, within_ms: number): void {
+    const { spec, journal } = this.worker;
     const { permission, permission_rules } = spec;
-    this.#open.set(asked.approval_id, { asked, due_ms: this.#clock() + within_ms });
-    this.#look();
+    this.open.set(asked.approval_id, { asked, due_ms: this.clock() + within_ms });
+    this.look();
     const action = permissionFor(asked, permission_rules, permission);
-    if (action !== "ask") this.#settle(asked, { decision: action, by: "policy" });
-    else if (this.#open.size > APPROVALS_OPEN_MAX)
-      this.#settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
+    if (action !== "ask") this.settle(asked, { decision: action, by: "policy" });
+    else if (this.open.size > APPROVALS_OPEN_MAX)
+      this.settle(asked, { decision: "deny", by: "policy", message: TOO_MANY });
     else {
-      this.#worker.fork(this.#refuseReused(asked));
+      this.worker.fork(this.refuseReused(asked));
       if (within_ms === 0) this.tick(journal.now());
     }
   }
 
-  #answeredBefore({ approval_id }: Asked): Effect.Effect<never, HoldfastError> {
+  private answeredBefore({ approval_id }: Asked): Effect.Effect<never, HoldfastError> {
     return Effect.flatMap(
-      this.#worker.journal.ask((log) => log.approval(approval_id)),
+      this.worker.journal.ask((log) => log.approval(approval_id)),
       (row) => {
         const by = row?.by ?? undefined;
         return Effect.fail(
@@ -171,84 +171,84 @@ export class Approving {
   }
 
   /** Whoever was shown the request before would answer this one. */
-  #refuseReused(asked: Asked): Effect.Effect<void> {
+  private refuseReused(asked: Asked): Effect.Effect<void> {
     return Effect.map(
-      this.#worker.journal.ask((log) => log.approval(asked.approval_id)),
+      this.worker.journal.ask((log) => log.approval(asked.approval_id)),
       (row) => {
         if (row !== undefined && row.state !== "open")
-          this.#settle(asked, { decision: "deny", by: "policy", message: REUSED });
+          this.settle(asked, { decision: "deny", by: "policy", message: REUSED });
       },
     );
   }
 
   /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
-  #withdraw(): void {
-    if (this.#open.size === 0) return;
-    this.#note([...this.#open.values()].map(({ asked }) => asked));
-    this.#open.clear();
-    this.#look();
+  private withdraw(): void {
+    if (this.open.size === 0) return;
+    this.note([...this.open.values()].map(({ asked }) => asked));
+    this.open.clear();
+    this.look();
   }
 
   /** That they are withdrawn. */
-  #note(requests: readonly Pick<Asked, "approval_id">[]): void {
+  private note(requests: readonly Pick<Asked, "approval_id">[]): void {
     if (requests.length === 0) return;
-    const { id: worker_id, journal } = this.#worker;
-    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.#worker.child().incarnation };
+    const { id: worker_id, journal } = this.worker;
+    const of = { stream: workerStream(worker_id), worker_id, incarnation: this.worker.child().incarnation };
     const drafts = requests.map(
       ({ approval_id }): RecordDraft => ({ ...of, type: "approval_withdrawn", payload: { approval_id } }),
     );
-    this.#worker.fork(journal.note(drafts));
+    this.worker.fork(journal.note(drafts));
   }
 
-  #settle(asked: Asked, verdict: Verdict): void {
+  private settle(asked: Asked, verdict: Verdict): void {
     // The store may refuse it for an hour, and the tick comes back each second.
-    if (this.#settling.has(asked.approval_id)) return;
-    this.#settling.add(asked.approval_id);
-    const { journal } = this.#worker;
-    const settled = Effect.sync(() => void this.#settling.delete(asked.approval_id));
+    if (this.settling.has(asked.approval_id)) return;
+    this.settling.add(asked.approval_id);
+    const { journal } = this.worker;
+    const settled = Effect.sync(() => void this.settling.delete(asked.approval_id));
     const decided = Effect.suspend(() =>
       // Somebody else was faster.
-      this.#open.has(asked.approval_id)
-        ? this.#record(asked, verdict, (drafts) => journal.note(drafts, ON_RECORD))
+      this.open.has(asked.approval_id)
+        ? this.record(asked, verdict, (drafts) => journal.note(drafts, ON_RECORD))
         : Effect.void,
     );
-    this.#worker.fork(Effect.ensuring(this.#lock.withPermits(1)(decided), settled));
+    this.worker.fork(Effect.ensuring(this.lock.withPermits(1)(decided), settled));
   }
 
-  #answered(asked: Asked, verdict: Verdict): Effect.Effect<void, HoldfastError> {
+  private answered(asked: Asked, verdict: Verdict): Effect.Effect<void, HoldfastError> {
     return Effect.suspend(() => {
-      const { incarnation, journal } = this.#worker;
-      if (!this.#open.has(asked.approval_id)) return this.#answeredBefore(asked);
+      const { incarnation, journal } = this.worker;
+      if (!this.open.has(asked.approval_id)) return this.answeredBefore(asked);
       if (incarnation?.run.isStdinClosed() === true)
         return Effect.fail(
           new HoldfastError("INVALID_STATE", "The agent's input has ended: no answer reaches it."),
         );
-      return this.#record(asked, verdict, (drafts) => journal.commit(drafts));
+      return this.record(asked, verdict, (drafts) => journal.commit(drafts));
     });
   }
 
-  #record<E>(
+  private record<E>(
     asked: Asked,
     verdict: Verdict,
     keep: (drafts: readonly RecordDraft[]) => Effect.Effect<unknown, E>,
   ): Effect.Effect<void, E> {
     return Effect.gen({ self: this }, function* () {
-      const { mail } = this.#worker;
+      const { mail } = this.worker;
       crashPoint("approval-before-record");
-      yield* keep(this.#drafts(asked, verdict));
+      yield* keep(this.drafts(asked, verdict));
       crashPoint("approval-after-record");
-      this.#closed(asked.approval_id);
-      if (mail !== undefined) this.#worker.fork(mail.deliver());
+      this.closed(asked.approval_id);
+      if (mail !== undefined) this.worker.fork(mail.deliver());
     });
   }
 
-  #drafts({ approval_id, reply }: Asked, { decision, by, message }: Verdict): readonly RecordDraft[] {
-    const { id: worker_id, services, bridge, redact } = this.#worker;
-    const { incarnation } = this.#worker.child();
+  private drafts({ approval_id, reply }: Asked, { decision, by, message }: Verdict): readonly RecordDraft[] {
+    const { id: worker_id, services, bridge, redact } = this.worker;
+    const { incarnation } = this.worker.child();
     const of = { stream: workerStream(worker_id), worker_id, incarnation };
     const why = message === undefined ? {} : { message: redact.text(message) };
     const clock = { boot_id: services.boot_id, mono_ns: String(bridge.alarms.now()) };
-    const line = this.#protocol.answer!(reply, { decision, ...why });
+    const line = this.protocol.answer!(reply, { decision, ...why });
     return [
       { ...of, type: "approval_answered", payload: { approval_id, decision, by, ...why, clock } },
       {
@@ -258,13 +258,13 @@ export class Approving {
     ];
   }
 
-  #closed(approval_id: string): void {
-    if (this.#open.delete(approval_id)) this.#look();
+  private closed(approval_id: string): void {
+    if (this.open.delete(approval_id)) this.look();
   }
 
   /** An agent that waits for a person owes nobody any progress. */
-  #look(): void {
-    const { vitals, journal } = this.#worker;
-    vitals.waits("approval", this.#open.size > 0, journal.now());
+  private look(): void {
+    const { vitals, journal } = this.worker;
+    vitals.waits("approval", this.open.size > 0, journal.now());
   }
 }

@@ -35,44 +35,44 @@ import { MessageTexts } from "./message-texts.ts";
 import type { Speaker } from "./speaker.ts";
 
 export class Mailing {
-  readonly #worker: Speaker;
-  readonly #protocol: MessageProtocol;
-  readonly #lock = Semaphore.makeUnsafe(1);
-  readonly #texts: MessageTexts;
+  private readonly worker: Speaker;
+  private readonly protocol: MessageProtocol;
+  private readonly lock = Semaphore.makeUnsafe(1);
+  private readonly texts: MessageTexts;
   /** Id of the prompt, which is a message too. */
-  #prompt: string | undefined;
-  #run: Run | undefined;
-  #end = 0;
+  private prompt: string | undefined;
+  private run: Run | undefined;
+  private end = 0;
   /** The one that is open. */
-  #turn: number | undefined;
+  private turn: number | undefined;
   /** The head of the log when this daemon began to hand over to the run. */
-  #attachedAt = 0;
-  #isWaiting = false;
-  #waitsSince = 0;
-  #failed = false;
+  private attachedAt = 0;
+  private waits = false;
+  private waiting_since_ms = 0;
+  private failed = false;
   /** A message waits until the agent can take it. */
-  #isHeld = false;
+  private isHeld = false;
   /** Called when a turn ends that was interrupted. */
-  #onTurnEnd: (() => void) | undefined;
+  private onTurnEnd: (() => void) | undefined;
   /** The run whose input has ended, where it is watched for that. */
-  #lingering: Run | undefined;
+  private lingering: Run | undefined;
   /** The alarm of an agent whose only prompt is answered. */
-  #background: Alarm | undefined;
+  private background: Alarm | undefined;
 
   constructor(worker: Speaker, protocol: MessageProtocol) {
-    this.#worker = worker;
-    this.#protocol = protocol;
-    this.#texts = new MessageTexts(worker);
+    this.worker = worker;
+    this.protocol = protocol;
+    this.texts = new MessageTexts(worker);
   }
 
   /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
   isWaiting(): boolean {
-    return this.#isWaiting && this.#worker.spec.interactive && this.#run !== undefined;
+    return this.waits && this.worker.spec.interactive && this.run !== undefined;
   }
 
   /** Monotonic milliseconds; undefined while it has something to do. */
   waitsSince(): number | undefined {
-    return this.isWaiting() ? this.#waitsSince : undefined;
+    return this.isWaiting() ? this.waiting_since_ms : undefined;
   }
 
   /**
@@ -80,56 +80,56 @@ export class Mailing {
    * that, so that no acknowledgement is on record before its delivery.
    */
   attach(run: Run): Effect.Effect<void> {
-    return Effect.andThen(this.#lock.withPermits(1)(this.#attached(run)), this.deliver());
+    return Effect.andThen(this.lock.withPermits(1)(this.attached(run)), this.deliver());
   }
 
-  #attached(run: Run): Effect.Effect<void> {
+  private attached(run: Run): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id, spec } = this.#worker;
-      if (this.#protocol.acknowledges && spec.prompt !== undefined)
-        yield* this.#acceptPrompt(spec.prompt, run.incarnation);
+      const { journal, id, spec } = this.worker;
+      if (this.protocol.acknowledges && spec.prompt !== undefined)
+        yield* this.acceptPrompt(spec.prompt, run.incarnation);
       const known = yield* journal.ask((log) => log.openMessages(id));
       const gone = outlived(known, run.incarnation);
       if (gone.length > 0) yield* journal.note(gone);
       const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
       const end = yield* journal.ask((log) => log.messagesEnd(id, run.incarnation));
       const [turn] = yield* journal.ask((log) => log.turns(id, 1));
-      this.#end = Math.max(run.stdin_start, end ?? 0);
+      this.end = Math.max(run.stdin_start, end ?? 0);
       const isOurs = turn?.incarnation === run.incarnation;
-      this.#turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
-      this.#attachedAt = yield* journal.ask((log) => log.head());
-      this.#run = run;
-      yield* this.#forgetClosing(open, run);
-      if (run.isStdinClosed()) this.#watchEnd(run);
-      else if (isOurs && this.#turn === undefined) this.#awaitBackground();
+      this.turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
+      this.attachedAt = yield* journal.ask((log) => log.head());
+      this.run = run;
+      yield* this.forgetClosing(open, run);
+      if (run.isStdinClosed()) this.watchEnd(run);
+      else if (isOurs && this.turn === undefined) this.awaitBackground();
     });
   }
 
   detach(): void {
-    this.#run = undefined;
-    this.#isWaiting = false;
-    this.#background?.disarm();
-    this.#onTurnEnd?.();
+    this.run = undefined;
+    this.waits = false;
+    this.background?.disarm();
+    this.onTurnEnd?.();
   }
 
   canInterrupt(): boolean {
-    return this.#protocol.interrupt !== undefined;
+    return this.protocol.interrupt !== undefined;
   }
 
   /** Nothing more can be written to its agent. */
   hasInputEnded(): boolean {
-    return this.#run?.isStdinClosed() === true;
+    return this.run?.isStdinClosed() === true;
   }
 
   /** Asks the agent by its own protocol to end its turn. False where none is open, or nothing reaches the agent. */
   interrupt(): Effect.Effect<boolean, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id } = this.#worker;
-      const run = this.#run;
-      const state = yield* this.#state();
-      const turn = this.#turn;
+      const { journal, id } = this.worker;
+      const run = this.run;
+      const state = yield* this.state();
+      const turn = this.turn;
       if (run === undefined || state === undefined || turn === undefined || run.isStdinClosed()) return false;
-      const text = this.#protocol.interrupt?.(state);
+      const text = this.protocol.interrupt?.(state);
       if (text === undefined) return false;
       const { incarnation } = run;
       // The same turn is interrupted once: agents take a second one for one of the next turn. A message that was never written does not count.
@@ -146,16 +146,16 @@ export class Mailing {
 
   /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
   endTurn(): Effect.Effect<void> {
-    const isOver = () => !this.canInterrupt() || this.#turn === undefined || this.#run === undefined;
+    const isOver = () => !this.canInterrupt() || this.turn === undefined || this.run === undefined;
     const turnEnd = Effect.callback<void>((resume) => {
       if (isOver()) return resume(Effect.void);
-      this.#onTurnEnd = () => resume(Effect.void);
+      this.onTurnEnd = () => resume(Effect.void);
     });
     // A store that takes nothing just now holds up no stop: the agent is asked as soon as there is room.
-    const asked = this.#worker.inScope(this.#worker.tried("interrupting its turn", this.interrupt(), false));
+    const asked = this.worker.inScope(this.worker.tried("interrupting its turn", this.interrupt(), false));
     const ended = Effect.flatMap(asked, (isAsked) => (isAsked === true ? turnEnd : Effect.void));
     const forget = Effect.sync(() => {
-      this.#onTurnEnd = undefined;
+      this.onTurnEnd = undefined;
     });
     const inTime = Effect.asVoid(Effect.timeoutOption(ended, CANCEL_BY_PROTOCOL_MAX_MS));
     return Effect.suspend(() => (isOver() ? Effect.void : Effect.ensuring(inTime, forget)));
@@ -163,32 +163,32 @@ export class Mailing {
 
   /** A message that could not be written is tried again. */
   tick(): void {
-    if (!this.#failed) return;
-    this.#failed = false; // one at a time, however long that one waits for the store
-    this.#worker.fork(this.deliver());
+    if (!this.failed) return;
+    this.failed = false; // one at a time, however long that one waits for the store
+    this.worker.fork(this.deliver());
   }
 
   /** Hands over what waits. */
   deliver(): Effect.Effect<void> {
-    return this.#lock.withPermits(1)(
+    return this.lock.withPermits(1)(
       Effect.gen({ self: this }, function* () {
-        this.#failed = false;
-        for (let run = this.#run; run !== undefined && run === this.#run; )
-          if (!(yield* this.#deliverNext(run))) return;
+        this.failed = false;
+        for (let run = this.run; run !== undefined && run === this.run; )
+          if (!(yield* this.deliverNext(run))) return;
       }),
     );
   }
 
   /** Its worker has ended: whatever is open will not be answered. If the store refuses this, it is told on the period. */
   ended(): Effect.Effect<void> {
-    const { services, journal, id } = this.#worker;
+    const { services, journal, id } = this.worker;
     const work = async () => {
       const open = services.log.openMessages(id);
       if (open.length > 0) await services.log.commit(lastWords(open), { holds: true });
     };
     return Effect.suspend(() =>
       isEnded(journal.child().state)
-        ? this.#worker.call("telling the end of its messages", work, undefined)
+        ? this.worker.call("telling the end of its messages", work, undefined)
         : Effect.void,
     );
   }
@@ -196,31 +196,31 @@ export class Mailing {
   /** Durable records of the agent's output. */
   onRecords(drafts: readonly RecordDraft[]): void {
     let isNews = false;
-    let isDue = this.#isHeld;
+    let isDue = this.isHeld;
     for (const { type, payload } of drafts) {
       if (type === "turn_started") {
-        this.#turn = payload.turn;
-        this.#background?.disarm();
+        this.turn = payload.turn;
+        this.background?.disarm();
       } else if (type === "turn_completed") {
-        this.#turn = undefined;
-        this.#awaitBackground();
-        this.#onTurnEnd?.();
+        this.turn = undefined;
+        this.awaitBackground();
+        this.onTurnEnd?.();
       } else if (type === "worker_message") {
         if (payload.state === "accepted") isDue = true;
-        else this.#texts.drop(payload.message_id);
+        else this.texts.drop(payload.message_id);
       } else continue;
       isNews = true;
     }
-    if (isDue) this.#worker.fork(this.deliver());
-    if (isNews) this.#worker.fork(Effect.asVoid(this.#lock.withPermits(1)(this.#look())));
+    if (isDue) this.worker.fork(this.deliver());
+    if (isNews) this.worker.fork(Effect.asVoid(this.lock.withPermits(1)(this.look())));
   }
 
   /** The prompt is on record with the spec; this is its place among the messages. */
-  #acceptPrompt(prompt: string, incarnation: number): Effect.Effect<void> {
+  private acceptPrompt(prompt: string, incarnation: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id, spec } = this.#worker;
+      const { journal, id, spec } = this.worker;
       const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
-      this.#prompt = message_id;
+      this.prompt = message_id;
       const known = yield* journal.ask((log) => log.message(id, message_id));
       const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
       if (wasTaken) return;
@@ -236,9 +236,9 @@ export class Mailing {
   }
 
   /** A user who restarts a worker by name wants it to run: the end of its input was for the agent before. */
-  #forgetClosing(open: readonly MessageRow[], run: Run): Effect.Effect<void> {
+  private forgetClosing(open: readonly MessageRow[], run: Run): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id } = this.#worker;
+      const { journal, id } = this.worker;
       const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
       if (closing === undefined) return;
       const scheduled = (yield* journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
@@ -248,67 +248,67 @@ export class Mailing {
       if (closing.seq > scheduled.seq) return;
       const reason = "The worker was restarted by name, with an open input.";
       yield* journal.note([
-        messageDraft(this.#worker.id, closing.message_id, { state: "undeliverable", reason }),
+        messageDraft(this.worker.id, closing.message_id, { state: "undeliverable", reason }),
       ]);
     });
   }
 
   /** False when there is nothing to be done now. */
-  #deliverNext(run: Run): Effect.Effect<boolean> {
+  private deliverNext(run: Run): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
-      const open = yield* this.#look();
-      const begun = yield* this.#begun(run, open);
-      const row = begun ?? nextMessage(open, run.incarnation, this.#prompt);
+      const open = yield* this.look();
+      const begun = yield* this.begun(run, open);
+      const row = begun ?? nextMessage(open, run.incarnation, this.prompt);
       if (row === undefined) return false;
       const isEarly =
-        this.#protocol.one_at_a_time === true &&
-        (isUnderWay(open, run.incarnation) || (row.closes && this.#turn !== undefined));
+        this.protocol.one_at_a_time === true &&
+        (isUnderWay(open, run.incarnation) || (row.closes && this.turn !== undefined));
       // The agent has to say something first.
-      this.#isHeld = isEarly && !row.line;
-      if (this.#isHeld) return false;
-      if (row.closes) return yield* this.#close(run, row);
-      if (!row.line && begun === undefined && !this.#takesTurn(open, run.incarnation)) return false;
-      const accepted = row.line ? yield* this.#texts.accepted(row) : undefined;
+      this.isHeld = isEarly && !row.line;
+      if (this.isHeld) return false;
+      if (row.closes) return yield* this.close(run, row);
+      if (!row.line && begun === undefined && !this.takesTurn(open, run.incarnation)) return false;
+      const accepted = row.line ? yield* this.texts.accepted(row) : undefined;
       if (row.line && begun === undefined) {
-        if (accepted !== undefined && isLate(accepted, row.seq <= this.#attachedAt, this.#turn))
-          return yield* this.#givesUp(row, "It was an interrupt of a turn that is over.");
+        if (accepted !== undefined && isLate(accepted, row.seq <= this.attachedAt, this.turn))
+          return yield* this.givesUp(row, "It was an interrupt of a turn that is over.");
         // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
-        if (run.isStdinClosed()) return yield* this.#givesUp(row, "The agent's input has ended.");
+        if (run.isStdinClosed()) return yield* this.givesUp(row, "The agent's input has ended.");
       }
-      const text = row.line ? accepted?.text : yield* this.#texts.textOf(row, this.#prompt);
+      const text = row.line ? accepted?.text : yield* this.texts.textOf(row, this.prompt);
       if (text === null) {
-        this.#failed = true;
+        this.failed = true;
         return false;
       }
-      if (text === undefined) return yield* this.#givesUp(row, "Its text is not kept any more.");
-      const framed = row.line ? text : yield* this.#frame(row.message_id, text);
-      this.#isHeld = framed === undefined;
+      if (text === undefined) return yield* this.givesUp(row, "Its text is not kept any more.");
+      const framed = row.line ? text : yield* this.frame(row.message_id, text);
+      this.isHeld = framed === undefined;
       if (framed === undefined) return false;
       const bytes = Buffer.from(framed);
-      const next = handOver(bytes.length, this.#end, run.stdinBytes(), run.process() !== "dead");
+      const next = handOver(bytes.length, this.end, run.stdinBytes(), run.process() !== "dead");
       if (next.type === "keep") return false;
       crashPoint("message-before-write");
-      if (next.type === "write" && !(yield* this.#write(run, bytes.subarray(next.written)))) return false;
-      this.#end += bytes.length;
+      if (next.type === "write" && !(yield* this.write(run, bytes.subarray(next.written)))) return false;
+      this.end += bytes.length;
       crashPoint("message-before-record");
-      yield* this.#delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+      yield* this.delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
       return true;
     });
   }
 
   /** A budget of turns that is used up gives no turn to a message: it waits, and is tried again, until somebody allows more. */
-  #takesTurn(open: readonly MessageRow[], incarnation: number): boolean {
-    const { bridge } = this.#worker;
-    const isBusy = this.#turn !== undefined || isUnderWay(open, incarnation);
-    if (bridge.accounts.takesTurn(this.#worker, isBusy ? 1 : 0)) return true;
-    this.#isHeld = true;
-    this.#failed = true;
+  private takesTurn(open: readonly MessageRow[], incarnation: number): boolean {
+    const { bridge } = this.worker;
+    const isBusy = this.turn !== undefined || isUnderWay(open, incarnation);
+    if (bridge.accounts.takesTurn(this.worker, isBusy ? 1 : 0)) return true;
+    this.isHeld = true;
+    this.failed = true;
     return false;
   }
 
-  #givesUp({ message_id }: MessageRow, reason: string): Effect.Effect<boolean> {
+  private givesUp({ message_id }: MessageRow, reason: string): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id } = this.#worker;
+      const { journal, id } = this.worker;
       yield* journal.note([messageDraft(id, message_id, { state: "undeliverable", reason })]);
       return true;
     });
@@ -319,79 +319,79 @@ export class Mailing {
    * those of a message that cannot be read or framed just now: nothing else is written before that is known. Bytes that are of
    * nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
    */
-  #begun(run: Run, open: readonly MessageRow[]): Effect.Effect<MessageRow | undefined> {
+  private begun(run: Run, open: readonly MessageRow[]): Effect.Effect<MessageRow | undefined> {
     return Effect.gen({ self: this }, function* () {
-      if (run.stdinBytes() <= this.#end) return undefined;
-      const there = run.stdinFrom(this.#end);
+      if (run.stdinBytes() <= this.end) return undefined;
+      const there = run.stdinFrom(this.end);
       let unknown: MessageRow | undefined;
-      for (const row of owedTo(open, run.incarnation, this.#prompt)) {
-        const text = row.closes ? undefined : yield* this.#texts.textOf(row, this.#prompt);
-        const framed = typeof text !== "string" || row.line ? text : yield* this.#frame(row.message_id, text);
+      for (const row of owedTo(open, run.incarnation, this.prompt)) {
+        const text = row.closes ? undefined : yield* this.texts.textOf(row, this.prompt);
+        const framed = typeof text !== "string" || row.line ? text : yield* this.frame(row.message_id, text);
         if (typeof framed === "string" && isBegunBy(there, Buffer.from(framed))) return row;
         if (typeof framed !== "string" && !row.closes) unknown ??= row;
       }
-      if (unknown === undefined) this.#end += there.length;
+      if (unknown === undefined) this.end += there.length;
       return unknown;
     });
   }
 
   /** The state of the decoder of its agent's output. */
-  #state(): Effect.Effect<unknown> {
-    return Effect.suspend(() => this.#worker.incarnation?.intake.state() ?? Effect.undefined);
+  private state(): Effect.Effect<unknown> {
+    return Effect.suspend(() => this.worker.incarnation?.intake.state() ?? Effect.undefined);
   }
 
-  #frame(message_id: string, text: string): Effect.Effect<string | undefined> {
-    return Effect.map(this.#state(), (state) =>
-      state === undefined ? undefined : this.#protocol.frame(message_id, text, state),
+  private frame(message_id: string, text: string): Effect.Effect<string | undefined> {
+    return Effect.map(this.state(), (state) =>
+      state === undefined ? undefined : this.protocol.frame(message_id, text, state),
     );
   }
 
-  #write(run: Run, bytes: Uint8Array): Effect.Effect<boolean> {
+  private write(run: Run, bytes: Uint8Array): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
-      const isWritten = yield* this.#worker.call(
+      const isWritten = yield* this.worker.call(
         "writing a message",
         () => run.write(bytes).then(() => true),
         false,
       );
-      this.#failed = !isWritten;
+      this.failed = !isWritten;
       return isWritten;
     });
   }
 
-  #close(run: Run, row: MessageRow): Effect.Effect<boolean> {
+  private close(run: Run, row: MessageRow): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
       // It stands at once; that the agent has read everything takes as long as the agent does.
       if (!run.isStdinClosed())
-        this.#worker.fork(this.#worker.call("ending its input", () => run.closeStdin(), undefined));
-      this.#failed = !run.isStdinClosed();
-      if (this.#failed) return false;
-      this.#watchEnd(run);
+        this.worker.fork(this.worker.call("ending its input", () => run.closeStdin(), undefined));
+      this.failed = !run.isStdinClosed();
+      if (this.failed) return false;
+      this.watchEnd(run);
       crashPoint("input-ended");
-      yield* this.#delivered(run, row);
+      yield* this.delivered(run, row);
       return true;
     });
   }
 
-  #watchEnd(run: Run): void {
-    if (this.#protocol.may_linger !== true || this.#lingering === run) return;
-    this.#lingering = run;
-    endLingering(this.#worker, run, () => this.#turn !== undefined);
+  private watchEnd(run: Run): void {
+    if (this.protocol.may_linger !== true || this.lingering === run) return;
+    this.lingering = run;
+    endLingering(this.worker, run, () => this.turn !== undefined);
   }
 
-  #awaitBackground(): void {
-    const worker = this.#worker;
-    const run = this.#run;
-    this.#background?.disarm();
+  private awaitBackground(): void {
+    const worker = this.worker;
+    const run = this.run;
+    this.background?.disarm();
     if (worker.spec.interactive || run === undefined) return;
-    this.#background = awaitBackground(worker, run, () => {
-      if (isPaused(worker.child()) || (worker.approvals?.waiting() ?? 0) > 0) this.#awaitBackground();
-      else worker.fork(this.#endInput(run));
+    this.background = awaitBackground(worker, run, () => {
+      if (isPaused(worker.child()) || (worker.approvals?.waiting() ?? 0) > 0) this.awaitBackground();
+      else worker.fork(this.endInput(run));
     });
   }
 
-  #endInput({ incarnation }: Run): Effect.Effect<void> {
+  private endInput({ incarnation }: Run): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      const { id, journal } = this.#worker;
+      const { id, journal } = this.worker;
       const message_id = ulidOf(`${id} ${incarnation} end of input`);
       const draft = lineDraft(id, message_id, { closes: true });
       yield* journal.note([{ ...draft, incarnation, id: `message:${message_id}` }]);
@@ -399,35 +399,35 @@ export class Mailing {
     });
   }
 
-  #delivered(
+  private delivered(
     { incarnation }: Run,
     { message_id, closes, line }: MessageRow,
     purpose?: LinePurpose,
   ): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       // That the input has ended is told by the worker's end, whatever the kind.
-      const acknowledges = (this.#protocol.acknowledges && !line) || closes;
+      const acknowledges = (this.protocol.acknowledges && !line) || closes;
       const step = {
         state: "delivered",
-        end: this.#end,
+        end: this.end,
         acknowledges,
         ...(purpose === undefined ? {} : { purpose }),
         ...(closes ? { closes } : {}),
       } as const;
-      yield* this.#worker.journal.note([{ ...messageDraft(this.#worker.id, message_id, step), incarnation }]);
-      if (!acknowledges) this.#texts.drop(message_id);
+      yield* this.worker.journal.note([{ ...messageDraft(this.worker.id, message_id, step), incarnation }]);
+      if (!acknowledges) this.texts.drop(message_id);
     });
   }
 
   /** The open turn, and whether the agent is idle, which stops the clock that finds the stuck. */
-  #look(): Effect.Effect<readonly MessageRow[]> {
+  private look(): Effect.Effect<readonly MessageRow[]> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id, vitals } = this.#worker;
+      const { journal, id, vitals } = this.worker;
       const open = yield* journal.ask((log) => log.openMessages(id));
-      const waits = this.#protocol.acknowledges && isWaiting(open, this.#turn !== undefined);
-      if (waits && !this.#isWaiting) this.#waitsSince = journal.now();
-      this.#isWaiting = waits;
-      vitals.waits("message", this.#isWaiting, journal.now());
+      const waits = this.protocol.acknowledges && isWaiting(open, this.turn !== undefined);
+      if (waits && !this.waits) this.waiting_since_ms = journal.now();
+      this.waits = waits;
+      vitals.waits("message", this.waits, journal.now());
       return open;
     });
   }

@@ -5,23 +5,23 @@ import type { Accepted } from "../../supervisor/messages/messages.ts";
 import type { Speaker } from "./speaker.ts";
 
 export class MessageTexts {
-  readonly #worker: Pick<Speaker, "id" | "spec" | "services" | "journal" | "call" | "fork">;
+  private readonly worker: Pick<Speaker, "id" | "spec" | "services" | "journal" | "call" | "fork">;
   /** Masked messages whose file is kept until the agent has them. */
-  readonly #kept = new Set<string>();
+  private readonly kept = new Set<string>();
 
   constructor(worker: Pick<Speaker, "id" | "spec" | "services" | "journal" | "call" | "fork">) {
-    this.#worker = worker;
+    this.worker = worker;
   }
 
   /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
   textOf(row: MessageRow, prompt: string | undefined): Effect.Effect<string | undefined | null> {
     return Effect.gen({ self: this }, function* () {
-      const { services, id, spec } = this.#worker;
+      const { services, id, spec } = this.worker;
       if (row.message_id === prompt) return spec.prompt;
       if (row.masked) {
-        this.#kept.add(row.message_id);
+        this.kept.add(row.message_id);
         const load = () => services.files.loadMessage(id, row.message_id);
-        return yield* this.#worker.call("reading a message", load, null);
+        return yield* this.worker.call("reading a message", load, null);
       }
       return (yield* this.accepted(row))?.text;
     });
@@ -30,7 +30,7 @@ export class MessageTexts {
   /** The record that accepted it. */
   accepted(row: MessageRow): Effect.Effect<Accepted | undefined> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id } = this.#worker;
+      const { journal, id } = this.worker;
       const [record] = (yield* journal.ask((log) =>
         log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }),
       )).records;
@@ -42,9 +42,9 @@ export class MessageTexts {
 
   /** Its agent has it, or never will. */
   drop(message_id: string): void {
-    if (!this.#kept.delete(message_id)) return;
-    const { services, id } = this.#worker;
+    if (!this.kept.delete(message_id)) return;
+    const { services, id } = this.worker;
     const drop = () => services.files.dropMessage(id, message_id);
-    this.#worker.fork(this.#worker.call("removing a message", drop, undefined));
+    this.worker.fork(this.worker.call("removing a message", drop, undefined));
   }
 }

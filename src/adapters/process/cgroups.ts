@@ -96,39 +96,39 @@ export const findDelegated = (
 };
 
 export class Cgroups {
-  readonly #base: string | undefined;
-  readonly #prefix: string;
-  readonly #files: CgroupFiles;
-  #controllers: ReadonlySet<string> = new Set();
+  private readonly base: string | undefined;
+  private readonly prefix: string;
+  private readonly files: CgroupFiles;
+  private controllers: ReadonlySet<string> = new Set();
 
   /** `base`: the delegated one; undefined where there is none. One that cannot be used is none, until somebody asks for limits. */
   constructor(base: string | undefined, storeId: string, files: CgroupFiles = realFiles) {
-    this.#files = files;
-    this.#prefix = `run-${storeId}-`;
-    this.#base = base !== undefined && this.#take(base) ? base : undefined;
+    this.files = files;
+    this.prefix = `run-${storeId}-`;
+    this.base = base !== undefined && this.take(base) ? base : undefined;
   }
 
-  #take(base: string): boolean {
+  private take(base: string): boolean {
     try {
       const daemon = join(base, "daemon");
       // A cgroup with processes of its own can give its children no controllers: the daemon moves into one of them.
-      if (this.#files.read(join(base, "cgroup.procs")).split("\n").includes(String(process.pid))) {
-        if (this.#files.owner(daemon) === undefined) this.#files.make(daemon);
-        this.#files.write(join(daemon, "cgroup.procs"), "0");
+      if (this.files.read(join(base, "cgroup.procs")).split("\n").includes(String(process.pid))) {
+        if (this.files.owner(daemon) === undefined) this.files.make(daemon);
+        this.files.write(join(daemon, "cgroup.procs"), "0");
       }
-      for (const controller of CONTROLLERS) this.#enable(base, controller);
-      this.#controllers = new Set(this.#files.read(join(base, "cgroup.subtree_control")).trim().split(/\s+/));
-      for (const name of this.#files.list(base))
-        if (name.startsWith(this.#prefix)) this.remove(join(base, name));
+      for (const controller of CONTROLLERS) this.enable(base, controller);
+      this.controllers = new Set(this.files.read(join(base, "cgroup.subtree_control")).trim().split(/\s+/));
+      for (const name of this.files.list(base))
+        if (name.startsWith(this.prefix)) this.remove(join(base, name));
       return true;
     } catch {
       return false;
     }
   }
 
-  #enable(base: string, controller: Controller): void {
+  private enable(base: string, controller: Controller): void {
     try {
-      this.#files.write(join(base, "cgroup.subtree_control"), `+${controller}`);
+      this.files.write(join(base, "cgroup.subtree_control"), `+${controller}`);
     } catch {
       // Not given to us: a limit that needs it is refused.
     }
@@ -138,14 +138,14 @@ export class Cgroups {
   check(limits: RunLimits): void {
     const wanted = asked(limits);
     if (wanted.length === 0) return;
-    if (this.#base === undefined)
+    if (this.base === undefined)
       throw new HoldfastError(
         "LIMITS_UNAVAILABLE",
         "No cgroup is delegated to this daemon, so it can limit no worker.",
       );
     const missing = wanted
       .map(([name]) => WRITTEN[name].controller)
-      .filter((one) => !this.#controllers.has(one));
+      .filter((one) => !this.controllers.has(one));
     if (missing.length > 0)
       throw new HoldfastError(
         "LIMITS_UNAVAILABLE",
@@ -156,29 +156,29 @@ export class Cgroups {
   /** A new one with these limits, for the launcher to enter; undefined where none is delegated. */
   make({ worker_id, incarnation }: RunId, limits: RunLimits): string | undefined {
     this.check(limits);
-    if (this.#base === undefined) return undefined;
-    const dir = join(this.#base, this.#nameOf({ worker_id, incarnation }));
-    this.#files.make(dir);
+    if (this.base === undefined) return undefined;
+    const dir = join(this.base, this.nameOf({ worker_id, incarnation }));
+    this.files.make(dir);
     for (const [name, value] of asked(limits)) {
       const { file, text } = WRITTEN[name];
-      this.#files.write(join(dir, file), text(value));
+      this.files.write(join(dir, file), text(value));
     }
     return dir;
   }
 
-  #nameOf({ worker_id, incarnation }: RunId): string {
-    return `${this.#prefix}${worker_id}-${incarnation}`;
+  private nameOf({ worker_id, incarnation }: RunId): string {
+    return `${this.prefix}${worker_id}-${incarnation}`;
   }
 
   /** Whether a path that a run's own file names is that run's cgroup: all that is in it will be killed. */
   isOf(id: RunId, dir: string): boolean {
-    return basename(dir) === this.#nameOf(id) && this.#files.isCgroup(dir);
+    return basename(dir) === this.nameOf(id) && this.files.isCgroup(dir);
   }
 
   /** Kills by the kernel for memory in it; undefined where it is not counted. */
   memoryKills(dir: string): number | undefined {
     try {
-      const count = /^oom_kill (\d+)$/m.exec(this.#files.read(join(dir, "memory.events")))?.[1];
+      const count = /^oom_kill (\d+)$/m.exec(this.files.read(join(dir, "memory.events")))?.[1];
       return count === undefined ? undefined : Number(count);
     } catch {
       return undefined;
@@ -187,20 +187,20 @@ export class Cgroups {
 
   /** Every process in it and in what was made below it. Throws where it cannot be read. */
   members(dir: string): readonly number[] {
-    const own = this.#files.read(join(dir, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
-    return [...own, ...this.#files.list(dir).flatMap((name) => this.members(join(dir, name)))];
+    const own = this.files.read(join(dir, "cgroup.procs")).split("\n").filter(Boolean).map(Number);
+    return [...own, ...this.files.list(dir).flatMap((name) => this.members(join(dir, name)))];
   }
 
   /** SIGKILL to all of it at once: what is just being forked has no way out. */
   kill(dir: string): void {
-    this.#files.write(join(dir, "cgroup.kill"), "1");
+    this.files.write(join(dir, "cgroup.kill"), "1");
   }
 
   /** With what was made below it. One that still has processes stays, and goes at a next start. */
   remove(dir: string): void {
     try {
-      for (const name of this.#files.list(dir)) this.remove(join(dir, name));
-      this.#files.remove(dir);
+      for (const name of this.files.list(dir)) this.remove(join(dir, name));
+      this.files.remove(dir);
     } catch {
       // Busy, or gone.
     }

@@ -87,7 +87,7 @@ export class Lifeline {
   /** A run waits so long for the next daemon. */
   readonly renewMs: number;
   /** The newest last. One whose file was taken away stays: whoever waits for its end would take it for the daemon's death. */
-  readonly #held: number[] = [];
+  private readonly held: number[] = [];
 
   constructor(runsDir: string, renewMs = LIFELINE_RENEW_MS) {
     this.path = join(runsDir, "lifeline");
@@ -102,7 +102,7 @@ export class Lifeline {
   /** Before the launch of a run that dies with this daemon. Whatever somebody has made of its file, it is a FIFO and held. */
   hold(): void {
     const there = lstatSync(this.path, { throwIfNoEntry: false });
-    const newest = this.#held.at(-1);
+    const newest = this.held.at(-1);
     if (there?.isFIFO() && newest !== undefined && fstatSync(newest).ino === there.ino) return;
     if (there?.isFIFO() !== true) {
       rmSync(this.path, { recursive: true, force: true });
@@ -118,11 +118,11 @@ export class Lifeline {
 `,
     );
     crashPoint("lifeline-before-hold");
-    this.#held.push(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW));
+    this.held.push(openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW));
   }
 
   close(): void {
-    for (const fd of this.#held.splice(0)) closeSync(fd);
+    for (const fd of this.held.splice(0)) closeSync(fd);
   }
 }
 

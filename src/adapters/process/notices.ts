@@ -25,12 +25,12 @@ export class Notices {
   launcherRuns = false;
   /** Exit code of that launcher; null before its end, and when a signal ended it. */
   launcherCode: number | null = null;
-  #watcher: FSWatcher | undefined;
+  private watcher: FSWatcher | undefined;
 
   constructor(dir: string, watchFiles: WatchFiles = watch) {
     try {
-      this.#watcher = watchFiles(dir, { persistent: false }, (_event, file) => this.listener(file));
-      this.#watcher.on("error", () => this.#unwatch());
+      this.watcher = watchFiles(dir, { persistent: false }, (_event, file) => this.listener(file));
+      this.watcher.on("error", () => this.unwatch());
     } catch {
       // No watches left, or the directory is gone: the poller looks instead.
     }
@@ -38,7 +38,7 @@ export class Notices {
 
   /** False: nothing tells of file changes. */
   get isWatching(): boolean {
-    return this.#watcher !== undefined;
+    return this.watcher !== undefined;
   }
 
   follow(child: ChildProcess): void {
@@ -52,11 +52,11 @@ export class Notices {
 
   close(): void {
     this.listener = ignore;
-    this.#unwatch();
+    this.unwatch();
   }
 
-  #unwatch(): void {
-    this.#watcher?.close();
-    this.#watcher = undefined;
+  private unwatch(): void {
+    this.watcher?.close();
+    this.watcher = undefined;
   }
 }

@@ -70,26 +70,26 @@ const killsNow = (): number | undefined => {
 
 /** The machine's count, looked at on a period: a kill of long ago is not this run's. */
 export class MemoryWatch {
-  readonly #read: () => number | undefined;
-  readonly #log: () => ReadonlySet<number> | undefined;
+  private readonly read: () => number | undefined;
+  private readonly log: () => ReadonlySet<number> | undefined;
   /** As it was one look before the last one: a kill and the news of it may lie on both sides of a look. */
-  #before: number | undefined;
-  #last: number | undefined;
+  private before: number | undefined;
+  private last: number | undefined;
 
   constructor(read = killsNow, log = kernelLog) {
-    this.#read = read;
-    this.#log = log;
-    this.#before = this.#last = read();
+    this.read = read;
+    this.log = log;
+    this.before = this.last = read();
   }
 
   look(): void {
-    this.#before = this.#last;
-    this.#last = this.#read();
+    this.before = this.last;
+    this.last = this.read();
   }
 
   evidence(of_run?: number): MemoryEvidence {
-    const now = this.#read();
-    const of_machine = now === undefined || this.#before === undefined ? undefined : now - this.#before;
-    return { of_run, of_machine, logged: this.#log };
+    const now = this.read();
+    const of_machine = now === undefined || this.before === undefined ? undefined : now - this.before;
+    return { of_run, of_machine, logged: this.log };
   }
 }

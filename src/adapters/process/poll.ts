@@ -38,80 +38,80 @@ export const snapshotPeriod = (processes: number): number =>
 export class Poller {
   readonly runs = new Set<Polled>();
   /** Resolves to how many processes there are. */
-  readonly #snapshot: () => Promise<number>;
-  readonly #onDefect: (cause: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #turn = this.runs.values();
-  #ticks = 0;
-  #tickedAt = 0;
-  #snapshotAt = 0;
+  private readonly snapshot: () => Promise<number>;
+  private readonly onDefect: (cause: unknown) => void;
+  private timer: NodeJS.Timeout | undefined;
+  private turn = this.runs.values();
+  private ticks = 0;
+  private tickedAt = 0;
+  private snapshotAt = 0;
   /** Runs that may have changed without an event. */
-  #unsure = 0;
+  private unsure = 0;
 
   constructor(snapshot: () => Promise<number>, onDefect: (cause: unknown) => void) {
-    this.#snapshot = snapshot;
-    this.#onDefect = onDefect;
+    this.snapshot = snapshot;
+    this.onDefect = onDefect;
   }
 
   /** While a run is followed the timer keeps this process alive, as a child process would. */
   add(run: Polled): void {
     this.runs.add(run);
-    if (this.#timer !== undefined) return;
-    this.#tickedAt = performance.now();
-    this.#snapshotAt = this.#tickedAt + SNAPSHOT_PERIOD_MS;
-    this.#timer = setInterval(() => this.#tick(), RUN_POLL_MS);
+    if (this.timer !== undefined) return;
+    this.tickedAt = performance.now();
+    this.snapshotAt = this.tickedAt + SNAPSHOT_PERIOD_MS;
+    this.timer = setInterval(() => this.tick(), RUN_POLL_MS);
   }
 
   remove(run: Polled): void {
     this.runs.delete(run);
     if (this.runs.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    clearInterval(this.timer);
+    this.timer = undefined;
   }
 
-  #tick(): void {
+  private tick(): void {
     const now = performance.now();
-    this.#ticks += 1;
-    if (this.#ticks % LAUNCHER_LOOK_TICKS === 0)
-      for (const run of this.runs) this.#contain(() => run.lookForLauncher());
-    for (const run of this.runs) this.#contain(() => run.isUrgent() && run.look());
-    for (let looks = this.#looks(now); looks > 0; looks -= 1) this.#contain(() => this.#nextInTurn()?.look());
-    if (now >= this.#snapshotAt) void this.#takeSnapshot();
+    this.ticks += 1;
+    if (this.ticks % LAUNCHER_LOOK_TICKS === 0)
+      for (const run of this.runs) this.contain(() => run.lookForLauncher());
+    for (const run of this.runs) this.contain(() => run.isUrgent() && run.look());
+    for (let looks = this.looks(now); looks > 0; looks -= 1) this.contain(() => this.nextInTurn()?.look());
+    if (now >= this.snapshotAt) void this.takeSnapshot();
   }
 
   /** An event loop that is late reads the file events late, and the kernel keeps only so many. */
-  #looks(now: number): number {
-    if (now - this.#tickedAt > RUN_POLL_MS + RUN_POLL_LATE_MS) this.#unsure = this.runs.size;
-    this.#tickedAt = now;
-    const slice = this.#unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
-    this.#unsure = Math.max(0, this.#unsure - slice);
+  private looks(now: number): number {
+    if (now - this.tickedAt > RUN_POLL_MS + RUN_POLL_LATE_MS) this.unsure = this.runs.size;
+    this.tickedAt = now;
+    const slice = this.unsure > 0 ? RUN_POLL_SLICE_RUNS : RUN_POLL_QUIET_RUNS;
+    this.unsure = Math.max(0, this.unsure - slice);
     return Math.min(slice, this.runs.size);
   }
 
-  async #takeSnapshot(): Promise<void> {
-    this.#snapshotAt = Number.POSITIVE_INFINITY;
+  private async takeSnapshot(): Promise<void> {
+    this.snapshotAt = Number.POSITIVE_INFINITY;
     let processes = 0;
     try {
-      processes = await this.#snapshot();
+      processes = await this.snapshot();
     } catch (cause) {
-      this.#onDefect(cause);
+      this.onDefect(cause);
     }
-    this.#snapshotAt = performance.now() + snapshotPeriod(processes);
+    this.snapshotAt = performance.now() + snapshotPeriod(processes);
   }
 
   /** One that cannot be looked at keeps no other from it. The system's own errors pass, and it is looked at again; all else is a defect. */
-  #contain(look: () => unknown): void {
+  private contain(look: () => unknown): void {
     try {
       look();
     } catch (cause) {
-      if (!isOfTheSystem(cause)) this.#onDefect(cause);
+      if (!isOfTheSystem(cause)) this.onDefect(cause);
     }
   }
 
-  #nextInTurn(): Polled | undefined {
-    const next = this.#turn.next();
+  private nextInTurn(): Polled | undefined {
+    const next = this.turn.next();
     if (!next.done) return next.value;
-    this.#turn = this.runs.values();
-    return this.#turn.next().value;
+    this.turn = this.runs.values();
+    return this.turn.next().value;
   }
 }

@@ -74,22 +74,22 @@ export const releasedBelow = (spool: string): number => {
 };
 
 export class Releaser {
-  readonly #report: (message: string) => void;
-  #isOff = false;
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  private readonly report: (message: string) => void;
+  private isOff = false;
+  private waiting = 0;
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(report: (message: string) => void) {
-    this.#report = report;
+    this.report = report;
   }
 
   /** True: `from` to `below` is released. False changes nothing: it may be asked for again. */
   release(spool: string, from: number, below: number): Promise<boolean> {
-    if (this.#isOff || this.#waiting >= RELEASES_WAITING_MAX) return Promise.resolve(false);
-    this.#waiting += 1;
-    const turn = this.#last.then(() => this.#release(spool, from, below)).catch(() => false);
-    this.#last = turn.finally(() => {
-      this.#waiting -= 1;
+    if (this.isOff || this.waiting >= RELEASES_WAITING_MAX) return Promise.resolve(false);
+    this.waiting += 1;
+    const turn = this.last.then(() => this.releaseNow(spool, from, below)).catch(() => false);
+    this.last = turn.finally(() => {
+      this.waiting -= 1;
     });
     return turn;
   }
@@ -98,18 +98,18 @@ export class Releaser {
   held(spool: string, ingested: number): number {
     const { size, blocks } = statRegular(spool) ?? { size: 0, blocks: 0 };
     const onDisk = Math.min(size, blocks * 512);
-    return this.#isOff ? onDisk : Math.min(onDisk, Math.max(0, size - ingested));
+    return this.isOff ? onDisk : Math.min(onDisk, Math.max(0, size - ingested));
   }
 
-  async #release(spool: string, from: number, below: number): Promise<boolean> {
-    if (this.#isOff) return false;
+  private async releaseNow(spool: string, from: number, below: number): Promise<boolean> {
+    if (this.isOff) return false;
     note(spool, below);
     crashPoint("release-before-punch");
     const punched = await punch(spool, from, below - from);
     if (punched === "unsupported" || punched === "refused") takeBack(spool, from);
     if (punched === "unsupported") {
-      this.#isOff = true;
-      this.#report(
+      this.isOff = true;
+      this.report(
         "the disk space of output that is in the log already is not given back while an agent runs: `agent doctor` says why",
       );
     }

@@ -117,25 +117,25 @@ export class ProcessRun implements Run, Polled {
   readonly litter: Litter | undefined;
   /** Known descendants beside the agent, as the last snapshot showed them. */
   recorded: Recorded = NOBODY;
-  readonly #dir: string;
+  private readonly dir: string;
   readonly cgroup: string | undefined;
-  readonly #keepsOrphans: boolean;
-  readonly #isTakenOver: boolean;
-  readonly #hasStarted: boolean;
-  readonly #stdin: StdinPlan["kind"];
-  readonly #host: Host;
-  readonly #notices: Notices;
-  readonly #resolve: (exit: RunExit) => void;
-  #listener: (() => void) | undefined;
-  #hasExited = false;
+  private readonly keepsOrphans: boolean;
+  private readonly isTakenOver: boolean;
+  private readonly hasStarted: boolean;
+  private readonly stdin: StdinPlan["kind"];
+  private readonly host: Host;
+  private readonly notices: Notices;
+  private readonly resolve: (exit: RunExit) => void;
+  private listener: (() => void) | undefined;
+  private hasExited = false;
   /** The newest pause or its end: they are carried out one after the other. */
-  #pausing: Promise<unknown> | undefined;
+  private pausing: Promise<unknown> | undefined;
   /** Its launcher is gone: nobody writes its exit. */
-  #isForsaken = false;
+  private isForsaken = false;
   /** Bytes of both spools at the last look. */
-  #written = 0;
+  private written = 0;
   /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
-  #dyingSince = 0;
+  private dyingSince = 0;
 
   constructor(host: Host, facts: RunFacts) {
     this.worker_id = facts.worker_id;
@@ -145,20 +145,20 @@ export class ProcessRun implements Run, Polled {
     this.stdin_start = facts.stdin_start;
     this.isMonitor = facts.isMonitor === true;
     this.litter = facts.litter;
-    this.#dir = facts.dir;
+    this.dir = facts.dir;
     this.cgroup = facts.cgroup;
-    this.#keepsOrphans = facts.keeps_orphans;
-    this.#isTakenOver = facts.isTakenOver === true;
-    this.#hasStarted = facts.hasStarted;
-    this.#stdin = facts.stdin;
-    this.#host = host;
-    this.#notices = facts.notices;
+    this.keepsOrphans = facts.keeps_orphans;
+    this.isTakenOver = facts.isTakenOver === true;
+    this.hasStarted = facts.hasStarted;
+    this.stdin = facts.stdin;
+    this.host = host;
+    this.notices = facts.notices;
     const { promise, resolve } = Promise.withResolvers<RunExit>();
     this.exited = promise;
-    this.#resolve = resolve;
-    this.#notices.listener = (notice) => this.#notice(notice);
+    this.resolve = resolve;
+    this.notices.listener = (notice) => this.notice(notice);
     host.poller.add(this);
-    this.#check();
+    this.check();
   }
 
   get pgid(): number {
@@ -176,7 +176,7 @@ export class ProcessRun implements Run, Polled {
   }
 
   onOutput(listener: () => void): void {
-    this.#listener = listener;
+    this.listener = listener;
   }
 
   process(): Liveness {
@@ -186,10 +186,10 @@ export class ProcessRun implements Run, Polled {
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
     if (signal === "SIGKILL") return this.kill();
     // A process that is about to be stopped would be stopped after it was told to go on.
-    await this.#pausing;
-    const kinship = await this.#host.snapshots.refresh();
-    if (this.#hasExited) return [];
-    noteSignal(this.#dir, signal);
+    await this.pausing;
+    const kinship = await this.host.snapshots.refresh();
+    if (this.hasExited) return [];
+    noteSignal(this.dir, signal);
     const signalled = signalGroup(this, kinship, signal);
     // Paused, by us or by an earlier daemon: it acts on no signal before it goes on.
     if (!STOPPING.has(signal)) continueMembers(this, kinship);
@@ -197,79 +197,79 @@ export class ProcessRun implements Run, Polled {
   }
 
   pause(): Promise<readonly number[]> {
-    return this.#afterwards(async () =>
-      stopMembers(this, await this.#pump(), () => this.#host.snapshots.refresh()),
+    return this.afterwards(async () =>
+      stopMembers(this, await this.pump(), () => this.host.snapshots.refresh()),
     );
   }
 
   unpause(): Promise<readonly number[]> {
-    return this.#afterwards(async () => continueMembers(this, await this.#host.snapshots.refresh()));
+    return this.afterwards(async () => continueMembers(this, await this.host.snapshots.refresh()));
   }
 
-  #afterwards(work: () => Promise<readonly number[]>): Promise<readonly number[]> {
-    const mine = (this.#pausing ?? Promise.resolve()).then(() => (this.#hasExited ? [] : work()));
-    this.#pausing = mine.catch(() => undefined);
+  private afterwards(work: () => Promise<readonly number[]>): Promise<readonly number[]> {
+    const mine = (this.pausing ?? Promise.resolve()).then(() => (this.hasExited ? [] : work()));
+    this.pausing = mine.catch(() => undefined);
     return mine;
   }
 
   async kill(): Promise<readonly number[]> {
-    const kinship = await this.#host.snapshots.refresh();
-    if (!this.#hasExited) noteSignal(this.#dir, "SIGKILL");
+    const kinship = await this.host.snapshots.refresh();
+    if (!this.hasExited) noteSignal(this.dir, "SIGKILL");
     const killed = killMembers(this, kinship);
-    this.#check();
+    this.check();
     return killed;
   }
 
   async sweep(): Promise<SweepReport> {
-    if (isAlive(this.agent)) noteSignal(this.#dir, "SIGKILL");
-    const report = await this.#host.sweeper.sweep({
-      marker: this.#marker,
+    if (isAlive(this.agent)) noteSignal(this.dir, "SIGKILL");
+    const report = await this.host.sweeper.sweep({
+      marker: this.marker,
       launcher: this.launcher,
       recorded: this.recorded,
-      dir: realPath(this.#dir),
+      dir: realPath(this.dir),
       cgroup: this.cgroup,
-      keeps_orphans: this.#keepsOrphans,
+      keeps_orphans: this.keepsOrphans,
     });
-    this.#check();
+    this.check();
     this.lookAtFiles();
-    if (this.#hasExited) await this.#launcherEnds();
+    if (this.hasExited) await this.launcherEnds();
     if (this.litter !== undefined && report.survivors.length === 0)
-      await removeLitter(this.#host, this, this.litter);
-    return this.#hasEndedAlone() ? withDescent(report) : report;
+      await removeLitter(this.host, this, this.litter);
+    return this.hasEndedAlone() ? withDescent(report) : report;
   }
 
   /** A sub-reaper that has ended by itself had nobody below it; one that was killed says nothing. */
-  #hasEndedAlone(): boolean {
-    return this.#keepsOrphans && !this.#notices.launcherRuns && this.#notices.launcherCode === 0;
+  private hasEndedAlone(): boolean {
+    return this.keepsOrphans && !this.notices.launcherRuns && this.notices.launcherCode === 0;
   }
 
   stdinBytes(): number {
-    return stdinBytes(this.#dir);
+    return stdinBytes(this.dir);
   }
 
   stdinFrom(offset: number): Uint8Array {
-    return stdinFrom(this.#dir, offset);
+    return stdinFrom(this.dir, offset);
   }
 
   async write(bytes: string | Uint8Array): Promise<void> {
-    appendStdin(this.#dir, this.#stdin, bytes);
+    appendStdin(this.dir, this.stdin, bytes);
   }
 
   isStdinClosed(): boolean {
-    return isEofAsked(this.#dir);
+    return isEofAsked(this.dir);
   }
 
   async closeStdin(): Promise<void> {
-    askEof(this.#dir, this.#stdin);
-    const pump = await this.#pump();
-    if (pump !== undefined) await endPump(this.#dir, pump, this.agent);
+    askEof(this.dir, this.stdin);
+    const pump = await this.pump();
+    if (pump !== undefined) await endPump(this.dir, pump, this.agent);
   }
 
   /** Undefined where there is none, or its file names somebody who is not of this run. */
-  async #pump(): Promise<ProcessIdentity | undefined> {
-    const said = readIdentity(this.#dir, "pump", currentPlace());
-    if (said === undefined || (await isPumpOf(said, this.launcher, this.#marker, this.#dir))) return said;
-    this.#tell({
+  private async pump(): Promise<ProcessIdentity | undefined> {
+    const said = readIdentity(this.dir, "pump", currentPlace());
+    if (said === undefined || (await isPumpOf(said, this.launcher, this.marker, this.dir))) return said;
+    this.tell({
       file: "pump",
       what: "forged",
       detail: `it names pid ${said.pid}, which is not of this run`,
@@ -279,21 +279,21 @@ export class ProcessRun implements Run, Polled {
 
   /** Tells what lies in its directory under a name of ours and is something else, or names somebody else: nothing of it is used. */
   lookAtFiles(): void {
-    for (const { file, found } of misplacedIn(this.#dir))
-      this.#tell({ file, what: "not_a_file", detail: `a ${found} lies there` });
+    for (const { file, found } of misplacedIn(this.dir))
+      this.tell({ file, what: "not_a_file", detail: `a ${found} lies there` });
     try {
-      for (const finding of contradictionsIn(this.#dir, this)) this.#tell(finding);
+      for (const finding of contradictionsIn(this.dir, this)) this.tell(finding);
     } catch {
       // Out of descriptors: what cannot be read names nobody.
     }
   }
 
-  #tell(finding: RunFinding): void {
-    this.#host.onFinding(this, finding);
+  private tell(finding: RunFinding): void {
+    this.host.onFinding(this, finding);
   }
 
-  get #marker(): string {
-    return markerOf(this.#host.storeId, this.worker_id, this.incarnation);
+  private get marker(): string {
+    return markerOf(this.host.storeId, this.worker_id, this.incarnation);
   }
 
   variables(names: readonly string[]): Readonly<Record<string, string>> {
@@ -305,46 +305,46 @@ export class ProcessRun implements Run, Polled {
   }
 
   spool(stream: SpoolName): string {
-    return join(this.#dir, stream);
+    return join(this.dir, stream);
   }
 
   release(stream: SpoolName, from: number, below: number): Promise<boolean> {
-    return this.#host.releaser.release(this.spool(stream), from, below);
+    return this.host.releaser.release(this.spool(stream), from, below);
   }
 
   held(stream: SpoolName, ingested: number): number {
-    return this.#host.releaser.held(this.spool(stream), ingested);
+    return this.host.releaser.held(this.spool(stream), ingested);
   }
 
   dispose(): void {
-    this.#listener = undefined;
-    this.#notices.close();
-    this.#host.poller.remove(this);
+    this.listener = undefined;
+    this.notices.close();
+    this.host.poller.remove(this);
   }
 
   /** Nothing will tell of this run's next change: no launcher, no watch, or about to end. */
   isUrgent(): boolean {
-    return this.#isForsaken || !this.#notices.isWatching || this.#dyingSince > 0;
+    return this.isForsaken || !this.notices.isWatching || this.dyingSince > 0;
   }
 
   lookForLauncher(): void {
-    this.#isForsaken = !this.#notices.launcherRuns && !exists(this.launcher.pid);
+    this.isForsaken = !this.notices.launcherRuns && !exists(this.launcher.pid);
   }
 
   isPolled(): boolean {
-    return !this.#notices.isWatching;
+    return !this.notices.isWatching;
   }
 
   look(): void {
-    this.#check();
+    this.check();
     const written = sizeOfRegular(this.spool("stdout")) + sizeOfRegular(this.spool("stderr"));
-    if (written === this.#written) return;
-    this.#written = written;
-    this.#listener?.();
+    if (written === this.written) return;
+    this.written = written;
+    this.listener?.();
   }
 
   record(kinship: Kinship): void {
-    if (this.recorded.size === 0 && this.#isAlone(kinship)) return;
+    if (this.recorded.size === 0 && this.isAlone(kinship)) return;
     const known = new Map([...this.recorded, ...knownHere(this.launcher, this.agent)]);
     const found = descendantsOf(kinship, this.pgid, known);
     found.delete(this.launcher.pid);
@@ -353,7 +353,7 @@ export class ProcessRun implements Run, Polled {
   }
 
   /** Nobody but agent and launcher: so it is with most runs at most times, and costs three look-ups to see. */
-  #isAlone({ children, sessions }: Kinship): boolean {
+  private isAlone({ children, sessions }: Kinship): boolean {
     const { agent, launcher } = this;
     const isOurs = ({ pid }: { readonly pid: number }) => pid === agent.pid || pid === launcher.pid;
     return (
@@ -363,80 +363,80 @@ export class ProcessRun implements Run, Polled {
     );
   }
 
-  #notice(notice: Notice): void {
-    if (notice === LAUNCHER_ENDED) this.#isForsaken = true;
-    if (notice === "exit" || notice === LAUNCHER_ENDED || notice === null) this.#check();
-    if (notice === "stdout" || notice === "stderr" || notice === null) this.#listener?.();
+  private notice(notice: Notice): void {
+    if (notice === LAUNCHER_ENDED) this.isForsaken = true;
+    if (notice === "exit" || notice === LAUNCHER_ENDED || notice === null) this.check();
+    if (notice === "stdout" || notice === "stderr" || notice === null) this.listener?.();
   }
 
   /** Settle the exit as soon as the directory and the process table together say it. */
-  #check(): void {
-    if (this.#hasExited) return;
+  private check(): void {
+    if (this.hasExited) return;
     try {
-      const status = this.#status();
-      if (status !== undefined) this.#settle(status);
+      const status = this.status();
+      if (status !== undefined) this.settle(status);
     } catch {
       // Out of descriptors: what cannot be read now says nothing; the poller looks again.
     }
   }
 
-  #memoryKills(): number | undefined {
-    return this.cgroup === undefined ? undefined : this.#host.cgroups.memoryKills(this.cgroup);
+  private memoryKills(): number | undefined {
+    return this.cgroup === undefined ? undefined : this.host.cgroups.memoryKills(this.cgroup);
   }
 
   /** The launcher's word for the exit, null where it can give none any more; undefined as long as it may come. */
-  #status(): number | null | undefined {
+  private status(): number | null | undefined {
     // The case of almost every run at almost every look: nobody writes an exit while it lives.
     if (isAlive(this.agent)) {
-      this.#dyingSince = 0;
+      this.dyingSince = 0;
       return undefined;
     }
-    const status = readExitStatus(this.#dir);
+    const status = readExitStatus(this.dir);
     if (status !== undefined) return status;
-    if (this.#notices.launcherRuns || isAlive(this.launcher)) {
-      this.#hurryLauncher();
+    if (this.notices.launcherRuns || isAlive(this.launcher)) {
+      this.hurryLauncher();
       return undefined;
     }
     // Looked at again after both were seen dead: it may have been written in between.
-    return readExitStatus(this.#dir) ?? readUnrenamedStatus(this.#dir) ?? this.#notices.launcherCode;
+    return readExitStatus(this.dir) ?? readUnrenamedStatus(this.dir) ?? this.notices.launcherCode;
   }
 
   /** A launcher that does not come to write the exit of its dead agent (stopped, or its disk hangs) is ended last. */
-  #hurryLauncher(): void {
+  private hurryLauncher(): void {
     const now = performance.now();
-    this.#dyingSince ||= now;
-    if (now - this.#dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
+    this.dyingSince ||= now;
+    if (now - this.dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
   }
 
   /**
    * Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed, and one that was taken over is
    * killed at once: it has only waited for the sweep. How a child ended is known then.
    */
-  async #launcherEnds(): Promise<void> {
-    if (this.#isTakenOver) signalProcess(this.launcher, "SIGKILL");
+  private async launcherEnds(): Promise<void> {
+    if (this.isTakenOver) signalProcess(this.launcher, "SIGKILL");
     const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
-    while (isAlive(this.launcher) || this.#notices.launcherRuns) {
+    while (isAlive(this.launcher) || this.notices.launcherRuns) {
       if (performance.now() >= deadline) return void signalProcess(this.launcher, "SIGKILL");
       await sleep(1);
     }
   }
 
-  #settle(raw_status: number | null): void {
+  private settle(raw_status: number | null): void {
     const exit = decideExit({
       raw_status,
-      exec_failed: !this.#hasStarted && hasExecFailed(this.#dir),
-      signals_sent: readSignals(this.#dir),
-      supervisor_died: hasSupervisorDied(this.#dir),
+      exec_failed: !this.hasStarted && hasExecFailed(this.dir),
+      signals_sent: readSignals(this.dir),
+      supervisor_died: hasSupervisorDied(this.dir),
       other_boot: isOfOtherBoot(this.launcher),
       was_out_of_memory: () =>
-        wasOutOfMemory(this.#host.memory.evidence(this.#memoryKills()), [
+        wasOutOfMemory(this.host.memory.evidence(this.memoryKills()), [
           this.agent.pid,
           ...this.recorded.keys(),
         ]),
     });
-    this.#hasExited = true;
-    this.#host.poller.remove(this);
-    this.#resolve(exit);
-    this.#listener?.();
+    this.hasExited = true;
+    this.host.poller.remove(this);
+    this.resolve(exit);
+    this.listener?.();
   }
 }

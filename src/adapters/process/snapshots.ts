@@ -9,26 +9,26 @@ export interface Recorder {
 }
 
 export class Snapshots {
-  readonly #runs: ReadonlySet<Recorder>;
-  #current: Promise<unknown> = Promise.resolve();
-  #next: Promise<Kinship> | undefined;
+  private readonly runs: ReadonlySet<Recorder>;
+  private current: Promise<unknown> = Promise.resolve();
+  private next: Promise<Kinship> | undefined;
 
   constructor(runs: ReadonlySet<Recorder>) {
-    this.#runs = runs;
+    this.runs = runs;
   }
 
   /** A scan that begins after this call; callers that come before it begins share it. Never rejects. */
   refresh(): Promise<Kinship> {
-    this.#next ??= this.#current.then(() => this.#scan());
-    return this.#next;
+    this.next ??= this.current.then(() => this.scan());
+    return this.next;
   }
 
-  async #scan(): Promise<Kinship> {
-    this.#current = this.#next ?? this.#current;
-    this.#next = undefined;
+  private async scan(): Promise<Kinship> {
+    this.current = this.next ?? this.current;
+    this.next = undefined;
     try {
       const kinship = kinshipOf(await readTable());
-      for (const run of this.#runs) run.record(kinship);
+      for (const run of this.runs) run.record(kinship);
       return kinship;
     } catch {
       // Out of descriptors: nobody can be seen, and what was recorded stays.

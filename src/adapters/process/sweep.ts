@@ -36,41 +36,41 @@ interface Waiting extends SweepTarget {
 }
 
 export class Sweeper {
-  readonly #cgroups: Cgroups;
-  #waiting: Waiting[] = [];
-  #busy = false;
+  private readonly cgroups: Cgroups;
+  private waiting: Waiting[] = [];
+  private busy = false;
 
   constructor(cgroups: Cgroups) {
-    this.#cgroups = cgroups;
+    this.cgroups = cgroups;
   }
 
   sweep(target: SweepTarget): Promise<SweepReport> {
     const { promise, resolve } = Promise.withResolvers<SweepReport>();
     const hasLauncher = isAlive(target.launcher);
-    this.#waiting.push({ ...target, hasLauncher, found: new Map(), resolve });
-    void this.#serve();
+    this.waiting.push({ ...target, hasLauncher, found: new Map(), resolve });
+    void this.serve();
     return promise;
   }
 
-  async #serve(): Promise<void> {
-    if (this.#busy) return;
-    this.#busy = true;
-    while (this.#waiting.length > 0) {
+  private async serve(): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    while (this.waiting.length > 0) {
       // A caller in the same turn of the event loop shares the scan: a boot settles hundreds at once.
       await nextTurn();
-      const batch = this.#waiting;
-      this.#waiting = [];
+      const batch = this.waiting;
+      this.waiting = [];
       const unreadable = await retried(() => stopAll(batch));
       for (const target of batch) target.hasLauncher &&= isAlive(target.launcher);
-      await Promise.all(batch.map(async (target) => target.resolve(await this.#end(target, unreadable))));
+      await Promise.all(batch.map(async (target) => target.resolve(await this.end(target, unreadable))));
     }
-    this.#busy = false;
+    this.busy = false;
   }
 
-  async #end(target: Waiting, unreadable: number | undefined): Promise<SweepReport> {
+  private async end(target: Waiting, unreadable: number | undefined): Promise<SweepReport> {
     const report = await killFound(target, unreadable);
     if (target.cgroup === undefined) return report;
-    const more = await emptied(this.#cgroups, target.cgroup, target.launcher);
+    const more = await emptied(this.cgroups, target.cgroup, target.launcher);
     return more === undefined
       ? report
       : { ...report, method: "cgroup", checked_by: ["cgroup"], killed: report.killed + more };

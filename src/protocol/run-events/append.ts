@@ -14,33 +14,33 @@ const keyOf = ({ stream_type, stream_id }: StreamEvent): string => `${stream_typ
 const RUN_ENDS: readonly string[] = ["run.completed", "run.failed"];
 
 export class EventStreams {
-  readonly #byId = new Map<string, StreamEvent>();
-  readonly #streams = new Map<string, StreamEvent[]>();
+  private readonly byId = new Map<string, StreamEvent>();
+  private readonly streams = new Map<string, StreamEvent[]>();
 
   stream(stream_type: StreamEvent["stream_type"], stream_id: string): readonly StreamEvent[] {
-    return this.#streams.get(`${stream_type}/${stream_id}`) ?? [];
+    return this.streams.get(`${stream_type}/${stream_id}`) ?? [];
   }
 
   all(): readonly (readonly StreamEvent[])[] {
-    return [...this.#streams.values()];
+    return [...this.streams.values()];
   }
 
   /** Its version is the newest one plus one, or VERSION_CONFLICT; so is its sequence, and an id is taken once. A run that has ended takes nothing more. */
   append(event: StreamEvent): void {
-    const stream = this.#streams.get(keyOf(event)) ?? [];
+    const stream = this.streams.get(keyOf(event)) ?? [];
     const next = stream.length + 1;
-    if (this.#byId.has(event.id)) throw conflict(event, "its id is taken");
+    if (this.byId.has(event.id)) throw conflict(event, "its id is taken");
     if (event.stream_version !== next) throw conflict(event, `the next version is ${next}`);
     if (event.sequence <= (stream.at(-1)?.sequence ?? 0)) throw conflict(event, "its sequence is not newer");
     if (RUN_ENDS.includes(stream.at(-1)?.event_type ?? "")) throw conflict(event, "the run has ended");
     stream.push(event);
-    this.#streams.set(keyOf(event), stream);
-    this.#byId.set(event.id, event);
+    this.streams.set(keyOf(event), stream);
+    this.byId.set(event.id, event);
   }
 
   /** Answers the event that is stored under the id; VERSION_CONFLICT where that says something else. */
   appendIfAbsent(event: StreamEvent): StreamEvent {
-    const stored = this.#byId.get(event.id);
+    const stored = this.byId.get(event.id);
     if (stored === undefined) {
       this.append(event);
       return event;

@@ -25,14 +25,14 @@ const backendId = (id: string): string => `subprocess:${id}`;
 const runId = (worker_id: string, incarnation: number): string => `run:${worker_id}:${incarnation}`;
 
 export class Exporter {
-  readonly #workers = new Map<string, Known>();
+  private readonly workers = new Map<string, Known>();
 
   take(record: LogRecord): readonly StreamEvent[] {
     const { worker_id } = record;
     // The daemon's records and those of a file's tree are about no run and no worker.
     if (worker_id === undefined || record.stream !== workerStream(worker_id)) return [];
-    const known = this.#workers.get(worker_id) ?? { life: new WorkerLife(), version: 0, spec: NOBODY };
-    this.#workers.set(worker_id, known);
+    const known = this.workers.get(worker_id) ?? { life: new WorkerLife(), version: 0, spec: NOBODY };
+    this.workers.set(worker_id, known);
     if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
       known.spec = specOf(record.payload.spec);
     if (record.type === "session_started") known.session = record.payload.session_id;

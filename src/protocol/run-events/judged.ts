@@ -9,34 +9,32 @@ import { projectRun, type RunState } from "./project.ts";
 import { isTerminal, mayFollow } from "./statuses.ts";
 
 export class ExportCheck {
-  readonly #streams = new EventStreams();
-  readonly #runs = new Map<string, RunState>();
-  readonly #keys = new Set<string>();
-  readonly #last = new Map<string, WorkerEvent>();
+  private readonly streams = new EventStreams();
+  private readonly runs = new Map<string, RunState>();
+  private readonly keys = new Set<string>();
+  private readonly last = new Map<string, WorkerEvent>();
 
   /** Gives the event back. Throws VERSION_CONFLICT where it cannot be appended, and INTERNAL where another rule is broken. */
   take(event: StreamEvent): StreamEvent {
-    this.#streams.append(event);
+    this.streams.append(event);
     const problem =
-      event.stream_type === "run"
-        ? this.#runProblem(event)
-        : this.#workerProblem(event.payload as WorkerEvent);
+      event.stream_type === "run" ? this.runProblem(event) : this.workerProblem(event.payload as WorkerEvent);
     if (problem === undefined) return event;
     throw new HoldfastError("INTERNAL", `Event ${event.id} of ours breaks the contract: ${problem}.`);
   }
 
-  #runProblem(event: StreamEvent): string | undefined {
-    const state = projectRun(this.#runs.get(event.stream_id), event);
-    this.#runs.set(event.stream_id, state);
+  private runProblem(event: StreamEvent): string | undefined {
+    const state = projectRun(this.runs.get(event.stream_id), event);
+    this.runs.set(event.stream_id, state);
     return state.last_event_id === event.id ? undefined : "a reader of the run would pass it over";
   }
 
-  #workerProblem(event: WorkerEvent): string | undefined {
+  private workerProblem(event: WorkerEvent): string | undefined {
     const key = dedupeKey(event);
-    if (this.#keys.has(key)) return `its dedupe key ${key} is that of an earlier event`;
-    this.#keys.add(key);
-    const before = this.#last.get(event.worker_id);
-    this.#last.set(event.worker_id, event);
+    if (this.keys.has(key)) return `its dedupe key ${key} is that of an earlier event`;
+    this.keys.add(key);
+    const before = this.last.get(event.worker_id);
+    this.last.set(event.worker_id, event);
     // A log that retention has shortened lacks its beginning.
     if (before === undefined) return undefined;
     if (event.attempt === before.attempt)

@@ -46,18 +46,18 @@ export interface WorkerProjection {
 
 /** Workers by their id, from events that may be observed more than once. */
 export class WorkerProjections {
-  readonly #seen = new Set<string>();
-  readonly #workers = new Map<string, WorkerProjection>();
+  private readonly seen = new Set<string>();
+  private readonly workers = new Map<string, WorkerProjection>();
 
   take(event: WorkerEvent): void {
     const key = dedupeKey(event);
-    if (this.#seen.has(key)) return;
-    this.#seen.add(key);
-    this.#workers.set(event.worker_id, projectWorker(this.#workers.get(event.worker_id), event));
+    if (this.seen.has(key)) return;
+    this.seen.add(key);
+    this.workers.set(event.worker_id, projectWorker(this.workers.get(event.worker_id), event));
   }
 
   worker(worker_id: string): WorkerProjection | undefined {
-    return this.#workers.get(worker_id);
+    return this.workers.get(worker_id);
   }
 }
 

@@ -38,13 +38,13 @@ const errorPayload = ({ code, message }: WorkerError, fatal: boolean) => {
 
 /** The state of an agent's run between its records. */
 export class RunLife {
-  #calls = 0;
-  #callsOfTurn = 0;
-  readonly #names = new Map<string, string>();
-  readonly #run_id: string;
+  private calls = 0;
+  private callsOfTurn = 0;
+  private readonly names = new Map<string, string>();
+  private readonly run_id: string;
 
   constructor(run_id: string) {
-    this.#run_id = run_id;
+    this.run_id = run_id;
   }
 
   static started({
@@ -62,12 +62,12 @@ export class RunLife {
   take(record: LogRecord): readonly RunEvent[] {
     switch (record.type) {
       case "agent.event":
-        return this.#tool(record.payload);
+        return this.tool(record.payload);
       case "turn_completed": {
         const { turn, error } = record.payload;
-        const turn_id = `${this.#run_id}:turn:${turn}`;
-        const recorded = { turn_id, iterations: 1, tool_calls: this.#callsOfTurn };
-        this.#callsOfTurn = 0;
+        const turn_id = `${this.run_id}:turn:${turn}`;
+        const recorded = { turn_id, iterations: 1, tool_calls: this.callsOfTurn };
+        this.callsOfTurn = 0;
         return [
           ...(error === undefined ? [] : [failed("stage.failed", error, false)]),
           { type: "turn.recorded", payload: recorded },
@@ -88,23 +88,23 @@ export class RunLife {
     }
   }
 
-  #tool({ kind, data }: Extract<LogRecord, { type: "agent.event" }>["payload"]): readonly RunEvent[] {
+  private tool({ kind, data }: Extract<LogRecord, { type: "agent.event" }>["payload"]): readonly RunEvent[] {
     if (kind !== "ToolCall" && kind !== "ToolResult") return [];
     const { tool = {} } = (data ?? {}) as {
       tool?: { tool_name?: string; tool_use_id?: string; kind?: string; status?: string };
     };
     const id = tool.tool_use_id ?? "";
     if (kind === "ToolResult") {
-      const name = tool.tool_name ?? this.#names.get(id) ?? tool.kind ?? "unknown";
-      this.#names.delete(id);
+      const name = tool.tool_name ?? this.names.get(id) ?? tool.kind ?? "unknown";
+      this.names.delete(id);
       const status = tool.status === "failed" ? "error" : "ok";
       return [{ type: "tool.responded", payload: { name, status } }];
     }
-    this.#calls += 1;
-    this.#callsOfTurn += 1;
+    this.calls += 1;
+    this.callsOfTurn += 1;
     const name = tool.tool_name ?? tool.kind ?? "unknown";
-    if (id !== "" && this.#names.size < NAMES_MAX) this.#names.set(id, name);
-    return [{ type: "tool.invoked", payload: { name, iteration_index: this.#calls } }];
+    if (id !== "" && this.names.size < NAMES_MAX) this.names.set(id, name);
+    return [{ type: "tool.invoked", payload: { name, iteration_index: this.calls } }];
   }
 }
 

@@ -23,101 +23,101 @@ type Said = Omit<LifeEvent, "kind" | "status" | "attempt">;
 const NOTHING: Said = { metadata: {} };
 
 export class WorkerLife {
-  #status: RunStatus = "unknown";
-  #attempt = 0;
-  #exit: { readonly exit_code: number | null; readonly signal: string | null } | undefined;
+  private status: RunStatus = "unknown";
+  private attempt = 0;
+  private exit: { readonly exit_code: number | null; readonly signal: string | null } | undefined;
 
   /** The events that a record stands for, in order; none where the contract has no word for it. */
   take(record: LogRecord): readonly LifeEvent[] {
     switch (record.type) {
       case "worker_spawn_requested":
-        return this.#owed("spawn");
+        return this.owed("spawn");
       case "worker_restart_scheduled": {
         const { reason, delay_ms } = record.payload;
         // Whoever is waiting already goes on waiting.
-        return this.#status === "pending" ? [] : this.#owed(reason, { delay_ms });
+        return this.status === "pending" ? [] : this.owed(reason, { delay_ms });
       }
       case "worker_state_changed": {
         const { to, reason } = record.payload;
         const status = statusOf(to);
-        if (status === "pending") return this.#status === "pending" ? [] : this.#owed(reason);
-        return this.#move("worker_state_changed", status, { stop_reason: reason, metadata: {} });
+        if (status === "pending") return this.status === "pending" ? [] : this.owed(reason);
+        return this.move("worker_state_changed", status, { stop_reason: reason, metadata: {} });
       }
       case "worker_spawned": {
         const { pid, pgid } = record.payload;
-        return [this.#tell("worker_spawned", { pid, metadata: { process_group_id: pgid } })];
+        return [this.tell("worker_spawned", { pid, metadata: { process_group_id: pgid } })];
       }
       case "worker_started":
-        return this.#status === "starting"
-          ? this.#move("worker_started", "running", NOTHING)
-          : [this.#tell("worker_started", NOTHING)];
+        return this.status === "starting"
+          ? this.move("worker_started", "running", NOTHING)
+          : [this.tell("worker_started", NOTHING)];
       case "worker_heartbeat":
-        return [this.#tell("worker_heartbeat", { metadata: { ...record.payload } })];
+        return [this.tell("worker_heartbeat", { metadata: { ...record.payload } })];
       case "worker_cancel_requested": {
         const { reason, by, signal, grace_ms } = record.payload;
         return [
-          this.#tell("worker_cancel_requested", { stop_reason: reason, metadata: { by, signal, grace_ms } }),
+          this.tell("worker_cancel_requested", { stop_reason: reason, metadata: { by, signal, grace_ms } }),
         ];
       }
       case "worker_signal_sent": {
         const { signal, pids, reason } = record.payload;
-        return [this.#tell("worker_signal_sent", { stop_reason: reason, metadata: { signal, pids } })];
+        return [this.tell("worker_signal_sent", { stop_reason: reason, metadata: { signal, pids } })];
       }
       case "worker_log_chunk":
-        return [this.#tell("worker_log_chunk", { metadata: { ...record.payload, chunk: "" } })];
+        return [this.tell("worker_log_chunk", { metadata: { ...record.payload, chunk: "" } })];
       case "agent.event": {
         const { kind, channel = "stdout", text } = record.payload;
         if (kind !== "TextOutput" || text === undefined) return [];
-        return [this.#tell("worker_log_chunk", { metadata: { stream: channel, chunk: text } })];
+        return [this.tell("worker_log_chunk", { metadata: { stream: channel, chunk: text } })];
       }
       case "worker_exited":
-        this.#exit = record.payload;
+        this.exit = record.payload;
         return [];
       case "worker_completed":
         return [
           // Its daemon died before its start was on record; what has completed has run.
-          ...(this.#status === "starting"
-            ? this.#move("worker_started", "running", { metadata: { inferred: true } })
+          ...(this.status === "starting"
+            ? this.move("worker_started", "running", { metadata: { inferred: true } })
             : []),
-          ...this.#move("worker_completed", "completed", this.#ending("completed")),
+          ...this.move("worker_completed", "completed", this.ending("completed")),
         ];
       case "worker_failed":
-        return this.#move("worker_failed", "failed", this.#ending(record.payload.error.message));
+        return this.move("worker_failed", "failed", this.ending(record.payload.error.message));
       case "worker_cancelled":
-        return this.#move("worker_cancelled", "cancelled", this.#ending(record.payload.error.message));
+        return this.move("worker_cancelled", "cancelled", this.ending(record.payload.error.message));
       case "worker_ended": {
         const { state, reason } = record.payload;
         const status = statusOf(state);
         // Its end was told with its exit; a terminal status is told anew only where it is another one.
-        if (status === this.#status) return [];
-        return this.#move(END_KINDS[status] ?? "worker_failed", status, this.#ending(reason));
+        if (status === this.status) return [];
+        return this.move(END_KINDS[status] ?? "worker_failed", status, this.ending(reason));
       }
       default:
         return [];
     }
   }
 
-  #tell(kind: WorkerEventKind, said: Said): LifeEvent {
-    return { kind, status: this.#status, attempt: this.#attempt, ...said };
+  private tell(kind: WorkerEventKind, said: Said): LifeEvent {
+    return { kind, status: this.status, attempt: this.attempt, ...said };
   }
 
   /** A start is owed: an attempt that nobody has begun. */
-  #owed(reason: string, more: Readonly<Record<string, unknown>> = {}): readonly LifeEvent[] {
-    this.#attempt += 1;
-    this.#status = "pending";
-    this.#exit = undefined;
-    return [this.#tell("worker_spawn_requested", { metadata: { reason, ...more } })];
+  private owed(reason: string, more: Readonly<Record<string, unknown>> = {}): readonly LifeEvent[] {
+    this.attempt += 1;
+    this.status = "pending";
+    this.exit = undefined;
+    return [this.tell("worker_spawn_requested", { metadata: { reason, ...more } })];
   }
 
-  #move(kind: WorkerEventKind, to: RunStatus, said: Said): readonly LifeEvent[] {
+  private move(kind: WorkerEventKind, to: RunStatus, said: Said): readonly LifeEvent[] {
     // Nothing opens what has ended: what is told of it now belongs to a next attempt.
-    const again = isTerminal(this.#status) && to !== this.#status ? this.#owed("again") : [];
-    this.#status = to;
-    return [...again, this.#tell(kind, said)];
+    const again = isTerminal(this.status) && to !== this.status ? this.owed("again") : [];
+    this.status = to;
+    return [...again, this.tell(kind, said)];
   }
 
-  #ending(stop_reason: string): Said {
-    const { exit_code = null, signal = null } = this.#exit ?? {};
+  private ending(stop_reason: string): Said {
+    const { exit_code = null, signal = null } = this.exit ?? {};
     return { stop_reason, exit_code, metadata: signal === null ? {} : { signal } };
   }
 }

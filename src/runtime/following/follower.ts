@@ -18,69 +18,69 @@ export interface Followed {
 }
 
 export class Follower implements Waiter {
-  readonly #log: EventLog;
-  readonly #tail: Tail;
-  readonly #follow: Follow;
-  readonly #take: Take;
-  readonly #followed: Followed;
-  #cursor: number;
-  #isStopped = false;
+  private readonly log: EventLog;
+  private readonly tail: Tail;
+  private readonly follow: Follow;
+  private readonly take: Take;
+  private readonly followed: Followed;
+  private cursor: number;
+  private isStopped = false;
 
   constructor(log: EventLog, tail: Tail, follow: Follow, take: Take, followed: Followed) {
-    this.#log = log;
-    this.#tail = tail;
-    this.#follow = follow;
-    this.#take = take;
-    this.#followed = followed;
-    this.#cursor = follow.from;
+    this.log = log;
+    this.tail = tail;
+    this.follow = follow;
+    this.take = take;
+    this.followed = followed;
+    this.cursor = follow.from;
   }
 
   wake(): void {
     try {
-      this.#goOn();
+      this.goOn();
     } catch (cause) {
-      this.#fail(cause);
+      this.fail(cause);
     }
   }
 
   /** It is told nothing any more. */
   stop(): void {
-    this.#isStopped = true;
-    this.#tail.leave(this);
+    this.isStopped = true;
+    this.tail.leave(this);
   }
 
-  #goOn(): void {
-    while (!this.#isStopped) {
-      const found = lookFrom(this.#log, this.#follow, this.#cursor);
-      this.#cursor = found.next;
+  private goOn(): void {
+    while (!this.isStopped) {
+      const found = lookFrom(this.log, this.follow, this.cursor);
+      this.cursor = found.next;
       if (found.type === "over") {
-        this.#followed.onOver(found.next);
+        this.followed.onOver(found.next);
         return;
       }
       if (found.type === "cut") throw new HoldfastError("UNAVAILABLE", "The runtime was shut down.");
       if (found.type === "wait") {
-        this.#tail.wait(this);
+        this.tail.wait(this);
         return;
       }
-      const taken = found.type === "page" ? this.#take(found.page) : undefined;
+      const taken = found.type === "page" ? this.take(found.page) : undefined;
       if (taken !== undefined) {
         taken.then(
           () => this.wake(),
-          (cause) => this.#fail(cause),
+          (cause) => this.fail(cause),
         );
         return;
       }
       // A reader as fast as we are would keep the event loop to itself.
-      if (this.#cursor < this.#log.head()) {
+      if (this.cursor < this.log.head()) {
         setImmediate(() => this.wake());
         return;
       }
     }
   }
 
-  #fail(cause: unknown): void {
-    if (this.#isStopped) return;
+  private fail(cause: unknown): void {
+    if (this.isStopped) return;
     this.stop();
-    this.#followed.onFailure(asHoldfastError(cause));
+    this.followed.onFailure(asHoldfastError(cause));
   }
 }

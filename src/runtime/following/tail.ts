@@ -11,56 +11,56 @@ export interface Waiter {
 }
 
 export class Tail {
-  readonly #log: EventLog;
-  readonly #monoMs: () => number;
-  #waiting = new Set<Waiter>();
+  private readonly log: EventLog;
+  private readonly monoMs: () => number;
+  private waiting = new Set<Waiter>();
   /** To be woken: what was committed after they began to wait they read with the rest. */
-  #due = new Set<Waiter>();
-  #isScheduled = false;
-  #unlisten: (() => void) | undefined;
+  private due = new Set<Waiter>();
+  private isScheduled = false;
+  private unlisten: (() => void) | undefined;
 
   constructor(log: EventLog, monoMs: () => number) {
-    this.#log = log;
-    this.#monoMs = monoMs;
+    this.log = log;
+    this.monoMs = monoMs;
   }
 
   /** For what is committed from now on. */
   wait(waiter: Waiter): void {
-    this.#waiting.add(waiter);
-    this.#unlisten ??= this.#log.onCommit(() => this.#committed());
+    this.waiting.add(waiter);
+    this.unlisten ??= this.log.onCommit(() => this.committed());
   }
 
   leave(waiter: Waiter): void {
-    this.#waiting.delete(waiter);
-    this.#due.delete(waiter);
-    if (this.#waiting.size + this.#due.size > 0) return;
-    this.#unlisten?.();
-    this.#unlisten = undefined;
+    this.waiting.delete(waiter);
+    this.due.delete(waiter);
+    if (this.waiting.size + this.due.size > 0) return;
+    this.unlisten?.();
+    this.unlisten = undefined;
   }
 
-  #committed(): void {
-    if (this.#due.size === 0) [this.#due, this.#waiting] = [this.#waiting, this.#due];
+  private committed(): void {
+    if (this.due.size === 0) [this.due, this.waiting] = [this.waiting, this.due];
     else {
-      for (const waiter of this.#waiting) this.#due.add(waiter);
-      this.#waiting.clear();
+      for (const waiter of this.waiting) this.due.add(waiter);
+      this.waiting.clear();
     }
-    this.#schedule();
+    this.schedule();
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => this.#wakeSlice());
+  private schedule(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    setImmediate(() => this.wakeSlice());
   }
 
-  #wakeSlice(): void {
-    this.#isScheduled = false;
-    const until = this.#monoMs() + WAKE_SLICE_MS;
-    for (const waiter of this.#due) {
-      this.#due.delete(waiter);
+  private wakeSlice(): void {
+    this.isScheduled = false;
+    const until = this.monoMs() + WAKE_SLICE_MS;
+    for (const waiter of this.due) {
+      this.due.delete(waiter);
       waiter.wake();
-      if (this.#monoMs() >= until) break;
+      if (this.monoMs() >= until) break;
     }
-    if (this.#due.size > 0) this.#schedule();
+    if (this.due.size > 0) this.schedule();
   }
 }

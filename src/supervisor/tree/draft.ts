@@ -26,31 +26,31 @@ type SupervisorRecord = Extract<
 export class Draft {
   tree: TreeState;
   readonly now: Now;
-  readonly #specOf: SpecOf;
-  readonly #events: RecordDraft[] = [];
-  readonly #commands: TreeCommand[] = [];
+  private readonly specOf: SpecOf;
+  private readonly events: RecordDraft[] = [];
+  private readonly commands: TreeCommand[] = [];
 
   constructor(tree: TreeState, now: Now, specOf: SpecOf) {
     this.tree = tree;
     this.now = now;
-    this.#specOf = specOf;
+    this.specOf = specOf;
   }
 
   record(draft: RecordDraft): void {
-    this.#events.push(draft);
-    this.tree = evolveTree(this.tree, draft, this.now.mono_ms, this.#specOf);
+    this.events.push(draft);
+    this.tree = evolveTree(this.tree, draft, this.now.mono_ms, this.specOf);
   }
 
   tell(workerId: string, command: Command): void {
-    this.#commands.push({ type: "tell", worker_id: workerId, command });
+    this.commands.push({ type: "tell", worker_id: workerId, command });
   }
 
   command(command: TreeCommand): void {
-    this.#commands.push(command);
+    this.commands.push(command);
   }
 
   decision(): TreeDecision {
-    return { events: this.#events, commands: this.#commands, tree: this.tree };
+    return { events: this.events, commands: this.commands, tree: this.tree };
   }
 
   supervisor(path: string): SupervisorState {
