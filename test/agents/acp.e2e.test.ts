@@ -18,8 +18,8 @@ type Wired = Pick<AgentUnderTest, "env" | "files" | "flags">;
 
 interface AcpAgent extends Wired {
   readonly program: AgentName;
-  /** The words about its session once it was killed in the middle of a tool. */
-  readonly resumes: string;
+  /** The words about its session once it was killed in the middle of a tool: one of these. */
+  readonly resumes: readonly (keyof typeof SESSIONS)[];
   readonly e401: string;
   /** False where it asks nobody about a command that changes nothing; "guarded" where it asks nobody while everything is allowed. */
   readonly asks?: false | "guarded";
@@ -84,13 +84,18 @@ const codexBridge: Wired = {
 };
 
 const LOADED = "The agent loaded its session.";
+const RENEWED = "The session of the incarnation before could not be loaded: the agent begins a new session.";
+
+/** How many sessions there are once an agent has said one of these. */
+const SESSIONS = { [LOADED]: 1, [RENEWED]: 2 } as const;
 
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
-  gemini: { ...gemini, program: "gemini", resumes: "begins a new session", e401: "TOKEN_INVALID" },
-  opencode: { ...opencode, program: "opencode", resumes: LOADED, e401: "PROVIDER_ERROR", asks: "guarded" },
-  claude: { ...claudeBridge, program: "claudeBridge", resumes: LOADED, e401: "TOKEN_MISSING", asks: false },
-  codex: { ...codexBridge, program: "codexBridge", resumes: LOADED, e401: "TOKEN_MISSING", asks: false },
-  copilot: { ...copilot, program: "copilot", resumes: LOADED, e401: "TOKEN_INVALID" },
+  // It writes its session beside its work, so that a kill comes before or after that.
+  gemini: { ...gemini, program: "gemini", resumes: [LOADED, RENEWED], e401: "TOKEN_INVALID" },
+  opencode: { ...opencode, program: "opencode", resumes: [LOADED], e401: "PROVIDER_ERROR", asks: "guarded" },
+  claude: { ...claudeBridge, program: "claudeBridge", resumes: [LOADED], e401: "TOKEN_MISSING", asks: false },
+  codex: { ...codexBridge, program: "codexBridge", resumes: [LOADED], e401: "TOKEN_MISSING", asks: false },
+  copilot: { ...copilot, program: "copilot", resumes: [LOADED], e401: "TOKEN_INVALID" },
 };
 
 const textOf = (story: Story): string =>
@@ -217,14 +222,16 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
       await until(isHeld, "the tool runs");
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
       process.kill(spawned!.payload.agent.pid, "SIGKILL");
-      const said = async () =>
-        (await world.soFar(id)).events.filter(({ message = "" }) => message.includes(under.resumes));
+      const said = async () => {
+        const { events } = await world.soFar(id);
+        return under.resumes.filter((words) => events.some(({ message }) => message === words));
+      };
       await until(async () => (await said()).length > 0, "it says what it goes on in");
       await world.agent("kill", id, "--grace", "2s");
       expect(isHeld()).toBe(false);
       const story = await world.story(id);
       const sessions = new Set(story.of("session_started").map(({ payload }) => payload.session_id));
-      expect(sessions.size).toBe(under.resumes === LOADED ? 1 : 2);
+      expect((await said()).map((words) => SESSIONS[words])).toEqual([sessions.size]);
       expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
     });
 
@@ -232,7 +239,7 @@ describe.each(Object.entries(AGENTS))("acp:%s", (name, under) => {
       const story = await killedBetweenTurns(world, makeCwd());
       expect(story.of("worker_failed")).toMatchObject([{ incarnation: 1 }]);
       expect(story.of("worker_completed")).toMatchObject([{ incarnation: 2 }]);
-      if (under.resumes !== LOADED) return;
+      if (under.resumes.includes(RENEWED)) return;
       expect(new Set(story.of("session_started").map(({ payload }) => payload.session_id)).size).toBe(1);
     });
 
