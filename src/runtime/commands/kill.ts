@@ -1,65 +1,128 @@
-/** A kill of all: what is started while it works is killed too, and what is left at its end is said. */
+/** Kills workers, supervisors with all below them, subtrees, or everything; each answer comes with the end that it tells. */
+import { constants } from "node:os";
 import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
-import { KILL_ALL_ROUNDS_MAX } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { EventLog } from "../../store/port.ts";
-import { topOf } from "../../supervisor/tree/state.ts";
-import { nothingDone } from "../reading/views.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import type { KillOptions, RuntimeApi } from "../api.ts";
+import { asker } from "../authority/asker.ts";
+import type { Core } from "../core.ts";
+import { withDescendants } from "../descendants.ts";
+import { checkedBy, ofSupervisor, perWorker } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
-import type { Roster } from "../roster.ts";
-import type { Forest } from "../trees/forest.ts";
+import { type Forest, findSupervisor, type Place } from "../trees/forest.ts";
+import type { Each } from "./each.ts";
+import type { Ends } from "./ends.ts";
+import { killAll } from "./kill-all.ts";
 
-interface Ports {
-  readonly forest: Pick<Forest, "trees">;
-  readonly live: Roster["live"];
-  readonly log: Pick<EventLog, "living">;
+type Killed = Effect.Effect<PerWorker, HoldfastError>;
+
+export class Killing {
+  private readonly core: Core;
+  private readonly forest: Forest;
+  private readonly ends: Ends;
+  private readonly each: Each;
+
+  constructor(core: Core, forest: Forest, ends: Ends, each: Each) {
+    this.core = core;
+    this.forest = forest;
+    this.ends = ends;
+    this.each = each;
+  }
+
+  readonly kill: RuntimeApi["kill"] = (how) =>
+    Effect.suspend(() => {
+      const { signal, ids, all, subtree } = how;
+      if (signal !== undefined && !Object.hasOwn(constants.signals, signal))
+        return Effect.fail(noSignal(signal));
+      const { forest } = this;
+      const { roster, services } = this.core;
+      if (all === true)
+        return killAll({ forest, live: roster.live, log: services.log }, (refs) => this.some(refs, how), how);
+      const isOfTrees = ids.every((ref) => findSupervisor(forest, ref) !== undefined);
+      return subtree === true && !isOfTrees ? this.subtrees(ids, how) : this.some(ids, how);
+    });
+
+  /** Kills one worker, and stays for the end of this life of it. */
+  worker(row: WorkerRow, how: KillOptions): Killed {
+    const { core, ends, forest } = this;
+    return Effect.gen(function* () {
+      if (isEnded(row.state)) return perWorker(row, "noop");
+      const worker = core.roster.live.get(row.id);
+      const tree = forest.treeWith(row);
+      if (worker === undefined && tree === undefined)
+        return perWorker(yield* ends.untilEnded(row.id), "noop");
+      if (how.dry_run === true) return perWorker(row, "would_delete");
+      const { reason = "killed", grace_ms = row.spec.grace_ms, signal = "SIGTERM" } = how;
+      const by = yield* asker(core.authority.permit, how, "kill", row);
+      const input = { type: "kill", by, reason, grace_ms, signal } as const;
+      // One that its supervisor holds has no shell to tell.
+      if (worker !== undefined) yield* worker.input(input);
+      else if (tree !== undefined) yield* tree.input({ type: "worker", worker_id: row.id, input });
+      const killed = perWorker(yield* ends.untilKilled(row.id), "deleted");
+      const checked_by = yield* attempt(() => checkedBy(core.services.log, row.id));
+      return checked_by === undefined ? killed : { ...killed, checked_by };
+    });
+  }
+
+  /** Kills a supervisor with all below it, and stays for its end. */
+  private supervisor({ tree, supervisor }: Place, how: KillOptions): Killed {
+    const { core, forest } = this;
+    return Effect.gen(function* () {
+      const phaseNow = () => tree.state().supervisors.get(supervisor);
+      if (how.dry_run === true) return ofSupervisor(supervisor, "would_delete", "running");
+      const before = phaseNow();
+      if (before?.tombstone === true && before.phase === "terminated")
+        return ofSupervisor(supervisor, "noop", "cancelled");
+      const { reason = "killed", grace_ms, signal } = how;
+      const by = yield* asker(core.authority.permitOn, how, "kill", supervisor);
+      const asked = {
+        ...(grace_ms !== undefined && { grace_ms }),
+        ...(signal !== undefined && { signal }),
+      };
+      const isAsked = Object.keys(asked).length > 0;
+      yield* forest.ask(tree, supervisor, "kill", by, reason, isAsked ? asked : undefined);
+      for (;;) {
+        const { phase, tombstone = false } = phaseNow() ?? { phase: "terminated" };
+        // Without a tombstone somebody has started it again since.
+        if (phase === "terminated" || phase === "parked" || !tombstone) break;
+        yield* forest.next(tree);
+      }
+      return ofSupervisor(supervisor, "deleted", "cancelled");
+    });
+  }
+
+  private some(refs: readonly string[], how: KillOptions): Effect.Effect<readonly PerWorker[]> {
+    return this.each(
+      refs,
+      (row) => this.worker(row, how),
+      (place) => this.supervisor(place, how),
+    );
+  }
+
+  /** Workers with all that their agents asked for. */
+  private subtrees(
+    refs: readonly string[],
+    how: KillOptions,
+  ): Effect.Effect<readonly PerWorker[], HoldfastError> {
+    const { find, services } = this.core;
+    return Effect.gen({ self: this }, function* () {
+      const roots = (yield* Effect.forEach(refs, find)).map(({ id }) => id);
+      const replies = new Map<string, PerWorker>();
+      // Again until nothing is new: a spawn that was on its way is in the log by now.
+      for (;;) {
+        const all = yield* attempt(() => withDescendants(services.log, roots));
+        const found = all.filter((id) => !replies.has(id));
+        if (found.length === 0) return [...replies.values()];
+        for (const reply of yield* this.each(found, (row) => this.worker(row, how)))
+          replies.set(reply.id, reply);
+      }
+    });
+  }
 }
 
-type KillEach = (refs: readonly string[]) => Effect.Effect<readonly PerWorker[], HoldfastError>;
-
-/** Trees first, each as a whole: what is stopped under a supervisor that goes on would be started again. */
-export const killAll = (
-  { forest, live, log }: Ports,
-  killEach: KillEach,
-  { dry_run = false }: { readonly dry_run?: boolean | undefined },
-): Effect.Effect<readonly PerWorker[], HoldfastError> =>
-  Effect.gen(function* () {
-    const ofRoot = (): readonly string[] =>
-      [...live.values()]
-        .filter((worker) => worker.spec.supervisor === "root" && !isEnded(worker.child().state))
-        .map(({ id }) => id);
-    const running = (): readonly string[] => [
-      ...forest
-        .trees()
-        .filter((tree) => !isOver(topOf(tree.state()).phase))
-        .map(({ name }) => name),
-      ...ofRoot(),
-    ];
-    const replies = new Map<string, PerWorker>();
-    const hasFailed = (ref: string): boolean => replies.get(ref)?.ok === false;
-    const kill = (refs: readonly string[]) =>
-      Effect.map(killEach(refs), (answers) => {
-        for (const answer of answers) replies.set(answer.id, answer);
-      });
-    yield* kill([...forest.trees().map(({ name }) => name), ...ofRoot()]);
-    const left = () => (dry_run ? [] : running().filter((ref) => !hasFailed(ref)));
-    for (let round = 1; round < KILL_ALL_ROUNDS_MAX && left().length > 0; round += 1) yield* kill(left());
-    for (const ref of left()) replies.set(ref, goesOn(ref));
-    // Living by the log, and nobody here supervises it.
-    const rows = yield* attempt(() => log.living());
-    const forsaken = rows.filter(({ id, supervisor }) => supervisor === "root" && !live.has(id));
-    yield* kill(forsaken.map(({ id }) => id).filter((id) => !replies.has(id)));
-    return [...replies.values()];
+const noSignal = (signal: string): HoldfastError =>
+  new HoldfastError("INVALID_REQUEST", `There is no signal "${signal}".`, {
+    suggestion: "Use a name such as SIGTERM or SIGINT.",
   });
-
-const isOver = (phase: string): boolean => phase === "terminated" || phase === "parked";
-
-const goesOn = (ref: string): PerWorker =>
-  nothingDone(
-    ref,
-    new HoldfastError("INVALID_STATE", `${ref} runs: others were started for as long as all were killed.`, {
-      suggestion: "End what starts them, then run `agent kill --all` again.",
-    }),
-  );

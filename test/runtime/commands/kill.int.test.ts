@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest";
 import { Effect, Fiber } from "effect";
 import type { Worker } from "../../../src/actors/worker/worker.ts";
 import { KILL_ALL_ROUNDS_MAX } from "../../../src/base/limits.ts";
-import { killAll } from "../../../src/runtime/commands/kill.ts";
+import { killAll } from "../../../src/runtime/commands/kill-all.ts";
 import type { PerWorker } from "../../../src/runtime/replies.ts";
 import type { WorkerRow } from "../../../src/store/port.ts";
 import { memoryRuntime, nth, spec, until } from "../memory-runtime.ts";

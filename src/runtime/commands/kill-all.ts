@@ -1,0 +1,65 @@
+/** A kill of all: what is started while it works is killed too, and what is left at its end is said. */
+import { Effect } from "effect";
+import { attempt } from "../../actors/machine/attempt.ts";
+import { KILL_ALL_ROUNDS_MAX } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { EventLog } from "../../store/port.ts";
+import { topOf } from "../../supervisor/tree/state.ts";
+import { nothingDone } from "../reading/views.ts";
+import type { PerWorker } from "../replies.ts";
+import type { Roster } from "../roster.ts";
+import type { Forest } from "../trees/forest.ts";
+
+interface Ports {
+  readonly forest: Pick<Forest, "trees">;
+  readonly live: Roster["live"];
+  readonly log: Pick<EventLog, "living">;
+}
+
+type KillEach = (refs: readonly string[]) => Effect.Effect<readonly PerWorker[], HoldfastError>;
+
+/** Trees first, each as a whole: what is stopped under a supervisor that goes on would be started again. */
+export const killAll = (
+  { forest, live, log }: Ports,
+  killEach: KillEach,
+  { dry_run = false }: { readonly dry_run?: boolean | undefined },
+): Effect.Effect<readonly PerWorker[], HoldfastError> =>
+  Effect.gen(function* () {
+    const ofRoot = (): readonly string[] =>
+      [...live.values()]
+        .filter((worker) => worker.spec.supervisor === "root" && !isEnded(worker.child().state))
+        .map(({ id }) => id);
+    const running = (): readonly string[] => [
+      ...forest
+        .trees()
+        .filter((tree) => !isOver(topOf(tree.state()).phase))
+        .map(({ name }) => name),
+      ...ofRoot(),
+    ];
+    const replies = new Map<string, PerWorker>();
+    const hasFailed = (ref: string): boolean => replies.get(ref)?.ok === false;
+    const kill = (refs: readonly string[]) =>
+      Effect.map(killEach(refs), (answers) => {
+        for (const answer of answers) replies.set(answer.id, answer);
+      });
+    yield* kill([...forest.trees().map(({ name }) => name), ...ofRoot()]);
+    const left = () => (dry_run ? [] : running().filter((ref) => !hasFailed(ref)));
+    for (let round = 1; round < KILL_ALL_ROUNDS_MAX && left().length > 0; round += 1) yield* kill(left());
+    for (const ref of left()) replies.set(ref, goesOn(ref));
+    // Living by the log, and nobody here supervises it.
+    const rows = yield* attempt(() => log.living());
+    const forsaken = rows.filter(({ id, supervisor }) => supervisor === "root" && !live.has(id));
+    yield* kill(forsaken.map(({ id }) => id).filter((id) => !replies.has(id)));
+    return [...replies.values()];
+  });
+
+const isOver = (phase: string): boolean => phase === "terminated" || phase === "parked";
+
+const goesOn = (ref: string): PerWorker =>
+  nothingDone(
+    ref,
+    new HoldfastError("INVALID_STATE", `${ref} runs: others were started for as long as all were killed.`, {
+      suggestion: "End what starts them, then run `agent kill --all` again.",
+    }),
+  );

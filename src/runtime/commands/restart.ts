@@ -1,0 +1,104 @@
+/** Restarts by name: of a living worker, of one that has ended, of a member of a tree, of a supervisor. */
+import { Effect } from "effect";
+import { attempt } from "../../actors/machine/attempt.ts";
+import type { HoldfastError } from "../../protocol/errors.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/port.ts";
+import { askedSession } from "../../supervisor/sessions/asked-session.ts";
+import { startRefusal } from "../../supervisor/tree/refusals.ts";
+import type { Asking, RuntimeApi } from "../api.ts";
+import { asker } from "../authority/asker.ts";
+import { specOf } from "../boot/boot.ts";
+import type { Core } from "../core.ts";
+import { ofSupervisor, perWorker } from "../reading/views.ts";
+import type { PerWorker } from "../replies.ts";
+import { spentRefusal } from "../spent-refusal.ts";
+import type { Forest, Place } from "../trees/forest.ts";
+import type { Tree } from "../trees/shell.ts";
+import type { Each } from "./each.ts";
+import type { Ends } from "./ends.ts";
+
+type StartAgain = (row: WorkerRow, by: string) => Effect.Effect<unknown, HoldfastError>;
+
+export class Restarting {
+  private readonly core: Core;
+  private readonly forest: Forest;
+  private readonly ends: Ends;
+  private readonly each: Each;
+  private readonly startAgain: StartAgain;
+
+  constructor(core: Core, forest: Forest, ends: Ends, each: Each, startAgain: StartAgain) {
+    this.core = core;
+    this.forest = forest;
+    this.ends = ends;
+    this.each = each;
+    this.startAgain = startAgain;
+  }
+
+  readonly restart: RuntimeApi["restart"] = (ids, how = {}) =>
+    this.each(
+      ids,
+      (row) => this.worker(row, how),
+      (place) => this.supervisor(place, how),
+    );
+
+  private supervisor({ tree, supervisor }: Place, how: Asking): Effect.Effect<PerWorker, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const by = yield* asker(this.core.authority.permitOn, how, "restart", supervisor);
+      yield* this.forest.ask(tree, supervisor, "restart", by, "");
+      return ofSupervisor(supervisor, "updated", "starting");
+    });
+  }
+
+  private worker(row: WorkerRow, how: Asking): Effect.Effect<PerWorker, HoldfastError> {
+    const { core, ends } = this;
+    return Effect.gen({ self: this }, function* () {
+      const by = yield* asker(core.authority.permit, how, "restart", row);
+      if (core.admission.placeOf(row.id) !== undefined) return perWorker(row, "noop");
+      yield* this.refuse(row);
+      const tree = this.forest.treeWith(row);
+      const worker = core.roster.live.get(row.id);
+      if (tree !== undefined) yield* restartMember(tree, row, by);
+      else if (worker === undefined) yield* this.startAgain(yield* ends.untilEnded(row.id), by);
+      else {
+        yield* worker.input({ type: "restart", by, grace_ms: worker.spec.grace_ms });
+        const { state, stop } = worker.child();
+        if (isEnded(state) || stop?.kind === "kill")
+          yield* this.startAgain(yield* ends.untilEnded(row.id), by);
+      }
+      return perWorker(yield* core.rowOf(row.id), "updated");
+    });
+  }
+
+  /** Before it is stopped, or started by its supervisor, which could only fail then. */
+  private refuse(row: WorkerRow): Effect.Effect<void, HoldfastError> {
+    const { adapterOf, accounts } = this.core;
+    return Effect.gen({ self: this }, function* () {
+      yield* adapterOf(row.kind);
+      const spent = yield* attempt(() => accounts.spentFor(row.id));
+      if (spent !== undefined) return yield* Effect.fail(spentRefusal(row, spent));
+      const taken = yield* this.sessionRefusal(row);
+      if (taken !== undefined) yield* Effect.fail(taken);
+    });
+  }
+
+  /** Somebody else goes on in the session of what has ended. */
+  private sessionRefusal(row: WorkerRow): Effect.Effect<HoldfastError | undefined, HoldfastError> {
+    const { services, sessions } = this.core;
+    return Effect.gen(function* () {
+      const adapter = services.adapterFor(row.kind);
+      if (adapter?.sessions_under === undefined || !isEnded(row.state)) return undefined;
+      const { spec } = yield* specOf(services, row);
+      return sessions.refusal({ id: row.id, spec, adapter }, row.session_id ?? askedSession(spec));
+    });
+  }
+}
+
+/** Its supervisor must run: what is started under one that does not would be stopped again. */
+const restartMember = (tree: Tree, row: WorkerRow, by: string) =>
+  tree.change((state) => {
+    const refused = startRefusal(state, row.supervisor);
+    if (refused !== undefined) return Effect.fail(refused);
+    const input = { type: "restart", by, grace_ms: row.spec.grace_ms } as const;
+    return Effect.succeed({ type: "worker", worker_id: row.id, input } as const);
+  });

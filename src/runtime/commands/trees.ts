@@ -1,0 +1,47 @@
+/** `agent up` and `agent down`: a tree brought in line with its file, and taken down in order. */
+import { Effect } from "effect";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { RuntimeApi } from "../api.ts";
+import { askerOfAll } from "../authority/asker.ts";
+import type { Core } from "../core.ts";
+import type { Forest } from "../trees/forest.ts";
+import type { Tree } from "../trees/shell.ts";
+
+export const applyingTrees =
+  (
+    { admission, authority }: Pick<Core, "admission" | "authority">,
+    forest: Forest,
+  ): RuntimeApi["applyTree"] =>
+  (spec, { dry_run = false, ...how } = {}) =>
+    Effect.gen(function* () {
+      if (admission.isClosed())
+        return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime is shutting down."));
+      const by = yield* askerOfAll(authority, how, "bring up a tree");
+      return yield* forest.apply(spec, { dry_run, by });
+    });
+
+export const takingTreesDown =
+  ({ authority }: Pick<Core, "authority">, forest: Forest): RuntimeApi["downTree"] =>
+  (name, { file, ...how } = {}) =>
+    Effect.gen(function* () {
+      const by = yield* askerOfAll(authority, how, "take a tree down");
+      const tree = forest.trees().find((one) => one.name === name);
+      if (tree === undefined) return yield* Effect.fail(noTree(name));
+      if (file !== undefined && file !== tree.state().file) return yield* Effect.fail(ofAnother(tree));
+      const paths = [...tree.state().members.values()].map(({ path }) => path);
+      yield* forest.ask(tree, name, "down", by, "");
+      while (forest.trees().includes(tree)) yield* forest.next(tree);
+      const reason = "its tree was taken down";
+      const changes = paths.map((path) => ({ path, action: "remove" as const, reason }));
+      return { tree: name, changes, state: "terminated" as const };
+    });
+
+const noTree = (name: string): HoldfastError =>
+  new HoldfastError("WORKER_NOT_FOUND", `No tree is called "${name}".`, {
+    suggestion: "See the trees with `agent tree`.",
+  });
+
+const ofAnother = ({ name, state }: Tree): HoldfastError =>
+  new HoldfastError("ALREADY_EXISTS", `The tree "${name}" belongs to ${state().file}.`, {
+    suggestion: `Take it down by its name: \`agent down ${name}\`.`,
+  });
