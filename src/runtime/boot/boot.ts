@@ -100,19 +100,31 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
     const spec = specFor(services, asked);
     const child = yield* core.fold(row, spec);
     const observed = child.open ? yield* observe(services, child) : undefined;
-    const action = reconcile(child, observed?.kind ?? "not_begun", core.monoMs());
-    if (action.type === "leave") return;
+    const beginning = beginningOf(core, child, observed, unlaunchable);
+    if (beginning === undefined) return;
+    const { action } = beginning;
     const adapter = yield* adapterFor(core, row, action);
-    const beginning: Beginning = {
-      action,
-      ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
-      ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
-      ...(unlaunchable === undefined ? {} : { unlaunchable }),
-    };
     const ancestors = yield* core.ancestors(spec.parent);
     const { turn } = core.admission.resume({ id: row.id, spec, ancestors }, action.type !== "start", order);
     yield* roster.supervise({ spec, adapter, child, order, beginning, turn });
   });
+
+/** How a recorded worker begins in this daemon, by what was seen of its run; undefined where it is left as it is. */
+export const beginningOf = (
+  { monoMs }: Pick<Core, "monoMs">,
+  child: ChildState,
+  observed: Observed | undefined,
+  unlaunchable: HoldfastError | undefined,
+): Beginning | undefined => {
+  const action = reconcile(child, observed?.kind ?? "not_begun", monoMs());
+  if (action.type === "leave") return undefined;
+  return {
+    action,
+    ...(observed !== undefined && "run" in observed ? { run: observed.run } : {}),
+    ...(observed?.kind === "finished" ? { exit: observed.exit } : {}),
+    ...(unlaunchable === undefined ? {} : { unlaunchable }),
+  };
+};
 
 /** An agent of a kind that is not loaded can be watched and stopped; a worker of it that does not run waits for its kind. */
 export const adapterFor = (
