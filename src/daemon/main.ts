@@ -38,7 +38,7 @@ import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { makePeers } from "./peer.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
-import { openSession } from "./session.ts";
+import { Session } from "./session.ts";
 import { listen } from "./socket.ts";
 import { ensureToken, keepToken } from "./token.ts";
 import { makeTurns } from "./turns.ts";
@@ -168,16 +168,18 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     };
     crashPoint("boot-before-socket");
     const isTest = options.env.HOLDFAST_VALIDATE === "1";
-    const server = yield* listen(path, connectionsMax, (socket) =>
-      openSession(
-        isTest ? judged(socket, output.inline_max_bytes) : socket,
-        services,
-        peers.callerOf(socket),
-        run,
-        options.defects,
-        guard,
-        turns.lane(),
-      ),
+    const server = yield* listen(
+      path,
+      connectionsMax,
+      (socket) =>
+        new Session(isTest ? judged(socket, output.inline_max_bytes) : socket, {
+          services,
+          callerOf: peers.callerOf(socket),
+          run,
+          defects: options.defects,
+          guard,
+          turns: turns.lane(),
+        }),
     );
     facts = services.facts;
     watchdog.beat();

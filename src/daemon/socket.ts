@@ -45,7 +45,7 @@ export const listen = (
       }
       if (longest === undefined || performance.now() - longest.since < CONNECTION_IDLE_MIN_MS) return false;
       const { socket, session } = longest;
-      session.giveWay(
+      session.turnOut(
         new HoldfastError(
           "QUEUE_FULL",
           `${sessions.size} connections were open, and this one was idle: another client has its place.`,

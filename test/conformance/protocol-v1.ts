@@ -53,7 +53,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "the same, over the socket",
-      done: ["openSession", "daemon/session"],
+      done: ["RequestsInFlight", "daemon/requests-in-flight"],
       held: [
         "is in an artifact, of which the answer has the summary, and others are answered meanwhile",
         "daemon/session.int",
@@ -362,7 +362,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "ECANCELED: the user stopped it",
-      done: ["openSession", "daemon/session"],
+      done: ["RequestsInFlight", "daemon/requests-in-flight"],
       held: ["cancels a request by its id, and says when there is none", "daemon/session.int"],
     },
     {

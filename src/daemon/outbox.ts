@@ -1,0 +1,102 @@
+/**
+ * The sending side of one connection. Answers go out at once, and streams as fast as the client takes them: a client that is
+ * behind on its answers is not read any more (promise R15).
+ */
+import type { Socket } from "node:net";
+import type { Defects } from "../actors/defects.ts";
+import { crashPoint } from "../base/crash-point.ts";
+import { WATCHER_BUFFER_MAX_BYTES } from "../base/limits.ts";
+import { type EnvelopeHead, encodeEnvelope, terminalEnvelope } from "../protocol/envelope-v1.ts";
+import { asHoldfastError } from "../protocol/errors.ts";
+import { failure, type Outcome } from "../protocol/outcome.ts";
+import { timeSince } from "./answers.ts";
+
+interface Chunk {
+  /** The id of its request. */
+  readonly id: string;
+  readonly text: string;
+  readonly taken: () => void;
+}
+
+export class Outbox {
+  private readonly socket: Socket;
+  private readonly defects: Defects;
+  /** Chunks of streams that wait until the client has taken what came before. */
+  private readonly waiting: Chunk[] = [];
+  private isGathering = false;
+
+  constructor(socket: Socket, defects: Defects) {
+    this.socket = socket;
+    this.defects = defects;
+  }
+
+  answer(head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): void {
+    this.send(this.lineOf(head, outcome, startedAt));
+  }
+
+  /** The terminal line of a request. */
+  lineOf(head: EnvelopeHead, outcome: Outcome<object>, startedAt: number): string {
+    try {
+      return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), outcome));
+    } catch (cause) {
+      this.defects.tell(`the answer to ${head.command} is not JSON`, cause);
+      return encodeEnvelope(terminalEnvelope(head, timeSince(startedAt), failure(asHoldfastError(cause))));
+    }
+  }
+
+  send(line: string): void {
+    const { socket } = this;
+    if (!socket.writable) return;
+    crashPoint("answer-before");
+    this.gather();
+    socket.write(line);
+    crashPoint("answer-after");
+    // Answers do not wait, so it is the next requests that have to.
+    if (this.isBehind()) socket.pause();
+  }
+
+  /** The client has not taken its answers, and gets to ask no more until it has. */
+  isBehind(): boolean {
+    return this.socket.writableLength > WATCHER_BUFFER_MAX_BYTES;
+  }
+
+  /** Undefined where the socket takes it at once; otherwise it resolves once the chunk is written, which is when the socket wants more. */
+  stream(id: string, text: string): Promise<void> | undefined {
+    const { socket, waiting } = this;
+    if (waiting.length === 0 && this.wantsMore()) {
+      socket.write(text);
+      return undefined;
+    }
+    return new Promise((taken) => waiting.push({ id, text, taken }));
+  }
+
+  /** The client has taken what came before. */
+  drained(): void {
+    while (this.waiting.length > 0 && this.wantsMore()) {
+      const chunk = this.waiting.shift()!;
+      this.socket.write(chunk.text);
+      chunk.taken();
+    }
+  }
+
+  /** After its terminal line a request says nothing more. */
+  silence(id: string): void {
+    const { waiting } = this;
+    for (let at = waiting.length - 1; at >= 0; at -= 1) if (waiting[at]?.id === id) waiting.splice(at, 1);
+  }
+
+  private wantsMore(): boolean {
+    return this.socket.writable && !this.socket.writableNeedDrain;
+  }
+
+  /** The answers of one turn go out in one write. */
+  private gather(): void {
+    if (this.isGathering) return;
+    this.isGathering = true;
+    this.socket.cork();
+    process.nextTick(() => {
+      this.isGathering = false;
+      this.socket.uncork();
+    });
+  }
+}

@@ -1,0 +1,164 @@
+/** The requests of one connection that have no terminal line yet: each runs as a fiber once its turn has come, and is answered once. */
+import { Cause, Effect, Exit, type Fiber } from "effect";
+import type { Defects } from "../actors/defects.ts";
+import { REQUESTS_IN_FLIGHT_MAX } from "../base/limits.ts";
+import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
+import { newId } from "../protocol/ids.ts";
+import { failure, type Outcome } from "../protocol/outcome.ts";
+import type { RequestName } from "../protocol/requests.ts";
+import { cancelledByClient } from "./answers.ts";
+import { Emitter, type Emitting } from "./emitter.ts";
+import type { Handler, Services } from "./handlers/handler.ts";
+import { HANDLERS } from "./handlers/index.ts";
+import type { Outbox } from "./outbox.ts";
+import { type CommandRequest, invalidRequest } from "./request.ts";
+import type { Lane } from "./turns.ts";
+
+/** Starts a fiber that lives at most as long as the daemon. */
+export type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
+
+/** The means of the requests of one connection. */
+interface Ground {
+  readonly services: Services;
+  readonly run: Run;
+  readonly defects: Defects;
+  readonly turns: Lane;
+  readonly outbox: Outbox;
+  /** Called after the terminal line of a request. */
+  readonly ended: () => void;
+}
+
+interface InFlight extends Emitting {
+  readonly lifetime: Handler<RequestName>["lifetime"];
+  /** Undefined until its turn has come. */
+  fiber?: Fiber.Fiber<Outcome<object>, HoldfastError>;
+  /** Why it was interrupted. */
+  cancelled?: HoldfastError;
+}
+
+export class RequestsInFlight {
+  private readonly ground: Ground;
+  private readonly byId = new Map<string, InFlight>();
+  /** The answer to every new request. */
+  refusal: HoldfastError | undefined;
+
+  constructor(ground: Ground) {
+    this.ground = ground;
+  }
+
+  count(): number {
+    return this.byId.size;
+  }
+
+  /** Full, and one of those in flight will end by itself: what comes next waits for it, and is not refused. */
+  mustWait(): boolean {
+    return (
+      this.byId.size >= REQUESTS_IN_FLIGHT_MAX &&
+      [...this.byId.values()].some(({ lifetime }) => lifetime !== "open")
+    );
+  }
+
+  start(given: Omit<Emitting, "id">, request: CommandRequest): void {
+    const id = given.head.request_id ?? newId();
+    const head = { ...given.head, request_id: id };
+    const error = this.refused(id);
+    if (error !== undefined) {
+      // The id is that of the request in flight, which has its own terminal line to come.
+      const { request_id: _, ...anonymous } = head;
+      this.ground.outbox.answer(this.byId.has(id) ? anonymous : head, failure(error), given.startedAt);
+      return;
+    }
+    // The name chooses handler and data alike, which the type of the table cannot follow.
+    const handler = HANDLERS[request.name] as Handler<RequestName>;
+    const entry: InFlight = { ...given, id, head, lifetime: handler.lifetime };
+    this.byId.set(id, entry);
+    this.ground.turns.add(() => this.begin(entry, handler, request.data as never));
+  }
+
+  /** A command is carried through: cancelling it only ends the waiting for its answer. */
+  cancel(id: string): boolean {
+    const request = this.byId.get(id);
+    if (request === undefined) return false;
+    if (request.lifetime !== "command") interrupt(request, cancelledByClient());
+    else if (this.byId.delete(id))
+      this.ground.outbox.answer(request.head, failure(cancelledByClient()), request.startedAt);
+    return true;
+  }
+
+  /** End those that may never end by themselves. */
+  endOpen(reason: HoldfastError): void {
+    for (const request of [...this.byId.values()])
+      if (request.lifetime === "open") interrupt(request, reason);
+  }
+
+  /** Nobody is left to be answered. */
+  abandon(): void {
+    const gone = [...this.byId.values()];
+    this.byId.clear();
+    for (const request of gone) if (request.lifetime !== "command") interrupt(request, cancelledByClient());
+  }
+
+  /** Why a request cannot begin now. */
+  private refused(id: string): HoldfastError | undefined {
+    if (this.refusal !== undefined) return this.refusal;
+    if (this.byId.has(id)) return invalidRequest([`A request with the id ${id} is in flight.`]);
+    if (this.byId.size < REQUESTS_IN_FLIGHT_MAX) return undefined;
+    return new HoldfastError(
+      "QUEUE_FULL",
+      `${REQUESTS_IN_FLIGHT_MAX} requests of this connection are in flight.`,
+    );
+  }
+
+  private begin(entry: InFlight, handler: Handler<RequestName>, data: never): void {
+    const { services, outbox, run } = this.ground;
+    const { cancelled, head, startedAt, inlineMax } = entry;
+    if (cancelled !== undefined) {
+      this.end(entry, outbox.lineOf(head, failure(cancelled), startedAt));
+      return;
+    }
+    const { emit } = new Emitter(entry, services.artifactize, outbox, () => this.has(entry));
+    entry.fiber = run(Effect.suspend(() => handler.run(services, data, emit, inlineMax)));
+    entry.fiber.addObserver((exit) => this.exited(entry, exit));
+  }
+
+  private exited(entry: InFlight, exit: Exit.Exit<Outcome<object>, HoldfastError>): void {
+    if (!this.has(entry)) return;
+    const { services, outbox } = this.ground;
+    const { head, startedAt, inlineMax } = entry;
+    const outcome = this.outcomeOf(entry, exit);
+    const line = outbox.lineOf(head, outcome, startedAt);
+    const bounded = services.artifactize.outcome(outcome, inlineMax, line);
+    if (bounded === outcome) this.end(entry, line);
+    else
+      void Promise.resolve(bounded).then((moved) => this.end(entry, outbox.lineOf(head, moved, startedAt)));
+  }
+
+  private outcomeOf(request: InFlight, exit: Exit.Exit<Outcome<object>, HoldfastError>): Outcome<object> {
+    if (Exit.isSuccess(exit)) return exit.value;
+    if (Cause.hasInterruptsOnly(exit.cause)) return failure(request.cancelled ?? cancelledByClient());
+    const error = asHoldfastError(Cause.squash(exit.cause));
+    // The error asks for a report with the log, so the log must say more than the answer.
+    if (Cause.hasDies(exit.cause) || error.code === "INTERNAL") {
+      this.ground.defects.tell(`in ${request.head.command}`, Cause.squash(exit.cause));
+    }
+    return failure(error);
+  }
+
+  private end(entry: InFlight, line: string): void {
+    if (!this.has(entry)) return;
+    this.byId.delete(entry.id);
+    this.ground.outbox.silence(entry.id);
+    this.ground.outbox.send(line);
+    this.ground.ended();
+  }
+
+  /** Another request may have its id by now. */
+  private has(entry: InFlight): boolean {
+    return this.byId.get(entry.id) === entry;
+  }
+}
+
+const interrupt = (request: InFlight, reason: HoldfastError): void => {
+  request.cancelled ??= reason;
+  request.fiber?.interruptUnsafe();
+};
