@@ -4,9 +4,8 @@ import type { Bridge } from "../actors/bridge.ts";
 import type { Services } from "../actors/ports.ts";
 import {
   type FiberView,
-  makeSupervisor,
   type Supervised,
-  type Supervisor,
+  Supervisor,
   type WorkerFiberEnd,
 } from "../actors/supervisor/supervisor.ts";
 import { type Enlisted, Shell, type Worker } from "../actors/worker/worker.ts";
@@ -34,7 +33,7 @@ export const makeRoster = (
   Effect.gen(function* () {
     const live = new Map<string, Shell>();
     const endings = new Map<string, Set<() => void>>();
-    const root = makeSupervisor("root", yield* Effect.scope, bridge.fork, services);
+    const root = new Supervisor("root", yield* Effect.scope, bridge.fork, services);
     const supervisors = new Map<string, Supervisor>();
 
     const supervisorAt = (under: readonly string[]): Supervisor =>

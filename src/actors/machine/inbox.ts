@@ -7,11 +7,17 @@ import { MAILBOX_MAX_EVENTS } from "../../base/limits.ts";
 
 /** A class: there is one for each of a hundred thousand workers. */
 export class Inbox<A> {
+  private readonly max: number;
   private messages: A[] | undefined;
   /** Wakes the fiber, which waits for a message. */
   private wake: ((next: Effect.Effect<A>) => void) | undefined;
   /** Every take ends like this from now on. */
   private verdict: Effect.Effect<never> | undefined;
+
+  /** `max`: messages that may wait. */
+  constructor(max = MAILBOX_MAX_EVENTS) {
+    this.max = max;
+  }
 
   /** A mailbox over its bound breaks its fiber: a message that was lost would leave it waiting for ever. */
   post(message: A): void {
@@ -22,8 +28,8 @@ export class Inbox<A> {
     }
     this.messages ??= [];
     this.messages.push(message);
-    if (this.messages.length > MAILBOX_MAX_EVENTS)
-      this.break(new Error(`More than ${MAILBOX_MAX_EVENTS} messages wait for one fiber.`));
+    if (this.messages.length > this.max)
+      this.break(new Error(`More than ${this.max} messages wait for one fiber.`));
   }
 
   /** The fiber dies of this defect, at once or at its next take. Only the first one counts. */

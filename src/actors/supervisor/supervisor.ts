@@ -22,21 +22,6 @@ export interface FiberView {
   readonly children: readonly FiberView[];
 }
 
-export interface Supervisor {
-  /** Path of a supervisor of a file; "root" at the top. */
-  readonly path: string;
-  /** Starts the fiber of a worker. `onEnd` is told once, after its last record. */
-  start(worker: Supervised, onEnd: OnEnd): void;
-  /** Interrupts every worker below it: their agents run on. */
-  letGoOfAll(): void;
-  /** Starts the fiber of a supervisor below it. */
-  below(path: string): Supervisor;
-  /** Ends its fiber: every worker below it is let go of. */
-  end(): void;
-  isIdle(): boolean;
-  view(): FiberView;
-}
-
 /** The end of a worker's fiber; `unrecorded`: not even the end of its worker could be recorded. */
 export type WorkerFiberEnd =
   | { readonly type: "over" | "let_go" }
@@ -50,80 +35,96 @@ interface Ended {
   readonly onEnd: OnEnd;
 }
 
-/** Its fiber lives in the scope `above`. `fork` starts a fiber at once. */
-export const makeSupervisor = (
-  path: string,
-  above: Scope.Scope,
-  fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>,
-  services: Pick<Services, "defects">,
-  onOver: () => void = () => undefined,
-): Supervisor => {
-  const scope = Scope.makeUnsafe();
-  const exits = new Inbox<Ended>();
-  const workers = new Map<string, Fiber.Fiber<void>>();
-  const supervisors = new Map<string, Supervisor>();
+type Fork = (work: Effect.Effect<void>) => Fiber.Fiber<void>;
 
-  const handle = ({ worker, exit, onEnd }: Ended): Effect.Effect<void> => {
-    if (Exit.isSuccess(exit)) return Effect.sync(() => onEnd(worker, { type: "over" }));
-    if (!Cause.hasDies(exit.cause)) return Effect.sync(() => onEnd(worker, { type: "let_go" }));
-    return Effect.matchCause(worker.abandon(Cause.squash(exit.cause)), {
-      onSuccess: () => onEnd(worker, { type: "over" }),
-      onFailure: (cause) =>
-        onEnd(
-          worker,
-          Cause.hasDies(cause) ? { type: "unrecorded", failure: Cause.squash(cause) } : { type: "let_go" },
-        ),
+export class Supervisor {
+  /** Path of a supervisor of a file; "root" at the top. */
+  readonly path: string;
+  private readonly fork: Fork;
+  private readonly services: Pick<Services, "defects">;
+  private readonly scope = Scope.makeUnsafe();
+  /** At most one for each child. */
+  private readonly exits = new Inbox<Ended>(Number.POSITIVE_INFINITY);
+  private readonly workers = new Map<string, Fiber.Fiber<void>>();
+  private readonly supervisors = new Map<string, Supervisor>();
+  private readonly own: Fiber.Fiber<void>;
+
+  /** Its fiber begins at once, in the scope `above`. `fork` starts a fiber at once. */
+  constructor(path: string, above: Scope.Scope, fork: Fork, services: Pick<Services, "defects">) {
+    this.path = path;
+    this.fork = fork;
+    this.services = services;
+    this.own = Fiber.runIn(fork(this.live()), above);
+  }
+
+  /** Starts the fiber of a worker. `onEnd` is told once, after its last record. */
+  start(worker: Supervised, onEnd: OnEnd): void {
+    const fiber = this.fork(worker.live());
+    this.workers.set(worker.id, fiber);
+    fiber.addObserver((exit) => {
+      if (this.workers.get(worker.id) === fiber) this.workers.delete(worker.id);
+      this.exits.post({ worker, exit, onEnd });
     });
-  };
-  /** One worker's last resort holds up no other's. */
-  const hear = Effect.flatMap(
-    Effect.suspend(() => exits.take()),
-    (ended) =>
-      Effect.forkIn(
-        Effect.catchDefect(handle(ended), (defect) =>
-          Effect.sync(() => services.defects.tell(`supervisor ${path}`, defect)),
-        ),
-        scope,
-        { startImmediately: true },
-      ),
-  );
-  const letGo = Effect.suspend(() => Fiber.interruptAll(workers.values()));
-  const body = Effect.ensuring(
-    Effect.forever(hear, { disableYield: true }),
-    Effect.andThen(letGo, Scope.close(scope, Exit.void)),
-  );
-  const own = Fiber.runIn(fork(body), above);
-  own.addObserver(onOver);
+  }
 
-  return {
-    path,
-    start: (worker, onEnd) => {
-      const fiber = fork(worker.live());
-      workers.set(worker.id, fiber);
-      fiber.addObserver((exit) => {
-        if (workers.get(worker.id) === fiber) workers.delete(worker.id);
-        // Nobody hears it any more where the supervisor has let go of all.
-        exits.post({ worker, exit, onEnd });
-      });
-    },
-    letGoOfAll: () => {
-      for (const below of supervisors.values()) below.letGoOfAll();
-      for (const fiber of workers.values()) fiber.interruptUnsafe();
-    },
-    below: (child) => {
-      const made = makeSupervisor(child, scope, fork, services, () => supervisors.delete(child));
-      supervisors.set(child, made);
-      return made;
-    },
-    end: () => own.interruptUnsafe(),
-    isIdle: () => workers.size === 0 && [...supervisors.values()].every((one) => one.isIdle()),
-    view: () => ({
-      name: path,
-      fiber: own.id,
-      children: [
-        ...[...supervisors.values()].map((one) => one.view()),
-        ...[...workers].map(([name, { id }]) => ({ name, fiber: id, children: [] })),
-      ],
-    }),
-  };
+  /** Starts the fiber of a supervisor below it. */
+  below(path: string): Supervisor {
+    const made = new Supervisor(path, this.scope, this.fork, this.services);
+    this.supervisors.set(path, made);
+    made.own.addObserver(() => this.supervisors.delete(path));
+    return made;
+  }
+
+  /** Interrupts every worker below it: their agents run on. */
+  letGoOfAll(): void {
+    for (const below of this.supervisors.values()) below.letGoOfAll();
+    for (const fiber of this.workers.values()) fiber.interruptUnsafe();
+  }
+
+  /** Ends its fiber: every worker below it is let go of. */
+  end(): void {
+    this.own.interruptUnsafe();
+  }
+
+  isIdle(): boolean {
+    return this.workers.size === 0 && [...this.supervisors.values()].every((one) => one.isIdle());
+  }
+
+  view(): FiberView {
+    const supervisors = [...this.supervisors.values()].map((one) => one.view());
+    const workers = [...this.workers].map(([name, { id }]) => ({ name, fiber: id, children: [] }));
+    return { name: this.path, fiber: this.own.id, children: [...supervisors, ...workers] };
+  }
+
+  private live(): Effect.Effect<void> {
+    const take = Effect.suspend(() => this.exits.take());
+    // One worker's last resort holds up no other's.
+    const hear = Effect.flatMap(take, (ended) =>
+      Effect.forkIn(this.contained(ended), this.scope, { startImmediately: true }),
+    );
+    const over = Effect.suspend(() => {
+      this.exits.close();
+      return Effect.andThen(Fiber.interruptAll(this.workers.values()), Scope.close(this.scope, Exit.void));
+    });
+    return Effect.ensuring(Effect.forever(hear, { disableYield: true }), over);
+  }
+
+  private contained(ended: Ended): Effect.Effect<void> {
+    return Effect.catchDefect(handled(ended), (defect) =>
+      Effect.sync(() => this.services.defects.tell(`supervisor ${this.path}`, defect)),
+    );
+  }
+}
+
+const handled = ({ worker, exit, onEnd }: Ended): Effect.Effect<void> => {
+  if (Exit.isSuccess(exit)) return Effect.sync(() => onEnd(worker, { type: "over" }));
+  if (!Cause.hasDies(exit.cause)) return Effect.sync(() => onEnd(worker, { type: "let_go" }));
+  return Effect.matchCause(worker.abandon(Cause.squash(exit.cause)), {
+    onSuccess: () => onEnd(worker, { type: "over" }),
+    onFailure: (cause) =>
+      onEnd(
+        worker,
+        Cause.hasDies(cause) ? { type: "unrecorded", failure: Cause.squash(cause) } : { type: "let_go" },
+      ),
+  });
 };

@@ -4,8 +4,8 @@ import { Effect, Exit, Scope } from "effect";
 import { expect } from "vitest";
 import type { Defects } from "../../../src/actors/defects.ts";
 import {
-  makeSupervisor,
   type Supervised,
+  Supervisor,
   type WorkerFiberEnd,
 } from "../../../src/actors/supervisor/supervisor.ts";
 
@@ -13,7 +13,7 @@ const makeWorld = Effect.gen(function* () {
   const scope = yield* Scope.make();
   const defects: string[] = [];
   const services = { defects: { tell: (where: string) => defects.push(where) } as unknown as Defects };
-  const root = makeSupervisor("root", scope, Effect.runForkWith(yield* Effect.context<never>()), services);
+  const root = new Supervisor("root", scope, Effect.runForkWith(yield* Effect.context<never>()), services);
   const seen: string[] = [];
   const worker = (id: string, over: Partial<Supervised> = {}): Supervised & { end: () => void } => {
     let end = (): void => undefined;
@@ -89,5 +89,18 @@ it.effect("lets go of every worker below it where its scope is closed, or on req
     root.start(worker("three"), onEnd);
     yield* Scope.close(scope, Exit.void);
     expect(seen.slice(4)).toEqual(["three let go"]);
+  }),
+);
+
+it.effect("hears thousands of exits that come at once", () =>
+  Effect.gen(function* () {
+    const { root, seen, worker, onEnd } = yield* makeWorld;
+    const all = Array.from({ length: 3_000 }, (_, n) => worker(`w${n}`));
+    for (const one of all) root.start(one, onEnd);
+    for (const one of all) one.end();
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+    expect(seen.length).toBe(all.length);
+    root.start(worker("next"), onEnd);
+    expect(root.view().children.map(({ name }) => name)).toEqual(["next"]);
   }),
 );
