@@ -20,10 +20,11 @@ import { watchOrphans } from "./boot/orphans.ts";
 import { makeSettled } from "./boot/settled.ts";
 import { makeAnswering } from "./commands/answers.ts";
 import { makeApprovals } from "./commands/approvals.ts";
+import { Asking } from "./commands/asking.ts";
 import { makeEach } from "./commands/each.ts";
 import { Ends } from "./commands/ends.ts";
 import { Killing } from "./commands/kill.ts";
-import { makeMessaging, tellingLost } from "./commands/messages.ts";
+import { Messaging, tellingLost } from "./commands/messages.ts";
 import { makePausing } from "./commands/pause.ts";
 import { Restarting } from "./commands/restart.ts";
 import { makeResuming } from "./commands/resume.ts";
@@ -76,13 +77,16 @@ export const makeRuntime = (
     const settled = yield* booted(core, forest, options.version);
     const retention = { retention_ms: RETENTION_DEFAULT_MS, ...options };
     const queries = makeQueries(core, forest, retention, () => ending.isOver());
-    const { tellLost, ...messaging } = makeMessaging(core, queries.watch);
-    yield* tellLost;
-    yield* Effect.forkScoped(tellingLost(tellLost, services));
+    const messaging = new Messaging(core);
+    const asking = new Asking(core, messaging, queries.watch);
+    yield* messaging.tellLost;
+    yield* Effect.forkScoped(tellingLost(messaging.tellLost, services));
     const { identify, identifyIn, permitAll, permitStart } = core.authority;
     return {
       ...queries,
-      ...messaging,
+      send: messaging.send,
+      messages: messaging.messages,
+      ask: asking.ask,
       ...makeApprovals(core),
       ...makePausing(core, each),
       ...makeChanges(core, each),

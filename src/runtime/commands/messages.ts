@@ -2,10 +2,8 @@
  * Messages to agents, from whoever sends them: accepted once they are durable, handed over by the worker's own shell
  * (`mailing.ts`), and told to their last word, also where their worker ended while no daemon ran.
  */
-import { Effect, Schedule, Stream } from "effect";
+import { Effect, Schedule } from "effect";
 import { containing } from "../../actors/defects.ts";
-import { movedError } from "../../actors/intake/moved.ts";
-import { textBetween } from "../../actors/intake/output.ts";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import type { Services } from "../../actors/ports.ts";
 import { redactorOf, secretsOf, withoutSecrets } from "../../actors/worker/launching.ts";
@@ -15,25 +13,16 @@ import { MESSAGES_OPEN_MAX, RECONCILE_PERIOD_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import type { MessageRow } from "../../protocol/message-row.ts";
-import type { WorkerError } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import { failureCode } from "../../protocol/worker-failure.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { EventLog, WorkerRow } from "../../store/port.ts";
 import { isPassivated } from "../../supervisor/child/session-decisions.ts";
-import { ANSWER_RECORDS, type Answering, foldAnswer, UNANSWERED } from "../../supervisor/messages/answers.ts";
 import { lastWords, type MessageDraft, messageDraft } from "../../supervisor/messages/messages.ts";
-import { secondsUntilReset } from "../../supervisor/restart/rate-limit.ts";
 import type { RuntimeApi } from "../api.ts";
 import { specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
 import type { MessageReply } from "../replies.ts";
 import { keyReused } from "./idempotency.ts";
-
-export interface Messaging extends Pick<RuntimeApi, "send" | "ask" | "messages"> {
-  /** Told once for each message that is open and whose worker has ended. */
-  readonly tellLost: Effect.Effect<void, HoldfastError>;
-}
 
 /** On the period: a worker that no shell held has nobody to tell the end of its messages. */
 export const tellingLost = (
@@ -49,16 +38,51 @@ export const tellingLost = (
     Schedule.spaced(RECONCILE_PERIOD_MS),
   );
 
-export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging => {
-  const { services, roster, find, rowOf, adapterOf, commit } = core;
-  const { log } = services;
+export class Messaging {
+  private readonly core: Core;
+  private readonly log: EventLog;
   /** Messages on their way into the log, by worker: they count in the queue already. */
-  const arriving = new Map<string, number>();
+  private readonly arriving = new Map<string, number>();
+
+  constructor(core: Core) {
+    this.core = core;
+    this.log = core.services.log;
+  }
+
+  readonly send: RuntimeApi["send"] = (ref, text, { idempotency_key, close = false } = {}) =>
+    Effect.map(this.hand(ref, text, close, idempotency_key), ({ seq: _, worker_id: __, ...told }) => told);
+
+  readonly messages: RuntimeApi["messages"] = (ref, { limit, cursor }) =>
+    Effect.flatMap(this.core.find(ref), ({ id }) =>
+      attempt(() => {
+        const before = cursor === undefined ? this.log.head() + 1 : Number(cursor);
+        const newest = this.log.messages(id, before, limit + 1);
+        if (newest.length <= limit) return { messages: newest };
+        const messages = newest.slice(1);
+        return { messages, cursor: String((messages[0] as MessageRow).seq) };
+      }),
+    );
+
+  /** Told once for each message that is open and whose worker has ended. */
+  readonly tellLost: Effect.Effect<void, HoldfastError> = Effect.gen({ self: this }, function* () {
+    const lost = yield* attempt(() =>
+      this.log.openMessages().filter(({ worker_id }) => {
+        const row = this.log.worker(worker_id);
+        return row !== undefined && isEnded(row.state);
+      }),
+    );
+    if (lost.length > 0) yield* this.core.commit(lastWords(lost), { holds: true });
+  });
+
+  /** Whoever asked may go away in the middle: what is accepted is handed over all the same. */
+  hand(ref: string, text: string | undefined, close: boolean, key: string | undefined) {
+    return Effect.uninterruptibleMask((restore) => this.handOn(ref, text, close, key, restore));
+  }
 
   /** Why nothing can be sent to it; else how it is talked to. */
-  const protocolOf = (row: WorkerRow): Effect.Effect<MessageProtocol, HoldfastError> =>
-    Effect.gen(function* () {
-      const { messages, sessions_under } = yield* adapterOf(row.kind);
+  private protocolOf(row: WorkerRow): Effect.Effect<MessageProtocol, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const { messages, sessions_under } = yield* this.core.adapterOf(row.kind);
       const goesOn = `agent resume ${row.name ?? row.id} PROMPT`;
       if (isEnded(row.state))
         return yield* Effect.fail(
@@ -80,9 +104,10 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
         );
       return messages;
     });
+  }
 
-  const checkRoom = (row: WorkerRow): void => {
-    const open = log.openMessages(row.id).filter(({ line }) => !line);
+  private checkRoom(row: WorkerRow): void {
+    const open = this.log.openMessages(row.id).filter(({ line }) => !line);
     if (open.some(({ closes }) => closes))
       throw new HoldfastError(
         "STDIN_CLOSED",
@@ -91,50 +116,57 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
           suggestion: `Start it anew with an open stdin: agent restart ${row.name ?? row.id}`,
         },
       );
-    if (open.length + (arriving.get(row.id) ?? 0) >= MESSAGES_OPEN_MAX)
+    if (open.length + (this.arriving.get(row.id) ?? 0) >= MESSAGES_OPEN_MAX)
       throw new HoldfastError(
         "QUEUE_FULL",
         `${MESSAGES_OPEN_MAX} messages to worker ${row.id} are on their way already.`,
         { suggestion: `Wait until its agent has read some: agent messages ${row.name ?? row.id}` },
       );
-  };
+  }
 
-  const counted = <A>(id: string, work: Effect.Effect<A, HoldfastError>): Effect.Effect<A, HoldfastError> =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => arriving.set(id, (arriving.get(id) ?? 0) + 1)),
+  private counted<A>(id: string, work: Effect.Effect<A, HoldfastError>): Effect.Effect<A, HoldfastError> {
+    return Effect.acquireUseRelease(
+      Effect.sync(() => this.arriving.set(id, (this.arriving.get(id) ?? 0) + 1)),
       () => work,
       () =>
         Effect.sync(() => {
-          const left = (arriving.get(id) ?? 1) - 1;
-          if (left === 0) arriving.delete(id);
-          else arriving.set(id, left);
+          const left = (this.arriving.get(id) ?? 1) - 1;
+          if (left === 0) this.arriving.delete(id);
+          else this.arriving.set(id, left);
         }),
     );
+  }
 
   /** The secrets that the agent may know and the log may not: of one that never ran, all that its next incarnation would be given. */
-  const redactorFor = (row: WorkerRow): Effect.Effect<Redactor> => {
-    const known = roster.live.get(row.id)?.redact;
+  private redactorFor(row: WorkerRow): Effect.Effect<Redactor> {
+    const known = this.core.roster.live.get(row.id)?.redact;
     if (known !== undefined && known !== withoutSecrets) return Effect.succeed(known);
-    return Effect.gen(function* () {
-      const { spec } = yield* specOf(services, row);
-      const adapter = services.adapterFor(row.kind);
+    return Effect.gen({ self: this }, function* () {
+      const { spec } = yield* specOf(this.core.services, row);
+      const adapter = this.core.services.adapterFor(row.kind);
       if (adapter === undefined) return redactorOf([]);
-      const prepared = services.prepare(adapter, spec, Math.max(1, row.incarnation), undefined, row.id);
+      const prepared = this.core.services.prepare(
+        adapter,
+        spec,
+        Math.max(1, row.incarnation),
+        undefined,
+        row.id,
+      );
       return yield* Effect.match(prepared, {
         onSuccess: ({ secrets }) => redactorOf(secrets),
         onFailure: () => redactorOf(secretsOf(spec, adapter)),
       });
     });
-  };
+  }
 
   /** Its record, on the way into the log. */
-  const draftOf = (row: WorkerRow, text: string) =>
-    Effect.gen(function* () {
-      const message_id = newId(core.wallMs());
-      const shown = (yield* redactorFor(row)).text(text);
+  private draftOf(row: WorkerRow, text: string) {
+    return Effect.gen({ self: this }, function* () {
+      const message_id = newId(this.core.wallMs());
+      const shown = (yield* this.redactorFor(row)).text(text);
       const masked = shown !== text;
       if (masked) {
-        yield* attemptAsync(() => services.files.saveMessage(row.id, message_id, text));
+        yield* attemptAsync(() => this.core.services.files.saveMessage(row.id, message_id, text));
         crashPoint("message-kept");
       }
       const bytes = Buffer.byteLength(text);
@@ -145,180 +177,91 @@ export const makeMessaging = (core: Core, watch: RuntimeApi["watch"]): Messaging
         ...(masked ? { masked } : {}),
       });
     });
+  }
 
-  const closingOf = (row: WorkerRow): MessageDraft =>
-    messageDraft(row.id, newId(core.wallMs()), { state: "accepted", bytes: 0, closes: true });
+  private closingOf(row: WorkerRow): MessageDraft {
+    return messageDraft(row.id, newId(this.core.wallMs()), { state: "accepted", bytes: 0, closes: true });
+  }
 
   /** The text, the end of the input, or both, together or not at all. Resolves with the id of the first of them. */
-  const accept = (row: WorkerRow, text: string | undefined, close: boolean, key: string | undefined) =>
-    Effect.gen(function* () {
+  private accept(row: WorkerRow, text: string | undefined, close: boolean, key: string | undefined) {
+    return Effect.gen({ self: this }, function* () {
       const drafts = [
-        ...(text === undefined ? [] : [yield* draftOf(row, text)]),
-        ...(close ? [closingOf(row)] : []),
+        ...(text === undefined ? [] : [yield* this.draftOf(row, text)]),
+        ...(close ? [this.closingOf(row)] : []),
       ];
       const [first, ...others] = drafts as [MessageDraft, ...MessageDraft[]];
       const { message_id } = first.payload;
       if (key === undefined) {
-        yield* commit(drafts);
+        yield* this.core.commit(drafts);
         crashPoint("message-accepted");
         return message_id;
       }
       return yield* Effect.catch(
-        Effect.as(commit([{ ...first, id: keyOf(row, key) }, ...others]), message_id),
+        Effect.as(this.core.commit([{ ...first, id: this.keyOf(row, key) }, ...others]), message_id),
         (error) =>
           // Somebody else with the same key was faster.
-          Effect.flatMap(earlier(row, key, text), (known) =>
+          Effect.flatMap(this.earlier(row, key, text), (known) =>
             known === undefined ? Effect.fail(error) : Effect.succeed(known),
           ),
       );
     });
+  }
 
-  const keyOf = (row: WorkerRow, key: string): string => `message:${row.id}:${key}`;
+  private keyOf(row: WorkerRow, key: string): string {
+    return `message:${row.id}:${key}`;
+  }
 
   /** The fate of the first message with this key. One that says something else is no repeat of it. */
-  const earlier = (row: WorkerRow, key: string | undefined, text: string | undefined) =>
-    Effect.gen(function* () {
+  private earlier(row: WorkerRow, key: string | undefined, text: string | undefined) {
+    return Effect.gen({ self: this }, function* () {
       if (key === undefined) return undefined;
-      const found = yield* attempt(() => log.byId(keyOf(row, key)));
+      const found = yield* attempt(() => this.log.byId(this.keyOf(row, key)));
       if (found?.type !== "worker_message" || found.payload.state !== "accepted") return undefined;
       const { text: first, bytes, masked } = found.payload;
-      const shown = text === undefined ? undefined : (yield* redactorFor(row)).text(text);
+      const shown = text === undefined ? undefined : (yield* this.redactorFor(row)).text(text);
       // A masked text may be a secret that is known no more: then its length alone tells.
       const isSame = bytes === Buffer.byteLength(text ?? "") && (masked === true || first === shown);
       return isSame ? found.payload.message_id : yield* Effect.fail(keyReused(key));
     });
+  }
 
-  const rowFor = (worker_id: string, message_id: string) =>
-    attempt(() => log.message(worker_id, message_id) as MessageRow);
+  private rowFor(worker_id: string, message_id: string) {
+    return attempt(() => this.log.message(worker_id, message_id) as MessageRow);
+  }
 
-  const reply = (row: WorkerRow, message_id: string, effect: MessageReply["effect"]) =>
-    Effect.map(rowFor(row.id, message_id), ({ state, seq }) => ({
+  private reply(row: WorkerRow, message_id: string, effect: MessageReply["effect"]) {
+    return Effect.map(this.rowFor(row.id, message_id), ({ state, seq }) => ({
       worker_id: row.id,
       message_id,
       state,
       effect,
       seq,
     }));
+  }
 
-  const send: RuntimeApi["send"] = (ref, text, { idempotency_key, close = false } = {}) =>
-    Effect.map(hand(ref, text, close, idempotency_key), ({ seq: _, worker_id: __, ...told }) => told);
-
-  /** Whoever asked may go away in the middle: what is accepted is handed over all the same. */
-  const hand = (ref: string, text: string | undefined, close: boolean, key: string | undefined) =>
-    Effect.uninterruptibleMask((restore) => handOn(ref, text, close, key, restore));
-
-  const handOn = (
+  private handOn(
     ref: string,
     text: string | undefined,
     close: boolean,
     key: string | undefined,
     restore: <A>(waiting: Effect.Effect<A, HoldfastError>) => Effect.Effect<A, HoldfastError>,
-  ) =>
-    Effect.gen(function* () {
-      const row = yield* find(ref);
-      const repeated = yield* earlier(row, key, text);
-      if (repeated !== undefined) return yield* reply(row, repeated, "noop");
-      const { acknowledges } = yield* protocolOf(row);
+  ) {
+    return Effect.gen({ self: this }, function* () {
+      const row = yield* this.core.find(ref);
+      const repeated = yield* this.earlier(row, key, text);
+      if (repeated !== undefined) return yield* this.reply(row, repeated, "noop");
+      const { acknowledges } = yield* this.protocolOf(row);
       if (text !== undefined && acknowledges && text.trim() === "")
         return yield* Effect.fail(new HoldfastError("INVALID_REQUEST", "The message is empty."));
-      yield* attempt(() => checkRoom(row));
-      const message_id = yield* counted(row.id, accept(row, text, close, key));
+      yield* attempt(() => this.checkRoom(row));
+      const message_id = yield* this.counted(row.id, this.accept(row, text, close, key));
       // A worker that ended meanwhile takes it no more, and nobody may wait for it.
-      if (isEnded((yield* rowOf(row.id)).state)) yield* tellLost;
-      const worker = roster.live.get(row.id);
+      if (isEnded((yield* this.core.rowOf(row.id)).state)) yield* this.tellLost;
+      const worker = this.core.roster.live.get(row.id);
       if (worker !== undefined && isPassivated(worker.child())) yield* worker.input({ type: "wake" });
       if (worker?.mail !== undefined) yield* restore(worker.inScope(worker.mail.deliver()));
-      return yield* reply(row, message_id, "created");
+      return yield* this.reply(row, message_id, "created");
     });
-
-  const ask: RuntimeApi["ask"] = (ref, text, { idempotency_key, timeout_ms } = {}) =>
-    Effect.gen(function* () {
-      const row = yield* find(ref);
-      const { messages } = yield* adapterOf(row.kind);
-      if (messages?.acknowledges !== true)
-        return yield* Effect.fail(
-          new HoldfastError(
-            "UNSUPPORTED_CAPABILITY",
-            `Kind ${row.kind} does not tell which of its output answers a message.`,
-            { suggestion: "Send with `agent send`, and read what it says with `agent logs -f`." },
-          ),
-        );
-      const { message_id, seq } = yield* hand(ref, text, false, idempotency_key);
-      const waiting = answerTo(row, message_id, seq);
-      if (timeout_ms === undefined) return yield* waiting;
-      const tooLong = () =>
-        Effect.fail(
-          new HoldfastError(
-            "TIMEOUT",
-            "The agent did not answer within the time given; it has the question.",
-            {
-              suggestion: `See how far it is: agent messages ${row.name ?? row.id}`,
-              details: { message_id },
-            },
-          ),
-        );
-      return yield* Effect.timeoutOrElse(waiting, { duration: timeout_ms, orElse: tooLong });
-    });
-
-  const answerTo = (row: WorkerRow, message_id: string, seq: number) =>
-    Effect.gen(function* () {
-      const told = watch({ ids: [row.id], from: seq - 1, filter: { types: ANSWER_RECORDS }, follow: true });
-      const last = yield* told.pipe(
-        Stream.scan(
-          (): Answering => UNANSWERED,
-          (state, record) => foldAnswer(state, record, message_id),
-        ),
-        Stream.filter(({ type }) => type === "answered" || type === "failed"),
-        Stream.take(1),
-        Stream.runCollect,
-      );
-      const [end] = [...last];
-      if (end?.type === "failed") return yield* Effect.fail(withId(end.error, message_id));
-      if (end?.type !== "answered")
-        return yield* Effect.fail(new HoldfastError("UNAVAILABLE", "The runtime was shut down."));
-      const { error, usage, duration_ms, turn } = end.turn;
-      if (error !== undefined) return yield* Effect.fail(withId(turnFailure(error), message_id));
-      const said = yield* textBetween(log, row.id, end.from, end.to);
-      if (said !== undefined && "moved" in said) return yield* Effect.fail(movedError(row.id, said.moved));
-      const { text = "", truncated = false } = said ?? {};
-      return { id: row.id, message_id, turn, text, truncated, usage, duration_ms };
-    });
-
-  const turnFailure = (error: WorkerError): HoldfastError => {
-    const retry_after_s = secondsUntilReset(error, null, core.now().wall);
-    const wait = error.code === "RATE_LIMITED" && retry_after_s !== undefined ? { retry_after_s } : {};
-    return new HoldfastError(failureCode(error), error.message, wait);
-  };
-
-  const withId = (error: HoldfastError, message_id: string): HoldfastError =>
-    new HoldfastError(error.code, error.message, {
-      ...error.info,
-      details: { ...error.info.details, message_id },
-    });
-
-  const tellLost = Effect.gen(function* () {
-    const lost = yield* attempt(() =>
-      log.openMessages().filter(({ worker_id }) => {
-        const row = log.worker(worker_id);
-        return row !== undefined && isEnded(row.state);
-      }),
-    );
-    if (lost.length > 0) yield* commit(lastWords(lost), { holds: true });
-  });
-
-  return {
-    send,
-    ask,
-    messages: (ref, { limit, cursor }) =>
-      Effect.flatMap(find(ref), ({ id }) =>
-        attempt(() => {
-          const before = cursor === undefined ? log.head() + 1 : Number(cursor);
-          const newest = log.messages(id, before, limit + 1);
-          if (newest.length <= limit) return { messages: newest };
-          const messages = newest.slice(1);
-          return { messages, cursor: String((messages[0] as MessageRow).seq) };
-        }),
-      ),
-    tellLost,
-  };
-};
+  }
+}
