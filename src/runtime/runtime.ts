@@ -29,7 +29,7 @@ import { makePausing } from "./commands/pause.ts";
 import { Restarting } from "./commands/restart.ts";
 import { makeResuming } from "./commands/resume.ts";
 import { Shutdown } from "./commands/shutdown.ts";
-import { makeSpawning } from "./commands/spawn.ts";
+import { Spawning } from "./commands/spawn.ts";
 import { applyingTrees, takingTreesDown } from "./commands/trees.ts";
 import { makeWait } from "./commands/wait.ts";
 import { type Core, makeCore } from "./core.ts";
@@ -69,8 +69,8 @@ export const makeRuntime = (
     const each = makeEach(core, forest);
     const ends = new Ends(core, forest);
     const killing = new Killing(core, forest, ends, each);
-    const { spawn, startAgain } = makeSpawning(core, forest);
-    const restarting = new Restarting(core, forest, ends, each, startAgain);
+    const spawning = new Spawning(core, forest);
+    const restarting = new Restarting(core, forest, ends, each, spawning);
     const applyTree = applyingTrees(core, forest);
     const downTree = takingTreesDown(core, forest);
     const ending = new Shutdown(core, forest, killing, downTree);
@@ -91,8 +91,8 @@ export const makeRuntime = (
       ...makePausing(core, each),
       ...makeChanges(core, each),
       answer: makeAnswering(core, forest),
-      spawn,
-      resume: makeResuming(core, spawn),
+      spawn: spawning.spawn,
+      resume: makeResuming(core, spawning.spawn),
       identify,
       identifyIn,
       permitAll,

@@ -17,22 +17,21 @@ import type { Forest, Place } from "../trees/forest.ts";
 import type { Tree } from "../trees/shell.ts";
 import type { Each } from "./each.ts";
 import type { Ends } from "./ends.ts";
-
-type StartAgain = (row: WorkerRow, by: string) => Effect.Effect<unknown, HoldfastError>;
+import type { Spawning } from "./spawn.ts";
 
 export class Restarting {
   private readonly core: Core;
   private readonly forest: Forest;
   private readonly ends: Ends;
   private readonly each: Each;
-  private readonly startAgain: StartAgain;
+  private readonly spawning: Pick<Spawning, "startAgain">;
 
-  constructor(core: Core, forest: Forest, ends: Ends, each: Each, startAgain: StartAgain) {
+  constructor(core: Core, forest: Forest, ends: Ends, each: Each, spawning: Pick<Spawning, "startAgain">) {
     this.core = core;
     this.forest = forest;
     this.ends = ends;
     this.each = each;
-    this.startAgain = startAgain;
+    this.spawning = spawning;
   }
 
   readonly restart: RuntimeApi["restart"] = (ids, how = {}) =>
@@ -59,12 +58,12 @@ export class Restarting {
       const tree = this.forest.treeWith(row);
       const worker = core.roster.live.get(row.id);
       if (tree !== undefined) yield* restartMember(tree, row, by);
-      else if (worker === undefined) yield* this.startAgain(yield* ends.untilEnded(row.id), by);
+      else if (worker === undefined) yield* this.spawning.startAgain(yield* ends.untilEnded(row.id), by);
       else {
         yield* worker.input({ type: "restart", by, grace_ms: worker.spec.grace_ms });
         const { state, stop } = worker.child();
         if (isEnded(state) || stop?.kind === "kill")
-          yield* this.startAgain(yield* ends.untilEnded(row.id), by);
+          yield* this.spawning.startAgain(yield* ends.untilEnded(row.id), by);
       }
       return perWorker(yield* core.rowOf(row.id), "updated");
     });
