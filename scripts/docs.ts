@@ -8,6 +8,7 @@ import { page as secretsPage } from "../test/docs/secrets.ts";
 import { page as otpPage } from "../test/supervisor/otp/page.ts";
 import { cliPage } from "./page-cli.ts";
 import { errorsPage } from "./page-errors.ts";
+import { machinePage } from "./page-machine.ts";
 import { manPage } from "./page-man.ts";
 import { validationPage } from "./page-validation.ts";
 
@@ -16,6 +17,7 @@ export const PAGES: Readonly<Record<string, () => string>> = {
   "docs/cli.md": cliPage,
   "docs/conformance.md": conformancePage,
   "docs/errors.md": errorsPage,
+  "docs/machine.md": machinePage,
   "docs/otp-cases.md": otpPage,
   "docs/reliability.md": reliabilityPage,
   "docs/secrets.md": secretsPage,

@@ -7,6 +7,15 @@ import type { RecordDraft } from "./records.ts";
 /** One span a decision of a supervisor. */
 export const HOLDFAST_DECIDE = "holdfast.supervisor.decide";
 
+/** One span a phase of a worker's life. */
+export const HOLDFAST_PHASES = {
+  launch: "holdfast.worker.launch",
+  settle: "holdfast.worker.settle",
+  stop: "holdfast.worker.stop",
+  take_over: "holdfast.worker.take_over",
+} as const;
+export type Phase = keyof typeof HOLDFAST_PHASES;
+
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** The part of a record that an event of a decision tells: whom it is about, and why. Never an agent's text or an argument. */

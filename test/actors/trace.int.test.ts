@@ -52,6 +52,36 @@ describe("a tracer around the runtime", () => {
     }),
   );
 
+  it.effect("gets a span for each phase of a worker's life", () =>
+    Effect.gen(function* () {
+      const spans: Tracer.NativeSpan[] = [];
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options);
+          spans.push(span);
+          return span;
+        },
+      });
+      const life = Effect.gen(function* () {
+        const { memory, boot } = yield* memoryMachine;
+        const { runtime } = yield* boot();
+        const { id } = yield* runtime.spawn(spec());
+        yield* nth(memory, 1);
+        yield* settled;
+        yield* runtime.kill({ ids: [id] });
+        return id;
+      });
+      const id = yield* Effect.provideService(life, Tracer.Tracer, tracer);
+      const phases = spans.filter(({ name }) => name.startsWith("holdfast.worker."));
+      expect(phases.map(({ name }) => name)).toEqual([
+        "holdfast.worker.launch",
+        "holdfast.worker.stop",
+        "holdfast.worker.settle",
+      ]);
+      expect(phases.every(({ attributes }) => attributes.get("holdfast.worker.id") === id)).toBe(true);
+    }),
+  );
+
   it.effect("is not asked for where there is none", () =>
     Effect.map(tracing, (trace) => expect(trace).toBeUndefined()),
   );

@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { HOLDFAST_DECIDE, METRICS, spanAttributesOf } from "../../src/protocol/observability.ts";
+import {
+  HOLDFAST_DECIDE,
+  HOLDFAST_PHASES,
+  METRICS,
+  spanAttributesOf,
+} from "../../src/protocol/observability.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/observability.md"), "utf8");
 
@@ -31,7 +36,8 @@ it("the page names the span and every attribute of an event", () => {
       to: "running",
     } as never,
   });
-  expect(page).toContain(HOLDFAST_DECIDE);
+  for (const name of [HOLDFAST_DECIDE, ...Object.values(HOLDFAST_PHASES)])
+    expect(page).toContain(`\`${name}\``);
   for (const name of Object.keys(attributes)) expect(page).toContain(`\`${name}\``);
   expect(Object.keys(attributes)).toHaveLength(7);
 });

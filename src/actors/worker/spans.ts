@@ -1,11 +1,11 @@
 /** Spans of a worker's phases for a tracer (docs/observability.md); without one they cost next to nothing. */
 import { Effect } from "effect";
+import { HOLDFAST_PHASES, type Phase } from "../../protocol/observability.ts";
 
-/** `phase`: launch, settle, stop or take_over. */
 export const spanned =
-  (phase: string, worker_id: string) =>
+  (phase: Phase, worker_id: string) =>
   <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.withSpan(work, `holdfast.${phase}`, {
+    Effect.withSpan(work, HOLDFAST_PHASES[phase], {
       attributes: { "holdfast.worker.id": worker_id },
       captureStackTrace: false,
     });

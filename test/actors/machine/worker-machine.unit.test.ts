@@ -147,6 +147,17 @@ describe("in every state", () => {
   });
 });
 
+it("names every guard, action and delay, so that a visual editor can read it", () => {
+  const inline: string[] = [];
+  const walk = (value: unknown, path: string): void => {
+    if (typeof value === "function") inline.push(path);
+    else if (typeof value === "object" && value !== null)
+      for (const [key, part] of Object.entries(value)) walk(part, `${path}.${key}`);
+  };
+  walk(workerMachine.config, "machine");
+  expect(inline).toEqual(["machine.context"]);
+});
+
 describe("the reused scope", () => {
   it("gives the same states and actions as XState's own transition()", () => {
     const events: WorkerEvent[] = [
