@@ -39,7 +39,7 @@ import { makePeers } from "./peer.ts";
 import { ensurePrivateDirectory, refuseForeignDirectory } from "./private-directory.ts";
 import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { Session } from "./session.ts";
-import { listen } from "./socket.ts";
+import { listen, type SocketServer } from "./socket.ts";
 import { ensureToken, keepToken } from "./token.ts";
 import { makeTurns } from "./turns.ts";
 import { watchLoop } from "./watchdog.ts";
@@ -73,24 +73,8 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const { stateDir, version, log } = options;
     // Now, while the client that has started it lives: it may be killed with its agent while this daemon waits for the lock.
     const startedBy = lineageOf(process.ppid, process.pid) ?? [];
-    const path = socketPath(stateDir, process.getuid?.() ?? 0);
-    yield* prepareDirectories(stateDir, path);
-    const own: DaemonFile = {
-      pid: process.pid,
-      version,
-      socket: path,
-      started_at: new Date().toISOString(),
-      identity: ownIdentity(),
-      command: [process.execPath, ...process.argv.slice(1, 2)],
-    };
-    const lock = yield* holdLock(options, own);
-    yield* atStart(() => {
-      for (const { path, mode } of closeToOthers(stateDir))
-        log("warn", "was open to others, and is closed", { path, mode: mode.toString(8) });
-    });
-    yield* atStart(() => removeLeftovers(stateDir));
-    const token = yield* atStart(() => ensureToken(stateDir));
-    const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
+    const place = yield* takePlace(options);
+    const { path } = place;
     let facts: Services["facts"] | undefined;
     const watchdog = yield* watchLoop(
       stateDir,
@@ -103,38 +87,14 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     for (const { module, why } of registry.refused)
       log("warn", "an adapter, or the configuration, is left out", { module, why });
     crashPoint("boot-before-log");
-    const runtime = yield* options.openRuntime({
-      stateDir,
-      version,
-      cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
-      registry,
-      limits: yield* atStart(() => limitsOf(options.env)),
-      retentionMs: yield* atStart(() => retentionOf(options.env)),
-      retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
-      captureMaxBytes: output.capture_max_bytes,
-      prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
-      report: (message, cause) => log("error", message, { cause: textOf(cause) }),
-      defects: options.defects,
-      onTick: watchdog.ticked,
-    });
+    const runtime = yield* openRuntime(options, registry, output.capture_max_bytes, watchdog.ticked);
     // An agent that is ended by a stop of the daemon must not undo that by starting the next one.
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
     // A boot takes its time, and has no ticks.
     watchdog.ticked();
-    const connectionsMax = yield* atStart(() =>
-      connectionsOf(options.env, softLimitOf(textAt("/proc/self/limits") ?? "", "Max open files")),
-    );
     const health = yield* watchHealth;
-    const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
-    const turns = makeTurns(() => performance.now(), setImmediate);
     const stopped = yield* Deferred.make<string, HoldfastError>();
-    const stopping = new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
-
-    const offload = yield* Effect.acquireRelease(
-      Effect.sync(() => makeOffload()),
-      (aside) => Effect.sync(() => aside.close()),
-    );
-    const artifacts = yield* attempt(() => artifactsOfReplies(stateDir, options.env, offload));
+    const artifacts = yield* openArtifacts(options);
     const peers = makePeers(runtime.identify, (reason) =>
       log("warn", "callers are known only by what they say of themselves", { reason }),
     );
@@ -153,36 +113,144 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
         callers: peers.evidence(),
       }),
       shutdown: (agents, reason) =>
-        Effect.suspend(() => {
-          // A signal that comes while `daemon/stop` is at work changes nothing.
-          if (!server.refuse(stopping)) return Effect.asVoid(Deferred.await(stopped));
-          let goesOn = false;
-          const served = Effect.tapError(runtime.shutdown(agents, reason), ({ code }) => {
-            // Its agents run, and nobody else would answer for them.
-            goesOn = code === "AGENTS_RUNNING";
-            return goesOn ? server.accept : Effect.void;
-          });
-          const told = Effect.suspend(() => (goesOn ? Effect.void : Deferred.succeed(stopped, reason)));
-          return Effect.ensuring(served, told);
-        }),
+        shutdown(
+          Effect.suspend(() => runtime.shutdown(agents, reason)),
+          reason,
+          server,
+          stopped,
+        ),
     };
     crashPoint("boot-before-socket");
-    const isTest = options.env.HOLDFAST_VALIDATE === "1";
-    const server = yield* listen(
-      path,
-      connectionsMax,
-      (socket) =>
-        new Session(isTest ? judged(socket, output.inline_max_bytes) : socket, {
-          services,
-          callerOf: peers.callerOf(socket),
-          run,
-          defects: options.defects,
-          guard,
-          turns: turns.lane(),
-        }),
-    );
+    const server = yield* listenFor(options, place, services, peers, output.inline_max_bytes);
     facts = services.facts;
     watchdog.beat();
+    yield* keepPlace(options, place, server, stopped);
+    yield* stopOnSignal(options, services);
+    log("info", "listening", { pid: process.pid, version, socket: path, state_dir: stateDir });
+
+    const reason = yield* Deferred.await(stopped);
+    yield* server.drain(stopping());
+    log("info", "stopped", { reason });
+  });
+
+const stopping = (): HoldfastError => new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
+
+/** The state directory as this daemon holds it. */
+interface Place {
+  /** The path of its socket. */
+  readonly path: string;
+  readonly own: DaemonFile;
+  readonly lock: StateLock;
+  readonly token: string;
+}
+
+/** The lock comes first: nothing of the state directory is touched while another daemon has it. */
+const takePlace = (options: DaemonOptions): Effect.Effect<Place, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { stateDir, version, log } = options;
+    const path = socketPath(stateDir, process.getuid?.() ?? 0);
+    yield* prepareDirectories(stateDir, path);
+    const own: DaemonFile = {
+      pid: process.pid,
+      version,
+      socket: path,
+      started_at: new Date().toISOString(),
+      identity: ownIdentity(),
+      command: [process.execPath, ...process.argv.slice(1, 2)],
+    };
+    const lock = yield* holdLock(options, own);
+    yield* atStart(() => {
+      for (const { path, mode } of closeToOthers(stateDir))
+        log("warn", "was open to others, and is closed", { path, mode: mode.toString(8) });
+    });
+    yield* atStart(() => removeLeftovers(stateDir));
+    const token = yield* atStart(() => ensureToken(stateDir));
+    return { path, own, lock, token };
+  });
+
+const openRuntime = (
+  options: DaemonOptions,
+  registry: OpenRuntimeOptions["registry"],
+  captureMaxBytes: number,
+  onTick: () => void,
+): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { stateDir, version, log } = options;
+    return yield* options.openRuntime({
+      stateDir,
+      version,
+      cgroup: findDelegated(options.env.HOLDFAST_CGROUP, process.getuid?.() ?? 0),
+      registry,
+      limits: yield* atStart(() => limitsOf(options.env)),
+      retentionMs: yield* atStart(() => retentionOf(options.env)),
+      retentionBytes: yield* atStart(() => retentionSizeOf(options.env)),
+      captureMaxBytes,
+      prices: yield* atStart(() => openPrices(options.env.HOLDFAST_PRICES)),
+      report: (message, cause) => log("error", message, { cause: textOf(cause) }),
+      defects: options.defects,
+      onTick,
+    });
+  });
+
+const openArtifacts = (options: DaemonOptions) =>
+  Effect.gen(function* () {
+    const offload = yield* Effect.acquireRelease(
+      Effect.sync(() => makeOffload()),
+      (aside) => Effect.sync(() => aside.close()),
+    );
+    return yield* attempt(() => artifactsOfReplies(options.stateDir, options.env, offload));
+  });
+
+const listenFor = (
+  { env, defects }: DaemonOptions,
+  { path, token }: Place,
+  services: Omit<Services, "caller">,
+  peers: ReturnType<typeof makePeers>,
+  inlineMaxBytes: number,
+): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const connectionsMax = yield* atStart(() =>
+      connectionsOf(env, softLimitOf(textAt("/proc/self/limits") ?? "", "Max open files")),
+    );
+    const run = yield* FiberSet.makeRuntime<never, unknown, unknown>();
+    const turns = makeTurns(() => performance.now(), setImmediate);
+    const guard: Guard = { token, isNeeded: () => isOpenToOthers(path) };
+    const isTest = env.HOLDFAST_VALIDATE === "1";
+    return yield* listen(path, connectionsMax, (socket) => {
+      const callerOf = peers.callerOf(socket);
+      const judgedSocket = isTest ? judged(socket, inlineMaxBytes) : socket;
+      return new Session(judgedSocket, { services, callerOf, run, defects, guard, turns: turns.lane() });
+    });
+  });
+
+/** `ending` shuts the runtime down; then the daemon is told to stop. */
+const shutdown = (
+  ending: Effect.Effect<void, HoldfastError>,
+  reason: string,
+  server: SocketServer,
+  stopped: Deferred.Deferred<string, HoldfastError>,
+): Effect.Effect<void, HoldfastError> =>
+  Effect.suspend(() => {
+    // A signal that comes while `daemon/stop` is at work changes nothing.
+    if (!server.refuse(stopping())) return Effect.asVoid(Deferred.await(stopped));
+    let goesOn = false;
+    const served = Effect.tapError(ending, ({ code }) => {
+      // Its agents run, and nobody else would answer for them.
+      goesOn = code === "AGENTS_RUNNING";
+      return goesOn ? server.accept : Effect.void;
+    });
+    const told = Effect.suspend(() => (goesOn ? Effect.void : Deferred.succeed(stopped, reason)));
+    return Effect.ensuring(served, told);
+  });
+
+const keepPlace = (
+  options: DaemonOptions,
+  { path, own, lock, token }: Place,
+  server: SocketServer,
+  stopped: Deferred.Deferred<string, HoldfastError>,
+) =>
+  Effect.gen(function* () {
+    const { stateDir, log } = options;
     const link = yield* holdLink(options, path);
     const kept: readonly Kept[] = [
       keptDaemonFile(stateDir, own),
@@ -193,19 +261,16 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     ];
     // The log is the other daemon's now: nothing more is written to it.
     yield* keepInPlace(stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
-    yield* options.signalled.pipe(
-      Effect.flatMap((signal) => services.shutdown("keep", signal)),
-      Effect.catchCause((cause) =>
-        Effect.sync(() => log("error", "the shutdown failed", { cause: String(cause) })),
-      ),
-      Effect.forkScoped,
-    );
-    log("info", "listening", { pid: process.pid, version, socket: path, state_dir: stateDir });
-
-    const reason = yield* Deferred.await(stopped);
-    yield* server.drain(stopping);
-    log("info", "stopped", { reason });
   });
+
+const stopOnSignal = ({ signalled, log }: DaemonOptions, services: Pick<Services, "shutdown">) =>
+  signalled.pipe(
+    Effect.flatMap((signal) => services.shutdown("keep", signal)),
+    Effect.catchCause((cause) =>
+      Effect.sync(() => log("error", "the shutdown failed", { cause: String(cause) })),
+    ),
+    Effect.forkScoped,
+  );
 
 const prepareDirectories = (stateDir: string, socket: string): Effect.Effect<void, HoldfastError> =>
   atStart(() => {
