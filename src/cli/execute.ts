@@ -26,7 +26,7 @@ import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.t
 import { mistakes } from "./mistakes.ts";
 import type { Call } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
-import { makeLineWriter } from "./render/line.ts";
+import { LineWriter } from "./render/line.ts";
 import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
 import { makePrinter } from "./render/pieces.ts";
 import type { Printed, Renderer } from "./render/renderer.ts";
@@ -90,7 +90,7 @@ export const execute = async (
     const { artifactsToPut, REPLIES } = await import("../daemon/artifacts.ts");
     return (await artifactsToPut(stateDir, env, REPLIES).put(bytes)).digest;
   }, outputLimits(env));
-  const lines = makeLineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns });
+  const lines = new LineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns });
   const plain: Renderer =
     mode === "json"
       ? jsonRenderer({ generation, validate: env.HOLDFAST_VALIDATE === "1" })

@@ -90,7 +90,7 @@ const commandWords = (
   return { at, words: at.map((index) => argv[index]!) };
 };
 
-interface FlagReader {
+interface TokensRead {
   readonly values: Record<string, unknown>;
   readonly problems: string[];
   readonly positionals: string[];
@@ -108,8 +108,34 @@ const readTokens = (
   flags: readonly FlagDef[],
   commandName: string,
   wordsMax = Number.POSITIVE_INFINITY,
-): FlagReader => {
-  const known = new Map(flags.map((flag) => [flag.name, flag]));
+): TokensRead => {
+  const reader = new FlagReader(flags, commandName);
+  const tokens = tokensOf(argv, flags);
+  const positionals: string[] = [];
+  const hasTooMany = tokens.filter(({ kind }) => kind === "positional").length > wordsMax;
+  let rest: string[] | undefined;
+  let unknown: string | undefined;
+  let isDoubtful = false;
+  let [bare, behind]: [string | undefined, Call["behind"]] = [undefined, undefined];
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") rest = [];
+    else if (token.kind !== "positional") reader.read(token);
+    else if (rest !== undefined) rest.push(token.value);
+    else if (unknown === undefined || !reader.takesValue(unknown, hasTooMany)) {
+      isDoubtful ||= unknown !== undefined;
+      if (bare !== undefined) behind = { flag: bare, at: positionals.length };
+      positionals.push(token.value);
+    }
+    const alone = token.kind === "option" && !token.inlineValue ? token.name : undefined;
+    const flag = reader.flag(alone);
+    bare = flag?.optional === true ? alone : undefined;
+    unknown = flag === undefined ? alone : undefined;
+  }
+  const { values, problems } = reader;
+  return { values, problems, positionals, argv: rest, behind, isDoubtful };
+};
+
+const tokensOf = (argv: readonly string[], flags: readonly FlagDef[]) => {
   const options = Object.fromEntries(
     flags.map((flag) => [
       flag.name,
@@ -119,72 +145,67 @@ const readTokens = (
       },
     ]),
   );
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const values: Record<string, unknown> = {};
-  const problems: string[] = [];
-  const positionals: string[] = [];
-  const words = tokens.filter(({ kind }) => kind === "positional").length;
-  let rest: string[] | undefined;
-  let unknown: string | undefined;
-  let isDoubtful = false;
-  let [bare, behind]: [string | undefined, Call["behind"]] = [undefined, undefined];
-  for (const token of tokens) {
-    if (token.kind === "option-terminator") rest = [];
-    else if (token.kind !== "positional") readFlag(token, known.get(token.name));
-    else if (rest !== undefined) rest.push(token.value);
-    else if (unknown === undefined || !takesValue(unknown)) {
-      isDoubtful ||= unknown !== undefined;
-      if (bare !== undefined) behind = { flag: bare, at: positionals.length };
-      positionals.push(token.value);
-    }
-    bare =
-      token.kind === "option" && !token.inlineValue && known.get(token.name)?.optional === true
-        ? token.name
-        : undefined;
-    unknown =
-      token.kind === "option" && !known.has(token.name) && !token.inlineValue ? token.name : undefined;
-  }
-  return { values, problems, positionals, argv: rest, behind, isDoubtful };
+  return parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true }).tokens;
+};
 
-  function takesValue(name: string): boolean {
-    // A guess that nobody is told: whether the next word belongs to a flag that there is not.
-    const meant = known.get(nearest(name, [...known.keys()], 1) ?? "");
-    return meant === undefined ? words > wordsMax : meant.type !== "bool" && !meant.optional;
+interface FlagToken {
+  readonly rawName: string;
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+class FlagReader {
+  readonly values: Record<string, unknown> = {};
+  readonly problems: string[] = [];
+  private readonly known: ReadonlyMap<string, FlagDef>;
+  private readonly commandName: string;
+
+  constructor(flags: readonly FlagDef[], commandName: string) {
+    this.known = new Map(flags.map((flag) => [flag.name, flag]));
+    this.commandName = commandName;
   }
 
-  function readFlag(
-    token: { rawName: string; name: string; value: string | undefined; inlineValue?: boolean | undefined },
-    flag: FlagDef | undefined,
-  ): void {
-    if (flag === undefined) {
-      const otherwise = FLAGS_ELSEWHERE[commandName]?.[token.name];
-      problems.push(
-        `${commandName} has no flag ${token.rawName}${otherwise === undefined ? didYouMean(token.name, [...known.keys()], "--") : `; ${otherwise}`}`,
-      );
-    } else if (flag.optional && token.value === undefined) {
-      values[flag.name] = true;
+  flag(name: string | undefined): FlagDef | undefined {
+    return name === undefined ? undefined : this.known.get(name);
+  }
+
+  /** Guesses silently whether the next word belongs to an unknown flag. */
+  takesValue(name: string, hasTooManyWords: boolean): boolean {
+    const meant = this.known.get(nearest(name, [...this.known.keys()], 1) ?? "");
+    return meant === undefined ? hasTooManyWords : meant.type !== "bool" && !meant.optional;
+  }
+
+  read(token: FlagToken): void {
+    const flag = this.known.get(token.name);
+    if (flag === undefined) this.problems.push(this.noSuchFlag(token));
+    else if (flag.optional && token.value === undefined) {
+      this.values[flag.name] = true;
     } else if (flag.type === "bool") {
-      if (token.value === undefined) values[flag.name] = true;
-      else problems.push(`--${flag.name} takes no value`);
+      if (token.value === undefined) this.values[flag.name] = true;
+      else this.problems.push(`--${flag.name} takes no value`);
     } else if (token.value === undefined || (!token.inlineValue && token.value.startsWith("--"))) {
       const value = flag.values?.join("|") ?? flag.value;
-      problems.push(`--${flag.name} needs a value${value ? `: --${flag.name} ${value}` : ""}`);
-    } else {
-      const read = readValue(flag, token.value);
-      if (!read.ok) problems.push(`--${flag.name} ${read.problem}`);
-      else if (!flag.repeatable && flag.name in values) problems.push(`--${flag.name} is given twice`);
-      else if (flag.repeatable)
-        values[flag.name] = [...((values[flag.name] as unknown[] | undefined) ?? []), read.value];
-      else values[flag.name] = read.value;
-    }
+      this.problems.push(`--${flag.name} needs a value${value ? `: --${flag.name} ${value}` : ""}`);
+    } else this.keep(flag, token.value);
   }
-};
+
+  private keep(flag: FlagDef, text: string): void {
+    const { values, problems } = this;
+    const read = readValue(flag, text);
+    if (!read.ok) problems.push(`--${flag.name} ${read.problem}`);
+    else if (!flag.repeatable && flag.name in values) problems.push(`--${flag.name} is given twice`);
+    else if (flag.repeatable)
+      values[flag.name] = [...((values[flag.name] as unknown[] | undefined) ?? []), read.value];
+    else values[flag.name] = read.value;
+  }
+
+  private noSuchFlag({ name, rawName }: FlagToken): string {
+    const otherwise = FLAGS_ELSEWHERE[this.commandName]?.[name];
+    const why = otherwise === undefined ? didYouMean(name, [...this.known.keys()], "--") : `; ${otherwise}`;
+    return `${this.commandName} has no flag ${rawName}${why}`;
+  }
+}
 
 const checkArgs = (command: CommandDef, args: readonly string[]): readonly string[] => {
   const problems: string[] = [];

@@ -12,99 +12,116 @@ const CLOCK_COLUMNS = 12;
 /** In less a sentence is left to the terminal. */
 const SENTENCE_MIN_COLUMNS = 16;
 
-export interface LineWriter {
-  /** undefined when nothing of it is shown. */
-  line(record: LogRecord): string | undefined;
-  /** A piece of the text that `before` has begun, as it goes on in its line. */
-  more(before: LogRecord, record: LogRecord): string;
-  /** Learn a name before its records come. */
-  know(id: string, name: string | null): void;
-}
-
 export interface LineOptions {
   readonly verbose: boolean;
   /** Width of the terminal, if it is one: a sentence goes on below itself. An agent's own words stay as it is. */
   readonly columns?: number | undefined;
 }
 
-export const makeLineWriter = (paint: Paint, options: LineOptions): LineWriter => {
-  const names = new Map<string, string>();
+export class LineWriter {
+  private readonly paint: Paint;
+  private readonly options: LineOptions;
+  private readonly bar: string;
+  private readonly names = new Map<string, string>();
   /** Ids seen, by what is shown of them. */
-  const shorts = new Map<string, string>();
-  let chars = uniqueChars([]);
+  private readonly shorts = new Map<string, string>();
+  private chars = uniqueChars([]);
   /** The newest error that each worker's agent told: `failed` need not say it again. */
-  const told = new Map<string, string>();
-  let columns = TAG_MIN_COLUMNS;
+  private readonly told = new Map<string, string>();
+  private columns = TAG_MIN_COLUMNS;
 
-  const shortOf = (id: string): string => {
-    const holder = shorts.get(id.slice(0, chars));
-    if (holder !== undefined && holder !== id) {
-      const ids = [...shorts.values(), id];
-      chars = uniqueChars(ids);
-      shorts.clear();
-      for (const each of ids) shorts.set(each.slice(0, chars), each);
-    } else shorts.set(id.slice(0, chars), id);
-    return id.slice(0, chars);
+  constructor(paint: Paint, options: LineOptions) {
+    this.paint = paint;
+    this.options = options;
+    this.bar = paint("dim", "│");
+  }
+
+  /** Learn a name before its records come. */
+  readonly know = (id: string, name: string | null): void => {
+    this.shortOf(id);
+    if (name === null) return;
+    this.names.set(id, oneLine(name, TAG_MAX_COLUMNS));
+    this.widen(name.length + 2);
   };
 
-  const tagOf = (record: LogRecord): string => {
+  /** undefined when nothing of it is shown. */
+  readonly line = (record: LogRecord): string | undefined => {
+    const { paint } = this;
+    if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
+      this.names.set(record.worker_id, oneLine(record.payload.spec.name, TAG_MAX_COLUMNS));
+    const sentence = sentenceOf(record);
+    const isRepeated = this.isTold(record);
+    if ((sentence.quiet || isRepeated) && !this.options.verbose) return undefined;
+    const tag = this.tagOf(record);
+    this.widen(tag.length);
+    const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, this.columns))}  `;
+    if (!sentence.spoken) return head + this.inRoom(sentence, tag);
+    const [first, ...others] = this.spokenLines(sentence);
+    return `${head}${this.bar} ${first}${this.below(others)}`;
+  };
+
+  /** A piece of the text that `before` has begun, as it goes on in its line. */
+  readonly more = (before: LogRecord, record: LogRecord): string => {
+    const lines = this.spokenLines(sentenceOf(record));
+    if (sentenceOf(before).text.endsWith("\n")) return this.below(lines);
+    return `${lines[0]}${this.below(lines.slice(1))}`;
+  };
+
+  private shortOf(id: string): string {
+    const holder = this.shorts.get(id.slice(0, this.chars));
+    if (holder !== undefined && holder !== id) {
+      const ids = [...this.shorts.values(), id];
+      this.chars = uniqueChars(ids);
+      this.shorts.clear();
+      for (const each of ids) this.shorts.set(each.slice(0, this.chars), each);
+    } else this.shorts.set(id.slice(0, this.chars), id);
+    return id.slice(0, this.chars);
+  }
+
+  private tagOf(record: LogRecord): string {
     const id = record.worker_id;
     if (id === undefined)
       return record.stream.startsWith("tree:") ? record.stream.slice("tree:".length) : "daemon";
-    const name = names.get(id) ?? shortOf(id);
+    const name = this.names.get(id) ?? this.shortOf(id);
     return record.incarnation ? `${name}.${record.incarnation}` : name;
-  };
+  }
 
-  const isTold = (record: LogRecord): boolean => {
+  private isTold(record: LogRecord): boolean {
     const id = record.worker_id ?? "";
     if (record.type === "agent.event" && record.payload.kind === "Error")
-      told.set(id, record.payload.message ?? "");
-    return record.type === "worker_failed" && told.get(id) === record.payload.error.message;
-  };
+      this.told.set(id, record.payload.message ?? "");
+    return record.type === "worker_failed" && this.told.get(id) === record.payload.error.message;
+  }
+
+  private widen(columns: number): void {
+    this.columns = Math.min(TAG_MAX_COLUMNS, Math.max(this.columns, columns));
+  }
 
   /** A text as its lines; a last line end is not shown. */
-  const spokenLines = ({ text, tone }: Sentence): readonly string[] =>
-    text
+  private spokenLines({ text, tone }: Sentence): readonly string[] {
+    return text
       .replace(/\n$/, "")
       .split("\n")
-      .map((line) => paint(tone, line));
-  const bar = paint("dim", "│");
-  /** The columns before a sentence: the time and the tag. */
-  const headColumns = (): number => CLOCK_COLUMNS + 2 + columns + 2;
-  const indent = (): string => `\n${" ".repeat(headColumns())}`;
-  const below = (lines: readonly string[]): string =>
-    lines.map((line) => `${indent()}${bar} ${line}`).join("");
-  const inRoom = ({ text, tone }: Sentence, tag: string): string => {
-    const over = Math.max(0, width(tag) - columns);
-    const room = (options.columns ?? Number.POSITIVE_INFINITY) - headColumns() - over;
-    const lines = room < SENTENCE_MIN_COLUMNS ? [text] : wrap(text, room);
-    return lines.map((line) => paint(tone, line)).join(indent());
-  };
+      .map((line) => this.paint(tone, line));
+  }
 
-  return {
-    know(id, name) {
-      shortOf(id);
-      if (name === null) return;
-      names.set(id, oneLine(name, TAG_MAX_COLUMNS));
-      columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, name.length + 2));
-    },
-    line(record) {
-      if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
-        names.set(record.worker_id, oneLine(record.payload.spec.name, TAG_MAX_COLUMNS));
-      const sentence = sentenceOf(record);
-      const isRepeated = isTold(record);
-      if ((sentence.quiet || isRepeated) && !options.verbose) return undefined;
-      const tag = tagOf(record);
-      columns = Math.min(TAG_MAX_COLUMNS, Math.max(columns, tag.length));
-      const head = `${paint("dim", clock(record.recorded_at))}  ${paint("name", pad(tag, columns))}  `;
-      if (!sentence.spoken) return head + inRoom(sentence, tag);
-      const [first, ...others] = spokenLines(sentence);
-      return `${head}${bar} ${first}${below(others)}`;
-    },
-    more(before, record) {
-      const lines = spokenLines(sentenceOf(record));
-      if (sentenceOf(before).text.endsWith("\n")) return below(lines);
-      return `${lines[0]}${below(lines.slice(1))}`;
-    },
-  };
-};
+  /** The columns before a sentence: the time and the tag. */
+  private headColumns(): number {
+    return CLOCK_COLUMNS + 2 + this.columns + 2;
+  }
+
+  private indent(): string {
+    return `\n${" ".repeat(this.headColumns())}`;
+  }
+
+  private below(lines: readonly string[]): string {
+    return lines.map((line) => `${this.indent()}${this.bar} ${line}`).join("");
+  }
+
+  private inRoom({ text, tone }: Sentence, tag: string): string {
+    const over = Math.max(0, width(tag) - this.columns);
+    const room = (this.options.columns ?? Number.POSITIVE_INFINITY) - this.headColumns() - over;
+    const lines = room < SENTENCE_MIN_COLUMNS ? [text] : wrap(text, room);
+    return lines.map((line) => this.paint(tone, line)).join(this.indent());
+  }
+}

@@ -17,7 +17,7 @@ import { deniedAdvice } from "./denied.ts";
 import { doctor } from "./doctor-text.ts";
 import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
-import { makeLineWriter } from "./line.ts";
+import { LineWriter } from "./line.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
@@ -194,7 +194,7 @@ const why: TextOf<Replies["agent/why"]> = (
   { id, name, state, reason, suggestion, denied, records, omitted, names },
   { paint, columns },
 ) => {
-  const { line, know } = makeLineWriter(paint, { verbose: true, columns });
+  const { line, know } = new LineWriter(paint, { verbose: true, columns });
   for (const [worker, itsName] of Object.entries(names)) know(worker, itsName);
   const head = `${paint("bold", oneLine(name ?? id))}  ${paint(toneOf(state), stateWord(state))}  ${oneLine(stateWord(reason), 300)}`;
   const left =
@@ -234,7 +234,7 @@ const tamperedWords = ({ id, name, run_findings = [] }: WorkerInfo): string =>
 
 const info: TextOf<ShownWorker> = (worker, { paint, now, columns }) => {
   const { spec } = worker;
-  const lines = makeLineWriter(paint, { verbose: false, columns });
+  const lines = new LineWriter(paint, { verbose: false, columns });
   lines.know(worker.id, worker.name);
   const facts = pairs(paint, [
     ["id", worker.id],

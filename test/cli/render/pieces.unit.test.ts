@@ -1,7 +1,7 @@
 /** A message that an agent tells in pieces is one text for whoever reads along, whatever is said in between. */
 import { describe, expect, it } from "vitest";
 import { newestRecords } from "../../../src/cli/commands/logs.ts";
-import { makeLineWriter } from "../../../src/cli/render/line.ts";
+import { LineWriter } from "../../../src/cli/render/line.ts";
 import { makePrinter } from "../../../src/cli/render/pieces.ts";
 import type { LogRecord } from "../../../src/protocol/records.ts";
 
@@ -28,7 +28,7 @@ const quiet = () => event({ kind: "Status", channel: "status" });
 
 /** The visible text, without times. */
 const printed = (...records: readonly LogRecord[]): string => {
-  const writer = makeLineWriter((_, text) => text, { verbose: false });
+  const writer = new LineWriter((_, text) => text, { verbose: false });
   writer.know(W, "w");
   writer.know(V, "v");
   const printer = makePrinter(writer);

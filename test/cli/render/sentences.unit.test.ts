@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeLineWriter } from "../../../src/cli/render/line.ts";
+import { LineWriter } from "../../../src/cli/render/line.ts";
 import { sentenceOf } from "../../../src/cli/render/sentences.ts";
 import { plainPaint, width } from "../../../src/cli/render/terminal.ts";
 import type { LogRecord, MessageStep, RecordPayloads } from "../../../src/protocol/records.ts";
@@ -175,7 +175,7 @@ describe("a record as a sentence", () => {
 
 describe("lines of watch", () => {
   it("say who, which run and what, and leave out what another record says", () => {
-    const writer = makeLineWriter(plainPaint, { verbose: false });
+    const writer = new LineWriter(plainPaint, { verbose: false });
     writer.know(ID, "fixer");
     const lines = lifecycle
       .map(writer.line)
@@ -191,7 +191,7 @@ describe("lines of watch", () => {
   });
 
   it("name who has no name by a prefix that can be typed, longer where two would look alike", () => {
-    const writer = makeLineWriter(plainPaint, { verbose: false });
+    const writer = new LineWriter(plainPaint, { verbose: false });
     const tag = (id: string): string => writer.line({ ...said("x"), worker_id: id })!.split(/ +/)[1]!;
     expect(tag("01KXA00000AAAAAAAAAAAAAAAA")).toBe("01KXA00000.1");
     expect(tag("01KXA00001AAAAAAAAAAAAAAAA")).toBe("01KXA00001.1");
@@ -200,7 +200,7 @@ describe("lines of watch", () => {
   });
 
   it("leave out the error of a command, which its exit tells, and tell who asked for a restart", () => {
-    const { line } = makeLineWriter(plainPaint, { verbose: false });
+    const { line } = new LineWriter(plainPaint, { verbose: false });
     const end = (message: string) => record("worker_failed", { error: { code: "AGENT_FAILED", message } });
     const failed = { agent_kind: "command", kind: "Error", message: "`sh` exited with code 3." } as const;
     expect(line(record("agent.event", failed))).toBeUndefined();
@@ -221,7 +221,7 @@ describe("lines of watch", () => {
   it.each(["fixer", "workers/a-rather-long-name"])(
     "of %s break between words in a terminal of 60 columns, and what the agent said stays as it is",
     (name) => {
-      const writer = makeLineWriter(plainPaint, { verbose: true, columns: 60 });
+      const writer = new LineWriter(plainPaint, { verbose: true, columns: 60 });
       writer.know(ID, name);
       const words = "an agent's own words, which are longer than the room that is beside the bar";
       const lines = lifecycle.map((each) => writer.line(each)!);
@@ -235,12 +235,12 @@ describe("lines of watch", () => {
   );
 
   it("show every record with --verbose", () => {
-    const writer = makeLineWriter(plainPaint, { verbose: true });
+    const writer = new LineWriter(plainPaint, { verbose: true });
     expect(lifecycle.map(writer.line)).not.toContain(undefined);
   });
 
   it("keep the lines of an agent's text under each other, and its escapes out", () => {
-    const line = makeLineWriter(plainPaint, { verbose: false }).line(said("one\n\x1b[2Jtwo\n"))!;
+    const line = new LineWriter(plainPaint, { verbose: false }).line(said("one\n\x1b[2Jtwo\n"))!;
     const [first, second] = line.split("\n");
     expect(first!.indexOf("│")).toBe(second!.indexOf("│"));
     expect(second).toMatch(/│ two$/);
