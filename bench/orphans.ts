@@ -2,25 +2,16 @@
  * The price of a launcher that keeps the orphans of its run (docs/decisions/0032): `true` is started and waited for by the real spawner,
  * with and without it, in turns. Processor time is that of all processes that were waited for.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { theReaper } from "../src/adapters/process/reaper.ts";
 import { makeProcessSpawner } from "../src/adapters/process/spawner.ts";
-import { ascending, environment, ms, percentile, type Result } from "./support.ts";
+import { ascending, childrenMs, environment, ms, percentile, type Result } from "./support.ts";
 
 const ROUNDS = 10;
 const STARTS = 60;
-/** CLK_TCK, the same on every Linux. */
-const TICK_MS = 10;
 const COSTS_AT_MOST_MS = 5;
-
-/** The processor time of children that were waited for, and of theirs: cutime and cstime of proc(5). */
-const childrenMs = (): number => {
-  const stat = readFileSync("/proc/self/stat", "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
-};
 
 const makeSide = (dir: string, name: string, keepsOrphans: boolean) => {
   const spawner = makeProcessSpawner({ runsDir: join(dir, name), storeId: name, keepsOrphans });

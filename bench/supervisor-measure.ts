@@ -1,6 +1,6 @@
 /**
  * One side of `supervisor.ts` does in its process: N workers begin, then all crash and are begun again, round after
- * round. Prints one line of JSON: restarts a second, and bytes a worker while all of them run and nothing happens.
+ * round. Prints one line of JSON: restarts a second, microseconds of processor a restart, and bytes a worker while all of them run and nothing happens.
  */
 const [workers = 10_000, rounds = 10] = process.argv.slice(2).map(Number);
 /** Rounds that only warm the code up. */
@@ -20,10 +20,16 @@ export const measure = async (begin: (workers: number) => Promise<() => Promise<
   for (let n = 0; n < WARM_ROUNDS; n += 1) await round();
   const bytes = (heap() - before) / workers;
   const started = performance.now();
+  const processor = process.cpuUsage();
   for (let n = 0; n < rounds; n += 1) await round();
   const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(processor);
   process.stdout.write(
-    `${JSON.stringify({ restarts_per_s: (workers * rounds) / seconds, bytes_per_worker: bytes })}\n`,
+    `${JSON.stringify({
+      restarts_per_s: (workers * rounds) / seconds,
+      processor_us: (user + system) / (workers * rounds),
+      bytes_per_worker: bytes,
+    })}\n`,
   );
   process.exit(0);
 };

@@ -160,3 +160,13 @@ export const transcript = (
     existsSync(recorded) ? recorded : join(root, "test/recordings/claude-code/real-shell.ndjson"),
     "utf8",
   );
+
+/** CLK_TCK, the same on every Linux. */
+const TICK_MS = 10;
+
+/** The processor time of children that were waited for, and of theirs: cutime and cstime of proc(5). */
+export const childrenMs = (): number => {
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
+};
