@@ -1,13 +1,15 @@
 /** A request becomes what can be started: checked whole, its environment built, and a second copy with its secrets masked. */
 import { Effect } from "effect";
 import { attempt, attemptAsync, typed } from "../actors/machine/attempt.ts";
-import type { Probe } from "../actors/ports.ts";
+import type { Prepared, Probe } from "../actors/ports.ts";
 import { confine } from "../actors/worker/launching.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { refusal, refused } from "../adapters/gateway.ts";
+import type { Sandboxed } from "../adapters/workspace/sandbox/sandbox.ts";
+import type { Repository } from "../adapters/workspace/worktree/worktrees.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { addedDirectories, missingDirectory } from "../protocol/extensions.ts";
-import { isTellable, makeRedactor, NOT_TELLABLE, redactError } from "../protocol/redact.ts";
+import { isTellable, makeRedactor, NOT_TELLABLE, type Redactor, redactError } from "../protocol/redact.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import type { Core } from "./core.ts";
 import type { SpawnReply } from "./replies.ts";
@@ -29,101 +31,102 @@ export interface Specs {
   startable(spec: WorkerSpec, adapter: AgentAdapter): Effect.Effect<Startable, HoldfastError>;
 }
 
-export const makeSpecs = ({ services, adapterOf }: Core): Specs => ({
-  checked: (
-    given: WorkerSpecInput,
-  ): Effect.Effect<{ spec: WorkerSpec; adapter: AgentAdapter }, HoldfastError> =>
-    Effect.gen(function* () {
-      const adapter = yield* adapterOf(String(given.kind));
-      const parsed = WorkerSpec.safeParse({ ...given, kind: adapter.kind });
-      if (!parsed.success) {
-        const { issues } = parsed.error;
-        const problems = issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
-        return yield* Effect.fail(refused(problems, []) as HoldfastError);
-      }
-      const spec = parsed.data;
-      const isBackwards = spec.backoff_max_ms < spec.backoff_min_ms;
-      const more = [
-        ...(isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : []),
-        ...(isTellable(spec.name ?? "") ? [] : [`name: ${NOT_TELLABLE}.`]),
-        ...(spec.passivate_ms > 0 && !canRest(spec, adapter) ? [CANNOT_REST] : []),
-      ];
-      const refusedFor = yield* attempt(() => refusal(adapter, spec, more));
-      return refusedFor === undefined ? { spec, adapter } : yield* Effect.fail(refusedFor);
-    }),
-  startable: (spec, adapter) =>
-    Effect.gen(function* () {
-      const { plan, env, client_env, secrets } = yield* typed(
-        services.prepare(adapter, spec, 1, undefined, ""),
-      );
-      const redact = makeRedactor(secrets);
-      if (redact.text(spec.name ?? "") !== (spec.name ?? ""))
-        return yield* Effect.fail(refused([`name: ${NOT_TELLABLE}.`], []) as HoldfastError);
-      yield* Effect.mapError(
-        attemptAsync(() =>
-          services.spawner.check({ argv: plan.argv, cwd: spec.cwd, env, limits: spec.limits }),
-        ),
-        (error) => redactError(error, redact),
-      );
-      yield* Effect.mapError(
-        attemptAsync(() => checkDirectories(spec, services.probe)),
-        (error) => redactError(error, redact),
-      );
-      const { worktree } = spec;
-      const { workspaces } = services;
-      const repository =
-        worktree === undefined || workspaces === undefined
-          ? undefined
-          : yield* attemptAsync(() => workspaces.look(spec));
-      const confined =
-        spec.sandbox === undefined
-          ? undefined
-          : yield* Effect.mapError(
-              attemptAsync(async () =>
-                confine(
-                  services,
-                  { spec, adapter, env, workspace: undefined, isStart: false, repository },
-                  plan.argv,
-                ),
-              ),
-              (error) => redactError(error, redact),
-            );
-      const { name, supervisor, parent } = spec;
-      const masked = {
-        ...redact.value(spec),
-        name,
-        supervisor,
-        parent,
-        env: redact.env(spec.env),
-        client_env: {},
-        argv: spec.argv.map(redact.text),
-      };
-      const shown = {
-        argv: plan.argv.map(redact.text),
-        cwd: spec.cwd,
-        env: redact.env(env),
-        stdin: plan.stdin.kind,
-        ...(repository === undefined
-          ? {}
-          : {
-              worktree: {
-                repository: repository.repository,
-                base_commit: repository.base_commit,
-                branch: worktree?.branch ?? null,
-              },
-            }),
-        ...(confined === undefined
-          ? {}
-          : {
-              sandbox: {
-                program: confined.program,
-                net: confined.plan.net,
-                writable: confined.plan.writable,
-              },
-            }),
-      };
-      return { kept: { ...spec, client_env }, masked, shown };
-    }),
+export const makeSpecs = (core: Core): Specs => ({
+  checked: (given) => checked(core, given),
+  startable: (spec, adapter) => startable(core, spec, adapter),
+});
+
+const checked: (
+  core: Core,
+  given: WorkerSpecInput,
+) => Effect.Effect<{ readonly spec: WorkerSpec; readonly adapter: AgentAdapter }, HoldfastError> = (
+  { adapterOf },
+  given,
+) =>
+  Effect.gen(function* () {
+    const adapter = yield* adapterOf(String(given.kind));
+    const parsed = WorkerSpec.safeParse({ ...given, kind: adapter.kind });
+    if (!parsed.success) {
+      const { issues } = parsed.error;
+      const problems = issues.map((issue) => `${issue.path.join(".") || "spec"}: ${issue.message}`);
+      return yield* Effect.fail(refused(problems, []) as HoldfastError);
+    }
+    const spec = parsed.data;
+    const isBackwards = spec.backoff_max_ms < spec.backoff_min_ms;
+    const more = [
+      ...(isBackwards ? ["backoff: the longest delay is shorter than the shortest."] : []),
+      ...(isTellable(spec.name ?? "") ? [] : [`name: ${NOT_TELLABLE}.`]),
+      ...(spec.passivate_ms > 0 && !canRest(spec, adapter) ? [CANNOT_REST] : []),
+    ];
+    const refusedFor = yield* attempt(() => refusal(adapter, spec, more));
+    return refusedFor === undefined ? { spec, adapter } : yield* Effect.fail(refusedFor);
+  });
+
+const startable = (
+  { services }: Core,
+  spec: WorkerSpec,
+  adapter: AgentAdapter,
+): Effect.Effect<Startable, HoldfastError> =>
+  Effect.gen(function* () {
+    const prepared = yield* typed(services.prepare(adapter, spec, 1, undefined, ""));
+    const { plan, env, client_env, secrets } = prepared;
+    const redact = makeRedactor(secrets);
+    if (redact.text(spec.name ?? "") !== (spec.name ?? ""))
+      return yield* Effect.fail(refused([`name: ${NOT_TELLABLE}.`], []) as HoldfastError);
+    const masking = <A>(work: () => Promise<A>): Effect.Effect<A, HoldfastError> =>
+      Effect.mapError(attemptAsync(work), (error) => redactError(error, redact));
+    const { argv } = plan;
+    yield* masking(() => services.spawner.check({ argv, cwd: spec.cwd, env, limits: spec.limits }));
+    yield* masking(() => checkDirectories(spec, services.probe));
+    const { workspaces } = services;
+    const repository =
+      spec.worktree === undefined || workspaces === undefined
+        ? undefined
+        : yield* attemptAsync(() => workspaces.look(spec));
+    const asked = { spec, adapter, env, workspace: undefined, isStart: false, repository };
+    const confined =
+      spec.sandbox === undefined ? undefined : yield* masking(async () => confine(services, asked, argv));
+    const shown = shownPlan(spec, prepared, redact, repository, confined);
+    return { kept: { ...spec, client_env }, masked: maskedSpec(spec, redact), shown };
+  });
+
+/** As it is on record: its names are known not to hold a secret. */
+const maskedSpec = (spec: WorkerSpec, redact: Redactor): WorkerSpec => {
+  const { name, supervisor, parent } = spec;
+  const env = redact.env(spec.env);
+  const argv = spec.argv.map(redact.text);
+  return { ...redact.value(spec), name, supervisor, parent, env, client_env: {}, argv };
+};
+
+const shownPlan = (
+  { cwd, worktree }: WorkerSpec,
+  { plan, env }: Prepared,
+  redact: Redactor,
+  repository: Repository | undefined,
+  confined: Sandboxed | undefined,
+): Startable["shown"] => ({
+  argv: plan.argv.map(redact.text),
+  cwd,
+  env: redact.env(env),
+  stdin: plan.stdin.kind,
+  ...(repository === undefined
+    ? {}
+    : {
+        worktree: {
+          repository: repository.repository,
+          base_commit: repository.base_commit,
+          branch: worktree?.branch ?? null,
+        },
+      }),
+  ...(confined === undefined
+    ? {}
+    : {
+        sandbox: {
+          program: confined.program,
+          net: confined.plan.net,
+          writable: confined.plan.writable,
+        },
+      }),
 });
 
 /** Directories that the agent gets beside its own are there when it is asked for; what becomes of them later is the agent's to tell. */

@@ -18,7 +18,7 @@ import { changedFields, diffTree } from "../../supervisor/tree/diff.ts";
 import type { TreeInput } from "../../supervisor/tree/inputs.ts";
 import type { TreeState } from "../../supervisor/tree/state.ts";
 import type { Core } from "../core.ts";
-import { makeSpecs, type Startable } from "../specs.ts";
+import { makeSpecs, type Specs, type Startable } from "../specs.ts";
 import type { Tree } from "./shell.ts";
 
 export interface Known {
@@ -32,26 +32,61 @@ interface Wanted {
   readonly startable: Startable;
 }
 
-type Apply = (
-  tree: Tree,
-  spec: TreeSpec,
-  options: { readonly dry_run: boolean; readonly by: string },
-) => Effect.Effect<readonly TreeChange[], HoldfastError>;
+interface Options {
+  readonly dry_run: boolean;
+  readonly by: string;
+}
 
-export const makeApplying = (core: Core, known: Known): Apply => {
-  const { services } = core;
-  const specs = makeSpecs(core);
+export class Applying {
+  private readonly core: Core;
+  private readonly known: Known;
+  private readonly specs: Specs;
+
+  constructor(core: Core, known: Known) {
+    this.core = core;
+    this.known = known;
+    this.specs = makeSpecs(core);
+  }
+
+  /** Brings a tree in line with its file; of a dry run only the changes are answered. */
+  apply(
+    tree: Tree,
+    spec: TreeSpec,
+    { dry_run, by }: Options,
+  ): Effect.Effect<readonly TreeChange[], HoldfastError> {
+    const applied = Effect.gen({ self: this }, function* () {
+      const taken = this.refuseTaken(spec);
+      if (taken !== undefined) return yield* Effect.fail(taken);
+      const wanted = yield* this.checkAll(spec);
+      const desired = withSpecs(spec, wanted);
+      if (dry_run) return (yield* this.diff(tree.state(), desired)).changes;
+      const fresh = new Map<string, WorkerSpec>();
+      let changes: readonly TreeChange[] = [];
+      const input = (state: TreeState) =>
+        Effect.gen({ self: this }, function* () {
+          const diff = yield* this.diff(state, desired);
+          changes = diff.changes;
+          const { drafts, ids } = yield* this.keep(state, wanted, diff.before, fresh);
+          const root = refOf(spec.name, desired.root, spec.name, ids) as TreeSupervisorRef;
+          const { file } = spec;
+          return { type: "apply", file, root, restart: diff.restart, drafts, by } satisfies TreeInput;
+        });
+      yield* tree.change(input, fresh);
+      return changes;
+    });
+    return Effect.catchDefect(applied, (defect) => Effect.fail(asHoldfastError(defect)));
+  }
 
   /** Every worker of the file by its path, checked; every mistake at once. */
-  const checkAll = (spec: TreeSpec): Effect.Effect<ReadonlyMap<string, Wanted>, HoldfastError> =>
-    Effect.gen(function* () {
+  private checkAll(spec: TreeSpec): Effect.Effect<ReadonlyMap<string, Wanted>, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
       const wanted = new Map<string, Wanted>();
       const errors: { readonly path: string; readonly error: HoldfastError }[] = [];
       for (const { node, path, supervisor } of nodesOf(spec).filter(isWorker)) {
         const given = { ...node.spec, name: path, supervisor };
         const made = yield* Effect.result(
-          Effect.flatMap(specs.checked(given), ({ spec: checked, adapter }) =>
-            specs.startable(checked, adapter),
+          Effect.flatMap(this.specs.checked(given), ({ spec: checked, adapter }) =>
+            this.specs.startable(checked, adapter),
           ),
         );
         if (made._tag === "Failure") errors.push({ path, error: made.failure });
@@ -64,15 +99,16 @@ export const makeApplying = (core: Core, known: Known): Apply => {
         new HoldfastError(first.error.code, problems.join(" "), { ...first.error.info, problems }),
       );
     });
+  }
 
-  const refuseTaken = (spec: TreeSpec): HoldfastError | undefined => {
-    const own = known.find(spec.name)?.state();
+  private refuseTaken(spec: TreeSpec): HoldfastError | undefined {
+    const own = this.known.find(spec.name)?.state();
     if (own !== undefined && own.file !== "" && own.file !== spec.file)
       return new HoldfastError("ALREADY_EXISTS", `The tree "${spec.name}" belongs to ${own.file}.`, {
         suggestion: `Give this file another name:, or take that one down with \`agent down ${spec.name}\`.`,
       });
     const paths = new Set([spec.name, ...nodesOf(spec).map(({ path }) => path)]);
-    for (const other of known.all()) {
+    for (const other of this.known.all()) {
       if (other.name === spec.name) continue;
       const taken = takenBy(other.state()).find((path) => paths.has(path));
       if (taken !== undefined)
@@ -80,83 +116,67 @@ export const makeApplying = (core: Core, known: Known): Apply => {
           suggestion: "Names at the top of a file are unique over all files of a daemon: choose another one.",
         });
     }
-    for (const { id, spec: living } of core.roster.live.values())
+    for (const { id, spec: living } of this.core.roster.live.values())
       if (living.supervisor === "root" && living.name !== undefined && paths.has(living.name))
         return new HoldfastError(
           "ALREADY_EXISTS",
           `A living worker is called "${living.name}" already: ${id}.`,
         );
     return undefined;
-  };
+  }
 
-  /** The specs of the tree's workers as they were applied last. */
-  const lastSpecs = (state: TreeState) =>
-    Effect.gen(function* () {
+  /** The changes, beside the specs of the tree's workers as they were applied last. */
+  private diff(state: TreeState, desired: TreeSpec) {
+    return Effect.map(this.lastSpecs(state), (before) => ({
+      before,
+      ...diffTree(state.supervisors.size === 0 ? undefined : state, desired, (id) => before.get(id)),
+    }));
+  }
+
+  private lastSpecs(state: TreeState): Effect.Effect<ReadonlyMap<string, WorkerSpec>> {
+    const { files } = this.core.services;
+    return Effect.gen(function* () {
       const found = new Map<string, WorkerSpec>();
       for (const id of state.members.keys()) {
-        const loaded = yield* Effect.option(attemptAsync(() => services.files.load(id)));
+        const loaded = yield* Effect.option(attemptAsync(() => files.load(id)));
         if (loaded._tag === "Some") found.set(id, loaded.value);
       }
       return found;
     });
+  }
 
-  return (tree, spec, { dry_run, by }) =>
-    Effect.gen(function* () {
-      const taken = refuseTaken(spec);
-      if (taken !== undefined) return yield* Effect.fail(taken);
-      const wanted = yield* checkAll(spec);
-      const desired = withSpecs(spec, wanted);
-      let changes: readonly TreeChange[] = [];
-      const fresh = new Map<string, WorkerSpec>();
-      const prepare = (state: TreeState) =>
-        Effect.gen(function* () {
-          const before = yield* lastSpecs(state);
-          const diff = diffTree(state.supervisors.size === 0 ? undefined : state, desired, (id) =>
-            before.get(id),
-          );
-          changes = diff.changes;
-          if (dry_run) return undefined;
-          const drafts: RecordDraft[] = [];
-          const ids = new Map<string, string>();
-          for (const { path, supervisor, startable } of wanted.values()) {
-            const { kept, masked } = startable;
-            const old = idAt(state, supervisor, path);
-            const last = old === undefined ? undefined : before.get(old);
-            const id = old ?? newId(core.wallMs());
-            ids.set(path, id);
-            const fields = last === undefined ? [] : changedFields(last, kept);
-            if (old !== undefined && last !== undefined && fields.length === 0) continue;
-            yield* attemptAsync(() => services.files.save(id, kept));
-            fresh.set(id, kept);
-            const about = { stream: workerStream(id), worker_id: id };
-            drafts.push(
-              old === undefined
-                ? {
-                    ...about,
-                    type: "worker_spawn_requested",
-                    payload: { spec: masked, clock: core.now().clock },
-                  }
-                : { ...about, type: "worker_spec_changed", payload: { spec: masked, fields } },
-            );
-          }
-          const root = refOf(spec.name, desired.root, spec.name, ids) as TreeSupervisorRef;
-          return {
-            type: "apply",
-            file: spec.file,
-            root,
-            restart: diff.restart,
-            drafts,
-            by,
-          } satisfies TreeInput;
-        });
-      if (dry_run) {
-        yield* prepare(tree.state());
-        return changes;
+  /** Saves the specs that are new or have changed, into `fresh` too. Answers their records, and the id of each path. */
+  private keep(
+    state: TreeState,
+    wanted: ReadonlyMap<string, Wanted>,
+    before: ReadonlyMap<string, WorkerSpec>,
+    fresh: Map<string, WorkerSpec>,
+  ) {
+    const { services, wallMs, now } = this.core;
+    return Effect.gen(function* () {
+      const drafts: RecordDraft[] = [];
+      const ids = new Map<string, string>();
+      for (const { path, supervisor, startable } of wanted.values()) {
+        const { kept, masked } = startable;
+        const old = idAt(state, supervisor, path);
+        const last = old === undefined ? undefined : before.get(old);
+        const id = old ?? newId(wallMs());
+        ids.set(path, id);
+        const fields = last === undefined ? [] : changedFields(last, kept);
+        if (old !== undefined && last !== undefined && fields.length === 0) continue;
+        yield* attemptAsync(() => services.files.save(id, kept));
+        fresh.set(id, kept);
+        const about = { stream: workerStream(id), worker_id: id };
+        drafts.push(
+          old === undefined
+            ? { ...about, type: "worker_spawn_requested", payload: { spec: masked, clock: now().clock } }
+            : { ...about, type: "worker_spec_changed", payload: { spec: masked, fields } },
+        );
       }
-      yield* tree.change((state) => Effect.map(prepare(state), (input) => input as TreeInput), fresh);
-      return changes;
-    }).pipe(Effect.catchDefect((defect) => Effect.fail(asHoldfastError(defect))));
-};
+      return { drafts, ids };
+    });
+  }
+}
 
 const idAt = (state: TreeState, supervisor: string, path: string): string | undefined =>
   state.supervisors

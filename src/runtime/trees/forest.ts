@@ -18,7 +18,7 @@ import { specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
 import { foldTree, treeHistory } from "../fold.ts";
 import type { AppliedReply } from "../replies.ts";
-import { makeApplying } from "./applying.ts";
+import { Applying } from "./applying.ts";
 import { Members, type Run } from "./members.ts";
 import { makeTree, type Tree } from "./shell.ts";
 
@@ -45,7 +45,7 @@ export class Forest {
   private readonly core: Core;
   private readonly run: Run;
   private readonly members: Members;
-  private readonly applyTree: ReturnType<typeof makeApplying>;
+  private readonly files: Applying;
   private readonly planted = new Map<string, Tree>();
   /** Those who wait for the next decision about a tree, by its name. */
   private readonly waiting = new Map<string, Set<() => void>>();
@@ -56,7 +56,7 @@ export class Forest {
     this.core = core;
     this.run = run;
     this.members = new Members(core, run);
-    this.applyTree = makeApplying(core, { find: (name) => this.planted.get(name), all: () => this.trees() });
+    this.files = new Applying(core, { find: (name) => this.planted.get(name), all: () => this.trees() });
   }
 
   trees(): readonly Tree[] {
@@ -84,7 +84,7 @@ export class Forest {
     const applied = Effect.gen({ self: this }, function* () {
       const known = this.planted.get(spec.name);
       const tree = known ?? this.plant(emptyTree(spec.name));
-      const changes = yield* this.applyTree(tree, spec, options);
+      const changes = yield* this.files.apply(tree, spec, options);
       if (!options.dry_run && known === undefined) this.planted.set(spec.name, tree);
       const state = tree.state();
       const phase = state.supervisors.size === 0 ? "terminated" : topOf(state).phase;
