@@ -103,6 +103,8 @@ export const PERMISSION_RULES_MAX = 64;
 export const DENIED_TOOLS_MAX = 16;
 /** One rule: the tool with its pattern. */
 export const PERMISSION_RULE_MAX_BYTES = 512;
+/** How long the output of an agent waits for the record of a message that is just being written to it. */
+export const DELIVERY_RECORD_MAX_MS = 1_000;
 /** How long an agent that is stopped may take to end its turn by its own protocol, before it gets the signal. */
 export const CANCEL_BY_PROTOCOL_MAX_MS = 1_000;
 export const NAME_MAX_BYTES = 64;

@@ -2,7 +2,7 @@
  * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
  * so that a log which cannot be read just now is waited for and not an error of the agent.
  */
-import { Effect, Semaphore } from "effect";
+import { Deferred, Effect, Semaphore } from "effect";
 import type { AgentAdapter, ExitFacts, Opening, SpoolName } from "../../adapters/adapter.ts";
 import {
   type Finished,
@@ -13,7 +13,7 @@ import {
 } from "../../adapters/ingest.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
-import { HELD_DRAIN_MAX_BYTES, HELD_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
+import { DELIVERY_RECORD_MAX_MS, HELD_DRAIN_MAX_BYTES, HELD_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
 import type { RecordDraft, Usage } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { AppendOptions, Checkpoint } from "../../store/port.ts";
@@ -60,6 +60,8 @@ export class Intake {
   private wanted = false;
   private finished = false;
   private isCut = false;
+  /** A message that is being written to the agent. */
+  private delivery: Deferred.Deferred<void> | undefined;
   private onCut: (() => void) | undefined;
   /** And whether something was written or read since that was asked. */
   private newestRoom: Room = { held: 0, stays: 0 };
@@ -143,8 +145,34 @@ export class Intake {
     );
   }
 
+  /** Puts on record what its agent says after this: an acknowledgement follows its delivery. */
+  before<A>(delivery: Effect.Effect<A>): Effect.Effect<A> {
+    return Effect.suspend(() => {
+      const delivered = Deferred.makeUnsafe<void>();
+      this.delivery = delivered;
+      const over = Effect.sync(() => {
+        this.delivery = undefined;
+        Deferred.doneUnsafe(delivered, Effect.void);
+      });
+      return Effect.ensuring(delivery, over);
+    });
+  }
+
+  /** A delivery that hangs holds up no output for long, and that of an agent that was stopped not at all. */
+  private keep(source: Ingest, batch: Pulled): Effect.Effect<void> {
+    const { delivery } = this;
+    if (delivery === undefined || this.isCut) return this.kept(source, batch);
+    return Effect.andThen(
+      Effect.timeoutOption(Deferred.await(delivery), DELIVERY_RECORD_MAX_MS),
+      Effect.suspend(() => {
+        if (this.delivery === delivery) this.delivery = undefined;
+        return this.kept(source, batch);
+      }),
+    );
+  }
+
   /** The records of a batch, with the place up to which they have been read. */
-  private keep(source: Ingest, { checkpoint, drafts, more }: Pulled): Effect.Effect<void> {
+  private kept(source: Ingest, { checkpoint, drafts, more }: Pulled): Effect.Effect<void> {
     const { stream, offset } = checkpoint;
     if (!more) this.company.heard(this.run.worker_id, this.journal.now());
     // Nothing is known yet of a line that goes on: there is nothing to be kept.

@@ -287,11 +287,26 @@ export class Mailing {
       const bytes = Buffer.from(framed);
       const next = handOver(bytes.length, this.end, run.stdinBytes(), run.process() !== "dead");
       if (next.type === "keep") return false;
+      const missing = next.type === "write" ? bytes.subarray(next.written) : undefined;
+      const handed = this.handed(run, row, bytes.length, missing, accepted?.purpose);
+      return yield* this.worker.incarnation?.intake.before(handed) ?? handed;
+    });
+  }
+
+  /** Writes what is missing of a message and records that it is delivered: before anything that its agent says to it. */
+  private handed(
+    run: Run,
+    row: MessageRow,
+    length: number,
+    missing: Uint8Array | undefined,
+    purpose: LinePurpose = "protocol",
+  ): Effect.Effect<boolean> {
+    return Effect.gen({ self: this }, function* () {
       crashPoint("message-before-write");
-      if (next.type === "write" && !(yield* this.write(run, bytes.subarray(next.written)))) return false;
-      this.end += bytes.length;
+      if (missing !== undefined && !(yield* this.write(run, missing))) return false;
+      this.end += length;
       crashPoint("message-before-record");
-      yield* this.delivered(run, row, row.line ? (accepted?.purpose ?? "protocol") : undefined);
+      yield* this.delivered(run, row, row.line ? purpose : undefined);
       return true;
     });
   }

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { Clock, Duration, Effect } from "effect";
 import { afterAll, expect, test, vi } from "vitest";
 import { Company } from "../../../src/actors/company.ts";
@@ -11,6 +12,7 @@ import { command } from "../../../src/adapters/kinds/command/index.ts";
 import type { Run } from "../../../src/adapters/spawner.ts";
 import {
   BATCH_BESIDE_OTHERS_MAX_LINES,
+  DELIVERY_RECORD_MAX_MS,
   FLOOD_REST_TIMES,
   LONG_LINE_BYTES,
 } from "../../../src/base/limits.ts";
@@ -171,4 +173,23 @@ test("last lines that nothing ended are read one at a time, too", async () => {
     expect(drafts).toEqual([]);
     expect(intakes[place]!.read()).toBe(2 * LONG_LINE_BYTES);
   }
+});
+
+test("what an agent says to a message is on record after its delivery, and no delivery holds it up for long", async () => {
+  const { intakes, asked, take } = makeLongLines(["a", "b"]);
+  const record = Promise.withResolvers<void>();
+  const [answers, hangs] = intakes as [Intake, Intake];
+  void Effect.runPromise(answers.before(Effect.promise(() => record.promise)));
+  const read = Effect.runPromise(answers.drain());
+  await setImmediate();
+  expect(asked).toEqual([]);
+  record.resolve();
+  await vi.waitFor(() => expect(asked).toEqual(["a"]));
+  take("a");
+  await read;
+  Effect.runFork(hangs.before(Effect.never));
+  const late = Effect.runPromise(hangs.drain());
+  await vi.waitFor(() => expect(asked).toEqual(["a", "b"]), { timeout: 2 * DELIVERY_RECORD_MAX_MS });
+  take("b");
+  await late;
 });
