@@ -4,6 +4,9 @@ import { didYouMean, nearest } from "../base/suggest.ts";
 import { describe, type Located, placeOfKey, plain, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
+/** Params of an issue of a schema of ours that is about the name of a key, and not about its value. */
+export const ABOUT_KEY = { about: "key" } as const;
+
 type Issue = z.core.$ZodIssue;
 
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -42,10 +45,13 @@ const keyOf = (path: readonly PropertyKey[]): string =>
     .map((part, at) => (typeof part === "number" ? `[${part}]` : `${at === 0 ? "" : "."}${String(part)}`))
     .join("");
 
+/** The schema gives no sentence of its own for it. */
+const isOfZod = ({ message }: Issue): boolean => /^(Invalid input|Too big)/.test(message);
+
 const restOf = (issue: Issue, found: Located | undefined): string => {
   switch (issue.code) {
     case "invalid_type":
-      return EXPECTED[issue.expected] === undefined || issue.message.startsWith("needs")
+      return EXPECTED[issue.expected] === undefined || !isOfZod(issue)
         ? wrong(issue.message, found)
         : wrong(`needs ${EXPECTED[issue.expected]}`, found);
     case "invalid_union":
@@ -56,7 +62,7 @@ const restOf = (issue: Issue, found: Located | undefined): string => {
       return `is ${values.length === 1 ? "" : "one of "}${values.join(", ")}${not(found)}${didYouMean(typed, values)}`;
     }
     case "too_big":
-      return issue.message.startsWith("Too big") ? `may be at most ${issue.maximum} long` : issue.message;
+      return isOfZod(issue) ? `may be at most ${issue.maximum} long` : issue.message;
     default:
       // NodeName's message is a whole sentence.
       return issue.message.replace(/^a name has/, "has");
@@ -151,7 +157,7 @@ const addIssue = (
   else if (found === undefined) {
     if (holder !== undefined && !isWritten(holder, String(last), subject.keys))
       problems.add(holder.place, `${subject.what} needs the key ${keyOf(issue.path)}`, path);
-  } else if (issue.code === "custom" && /^is no name/.test(issue.message))
+  } else if (issue.code === "custom" && issue.params?.about === ABOUT_KEY.about)
     problems.add(placeOfKey(holder, String(last), node.place), `${keyOf(issue.path)} ${issue.message}`, path);
   else problems.add(found.place, `${keyOf(issue.path)} ${restOf(issue, found)}`, path);
 };

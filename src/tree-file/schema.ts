@@ -26,6 +26,7 @@ import type { Permission, PermissionRule } from "../protocol/permission.ts";
 import { parseRule } from "../protocol/permission-rules.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
 import { OnBreach, Priority, RestartPolicy } from "../protocol/worker.ts";
+import { ABOUT_KEY } from "./issues.ts";
 
 /** An amount as people write it; JSON's numbers stand for themselves. */
 const amount = <T>(read: (text: string) => Reading<T>, needs: string) =>
@@ -158,17 +159,20 @@ const onBreach = OnBreach.describe(
 );
 
 const name = NodeName.describe("its name among its siblings; a path joins names with /");
+const checkVariableNames = (values: Readonly<Record<string, string>>, context: z.RefinementCtx): void => {
+  for (const variable of Object.keys(values))
+    if (!VARIABLE_NAME.test(variable))
+      context.addIssue({
+        code: "custom",
+        path: [variable],
+        message: "is no name of a variable: letters, digits and _, not first a digit",
+        params: ABOUT_KEY,
+      });
+};
+
 const environment = z
   .record(z.string(), word, { error: "needs names and values, as in { KEY: value }" })
-  .superRefine((env, context) => {
-    for (const variable of Object.keys(env))
-      if (!VARIABLE_NAME.test(variable))
-        context.addIssue({
-          code: "custom",
-          path: [variable],
-          message: "is no name of a variable: letters, digits and _, not first a digit",
-        });
-  });
+  .superRefine(checkVariableNames);
 
 export const WorkerKeys = z.strictObject({
   name,
@@ -344,15 +348,7 @@ export type SupervisorKeys = z.output<typeof SupervisorKeys>;
 
 const variables = z
   .record(z.string(), word, { error: "needs names and values, as in { NAME: value }" })
-  .superRefine((values, context) => {
-    for (const variable of Object.keys(values))
-      if (!VARIABLE_NAME.test(variable))
-        context.addIssue({
-          code: "custom",
-          path: [variable],
-          message: "is no name of a variable: letters, digits and _, not first a digit",
-        });
-  });
+  .superRefine(checkVariableNames);
 
 export const IncludeKeys = z.looseObject({
   include: z

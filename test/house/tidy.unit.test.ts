@@ -27,6 +27,26 @@ describe("sources", () => {
     expect(sources.filter((file) => isLong(file) && !tables.includes(file))).toEqual([]);
   });
 
+  it("branch on no sentence for people; the words of other programs are read in one place each", () => {
+    const sentence = String.raw`\b(message|suggestion|summary|sentence)\b`;
+    const branches = new RegExp(
+      String.raw`${sentence}\)?\s*[!=]==\s*["'\x60]\w|${sentence}\??\.(includes|startsWith|endsWith|match|search)\(|/\.test\([\w.()]*${sentence}\)`,
+    );
+    const foreign = {
+      "tree-file/issues.ts": "zod, where a schema has no sentence of its own",
+      "tree-file/syntax.ts": "the stack of the engine",
+      "store/failure.ts": "SQLite",
+      "adapters/kinds/gemini-cli/decode.ts": "Gemini CLI, which tells its errors in words alone",
+      "adapters/conformance.ts": "holds an adapter to sentences that end with a full stop",
+    };
+    const found = sources.filter((file) => branches.test(code(file).replace(/typeof \w+/g, "")));
+    expect(found.sort()).toEqual(
+      Object.keys(foreign)
+        .map((file) => join("src", file))
+        .sort(),
+    );
+  });
+
   it("make members private by the keyword; only the published objects hide theirs from their users", () => {
     const hash = sources.filter((file) => /^\s+(readonly |static |async )*#[a-z]/m.test(read(file)));
     expect(hash.filter((file) => !file.startsWith(join("src", "library")))).toEqual([]);

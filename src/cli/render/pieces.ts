@@ -2,7 +2,7 @@
 import type { LogRecord } from "../../protocol/records.ts";
 import type { LineWriter } from "./line.ts";
 
-/** Which message a record is a piece of; undefined of what is none. Only a whole line of a program is told without the id of a message. */
+/** The key of the message that a record is a piece of; undefined of what is none. Only a whole line of a program is told without the id of a message. */
 const messageOf = (record: LogRecord): string | undefined => {
   if (record.type !== "agent.event" || record.payload.kind !== "TextOutput") return undefined;
   const { channel, data } = record.payload;
@@ -16,9 +16,9 @@ export const isPiece = (record: LogRecord): boolean => messageOf(record) !== und
  * Whether `next`, after `record` and others that are not shown, goes on in the same text. From an agent that gives its messages no ids, only what comes right after it: what is between them may not have been asked for.
  */
 export const goesOn = (record: LogRecord | undefined, next: LogRecord): boolean => {
-  const message = messageOf(next);
-  if (record === undefined || message === undefined || messageOf(record) !== message) return false;
-  return !message.endsWith(",null]") || next.version === record.version + 1;
+  const key = messageOf(next);
+  if (record === undefined || key === undefined || messageOf(record) !== key) return false;
+  return !key.endsWith(",null]") || next.version === record.version + 1;
 };
 
 export interface Printer {
