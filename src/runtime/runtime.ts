@@ -19,7 +19,7 @@ import { tellEpoch } from "./boot/epochs.ts";
 import { watchOrphans } from "./boot/orphans.ts";
 import { makeSettled } from "./boot/settled.ts";
 import { makeAnswering } from "./commands/answers.ts";
-import { makeApprovals } from "./commands/approvals.ts";
+import { Approvals } from "./commands/approvals.ts";
 import { Asking } from "./commands/asking.ts";
 import { makeEach } from "./commands/each.ts";
 import { Ends } from "./commands/ends.ts";
@@ -33,7 +33,7 @@ import { Spawning } from "./commands/spawn.ts";
 import { applyingTrees, takingTreesDown } from "./commands/trees.ts";
 import { makeWait } from "./commands/wait.ts";
 import { type Core, makeCore } from "./core.ts";
-import { makeChanges } from "./reading/changes.ts";
+import { Changes } from "./reading/changes.ts";
 import { makeQueries } from "./reading/queries.ts";
 import { forkTicks, rememberGaps } from "./ticks.ts";
 import { type Forest, makeForest } from "./trees/forest.ts";
@@ -74,6 +74,8 @@ export const makeRuntime = (
     const applyTree = applyingTrees(core, forest);
     const downTree = takingTreesDown(core, forest);
     const ending = new Shutdown(core, forest, killing, downTree);
+    const approvals = new Approvals(core);
+    const changes = new Changes(core, each);
     const settled = yield* booted(core, forest, options.version);
     const retention = { retention_ms: RETENTION_DEFAULT_MS, ...options };
     const queries = makeQueries(core, forest, retention, () => ending.isOver());
@@ -87,9 +89,12 @@ export const makeRuntime = (
       send: messaging.send,
       messages: messaging.messages,
       ask: asking.ask,
-      ...makeApprovals(core),
+      approvals: approvals.approvals,
+      approve: approvals.approve,
+      cancel: approvals.cancel,
       ...makePausing(core, each),
-      ...makeChanges(core, each),
+      changes: changes.changes,
+      removeWorktrees: changes.removeWorktrees,
       answer: makeAnswering(core, forest),
       spawn: spawning.spawn,
       resume: makeResuming(core, spawning.spawn),

@@ -4,7 +4,7 @@ import { attempt } from "../../actors/machine/attempt.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { argumentOf } from "../../protocol/permission-rules.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { ApprovalRow, WorkerRow } from "../../store/port.ts";
+import type { ApprovalRow, EventLog, WorkerRow } from "../../store/port.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import type { RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
@@ -12,33 +12,65 @@ import type { Core } from "../core.ts";
 import type { ApprovalView } from "../replies.ts";
 import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, resolveRef, TOO_SHORT } from "../resolve.ts";
 
-export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "approve" | "cancel"> => {
-  const { services, roster, find } = core;
-  const { log } = services;
+export class Approvals {
+  private readonly core: Core;
+  private readonly log: EventLog;
 
-  const viewOf = ({ reply: _, ...row }: ApprovalRow): ApprovalView => {
-    const worker = log.worker(row.worker_id);
-    const within_ms = worker?.spec.approval_within_ms ?? 0;
-    const shell = roster.live.get(row.worker_id);
-    const counts = row.state === "open" && within_ms > 0 && !(shell !== undefined && isPaused(shell.child()));
-    const left = shell?.approvals?.left(row.approval_id);
-    const at = left === undefined ? Date.parse(row.requested_at) + within_ms : core.wallMs() + left;
-    return {
-      ...row,
-      worker: worker?.name ?? null,
-      expires_at: counts ? new Date(at).toISOString() : null,
-      otherwise: worker?.spec.approval_default ?? "deny",
-    };
-  };
+  constructor(core: Core) {
+    this.core = core;
+    this.log = core.services.log;
+  }
+
+  readonly approvals: RuntimeApi["approvals"] = ({ id, all = false, limit, after = 0 }) =>
+    Effect.gen({ self: this }, function* () {
+      const of = id === undefined ? undefined : yield* this.meant(id);
+      if (of !== undefined && "approval_id" in of) return { approvals: [this.viewOf(of)] };
+      const rows = yield* attempt(() => this.log.approvals(after, limit + 1, !all, of?.id));
+      const page = rows.slice(0, limit);
+      const approvals = yield* attempt(() => page.map((row) => this.viewOf(row)));
+      return rows.length > limit ? { approvals, cursor: String(page.at(-1)!.seq) } : { approvals };
+    });
+
+  readonly approve: RuntimeApi["approve"] = (ref, decision, { message, ...how } = {}) =>
+    Effect.gen({ self: this }, function* () {
+      const row = yield* this.asked(ref);
+      const { approval_id, worker_id, tool, input, title } = row;
+      const by = yield* asker(this.core.authority.permit, how, "approve", yield* this.core.rowOf(worker_id));
+      const told = { approval_id, worker_id, decision, tool, what: argumentOf(input) ?? title };
+      const same = decision === "allow" ? "allowed" : "denied";
+      if (row.state === same) return { ...told, effect: "noop" as const };
+      if (row.state !== "open") return yield* Effect.fail(isOver(row));
+      const approvals = this.core.roster.live.get(row.worker_id)?.approvals;
+      if (approvals === undefined)
+        return yield* Effect.fail(
+          new HoldfastError("UNAVAILABLE", `Worker ${row.worker_id} is not under supervision yet.`),
+        );
+      const verdict = { decision, by, ...(message === undefined ? {} : { message }) };
+      yield* approvals.answer(row.approval_id, verdict);
+      return { ...told, effect: "updated" as const };
+    });
+
+  readonly cancel: RuntimeApi["cancel"] = (ref, how = {}) =>
+    Effect.gen({ self: this }, function* () {
+      const row = yield* this.core.find(ref);
+      yield* asker(this.core.authority.permit, how, "cancel", row);
+      const worker = this.core.roster.live.get(row.id);
+      const mail = worker?.mail;
+      if (!row.spec.interactive || worker === undefined || mail === undefined || !mail.canInterrupt())
+        return yield* Effect.fail(noTurnToCancel(row, mail !== undefined));
+      if (mail.hasInputEnded()) return yield* Effect.fail(noInput(row));
+      const isSent = yield* worker.inScope(mail.interrupt());
+      return { id: row.id, effect: isSent === true ? ("updated" as const) : ("noop" as const) };
+    });
 
   /** A request by its id, a worker by its id or name, and either by a prefix that nothing else begins with. */
-  const meant = (ref: string): Effect.Effect<ApprovalRow | WorkerRow, HoldfastError> =>
-    Effect.gen(function* () {
+  private meant(ref: string): Effect.Effect<ApprovalRow | WorkerRow, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
       const id = ref.toUpperCase();
-      const row = yield* attempt(() => log.approval(id));
+      const row = yield* attempt(() => this.log.approval(id));
       if (row !== undefined) return row;
-      const worker = yield* attempt(() => resolveRef(log, ref));
-      const begun = yield* attempt(() => log.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
+      const worker = yield* attempt(() => resolveRef(this.log, ref));
+      const begun = yield* attempt(() => this.log.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
       const rows = ref.length < PREFIX_MIN_CHARS ? [] : begun;
       const isNamed = !(worker instanceof HoldfastError) && (worker.id === id || worker.name === ref);
       const isUnknown = worker instanceof HoldfastError && worker.code === "WORKER_NOT_FOUND";
@@ -55,62 +87,35 @@ export const makeApprovals = (core: Core): Pick<RuntimeApi, "approvals" | "appro
       ];
       return yield* Effect.fail(ambiguous(ref, found));
     });
+  }
 
   /** One request: of a worker, the only one that is open. */
-  const asked = (ref: string): Effect.Effect<ApprovalRow, HoldfastError> =>
-    Effect.gen(function* () {
-      const found = yield* meant(ref);
+  private asked(ref: string): Effect.Effect<ApprovalRow, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const found = yield* this.meant(ref);
       if ("approval_id" in found) return found;
-      const [first, ...more] = yield* attempt(() => log.openApprovals(found.id));
+      const [first, ...more] = yield* attempt(() => this.log.openApprovals(found.id));
       if (first === undefined) return yield* Effect.fail(asksNothing(found));
       if (more.length > 0) return yield* Effect.fail(asksMore(found, [first, ...more]));
       return first;
     });
+  }
 
-  return {
-    approvals: ({ id, all = false, limit, after = 0 }) =>
-      Effect.gen(function* () {
-        const of = id === undefined ? undefined : yield* meant(id);
-        if (of !== undefined && "approval_id" in of) return { approvals: [viewOf(of)] };
-        const rows = yield* attempt(() => log.approvals(after, limit + 1, !all, of?.id));
-        const page = rows.slice(0, limit);
-        const approvals = yield* attempt(() => page.map(viewOf));
-        return rows.length > limit ? { approvals, cursor: String(page.at(-1)!.seq) } : { approvals };
-      }),
-
-    approve: (ref, decision, { message, ...how } = {}) =>
-      Effect.gen(function* () {
-        const row = yield* asked(ref);
-        const { approval_id, worker_id, tool, input, title } = row;
-        const by = yield* asker(core.authority.permit, how, "approve", yield* core.rowOf(worker_id));
-        const told = { approval_id, worker_id, decision, tool, what: argumentOf(input) ?? title };
-        const same = decision === "allow" ? "allowed" : "denied";
-        if (row.state === same) return { ...told, effect: "noop" as const };
-        if (row.state !== "open") return yield* Effect.fail(isOver(row));
-        const approvals = roster.live.get(row.worker_id)?.approvals;
-        if (approvals === undefined)
-          return yield* Effect.fail(
-            new HoldfastError("UNAVAILABLE", `Worker ${row.worker_id} is not under supervision yet.`),
-          );
-        const verdict = { decision, by, ...(message === undefined ? {} : { message }) };
-        yield* approvals.answer(row.approval_id, verdict);
-        return { ...told, effect: "updated" as const };
-      }),
-
-    cancel: (ref, how = {}) =>
-      Effect.gen(function* () {
-        const row = yield* find(ref);
-        yield* asker(core.authority.permit, how, "cancel", row);
-        const worker = roster.live.get(row.id);
-        const mail = worker?.mail;
-        if (!row.spec.interactive || worker === undefined || mail === undefined || !mail.canInterrupt())
-          return yield* Effect.fail(noTurnToCancel(row, mail !== undefined));
-        if (mail.hasInputEnded()) return yield* Effect.fail(noInput(row));
-        const isSent = yield* worker.inScope(mail.interrupt());
-        return { id: row.id, effect: isSent === true ? ("updated" as const) : ("noop" as const) };
-      }),
-  };
-};
+  private viewOf({ reply: _, ...row }: ApprovalRow): ApprovalView {
+    const worker = this.log.worker(row.worker_id);
+    const within_ms = worker?.spec.approval_within_ms ?? 0;
+    const shell = this.core.roster.live.get(row.worker_id);
+    const counts = row.state === "open" && within_ms > 0 && !(shell !== undefined && isPaused(shell.child()));
+    const left = shell?.approvals?.left(row.approval_id);
+    const at = left === undefined ? Date.parse(row.requested_at) + within_ms : this.core.wallMs() + left;
+    return {
+      ...row,
+      worker: worker?.name ?? null,
+      expires_at: counts ? new Date(at).toISOString() : null,
+      otherwise: worker?.spec.approval_default ?? "deny",
+    };
+  }
+}
 
 /** `begins`: the id of a request does so with it. */
 const isNeither = (ref: string, { code, info }: HoldfastError, begins: boolean): HoldfastError => {

@@ -31,44 +31,23 @@ const nothingToRemove = (id: string): HoldfastError =>
     suggestion: "There is nothing to remove: it works in its cwd.",
   });
 
-export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" | "removeWorktrees"> => {
-  const { services, authority, find, adapterOf } = core;
-  const { log, files, workspaces, artifacts } = services;
+export class Changes {
+  private readonly core: Core;
+  private readonly each: Each;
 
-  const workspaceOf = (
-    row: WorkerRow,
-    without: (id: string) => HoldfastError,
-  ): Effect.Effect<WorkerWorkspace, HoldfastError> =>
-    Effect.flatMap(
-      attempt(() => workspaceIn(log, row.id)),
-      (workspace) => {
-        if (workspace !== undefined) return Effect.succeed(workspace);
-        if (row.spec.worktree === undefined) return Effect.fail(without(row.id));
-        return Effect.fail(
-          new HoldfastError(
-            "INVALID_STATE",
-            `Worker ${row.id} has not been started, and has no worktree yet.`,
-          ),
-        );
-      },
-    );
+  constructor(core: Core, each: Each) {
+    this.core = core;
+    this.each = each;
+  }
 
-  /** It knows the secrets of the worker's agents, also where one of them cannot be read any more. */
-  const redactorFor = (row: WorkerRow, spec: WorkerSpec): Effect.Effect<Redactor, HoldfastError> =>
-    Effect.gen(function* () {
-      const adapter = yield* adapterOf(row.kind);
-      const prepared = yield* Effect.option(typed(services.prepare(adapter, spec, 1, undefined, row.id)));
-      const resolved = prepared._tag === "Some" ? prepared.value.secrets : [];
-      return makeRedactor([...resolved, ...secretsOf(spec, adapter)]);
-    });
-
-  const changes: RuntimeApi["changes"] = (ref) =>
-    Effect.gen(function* () {
-      const row = yield* find(ref);
-      const workspace = yield* workspaceOf(row, notKept);
+  readonly changes: RuntimeApi["changes"] = (ref) =>
+    Effect.gen({ self: this }, function* () {
+      const { workspaces, artifacts } = this.core.services;
+      const row = yield* this.core.find(ref);
+      const workspace = yield* this.workspaceOf(row, notKept);
       if (workspaces === undefined || artifacts === undefined) return yield* Effect.fail(notKept(row.id));
-      const spec = yield* attemptAsync(() => files.load(row.id));
-      const redact = yield* redactorFor(row, spec);
+      const spec = yield* attemptAsync(() => this.core.services.files.load(row.id));
+      const redact = yield* this.redactorFor(row, spec);
       const found = yield* attemptAsync(() => workspaces.changes(workspace, spec.client_env));
       const masked = found.diff === undefined ? undefined : maskedDiff(found.diff, redact);
       const kept =
@@ -88,10 +67,14 @@ export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" 
       };
     });
 
-  const removeOne = (row: WorkerRow, how: Asking): Effect.Effect<PerWorker, HoldfastError> =>
-    Effect.gen(function* () {
-      yield* asker(authority.permit, how, "remove", row);
-      const workspace = yield* workspaceOf(row, nothingToRemove);
+  readonly removeWorktrees: RuntimeApi["removeWorktrees"] = (refs, how = {}) =>
+    this.each(refs, (row) => this.removeOne(row, how));
+
+  private removeOne(row: WorkerRow, how: Asking): Effect.Effect<PerWorker, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const { workspaces } = this.core.services;
+      yield* asker(this.core.authority.permit, how, "remove", row);
+      const workspace = yield* this.workspaceOf(row, nothingToRemove);
       if (!isEnded(row.state))
         return yield* Effect.fail(
           new HoldfastError(
@@ -102,15 +85,45 @@ export const makeChanges = (core: Core, each: Each): Pick<RuntimeApi, "changes" 
             },
           ),
         );
-      const { client_env } = yield* attemptAsync(() => files.load(row.id));
+      const { client_env } = yield* attemptAsync(() => this.core.services.files.load(row.id));
       const removed = yield* attemptAsync(
         () => workspaces?.remove(workspace, client_env) ?? Promise.resolve(false),
       );
       return perWorker(row, removed ? "deleted" : "noop");
     });
+  }
 
-  return { changes, removeWorktrees: (refs, how = {}) => each(refs, (row) => removeOne(row, how)) };
-};
+  private workspaceOf(
+    row: WorkerRow,
+    without: (id: string) => HoldfastError,
+  ): Effect.Effect<WorkerWorkspace, HoldfastError> {
+    return Effect.flatMap(
+      attempt(() => workspaceIn(this.core.services.log, row.id)),
+      (workspace) => {
+        if (workspace !== undefined) return Effect.succeed(workspace);
+        if (row.spec.worktree === undefined) return Effect.fail(without(row.id));
+        return Effect.fail(
+          new HoldfastError(
+            "INVALID_STATE",
+            `Worker ${row.id} has not been started, and has no worktree yet.`,
+          ),
+        );
+      },
+    );
+  }
+
+  /** It knows the secrets of the worker's agents, also where one of them cannot be read any more. */
+  private redactorFor(row: WorkerRow, spec: WorkerSpec): Effect.Effect<Redactor, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const adapter = yield* this.core.adapterOf(row.kind);
+      const prepared = yield* Effect.option(
+        typed(this.core.services.prepare(adapter, spec, 1, undefined, row.id)),
+      );
+      const resolved = prepared._tag === "Some" ? prepared.value.secrets : [];
+      return makeRedactor([...resolved, ...secretsOf(spec, adapter)]);
+    });
+  }
+}
 
 /** Bytes that are no text are looked at byte for byte. */
 const maskedDiff = (
