@@ -10,7 +10,7 @@ import { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import type { AppendOptions, WorkerRow } from "../store/port.ts";
+import type { AppendOptions, EventLog, WorkerRow } from "../store/port.ts";
 import { type Disk, diskSentence, makeDisk } from "../supervisor/admission/disk.ts";
 import { type Ancestor, ancestorsOf, type Limits } from "../supervisor/admission/seats.ts";
 import { evolve, LIFECYCLE, monotonicOf, newChild } from "../supervisor/child/evolve.ts";
@@ -82,24 +82,16 @@ export const makeCore = (
 ): Effect.Effect<Core, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { log } = services;
-    const clock = yield* Clock.Clock;
+    const { wallMs, monoMs, stamp, now } = timeOf(yield* Clock.Clock, services);
     let order = 0;
-
-    const wallMs = () => clock.currentTimeMillisUnsafe();
-    const monoMs = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
-    const stamp = () => ({ boot_id: services.boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
-    const now = (): Now => ({
-      mono_ms: monoMs(),
-      clock: stamp(),
-      random: services.random(),
-      wall: { ms: wallMs(), zone: services.zone },
-    });
     const commit: Core["commit"] = (drafts, how) => attemptAsync(() => log.commit(drafts, how));
 
-    const notRecorded = (cause: unknown): void => services.report("an event could not be recorded", cause);
+    /** Records an event of the daemon itself; nothing waits for it. */
+    const note = (draft: RecordDraft): void =>
+      void log.commit([draft]).catch((cause) => services.report("an event could not be recorded", cause));
     services.defects.recordTo(({ where, error }) => {
       const payload = { where, error, clock: stamp() };
-      void log.commit([{ type: "daemon_defect", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
+      note({ type: "daemon_defect", stream: DAEMON_STREAM, payload });
     });
     const disk = makeDisk(services.diskFreeBytes ?? (() => undefined), limits.disk_min_bytes, (view) =>
       services.report(diskSentence(view)),
@@ -108,13 +100,13 @@ export const makeCore = (
       limits,
       disk,
       memAvailableBytes: services.machine.memAvailableBytes,
-      note: (draft) => void log.commit([draft]).catch(notRecorded),
+      note,
     });
     const onGap = (gap: Gap): void => {
       for (const worker of roster.live.values()) worker.rebase(gap.at_ms);
       const { kind, gap_ms } = gap;
       const payload = { kind, gap_ms, counted_ms: gap.counted_ms, clock: stamp() };
-      void log.commit([{ type: "daemon_resumed", stream: DAEMON_STREAM, payload }]).catch(notRecorded);
+      note({ type: "daemon_resumed", stream: DAEMON_STREAM, payload });
     };
     const reading = () => ({ mono_ms: monoMs(), uptime_ms: services.machine.uptimeMs() });
     const gaps = makeGaps(reading, onGap);
@@ -139,51 +131,8 @@ export const makeCore = (
 
     const ancestors = (parent: string | undefined) =>
       attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
-
     let supervises = (ref: string): boolean => ref === "root";
-    const find = (ref: string): Effect.Effect<WorkerRow, HoldfastError> =>
-      Effect.flatMap(
-        attempt(() => resolveRef(log, ref)),
-        (found) => {
-          if (!(found instanceof HoldfastError)) return Effect.succeed(found);
-          return Effect.fail(found.code === "WORKER_NOT_FOUND" && supervises(ref) ? noWorker(ref) : found);
-        },
-      );
-    const rowOf = (id: string) => attempt(() => log.worker(id) as WorkerRow);
-
-    const fold = (row: WorkerRow, spec: WorkerSpec): Effect.Effect<ChildState, HoldfastError> =>
-      attempt(() => {
-        const instant = { boot_id: services.boot_id, mono_ms: monoMs(), wall_ms: wallMs() };
-        return log
-          .stream(row.id, LIFECYCLE)
-          .reduce(
-            (child, record) => evolve(child, record, monotonicOf(record, instant, spec.restart_period_ms)),
-            newChild(row.id, spec),
-          );
-      });
-
-    const adapterOf = (kind: string): Effect.Effect<AgentAdapter, HoldfastError> =>
-      Effect.suspend(() => {
-        const adapter = services.adapterFor(kind);
-        if (adapter !== undefined) return Effect.succeed(adapter);
-        const near = kinds.suggest(kind);
-        const names = kinds.all.map((one) => one.kind).join(", ");
-        const known = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
-        const why =
-          kinds.isOutdated?.() === true
-            ? CONFIGURATION_CHANGED
-            : near === undefined && kinds.isPartial === true
-              ? LEFT_OUT
-              : "";
-        const suggestion = `${why} ${known}`.trim();
-        return Effect.fail(
-          new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
-            phase: "validation",
-            suggestion,
-          }),
-        );
-      });
-
+    const adapterOf = adaptersOf(services, kinds);
     return {
       services,
       roster,
@@ -199,12 +148,78 @@ export const makeCore = (
       monoMs,
       now,
       commit,
-      find,
+      find: (ref) => found(log, ref, (name) => supervises(name)),
       nameSupervisors: (knows) => {
         supervises = (ref) => ref === "root" || knows(ref);
       },
-      rowOf,
+      rowOf: (id) => attempt(() => log.worker(id) as WorkerRow),
       adapterOf,
-      fold,
+      fold: (row, spec) => {
+        const instant = { boot_id: services.boot_id, mono_ms: monoMs(), wall_ms: wallMs() };
+        return attempt(() => folded(log, row, spec, instant));
+      },
     };
   });
+
+const timeOf = (clock: Clock.Clock, { boot_id, random, zone }: Services) => {
+  const wallMs = () => clock.currentTimeMillisUnsafe();
+  const monoMs = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
+  const stamp = () => ({ boot_id, mono_ns: String(clock.monotonicTimeNanosUnsafe()) });
+  const now = (): Now => ({
+    mono_ms: monoMs(),
+    clock: stamp(),
+    random: random(),
+    wall: { ms: wallMs(), zone },
+  });
+  return { wallMs, monoMs, stamp, now };
+};
+
+const found = (
+  log: EventLog,
+  ref: string,
+  supervises: (ref: string) => boolean,
+): Effect.Effect<WorkerRow, HoldfastError> =>
+  Effect.flatMap(
+    attempt(() => resolveRef(log, ref)),
+    (row) => {
+      if (!(row instanceof HoldfastError)) return Effect.succeed(row);
+      return Effect.fail(row.code === "WORKER_NOT_FOUND" && supervises(ref) ? noWorker(ref) : row);
+    },
+  );
+
+const folded = (
+  log: EventLog,
+  row: WorkerRow,
+  spec: WorkerSpec,
+  instant: Parameters<typeof monotonicOf>[1],
+): ChildState =>
+  log
+    .stream(row.id, LIFECYCLE)
+    .reduce(
+      (child, record) => evolve(child, record, monotonicOf(record, instant, spec.restart_period_ms)),
+      newChild(row.id, spec),
+    );
+
+const adaptersOf =
+  (services: Services, kinds: Kinds): Core["adapterOf"] =>
+  (kind) =>
+    Effect.suspend(() => {
+      const adapter = services.adapterFor(kind);
+      return adapter === undefined ? Effect.fail(noKind(kinds, kind)) : Effect.succeed(adapter);
+    });
+
+const noKind = (kinds: Kinds, kind: string): HoldfastError => {
+  const near = kinds.suggest(kind);
+  const names = kinds.all.map((one) => one.kind).join(", ");
+  const known = near === undefined ? `Use one of: ${names}.` : `Did you mean "${near}"?`;
+  const why =
+    kinds.isOutdated?.() === true
+      ? CONFIGURATION_CHANGED
+      : near === undefined && kinds.isPartial === true
+        ? LEFT_OUT
+        : "";
+  return new HoldfastError("INVALID_AGENT_KIND", `There is no agent kind "${kind}".`, {
+    phase: "validation",
+    suggestion: `${why} ${known}`.trim(),
+  });
+};
