@@ -14,6 +14,7 @@ it.each(["supervisor-floor.ts", "supervisor-ours.ts"])(
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toEqual({
       restarts_per_s: expect.any(Number),
+      processor_us: expect.any(Number),
       bytes_per_worker: expect.any(Number),
     });
   },

@@ -105,7 +105,9 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       const { policy, max_restarts, period_ms, backoff, awaits_ready, on_interrupted, asked_session } = made;
       const { on_unfixable } = made;
       const restarting = { policy, on_unfixable, max_restarts, period_ms, backoff, on_interrupted };
-      return { ...child, ...restarting, awaits_ready, asked_session };
+      // Nobody looks any more whether an agent is ready that need not be: as one that was started without a condition, it is.
+      const ready = child.ready || (child.spawned && !awaits_ready);
+      return { ...child, ...restarting, awaits_ready, ready, asked_session };
     }
     case "worker_cancel_requested": {
       const { tombstone, by, reason, grace_ms, signal, purpose = "restart" } = record.payload;

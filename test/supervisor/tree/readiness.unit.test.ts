@@ -35,6 +35,11 @@ describe("a file that is applied while its tree starts", () => {
     expect([world.ready("a").running(), world.phase("top")]).toEqual([["a", "b"], "running"]);
     expect(world.history).toEqual(["+a", "+b"]);
   });
+  it("waits no more for the readiness of a child from which it asks none any more", () => {
+    const world = starting().apply(supervisor("top", {}, worker("a"), worker("b")));
+    expect([world.running(), world.phase("top")]).toEqual([["a", "b"], "running"]);
+    expect(world.history).toEqual(["+a", "+b"]);
+  });
   it("fails as its first start does, where a child does not get ready", () => {
     expect(changed().worker("a", notReady).phase("top")).toBe("terminated");
   });
