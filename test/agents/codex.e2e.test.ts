@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { codex } from "./agents.ts";
 import { describeAgent } from "./suite.ts";
-import { killedBetweenTurns, makeCanary, makeCwd, resultsOfCalls, type Story, until } from "./world.ts";
+import {
+  callIsTold,
+  killedBetweenTurns,
+  makeCanary,
+  makeCwd,
+  resultsOfCalls,
+  type Story,
+  until,
+} from "./world.ts";
 
 const approvalsIn = (story: Story) => story.of("approval_requested").map(({ payload }) => payload);
 
@@ -85,6 +93,7 @@ describeAgent(codex, (world) => {
     const isHeld = makeCanary(cwd);
     const id = await world().spawn("shellsleep", cwd, "--interactive");
     await until(isHeld, "the tool runs");
+    await callIsTold(world(), id);
     await world().agent("cancel", id);
     await until(async () => (await world().soFar(id)).of("turn_completed").length === 1, "the turn's end");
     expect(resultsOfCalls(await world().soFar(id))).toEqual([1]);

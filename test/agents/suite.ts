@@ -6,7 +6,16 @@ import { longText } from "../support/fake-model/scenarios.ts";
 import { type AgentUnderTest, FAKE_KEY } from "./agents.ts";
 import { isUnderTest } from "./install.ts";
 import { describePrompts } from "./prompts.ts";
-import { makeCanary, makeCwd, makeWorld, resultsOfCalls, type Story, until, type World } from "./world.ts";
+import {
+  callIsTold,
+  makeCanary,
+  makeCwd,
+  makeWorld,
+  resultsOfCalls,
+  type Story,
+  until,
+  type World,
+} from "./world.ts";
 
 const DAEMON_STOPPED_MS = 7_000;
 const SCENARIOS_THAT_END = ["e401", "e429", "e500", "maxtokens"] as const;
@@ -176,6 +185,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const flags = ["--restart", "transient", "--backoff", "100ms..1s", "--on-interrupted", "continue"];
       const id = await world.spawn("shellsleep", cwd, ...flags);
       await until(isHeld, "the tool runs");
+      if (under.kind !== "opencode") await callIsTold(world, id);
       const [spawned] = (await world.soFar(id)).of("worker_spawned");
       process.kill(spawned!.payload.agent.pid, "SIGKILL");
 
@@ -195,6 +205,7 @@ export const describeAgent = (under: AgentUnderTest, more: (world: () => World) 
       const isHeld = makeCanary(cwd);
       const id = await world.spawn("shellsleep", cwd);
       await until(isHeld, "the tool runs");
+      if (under.kind !== "opencode") await callIsTold(world, id);
       await world.agent("kill", id, "--grace", "2s");
       expect(isHeld()).toBe(false);
       const story = await world.story(id);

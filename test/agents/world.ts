@@ -257,3 +257,7 @@ export const resultsOfCalls = ({ records }: Pick<Story, "records">): readonly nu
   }
   return [...results.values()];
 };
+
+/** Some agents start a tool a moment before they tell its call. */
+export const callIsTold = (world: Pick<World, "soFar">, id: string): Promise<void> =>
+  until(async () => resultsOfCalls(await world.soFar(id)).length > 0, "the call is told");
