@@ -235,6 +235,7 @@ Beyond that list: keys of xAI, Groq, NVIDIA, Replicate, E2B, Tavily, LangSmith, 
 
 \`npm run bench -- masking\` takes lines of claude from their spool to the durable log, batch by batch in turns: with six known secrets masked, one of them a private key, and with nothing masked at all.
 The bench fails above +10 % of processor time; [performance.md](performance.md) has its rows.
+On a quiet machine, 2026-11-23, recorded runs cost +8.9 %, whole transcripts +12.1 % and results of tools alone, of 3.4 KB a line, +15.3 %: the last two miss the bound.
 In two runs on 2026-11-23, beside other work (a load of 10 to 19 on two cores), recorded runs cost +6.3 and +10.9 % (+45 % before the search below existed), whole transcripts +13.9 and +14.2 % (+108 %), and results of tools alone, of 3.4 KB each, +14.7 and +20.6 % (+246 %).
 So short lines are about at the bound, and long lines **miss** it.
 
