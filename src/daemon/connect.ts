@@ -64,7 +64,7 @@ const noDaemon = async (stateDir: string): Promise<HoldfastError> => {
   return new HoldfastError("SUPERVISOR_DOWN", `No daemon runs for ${stateDir}.`, { suggestion });
 };
 
-/** One that stops takes its file away. */
+/** A daemon that stops takes its file away. */
 const wasKilled = (stateDir: string): boolean => {
   const holder = readDaemonFile(stateDir);
   return holder !== undefined && !isHolderAlive(holder);

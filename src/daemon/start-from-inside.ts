@@ -11,7 +11,7 @@ import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
 
 /** Fails with POLICY_VIOLATION where this process, or one above it as far as /proc shows, belongs to a run of this state directory. */
 export const refuseFromInside = (stateDir: string): void => {
-  // One that stops takes its file away at its end; one that was killed leaves it.
+  // A daemon that stops takes its file away at its end; a daemon that was killed leaves it.
   const holder = readDaemonFile(stateDir);
   if (holder !== undefined && !isHolderAlive(holder)) return;
   const runs = join(stateDir, "runs");

@@ -105,7 +105,7 @@ const takeClaim = (path: string): boolean => {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
     clearName(path);
     const claimed = statAt(path);
-    // Whoever claimed it was killed: the next look takes it. One of the future is nobody's.
+    // The client that claimed it was killed: the next look takes the claim. A claim from the future is nobody's.
     if (claimed !== undefined && Math.abs(Date.now() - claimed.mtimeMs) > DAEMON_START_CLAIM_MS)
       rmSync(path, { force: true });
     return false;

@@ -65,7 +65,7 @@ export const openForTest = async (options: TestOptions = {}): Promise<TestRuntim
     const closed = runtime.close().finally(() => {
       isClosed = true;
     });
-    // Whatever a stop waits for comes by itself.
+    // The clock goes on while it closes, so that the graces and delays of a stop pass.
     for (await settled(); !isClosed; await settled()) await step(TEST_CLOCK_STEP_MS);
     await closed;
     rmSync(dir, { recursive: true, force: true });

@@ -196,7 +196,7 @@ export const WorkerSpec = z.strictObject({
   restart: RestartPolicy,
   max_restarts: z.int().min(0).max(RESTARTS_MAX).default(RESTARTS_DEFAULT),
   restart_period_ms: duration.default(RESTART_PERIOD_DEFAULT_MS),
-  /** Whatever `restart` says, such a worker ends at once; or its policy decides as of any other failure. */
+  /** Such a worker ends at once, whatever `restart` says; or its policy decides as of any other failure. */
   on_unfixable: OnUnfixable.default("end"),
   backoff_min_ms: duration.default(BACKOFF_MIN_DEFAULT_MS),
   backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),

@@ -9,17 +9,23 @@ interface Seen {
   readonly events: readonly string[];
 }
 
+/** A tracer that keeps its spans. */
+const makeTracer = () => {
+  const spans: Tracer.NativeSpan[] = [];
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options);
+      spans.push(span);
+      return span;
+    },
+  });
+  return { spans, tracer };
+};
+
 describe("a tracer around the runtime", () => {
   it.effect("gets a span a decision, with an event for each record that it wrote", () =>
     Effect.gen(function* () {
-      const spans: Tracer.NativeSpan[] = [];
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options);
-          spans.push(span);
-          return span;
-        },
-      });
+      const { spans, tracer } = makeTracer();
       const trace = yield* Effect.provideService(tracing, Tracer.Tracer, tracer);
       const { memory, boot, log } = yield* memoryMachine;
       const { runtime } = yield* boot({ trace });
@@ -54,14 +60,7 @@ describe("a tracer around the runtime", () => {
 
   it.effect("gets a span for each phase of a worker's life", () =>
     Effect.gen(function* () {
-      const spans: Tracer.NativeSpan[] = [];
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options);
-          spans.push(span);
-          return span;
-        },
-      });
+      const { spans, tracer } = makeTracer();
       const life = Effect.gen(function* () {
         const { memory, boot } = yield* memoryMachine;
         const { runtime } = yield* boot();

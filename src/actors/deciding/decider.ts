@@ -47,7 +47,7 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
 
   /**
    * Fails where the decision refuses or the store does; nothing has changed then. `extra` comes first, in the same transaction.
-   * Whoever asked may go away in the middle: what is on record by then is carried out all the same.
+   * A decision that is on record is carried out, also where the caller has gone away meanwhile.
    */
   input(
     input: Input,

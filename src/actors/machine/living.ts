@@ -10,7 +10,7 @@ import { Inbox } from "./inbox.ts";
 import type { Position, Stepped, Stepper } from "./stepper.ts";
 import type { WorkerAction, WorkerContext, WorkerEvent } from "./worker-machine.ts";
 
-/** Whoever carries out what the machine asks for. */
+/** The host of a machine carries out the actions that the machine asks for. */
 export interface Host {
   /** Begins to carry out an action. It must not wait for anything. */
   act(action: WorkerAction, context: WorkerContext): void;

@@ -170,7 +170,7 @@ export class Approving {
     );
   }
 
-  /** Whoever was shown the request before would answer this one. */
+  /** Refuses an id that was used before: a person who was shown the earlier request would answer this one. */
   private refuseReused(asked: Asked): Effect.Effect<void> {
     return Effect.map(
       this.worker.journal.ask((log) => log.approval(asked.approval_id)),

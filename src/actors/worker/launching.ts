@@ -84,7 +84,7 @@ const inTurn = (shell: Shell): Effect.Effect<void> =>
     if (paid !== undefined) yield* Effect.promise(() => paid);
   });
 
-/** In which an earlier incarnation was. */
+/** The session of the earlier incarnations. */
 const sessionSoFar = ({ journal, adapter, id }: Shell): Effect.Effect<string | undefined> =>
   adapter.sessions_under === undefined
     ? Effect.undefined
@@ -165,6 +165,7 @@ const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "b
  */
 const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, HoldfastError> => {
   const { services, journal } = shell;
+  const since = journal.now();
   let tries = 0;
   const attempt = Effect.suspend(() => {
     tries += 1;
@@ -173,13 +174,14 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
     return attemptAsync(() => launching);
   });
   const isShort = (cause: HoldfastError): boolean => {
-    if (cause.code !== "UNAVAILABLE" || journal.child().stop !== null) return false;
+    // A shortage that lasts for as long as a launch may take is the cause of its failure.
+    const isLate = journal.now() - since + SHORTAGE_RETRY_MS >= LAUNCH_MAX_MS;
+    if (cause.code !== "UNAVAILABLE" || isLate || journal.child().stop !== null) return false;
     if (tries === 1) services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
     return true;
   };
   const patiently = Effect.retry(attempt, {
     schedule: Schedule.spaced(SHORTAGE_RETRY_MS),
-    times: SHORTAGE_TRIES_MAX,
     while: isShort,
   });
   return Effect.timeoutOrElse(patiently, {
@@ -193,9 +195,6 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
       }),
   });
 };
-
-/** A shortage that lasts for as long as a launch may take is the cause of its failure. */
-const SHORTAGE_TRIES_MAX = Math.floor(LAUNCH_MAX_MS / SHORTAGE_RETRY_MS) - 1;
 
 /** A run that is made after all is ended: nobody waits for it any more. */
 export const discard = ({ report }: Services, late: Promise<Run>): void => {

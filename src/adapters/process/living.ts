@@ -23,7 +23,7 @@ const runIn = (marker: string): (RunId & { readonly store: string }) | undefined
 export const livingRuns = (storeId: string): Promise<readonly LivingRun[]> =>
   livingBy((marker) => runOf(marker, storeId));
 
-/** Whatever store their markers name: of those that have a directory here. */
+/** Finds runs that have a directory here, whatever store their markers name. */
 export const livingUnder = async (runsDir: string): Promise<readonly LivingRun[]> =>
   livingBy((marker) => {
     const run = runIn(marker);

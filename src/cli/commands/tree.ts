@@ -278,7 +278,7 @@ export const down: Handler = async (context) => {
     const idempotency_key = flags["idempotency-key"] as string | undefined;
     const reply = await client.request("tree/down", { name, ...file, idempotency_key });
     await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
-      // One that somebody has brought up since is another.
+      // A tree that somebody has brought up since is another one.
       while ((await treeNode(next, name))?.phase === "stopping") await sleep(TREE_POLL_MS);
     });
     return success({ ...reply, state: "terminated", effect: reply.effect ?? "deleted" });

@@ -42,7 +42,7 @@ const NEVER: Readonly<Record<Deed, readonly Kin[]>> = {
   // A worker that stands still is not to go on by its own word.
   unpause: ["self", "above"],
   answer: ["self", "above"],
-  // Whatever one of them asks, the others could have it answered.
+  // A request of one of them could be answered by the others.
   approve: ["self", "below", "above", "relative"],
 };
 

@@ -59,7 +59,7 @@ export const untaken = (core: Core): Effect.Effect<readonly string[], HoldfastEr
     return running.map(({ id }) => id);
   });
 
-/** One that cannot be looked at may. */
+/** A run that cannot be looked at may be running. */
 const mayRun = (core: Core, row: WorkerRow): Effect.Effect<boolean> => {
   const look = Effect.gen(function* () {
     const child = yield* core.fold(row, row.spec);

@@ -74,7 +74,7 @@ export class Messaging {
     if (lost.length > 0) yield* this.core.commit(lastWords(lost), { holds: true });
   });
 
-  /** Whoever asked may go away in the middle: what is accepted is handed over all the same. */
+  /** Hands over what is accepted, also where the caller has gone away meanwhile. */
   hand(ref: string, text: string | undefined, close: boolean, key: string | undefined) {
     return Effect.uninterruptibleMask((restore) => this.handOn(ref, text, close, key, restore));
   }
