@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { openLog } from "../src/store/log.ts";
+import { openLog } from "../src/store/sqlite/log.ts";
 
 const BATCH = 64;
 const dir = mkdtempSync(join(tmpdir(), "holdfast-floor-"));

@@ -42,6 +42,10 @@ export const rssKb = (pid: number): number => kilobytes(readFileSync(`/proc/${pi
 export const pssKb = (pid: number): number =>
   kilobytes(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"), "Pss");
 
+/** Memory that no file backs and nobody shares: it does not depend on how many other processes run the same Node. */
+export const ownKb = (pid: number): number =>
+  kilobytes(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"), "Pss_Anon");
+
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 const TICK_MS = 10;
@@ -59,17 +63,20 @@ export const cpuMs = (pid: number): number => {
 
 export const parentOf = (pid: number): number => Number(statFields(pid)[1]);
 
+/** The parent of each process of the machine, by its pid. */
+export const parentsOfAll = (): ReadonlyMap<number, number> => {
+  const parents = new Map<number, number>();
+  for (const pid of readdirSync("/proc").map(Number).filter(Number.isInteger))
+    try {
+      parents.set(pid, parentOf(pid));
+    } catch {
+      // It has ended since.
+    }
+  return parents;
+};
+
 export const childrenOf = (parent: number): number[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return parentOf(pid) === parent;
-      } catch {
-        return false;
-      }
-    });
+  [...parentsOfAll()].filter(([, above]) => above === parent).map(([pid]) => pid);
 
 /** Share of one processor over a time in which nothing is asked of it. */
 export const idleCpu = async (pid: number, overMs: number): Promise<number> => {

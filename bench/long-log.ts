@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type RecordDraft, workerStream } from "../src/protocol/records.ts";
 import { WorkerSpec } from "../src/protocol/worker.ts";
-import { openLog } from "../src/store/log.ts";
+import { openLog } from "../src/store/sqlite/log.ts";
 
 const CLOCK = { boot_id: "bench", mono_ns: "1" };
 

@@ -6,10 +6,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openIngest } from "../src/adapters/ingest.ts";
+import { Ingest } from "../src/actors/intake/ingest.ts";
 import { claudeCode } from "../src/adapters/kinds/claude-code/index.ts";
 import { makeRedactor, type Redactor } from "../src/protocol/redact.ts";
-import { openLog } from "../src/store/log.ts";
+import { openLog } from "../src/store/sqlite/log.ts";
 import { openingOf } from "../test/adapters/conformance/support.ts";
 import { ascending, percentile, type Result, root } from "./support.ts";
 
@@ -94,7 +94,7 @@ const repeated = (lines: readonly string[]): readonly string[] => {
 /** One of the two sides: reads a batch and puts it into a log of its own, as long as there is one. */
 const openSide = (dir: string, spool: string, redact: Redactor) => {
   const log = openLog({ file: join(mkdtempSync(join(dir, "log-")), "log.db") });
-  const ingest = openIngest({
+  const ingest = new Ingest({
     adapter: claudeCode,
     worker_id: WORKER,
     opening: openingOf(claudeCode.kind),
@@ -116,7 +116,6 @@ const openSide = (dir: string, spool: string, redact: Redactor) => {
     },
     micros: () => micros,
     close: () => {
-      ingest.close();
       log.close();
     },
   };

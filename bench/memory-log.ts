@@ -5,7 +5,8 @@
  */
 import type { LogRecord, RecordDraft } from "../src/protocol/records.ts";
 import { isUncounted, restartCause } from "../src/protocol/restart-cause.ts";
-import type { EventLog, WorkerRow } from "../src/store/port.ts";
+import type { Store } from "../src/store/upkeep.ts";
+import type { WorkerRow } from "../src/store/views.ts";
 
 const KEPT_MAX_RECORDS = 512;
 type Row = { -readonly [K in keyof WorkerRow]: WorkerRow[K] };
@@ -89,7 +90,7 @@ const fold = (row: Row, record: LogRecord): void => {
 };
 
 /** `onStarted` is told of each `worker_started`. */
-export const makeMemoryLog = (onStarted: () => void): EventLog => {
+export const makeMemoryLog = (onStarted: () => void): Store => {
   const rows = new Map<string, Row>();
   const kept: LogRecord[] = new Array(KEPT_MAX_RECORDS);
   let head = 0;
@@ -134,6 +135,14 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     append: (drafts) => drafts.map(append),
     commit: async (drafts) => drafts.map(append),
     messagesEnd: () => undefined,
+    heartbeat: () => undefined,
+    beat: () => undefined,
+    holdsOf: () => [],
+    holds: () => [],
+    mail: () => [],
+    mailIn: () => [],
+    allMail: () => [],
+    isMailReader: () => false,
     openApprovals: () => [],
     approval: () => undefined,
     approvals: () => [],
@@ -154,6 +163,12 @@ export const makeMemoryLog = (onStarted: () => void): EventLog => {
     look: () => undefined,
     trouble: () => undefined,
     trees: () => [],
+    item: () => undefined,
+    items: () => [],
+    itemsWithPrefix: () => [],
+    itemsAfter: () => [],
+    countItems: () => 0,
+    namespaces: () => [],
     named: () => [],
     newestNames: () => [],
     withPrefix: () => [],

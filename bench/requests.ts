@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
+import { BB_LEASE_MAX_MS } from "../src/base/limits.ts";
 import { makeInspector } from "./inspect.ts";
 import {
   ascending,
@@ -213,11 +214,47 @@ const mutations = async (daemon: BenchDaemon): Promise<Result> => {
   };
 };
 
+/** Requests of the blackboard, in turns with `agent/info`: both see the same machine. */
+const blackboard = async (daemon: BenchDaemon, id: string): Promise<readonly Result[]> => {
+  const path = join(daemon.dir, "agent.sock");
+  const { item_id } = await daemon.request<{ item_id: string }>("bb/post", { title: "one" });
+  await daemon.request("bb/claim", { id: item_id, lease_ms: BB_LEASE_MAX_MS });
+  const info = await asker(path, "agent/info", { id });
+  const results: Result[] = [];
+  for (const [what, name, data] of [
+    ["`bb/list` of one item", "bb/list", {}],
+    ["`bb/search` of one item", "bb/search", { text: "on*" }],
+    ["`bb/claim` that is refused", "bb/claim", { id: item_id }],
+  ] as const) {
+    const asked = await asker(path, name, data);
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1)
+      times.push((await info.rate(PIPELINED)) / (await asked.rate(PIPELINED)));
+    asked.close();
+    const middle = percentile(ascending(times), 50);
+    results.push({
+      name: `${what}, ${PIPELINED} in flight, beside \`agent/info\``,
+      floor: "`agent/info`",
+      measured: `${middle.toFixed(2)} times its time`,
+      value: `${middle.toFixed(2)} times`,
+      threshold: "≤ 3",
+      ok: middle <= 3,
+    });
+  }
+  info.close();
+  return results;
+};
+
 export const requests = async (): Promise<readonly Result[]> => {
   // One runs, and every other waits: no start of a process is in what is measured.
   const daemon = await startDaemon({ HOLDFAST_MAX_RUNNING: "1" }, [`--inspect=127.0.0.1:${PORT}`]);
   const { id } = await daemon.request<{ id: string }>("agent/spawn", command(["sleep", "1000000"]));
-  const results = [...(await reads(daemon, id)), await crowd(daemon, id), await mutations(daemon)];
+  const results = [
+    ...(await reads(daemon, id)),
+    ...(await blackboard(daemon, id)),
+    await crowd(daemon, id),
+    await mutations(daemon),
+  ];
   await daemon.stop();
   return results;
 };

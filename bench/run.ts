@@ -1,5 +1,9 @@
-/** `npm run bench [-- name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold. */
+/**
+ * `npm run bench [-- [--record] name…]`: each measure with its floor in the same run. Exit code 1 when one misses its threshold.
+ * `--record` keeps what was measured in results.json, from which `npm run docs` makes docs/reference/performance.md.
+ */
 
+import { parseArgs } from "node:util";
 import { boot } from "./boot.ts";
 import { bootAdopt } from "./boot-adopt.ts";
 import { decode } from "./decode.ts";
@@ -7,18 +11,21 @@ import { ingest } from "./ingest.ts";
 import { latency } from "./latency.ts";
 import { masking } from "./masking.ts";
 import { memory } from "./memory.ts";
-import { orphans } from "./orphans.ts";
+import { peers } from "./peers.ts";
 import { requests } from "./requests.ts";
 import { restart } from "./restart.ts";
+import { record } from "./results.ts";
 import { sleepers } from "./sleepers.ts";
 import { stalled } from "./stalled.ts";
+import { starts } from "./starts.ts";
 import { startup } from "./startup.ts";
 import { supervisor } from "./supervisor.ts";
-import type { Result } from "./support.ts";
+import type { Result, Table } from "./support.ts";
 import { turns } from "./turns.ts";
 import { watchers } from "./watchers.ts";
 
-const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>>> = {
+const benches: Readonly<Record<string, () => Promise<Result | readonly Result[] | Table>>> = {
+  peers,
   boot,
   ingest,
   decode,
@@ -34,9 +41,34 @@ const benches: Readonly<Record<string, () => Promise<Result | readonly Result[]>
   stalled,
   requests,
   turns,
-  orphans,
+  starts,
 };
-const wanted = process.argv.slice(2);
+
+const HEAD = ["measure", "floor, same run", "measured", "ratio", "asked", ""];
+
+const tableOf = (told: Result | readonly Result[] | Table): Table => {
+  if ("rows" in told) return told;
+  const results = [told].flat();
+  return {
+    head: HEAD,
+    rows: results.map(({ name, floor, measured, value, threshold, ok }) => [
+      name,
+      floor,
+      measured,
+      value,
+      threshold,
+      ok ? "ok" : "MISSED",
+    ]),
+    missed: results.filter(({ ok }) => !ok).length,
+  };
+};
+
+const print = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+
+const { values, positionals: wanted } = parseArgs({
+  options: { record: { type: "boolean" } },
+  allowPositionals: true,
+});
 const unknown = wanted.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   process.stderr.write(
@@ -44,18 +76,25 @@ if (unknown.length > 0) {
   );
   process.exit(3);
 }
+if (values.record === true && process.env.HOLDFAST_QUICK === "1") {
+  process.stderr.write("The figures of HOLDFAST_QUICK=1 say nothing; they are not recorded.\n");
+  process.exit(3);
+}
 
-process.stdout.write(
-  "| measure | floor, same run | measured | ratio | at least | |\n|---|---|---|---|---|---|\n",
-);
 let missed = 0;
+let printed = "";
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  for (const result of [await bench()].flat()) {
-    if (!result.ok) missed += 1;
-    process.stdout.write(
-      `| ${[result.name, result.floor, result.measured, result.value, result.threshold, result.ok ? "ok" : "MISSED"].join(" | ")} |\n`,
-    );
+  const table = tableOf(await bench());
+  missed += table.missed;
+  const head = table.head.join();
+  if (head !== printed) {
+    if (printed !== "") process.stdout.write("\n");
+    print(table.head);
+    print(table.head.map(() => "---"));
+    printed = head;
   }
+  for (const row of table.rows) print(row);
+  if (values.record === true) record(name, table);
 }
 process.exit(missed === 0 ? 0 : 1);

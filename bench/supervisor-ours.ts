@@ -5,13 +5,13 @@
 
 import { Effect, Scope } from "effect";
 import { makeDefects } from "../src/actors/defects.ts";
-import type { Services } from "../src/actors/ports.ts";
 import type { AgentAdapter } from "../src/adapters/adapter.ts";
 import { command } from "../src/adapters/kinds/command/index.ts";
 import { builtIn } from "../src/adapters/registry.ts";
 import type { LaunchRequest, Run, RuntimeSpawner } from "../src/adapters/spawner.ts";
 import type { RunExit } from "../src/protocol/incarnation.ts";
 import type { WorkerSpecInput } from "../src/protocol/worker.ts";
+import type { RuntimeServices } from "../src/runtime/core.ts";
 import { makeRuntime } from "../src/runtime/runtime.ts";
 import { makeMemoryLog } from "./memory-log.ts";
 import { measure } from "./supervisor-measure.ts";
@@ -136,8 +136,10 @@ await measure(async (count) => {
   };
   const plan = { argv: ["agent"], env: {}, stdin: { kind: "empty" } } as const;
   const prepared = Effect.succeed({ plan, env: {}, client_env: {}, secrets: [] });
-  const services: Services = {
+  const services: RuntimeServices = {
     log,
+    views: log,
+    upkeep: log,
     spawner,
     files: {
       save: async () => undefined,

@@ -65,7 +65,7 @@ const time = ({ processor_us = Number.NaN }: Side): string => `${processor_us.to
 
 /** Microseconds of processor of a real start and its exit, ours and that of all processes that were waited for. */
 const realStart = async (dir: string): Promise<number> => {
-  const spawner = makeProcessSpawner({ runsDir: join(dir, "runs"), storeId: "bench", keepsOrphans: true });
+  const spawner = makeProcessSpawner({ runsDir: join(dir, "runs"), storeId: "bench", hasForkServer: true });
   const start = async (incarnation: number): Promise<void> => {
     const stdin = { kind: "empty" } as const;
     const run = await spawner.launch({

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { REPLY_MAX_BYTES } from "../src/base/limits.ts";
+import { DAEMON_NODE_FLAGS } from "../src/daemon/node-flags.ts";
 
 export const root = resolve(import.meta.dirname, "..");
 export const agentBin = join(root, "bin/agent");
@@ -20,6 +21,14 @@ export interface Result {
   readonly value: string;
   readonly threshold: string;
   readonly ok: boolean;
+}
+
+/** A bench with columns of its own. */
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Rows whose threshold is missed. */
+  readonly missed: number;
 }
 
 export const percentile = (sorted: readonly number[], p: number): number =>
@@ -40,25 +49,13 @@ export interface BenchDaemon {
   stop(): Promise<void>;
 }
 
-export const startDaemon = async (
-  env: Record<string, string> = {},
-  nodeArgs: readonly string[] = [],
-  /** One that is kept; otherwise it has its own, which goes with it. */
-  kept?: string,
-): Promise<BenchDaemon> => {
-  const dir = kept ?? mkdtempSync(join(tmpdir(), "holdfast-bench-"));
-  const socketPath = join(dir, "agent.sock");
-  const child = spawn(process.execPath, [...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir], {
-    stdio: "ignore",
-    env: { ...environment(), ...env },
-  });
-  const deadline = Date.now() + 10_000;
-  while (!(await accepts(socketPath))) {
-    if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
-    await new Promise((done) => setTimeout(done, 10));
-  }
-  const exchange = <T>(command: string, data: object, onProgress?: (line: string) => void): Promise<T> =>
-    new Promise((done, fail) => {
+type Exchange = <T>(command: string, data: object, onProgress?: (line: string) => void) => Promise<T>;
+
+/** One request on a connection of its own: the data of its terminal envelope, or a rejection for an error envelope. */
+export const exchangeOver =
+  (socketPath: string): Exchange =>
+  <T>(command: string, data: object, onProgress?: (line: string) => void) =>
+    new Promise<T>((done, fail) => {
       const socket = createConnection(socketPath);
       socket.on("error", fail);
       // All of a large answer, as the command itself asks for it.
@@ -72,6 +69,26 @@ export const startDaemon = async (
         else fail(new Error(envelope.error.message));
       });
     });
+
+export const startDaemon = async (
+  env: Record<string, string> = {},
+  nodeArgs: readonly string[] = [],
+  /** One that is kept; otherwise it has its own, which goes with it. */
+  kept?: string,
+): Promise<BenchDaemon> => {
+  const dir = kept ?? mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+  const socketPath = join(dir, "agent.sock");
+  const child = spawn(
+    process.execPath,
+    [...DAEMON_NODE_FLAGS, ...nodeArgs, join(root, "dist/daemon.js"), "--state-dir", dir],
+    { stdio: "ignore", env: { ...environment(), ...env } },
+  );
+  const deadline = Date.now() + 10_000;
+  while (!(await accepts(socketPath))) {
+    if (Date.now() > deadline || child.exitCode !== null) throw new Error("the daemon did not start");
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  const exchange = exchangeOver(socketPath);
   return {
     dir,
     pid: child.pid as number,
@@ -165,8 +182,8 @@ export const transcript = (
 const TICK_MS = 10;
 
 /** The processor time of children that were waited for, and of theirs: cutime and cstime of proc(5). */
-export const childrenMs = (): number => {
-  const stat = readFileSync("/proc/self/stat", "utf8");
+export const childrenMs = (pid: number | "self" = "self"): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
 };

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openLog } from "../src/store/log.ts";
+import { openLog } from "../src/store/sqlite/log.ts";
 import { draftsOf, fill } from "./long-log.ts";
 import { ascending, ms, percentile, type Result } from "./support.ts";
 

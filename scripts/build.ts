@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { jsonSchemas } from "../src/protocol/json-schemas.ts";
+import { FIELDS, shownDefault } from "../src/protocol/spec-fields.ts";
 import { treeFileSchema } from "../src/tree-file/schema.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -26,6 +27,7 @@ const common = {
 /** CommonJS packages inside the daemon's bundle may call require. */
 const REQUIRE =
   'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);';
+const BUNDLE_LINE_CHARS = 240;
 /** Packages that the client must not load before a command asks for it. */
 const HEAVY = /node_modules\/(effect|zod|yaml|better-sqlite3|koffi|xstate|execa|ulid)\//;
 
@@ -96,11 +98,16 @@ const buildDaemon = async (): Promise<void> => {
     entryPoints: {
       daemon: "src/daemon/entry.ts",
       "daemon-watchdog": "src/daemon/watchdog-thread.ts",
-      "store-thread": "src/store/thread.ts",
+      "store-thread": "src/store/sqlite/thread.ts",
     },
     outdir: dist,
     external: ["better-sqlite3", "koffi"],
     banner: { js: REQUIRE },
+    // V8 keeps the text of a program as long as it runs. Names stay, for whoever reads the stack of a defect.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Node prints the line of an error that nobody caught.
+    lineLimit: BUNDLE_LINE_CHARS,
   });
   // All that esbuild leaves of it is in comments. With one such character V8 keeps the whole text in two bytes a character.
   const file = join(dist, "daemon.js");
@@ -109,7 +116,7 @@ const buildDaemon = async (): Promise<void> => {
 
 const buildLibrary = (): void => {
   // The worker thread is a program of its own: nobody imports it.
-  const entries = ["library/index", "library/effect", "library/testing", "store/thread"]
+  const entries = ["library/index", "library/effect", "library/testing", "store/sqlite/thread"]
     .map((name) => join(root, "src", `${name}.ts`))
     .filter(existsSync);
   if (entries.length === 0) return;
@@ -129,6 +136,22 @@ const buildLibrary = (): void => {
   const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", project], { stdio: "inherit" });
   rmSync(project);
   if (tsc.status !== 0) process.exit(1);
+  describeFields();
+};
+
+/** Editors show the sentence of a field where a program writes it: the options of spawn are made of the table of fields. */
+const describeFields = (): void => {
+  const file = join(dist, "lib", "src", "library", "options.d.ts");
+  const fields = FIELDS.flatMap(([name, field]) => {
+    if (field.isAmbient || name === "kind") return [];
+    const shown = shownDefault(field);
+    const about = `${field.help}${shown === undefined ? "" : `; default: ${shown}`}`;
+    return [`    /** ${about} */\n    readonly ${name}?: SpecOptions["${name}"];\n`];
+  });
+  const heading = "export interface SpawnOptions extends SpecOptions {\n";
+  const [before, after] = readFileSync(file, "utf8").split(heading);
+  if (after === undefined) throw new Error("options.d.ts has no SpawnOptions to describe.");
+  writeFileSync(file, `${before}${heading}${fields.join("")}${after}`);
 };
 
 /** `holdfast/schemas/NAME.json`: for programs in other languages, and for editors of a holdfast.yaml. */

@@ -1,15 +1,9 @@
-/** docs/cli.md, from the registry of commands. */
+/** docs/reference/commands.md, from the registry of commands. */
 
+import type { FlagDef } from "../src/base/flag.ts";
 import { usage } from "../src/cli/help.ts";
 import { exitsOf } from "../src/cli/manifest.ts";
-import {
-  COMMANDS,
-  type CommandDef,
-  ENVIRONMENT,
-  type FlagDef,
-  GLOBAL_FLAGS,
-  GROUPS,
-} from "../src/commands/commands.ts";
+import { COMMANDS, type CommandDef, ENVIRONMENT, GLOBAL_FLAGS, GROUPS } from "../src/commands/commands.ts";
 import { table } from "./markdown.ts";
 import { exitTable } from "./page-errors.ts";
 

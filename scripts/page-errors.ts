@@ -1,4 +1,4 @@
-/** docs/errors.md, from the error catalogue and the generations of the exit codes. */
+/** docs/reference/errors.md, from the error catalogue and the generations of the exit codes. */
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorRow } from "../src/protocol/errors.ts";
 import { exitIn, GENERATIONS, retryableIn } from "../src/protocol/generations.ts";
 import { webliskError } from "../src/protocol/weblisk-errors.ts";

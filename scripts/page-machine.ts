@@ -1,4 +1,4 @@
-/** docs/machine.md: a worker's machine, drawn from its source. */
+/** docs/explanation/machine.md: a worker's machine, drawn from its source. */
 import type { AnyStateMachine } from "xstate";
 import { workerMachine } from "../src/actors/machine/worker-machine.ts";
 import { table } from "./markdown.ts";
@@ -62,9 +62,9 @@ export const machinePage = (): string => {
   const moves = [root, ...states].flatMap(movesOf);
   return `# The machine of a worker
 
-This page is made from [src/actors/machine/worker-machine.ts](../src/actors/machine/worker-machine.ts) by \`npm run docs\`.
+This page is made from [src/actors/machine/worker-machine.ts](../../src/actors/machine/worker-machine.ts) by \`npm run docs\`.
 That file can be pasted into Stately's editor: every guard, action and delay of it has a name.
-A worker's fiber lives this machine, and XState's own step decides each transition ([0035](decisions/0035-workers-are-fibers.md)).
+A worker's fiber lives this machine, and XState's own step decides each transition ([0035](../decisions/0035-workers-are-fibers.md)).
 END holds in every state and leads to the end that the supervisor has decided.
 
 \`\`\`mermaid

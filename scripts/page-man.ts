@@ -1,15 +1,9 @@
 /** man/agent.1, from the registry of commands. */
 
+import type { FlagDef } from "../src/base/flag.ts";
 import { VERSION } from "../src/base/version.ts";
 import { usage } from "../src/cli/help.ts";
-import {
-  COMMANDS,
-  type CommandDef,
-  ENVIRONMENT,
-  type FlagDef,
-  GLOBAL_FLAGS,
-  GROUPS,
-} from "../src/commands/commands.ts";
+import { COMMANDS, type CommandDef, ENVIRONMENT, GLOBAL_FLAGS, GROUPS } from "../src/commands/commands.ts";
 import { G1 } from "../src/protocol/generations.ts";
 
 /** As roff takes it: no escape, no hyphen that it may break, no request at the beginning of a line. */

@@ -1,18 +1,18 @@
-/** docs/validation.md from the tables of rules. */
+/** docs/reference/validation.md from the tables of rules. */
 import { ENVELOPE_RULE_TABLE } from "../src/protocol/validate/envelope.ts";
 import { EVENT_RULE_TABLE } from "../src/protocol/validate/events.ts";
-import type { Rule } from "../src/protocol/validate/finding.ts";
+import type { ContractRule } from "../src/protocol/validate/finding.ts";
 import { STREAM_RULES } from "../src/protocol/validate/stream-rules.ts";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
-const rowsOf = (rules: readonly Rule[]): string =>
+const rowsOf = (rules: readonly ContractRule[]): string =>
   rules
     .map(({ id, levels, only, source, remedy }) => {
       const when = `${levels.join(", ")}${only === "strict" ? ", --strict" : ""}`;
       return `| \`${id}\` | ${when} | ${cell(source)} | ${cell(remedy)} |`;
     })
     .join("\n");
-const table = (rules: readonly Rule[]): string => `| rule | level | source | remedy |
+const table = (rules: readonly ContractRule[]): string => `| rule | level | source | remedy |
 |---|---|---|---|
 ${rowsOf(rules)}`;
 
@@ -27,7 +27,7 @@ ends with exit code 3 and ENVELOPE_INVALID (EENVELOPE in Protocol v1); the findi
 \`error.details.findings\`: \`{rule, place: {pointer, line}, message, remedy}\`. The first hundred are told, the rest is counted (\`omitted\`).
 
 - \`--level spec\`, the default, holds every rule of protocol-v1.txt; \`--level wire\` accepts what the originals accept: dotted commands,
-  \`error: {}\`, members and sources of their own. Why so: [0024](decisions/0024-two-levels-of-validity.md).
+  \`error: {}\`, members and sources of their own. Why so: [0024](../decisions/0024-two-levels-of-validity.md).
 - \`--strict\` also refuses unknown members of the envelope, \`meta\` and \`error\`, and anything after the envelope.
 - \`--stream\` reads one envelope a line, in bounded memory: progress, then exactly one terminal line. Without it the first JSON value is read.
 
@@ -42,7 +42,7 @@ Generated from the tables of \`src/protocol/validate\` by \`npm run docs\`.
 
 ${table(ENVELOPE_RULE_TABLE)}
 
-Input that \`spec\` takes although it may look wrong, and why ([0024](decisions/0024-two-levels-of-validity.md) says more):
+Input that \`spec\` takes although it may look wrong, and why ([0024](../decisions/0024-two-levels-of-validity.md) says more):
 
 - A \`meta.job_id\` that is no whole ULID: the document's own example, \`01H...\`, is none.
 - A \`meta.seq\` on the ok or error line: the document allows it to a stream, and the terminal line is a part of one.

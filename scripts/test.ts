@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Counts, type Tally, tally } from "./tally.ts";
+import { type Counts, type Failure, failureLines, type Tally, tally } from "./tally.ts";
 
 const NODE_MIN = 22;
 const root = join(import.meta.dirname, "..");
@@ -21,11 +21,15 @@ if (Number(process.versions.node.split(".")[0]) < NODE_MIN) {
 }
 
 const total = { passed: 0, failed: 0, skipped: 0 };
+const failures: Failure[] = [];
+/** Checks that failed, each with the command that runs it alone. */
+const failedChecks: string[] = [];
 
 const check = (title: string, command: string, args: readonly string[]): void => {
   const before = performance.now();
   const { status } = spawnSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
   total[status === 0 ? "passed" : "failed"] += 1;
+  if (status !== 0) failedChecks.push(`FAILED ${title}`, `  alone: ${[command, ...args].join(" ")}`);
   process.stdout.write(
     `${status === 0 ? "ok    " : "FAILED"} ${title} (${((performance.now() - before) / 1000).toFixed(1)} s)\n`,
   );
@@ -50,7 +54,7 @@ const vitest = (args: readonly string[]): Tally => {
   try {
     return tally(read(report), read(unhandled), status === 0);
   } catch {
-    return { passed: 0, failed: 1, skipped: 0, aborted: [] };
+    return { passed: 0, failed: 1, skipped: 0, aborted: [], failures: [] };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -65,10 +69,12 @@ const add = ({ passed, failed, skipped }: Counts): void => {
 const tests = (args: readonly string[]): void => {
   const first = vitest(args);
   add(first);
+  failures.push(...first.failures);
   if (first.aborted.length === 0) return;
   process.stdout.write(`V8 ABORTED (SIGTRAP) under ${first.aborted.join(", ")}: run once more.\n`);
   const second = vitest([...args.filter((arg) => arg.startsWith("--")), ...first.aborted]);
   add(second);
+  failures.push(...second.failures);
   total.failed += second.aborted.length;
 };
 
@@ -79,6 +85,8 @@ if (given.length === 0) {
   check("dead exports, dead files, dependencies", bin("knip"), []);
 }
 tests(given);
+const said = [...failedChecks, ...failureLines(failures, root)];
+if (said.length > 0) process.stdout.write(`\n${said.join("\n")}\n\n`);
 process.stdout.write(
   `${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ""}\n`,
 );

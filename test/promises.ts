@@ -1,5 +1,5 @@
 /**
- * Holdfast's promises, and their proofs: docs/reliability.md is generated from here (`npm run docs`). A title is
+ * Holdfast's promises, and their proofs: docs/reference/reliability.md is generated from here (`npm run docs`). A title is
  * written as it stands in the source of its test or bench. Tier D is held by every `npm test` (scaled, where the full figure takes longer), N
  * by `npm run chaos:nightly`, S by its soak.
  */
@@ -100,7 +100,8 @@ export const PROMISES: readonly Kept[] = [
   },
   {
     id: "R6",
-    sentence: "Children stop in the reverse of their start order, each with its own grace and then KILL.",
+    sentence:
+      "Children are told to stop in the reverse of their start order, one after another where something orders them, each with its own grace and then KILL.",
     tier: "D",
     proofs: by(
       "chaos/trees.chaos.test.ts",
@@ -160,7 +161,7 @@ export const PROMISES: readonly Kept[] = [
     proofs: [
       ...CRASH_POINTS,
       ...by(
-        "store/log.e2e.test.ts",
+        "store/sqlite/log.e2e.test.ts",
         "a writer killed at any point loses nothing that it acknowledged (${ROUNDS} rounds)",
       ),
       ...DAEMONS_KILLED,
@@ -231,13 +232,13 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by("cli/outlast.e2e.test.ts", "is survived by watch -o %s without a gap or a repeat"),
-      ...by("store/cursor.int.test.ts", "goes over from the file to memory without a gap"),
+      ...by("store/sqlite/cursor.int.test.ts", "goes over from the file to memory without a gap"),
       ...by(
         "cli/restore.e2e.test.ts",
         "a watch and a cursor of what is gone are refused with the way on, and check and doctor say what happened",
       ),
       ...by(
-        "store/retention.int.test.ts",
+        "store/sqlite/retention.int.test.ts",
         "tells the gap to whoever asks for output, at its place, and to nobody else",
       ),
     ],
@@ -357,7 +358,7 @@ export const PROMISES: readonly Kept[] = [
         "whichever call to the store or the spawner fails once, what was asked for is done and on record once",
       ),
       ...by(
-        "store/faults.int.test.ts",
+        "store/sqlite/faults.int.test.ts",
         "is typed, whichever call it is, and what is offered again is recorded once",
         "of an open is typed, and the next open finds a whole log",
         "is told as that, and not as damage, where SQLite calls the file corrupt and it is whole",
@@ -365,7 +366,7 @@ export const PROMISES: readonly Kept[] = [
         "lets the write-ahead log grow to its bound; then output waits, lifecycle goes on, and it is emptied when the reader goes",
       ),
       ...by(
-        "store/held.int.test.ts",
+        "store/sqlite/held.int.test.ts",
         "is taken and every row says it, and it is a record when there is room (%s)",
         "gives the next daemon the stops that this one could not record, each once",
         "that was not cleared before a crash, or is of another log, adds nothing",
@@ -399,17 +400,20 @@ export const PROMISES: readonly Kept[] = [
         "an older log is refused while agents run that it does not know; those that it knows are taken over then",
       ),
       ...by(
-        "store/damage.int.test.ts",
+        "store/sqlite/damage.int.test.ts",
         "are refused, or told by a check, or answer as before",
         "a projection that is damaged is made anew from the log, and is then as it was",
       ),
-      ...by("store/edited.int.test.ts", "is found beside a daemon, and made anew when the log is opened: %s"),
+      ...by(
+        "store/sqlite/edited.int.test.ts",
+        "is found beside a daemon, and made anew when the log is opened: %s",
+      ),
       ...by(
         "cli/db.e2e.test.ts",
         "rows that somebody has edited are told by the doctor, and are as their records say once a daemon starts",
       ),
-      ...by("store/checksum.unit.test.ts", "is found in whichever column it is"),
-      ...by("store/log.int.test.ts", "when its newest record is damaged"),
+      ...by("store/sqlite/checksum.unit.test.ts", "is found in whichever column it is"),
+      ...by("store/sqlite/log.int.test.ts", "when its newest record is damaged"),
     ],
   },
   {
@@ -418,11 +422,11 @@ export const PROMISES: readonly Kept[] = [
     tier: "D",
     proofs: [
       ...by(
-        "store/projections/projection.int.test.ts",
+        "store/sqlite/projections/projection.int.test.ts",
         "are the same folded record by record, in batches, and from the whole log",
       ),
       ...by(
-        "store/retention.int.test.ts",
+        "store/sqlite/retention.int.test.ts",
         "of random histories leaves every projection, a rebuild, the check and an export as they were",
       ),
     ],
@@ -564,9 +568,9 @@ export const PROMISES: readonly Kept[] = [
     sentence: "A record that was edited or removed is found.",
     tier: "D",
     proofs: [
-      ...by("store/log.int.test.ts", "fails too where the record is gone, instead of leaving it out"),
-      ...by("store/damage.int.test.ts", "are refused, or told by a check, or answer as before"),
-      ...by("store/checksum.unit.test.ts", "is found in whichever column it is"),
+      ...by("store/sqlite/log.int.test.ts", "fails too where the record is gone, instead of leaving it out"),
+      ...by("store/sqlite/damage.int.test.ts", "are refused, or told by a check, or answer as before"),
+      ...by("store/sqlite/checksum.unit.test.ts", "is found in whichever column it is"),
     ],
     open: "Against accidents: checksums are not signed, so who can write the file can also make them.",
   },
@@ -617,7 +621,7 @@ export const PROMISES: readonly Kept[] = [
         "a version that cannot start, or cannot read the log, changes nothing",
         "a version that dies when it has taken over is replaced by the old one",
       ),
-      ...by("store/log.int.test.ts", "when a newer version made its schema"),
+      ...by("store/sqlite/log.int.test.ts", "when a newer version made its schema"),
       ...NEMESIS,
     ],
   },
@@ -642,5 +646,15 @@ export const PROMISES: readonly Kept[] = [
       bench("sleepers", "delay of the event loop meanwhile"),
     ],
     open: "Measured by the bench, not by the nightly tests.",
+  },
+  {
+    id: "R41",
+    sentence:
+      "A message in a mailbox is not lost, not given out after its acknowledgement, in order, and delivered a bounded number of times, over kills of the daemon.",
+    tier: "D",
+    proofs: by(
+      "chaos/mailboxes.chaos.test.ts",
+      "${SENDERS} senders and ${CONSUMERS} consumers over ${KILLS} kills of the daemon: nothing is lost, doubled or out of order, and attempts are bounded",
+    ),
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * An adapter for a program that converses, and asks for permission (docs/writing-adapters.md, An agent that is spoken with). It reads one
+ * An adapter for a program that converses, and asks for permission (docs/how-to/writing-adapters.md, An agent that is spoken with). It reads one
  * JSON object a line: {"message":"ID","text":"..."}, {"permission":"ID","decision":"deny","message":"why"} (or "allow"; a message is optional) and {"stop":true}; and prints
  * {"taken":"ID"} when it begins with a message, {"say":"text"}, {"ask":"ID","tool":"Shell","input":{}} and {"done":true} after each one.
  * @import { AgentAdapter, DecodedItem } from "holdfast"

@@ -7,7 +7,7 @@
  *     binaries:
  *       lines: /path/to/examples/adapters/lines-agent.sh
  *
- * and then `agent spawn lines "hello" --watch` runs it. docs/writing-adapters.md explains each part.
+ * and then `agent spawn lines "hello" --watch` runs it. docs/how-to/writing-adapters.md explains each part.
  * @import { AgentAdapter, DecodedRecord } from "holdfast"
  */
 

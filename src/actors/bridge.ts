@@ -3,9 +3,9 @@ import { Clock, Effect, type Fiber, type Scope } from "effect";
 import { EXITS_PER_TURN_MAX } from "../base/limits.ts";
 import { Pace } from "../base/pace.ts";
 import type { Gaps } from "../supervisor/clocks/gaps.ts";
-import { Company } from "./company.ts";
-import type { Ground } from "./deciding/decider.ts";
+import type { DeciderPorts } from "./deciding/decider.ts";
 import { type Alarms, makeAlarms } from "./machine/alarms.ts";
+import { OutputActivity } from "./output-activity.ts";
 import type { Services } from "./ports.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Spending } from "./spending.ts";
@@ -13,7 +13,7 @@ import type { Spending } from "./spending.ts";
 export interface Bridge {
   readonly alarms: Alarms;
   /** The world of a decider. */
-  readonly ground: Ground;
+  readonly ground: DeciderPorts;
   /** Milliseconds since 1970: only for what is told in them. */
   wallMs(): number;
   /** Time that counts for nothing. */
@@ -26,14 +26,14 @@ export interface Bridge {
   /** The ends of agents come one after the other through here. */
   readonly exits: Pace;
   /** The workers that have output just now. */
-  readonly company: Company;
+  readonly outputActivity: OutputActivity;
   /** Starts a fiber at once, in the context of the runtime. */
   fork<A, E>(work: Effect.Effect<A, E>): Fiber.Fiber<A, E>;
 }
 
 export const makeBridge = (
   services: Services,
-  ground: Ground,
+  ground: DeciderPorts,
 ): Effect.Effect<Omit<Bridge, "gaps" | "accounts" | "sessions" | "rested">, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock;
@@ -42,7 +42,7 @@ export const makeBridge = (
       ground,
       wallMs: () => clock.currentTimeMillisUnsafe(),
       exits: new Pace(EXITS_PER_TURN_MAX),
-      company: new Company(),
+      outputActivity: new OutputActivity(),
       fork: Effect.runForkWith(yield* Effect.context<never>()),
     };
   });

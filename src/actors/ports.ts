@@ -7,7 +7,8 @@ import type { HoldfastError } from "../protocol/errors.ts";
 import type { ModelUsage } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { Artifacts } from "../store/cas/store.ts";
-import type { EventLog } from "../store/port.ts";
+import type { EventLog } from "../store/event-log.ts";
+import type { Views } from "../store/views.ts";
 import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
 import type { Confine, Workspaces } from "./workspaces.ts";
@@ -23,7 +24,7 @@ export interface SpecFiles {
 }
 
 /** A launch, fully decided: what `spawn --dry-run` shows and what `launch` does. */
-export interface Prepared {
+export interface PreparedLaunch {
   readonly plan: LaunchPlan;
   readonly env: Readonly<Record<string, string>>;
   /** The part of the client's environment that a later incarnation needs too. */
@@ -45,6 +46,7 @@ export interface Probe {
 
 export interface Services {
   readonly log: EventLog;
+  readonly views: Views;
   readonly spawner: RuntimeSpawner;
   /** Workers in whose run directories something was found. */
   readonly tampered?: ReadonlySet<string> | undefined;
@@ -77,7 +79,7 @@ export interface Services {
     incarnation: number,
     session: string | undefined,
     worker_id: string,
-  ): Effect.Effect<Prepared, HoldfastError>;
+  ): Effect.Effect<PreparedLaunch, HoldfastError>;
   /** Told that everything has been looked at. */
   readonly onTick?: (() => void) | undefined;
   /** Told of what was thrown where nothing may be. */

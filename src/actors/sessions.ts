@@ -9,7 +9,7 @@
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
-import type { EventLog } from "../store/port.ts";
+import type { Views } from "../store/views.ts";
 import { askedSession, sessionInUse } from "../supervisor/sessions/asked-session.ts";
 
 /** A worker, as far as its session goes. */
@@ -25,14 +25,14 @@ interface Claim {
 }
 
 export class Sessions {
-  private readonly log: Pick<EventLog, "worker">;
+  private readonly views: Pick<Views, "worker">;
   private readonly claims = new Map<string, Claim>();
   private readonly keys = new Map<string, string>();
   /** These have no living shell, and they may be started again: held by their supervisor. */
   private readonly resting = new Set<string>();
 
-  constructor(log: Pick<EventLog, "worker">) {
-    this.log = log;
+  constructor(views: Pick<Views, "worker">) {
+    this.views = views;
   }
 
   /** Holds the session, and lets go of another one; or says who holds it, and nothing has changed. */
@@ -60,7 +60,7 @@ export class Sessions {
   /** The session that it holds by its records: its last session, else the one that was asked for. */
   known(worker: Resumer): string | undefined {
     if (worker.adapter.sessions_under === undefined) return undefined;
-    return this.log.worker(worker.id)?.session_id ?? askedSession(worker.spec);
+    return this.views.worker(worker.id)?.session_id ?? askedSession(worker.spec);
   }
 
   /** The session of a worker without a shell that may be started again. */
@@ -83,7 +83,7 @@ export class Sessions {
   /** Its shell is gone. */
   left(id: string): void {
     if (!this.keys.has(id)) return;
-    const row = this.log.worker(id);
+    const row = this.views.worker(id);
     if (row === undefined || isEnded(row.state)) this.release(id);
     else this.resting.add(id);
   }
@@ -92,7 +92,7 @@ export class Sessions {
   private holderOf(key: string): string | undefined {
     const id = this.claims.get(key)?.worker_id;
     if (id === undefined || !this.resting.has(id)) return id;
-    const row = this.log.worker(id);
+    const row = this.views.worker(id);
     if (row !== undefined && !isEnded(row.state)) return id;
     this.release(id);
     return undefined;

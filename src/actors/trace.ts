@@ -1,12 +1,12 @@
 /**
- * Decisions for a tracer (docs/observability.md): a span for each, and in it an event for each record that it wrote. Nothing is made while nobody traces.
+ * Decisions for a tracer (docs/reference/observability.md): a span for each, and in it an event for each record that it wrote. Nothing is made while nobody traces.
  */
 import { Context, Effect, Exit, Option, Tracer } from "effect";
 import { HOLDFAST_DECIDE, type SpanAttributes, spanAttributesOf } from "../protocol/observability.ts";
 import type { RecordDraft } from "../protocol/records.ts";
 import type { Defects } from "./defects.ts";
 
-export interface Decided {
+export interface TracedDecision {
   /** The tree that decided; null: the private supervisor of the worker. */
   readonly tree: string | null;
   readonly worker_id: string | null;
@@ -16,7 +16,7 @@ export interface Decided {
   readonly at: bigint;
 }
 
-export type Trace = (decided: Decided) => void;
+export type Trace = (decided: TracedDecision) => void;
 
 /** A tracer is somebody else's: what it throws has no part in a decision. */
 export const containedTrace = (trace: Trace | undefined, defects: Defects): Trace | undefined =>

@@ -1,12 +1,31 @@
 /** The ports of an actor to git and to sandboxes. */
 import type { AgentAdapter } from "../adapters/adapter.ts";
-import type { Sandboxed } from "../adapters/workspace/sandbox/sandbox.ts";
-import type { Changes } from "../adapters/workspace/worktree/changes.ts";
-import type { Repository } from "../adapters/workspace/worktree/worktrees.ts";
+import type { ChangeList } from "../protocol/change-list.ts";
 import type { WorkerWorkspace } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 
-type ClientEnvironment = WorkerSpec["client_env"];
+type SpecEnvironment = WorkerSpec["client_env"];
+
+/** The repository that a worktree is made from, and the place in it. */
+export interface Repository {
+  readonly repository: string;
+  readonly git_dir: string;
+  readonly base_commit: string;
+  /** The cwd inside it; empty at its top. */
+  readonly below: string;
+}
+
+/** An agent's arguments inside its sandbox. */
+export interface SandboxedLaunch {
+  readonly argv: readonly string[];
+  /** The file that runs in it. */
+  readonly program: string;
+  readonly plan: { readonly net: "none" | "host"; readonly writable: readonly string[] };
+  /** Directories that were made for it, and go with it as long as they are empty. */
+  readonly made?: readonly string[];
+  /** Directories that such as were made lie among: another run may have made them. */
+  readonly litter?: readonly string[];
+}
 
 /** The port to git. */
 export interface Workspaces {
@@ -15,10 +34,13 @@ export interface Workspaces {
   /** Rejects where a new worker cannot have the branch that it asks for. */
   refuseBranch(spec: WorkerSpec): Promise<void>;
   assign(workerId: string, spec: WorkerSpec): Promise<WorkerWorkspace>;
-  ensure(workspace: WorkerWorkspace, client_env: ClientEnvironment, signal: AbortSignal): Promise<boolean>;
+  ensure(workspace: WorkerWorkspace, client_env: SpecEnvironment, signal: AbortSignal): Promise<boolean>;
   /** False where nothing was there. Rejects with INVALID_STATE where something would be lost. */
-  remove(workspace: WorkerWorkspace, client_env: ClientEnvironment): Promise<boolean>;
-  changes(workspace: WorkerWorkspace, client_env: ClientEnvironment): Promise<Changes>;
+  remove(workspace: WorkerWorkspace, client_env: SpecEnvironment): Promise<boolean>;
+  changes(
+    workspace: WorkerWorkspace,
+    client_env: SpecEnvironment,
+  ): Promise<ChangeList & { readonly diff: Buffer | undefined }>;
 }
 
 /** The port to what confines an agent; rejects with SANDBOX_UNAVAILABLE where this machine cannot. */
@@ -34,4 +56,4 @@ export type Confine = (
     readonly repository?: Repository | undefined;
   },
   argv: readonly string[],
-) => Promise<Sandboxed>;
+) => Promise<SandboxedLaunch>;

@@ -5,7 +5,7 @@
 
 import type { ProcessStatus } from "../protocol/completion.ts";
 import type { IncarnationOutcome } from "../protocol/incarnation.ts";
-import type { Json, ModelUsage, RecordDraft, Usage } from "../protocol/records.ts";
+import type { JsonValue, ModelUsage, RecordDraft, Usage } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 
 export type SpoolName = "stdout" | "stderr";
@@ -138,7 +138,7 @@ export interface MessageProtocol<S = unknown> {
    */
   readonly asks_beyond_turn?: boolean;
   /** The answer to a request for permission, whole lines. `reply` is what the decoder has put into the request's record. */
-  answer?(reply: Json, answer: PermissionAnswer): string;
+  answer?(reply: JsonValue, answer: PermissionAnswer): string;
   /** The text that ends the turn that is open and keeps the agent, whole lines; undefined where none is open. */
   interrupt?(state: S): string | undefined;
 }
@@ -184,6 +184,10 @@ export interface AgentAdapter<S = unknown> {
   readonly summary: string;
   /** Capability ids of the AgentEvent notes, A.5. */
   readonly capabilities: readonly string[];
+  /** Ids among them that say how it is run: they are no extension keys. */
+  readonly ways_of_running?: readonly string[];
+  /** Its CLI counts the tokens that came from a cache inside `input_tokens`; otherwise they are beside it. */
+  readonly counts_cached_inside?: boolean;
   /** The program and the variable that names another one; null where argv is the program (command). */
   readonly binary: { readonly name: string; readonly variable: string } | null;
   /** Names of the client's variables that this kind may need: keys, base URLs, its own settings. */

@@ -3,7 +3,7 @@
 import { asName } from "../base/json.ts";
 import { APPROVAL_INPUT_MAX_BYTES, APPROVAL_TITLE_MAX_BYTES } from "../base/limits.ts";
 import { truncateMessage } from "../protocol/bounds.ts";
-import type { Json } from "../protocol/records.ts";
+import type { JsonValue } from "../protocol/records.ts";
 import type { DecodedRecord } from "./adapter.ts";
 
 export interface PermissionAsked {
@@ -15,7 +15,7 @@ export interface PermissionAsked {
   readonly title: unknown;
   readonly input: unknown;
   /** Data that the answer needs, small. */
-  readonly reply: Json;
+  readonly reply: JsonValue;
 }
 
 export const approvalRequested = (asked: PermissionAsked): DecodedRecord => ({
@@ -30,7 +30,7 @@ export const approvalRequested = (asked: PermissionAsked): DecodedRecord => ({
   },
 });
 
-const boundedInput = (input: unknown): Json => {
+const boundedInput = (input: unknown): JsonValue => {
   const json = JSON.stringify(input ?? null);
   return Buffer.byteLength(json) <= APPROVAL_INPUT_MAX_BYTES ? JSON.parse(json) : null;
 };

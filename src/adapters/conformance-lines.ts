@@ -9,15 +9,16 @@ const SPOILT_LINES = 200;
 /** Lines that no well-behaved program prints, and real ones that were cut or spoilt. */
 export const hostileLines = (recorded: readonly Line[]): readonly Line[] => {
   const random = seeded(20_261_120);
+  const odd = [...ODD_TEXTS, ...longTexts(), ...manyTexts()];
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const texts = recorded.flatMap((line) => (line.kind === "text" ? [line.text] : []));
   const spoilt =
     texts.length === 0 ? [] : Array.from({ length: SPOILT_LINES }, () => spoil(pick(texts), random, pick));
   return [
-    ...ODD_TEXTS.map(textLine),
+    ...odd.map(textLine),
     ...spoilt.map(textLine),
     { kind: "truncated", limit_bytes: 1_048_576 },
-    ...[...texts.slice(0, SPOILT_LINES), ...ODD_TEXTS].map(
+    ...[...texts.slice(0, SPOILT_LINES), ...odd].map(
       (head): Line => ({ kind: "truncated", limit_bytes: 8, head: head.slice(0, random() * head.length) }),
     ),
     { kind: "text", text: "the last line, without its end", end: "" },
@@ -83,6 +84,17 @@ const ODD_TEXTS: readonly string[] = [
   '{"type":"tool_use"}',
   '{"type":"tool_result","tool_id":{},"status":7}',
   '{"type":"result","status":"error","error":"x","stats":[]}',
+  '{"jsonrpc":"2.0","id":"holdfast:initialize","result":{"protocolVersion":1,"agentCapabilities":7}}',
+  '{"jsonrpc":"2.0","id":"holdfast:session","result":{"sessionId":{}}}',
+  '{"jsonrpc":"2.0","id":{},"method":"session/request_permission","params":[]}',
+  '{"jsonrpc":"2.0","id":-0,"method":"session/request_permission","params":{"toolCall":null,"options":[0,{"kind":"allow_once"}]}}',
+  '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":7}}}',
+  '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"usage_update","cost":{"amount":-1,"currency":"USD"}}}}',
+  '{"jsonrpc":"2.0","id":"prompt:01JD0000000000000000000009","error":"x"}',
+];
+
+/** Functions, because these texts take megabytes, and a daemon without adapters of users never needs them. */
+const longTexts = (): readonly string[] => [
   JSON.stringify({ type: "x".repeat(200_000) }),
   JSON.stringify({ type: "system", subtype: "\u0000".repeat(100_000) }),
   JSON.stringify({
@@ -111,15 +123,12 @@ const ODD_TEXTS: readonly string[] = [
     type: "assistant",
     message: { id: "m", content: [{ type: "text", text: "🦊".repeat(50_000) }] },
   }),
-  '{"jsonrpc":"2.0","id":"holdfast:initialize","result":{"protocolVersion":1,"agentCapabilities":7}}',
-  '{"jsonrpc":"2.0","id":"holdfast:session","result":{"sessionId":{}}}',
-  '{"jsonrpc":"2.0","id":{},"method":"session/request_permission","params":[]}',
-  '{"jsonrpc":"2.0","id":-0,"method":"session/request_permission","params":{"toolCall":null,"options":[0,{"kind":"allow_once"}]}}',
-  '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":7}}}',
-  '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"usage_update","cost":{"amount":-1,"currency":"USD"}}}}',
-  '{"jsonrpc":"2.0","id":"prompt:01JD0000000000000000000009","error":"x"}',
-  // More of everything that is remembered than can be.
-  ...Array.from({ length: 200 }, (_, i) => `${i}`.padStart(120, "n")).flatMap((id) => [
+  `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
+];
+
+/** More of everything that is remembered than can be. */
+const manyTexts = (): readonly string[] =>
+  Array.from({ length: 200 }, (_, i) => `${i}`.padStart(120, "n")).flatMap((id) => [
     JSON.stringify({ type: "assistant", message: { id, content: [{ type: "tool_use", id, name: id }] } }),
     JSON.stringify({
       type: "stream_event",
@@ -139,9 +148,7 @@ const ODD_TEXTS: readonly string[] = [
     JSON.stringify({ type: "tool_use", tool_id: id, tool_name: id, part: { callID: id, tool: id } }),
     JSON.stringify({ type: "tool.execution_start", data: { toolCallId: id, toolName: id } }),
     JSON.stringify({ type: "assistant.message_delta", data: { messageId: id, deltaContent: id } }),
-  ]),
-  `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
-];
+  ]);
 
 /** A line cut short, with a character changed, or joined with itself. */
 const spoil = (text: string, random: () => number, pick: <T>(list: readonly T[]) => T): string => {

@@ -32,198 +32,204 @@ export interface ConformanceCase {
 
 export type RecordedRun = readonly string[];
 
+/** The adapter of a check, and the lines that it is tried on. */
+interface CheckedAdapter {
+  readonly adapter: AgentAdapter;
+  readonly hostile: readonly Line[];
+  /** The lines of each recorded run, and the hostile ones. */
+  readonly folds: readonly (readonly Line[])[];
+  /** One look at them serves all that only read: a daemon runs this when it starts. */
+  readonly recordsOf: (lines: readonly Line[]) => readonly DecodedItem[];
+}
+
 export const conformance = <S>(
   adapter: AgentAdapter<S>,
   runs: readonly RecordedRun[],
 ): readonly ConformanceCase[] => {
   const recorded = runs.map((run) => run.map(textLine));
   const hostile = hostileLines(recorded.flat());
-  const folds = [...recorded, hostile];
-
-  // One look at them serves all that only read: a daemon runs this when it starts.
   const known = new Map<readonly Line[], readonly DecodedItem[]>();
-  const recordsOf = (lines: readonly Line[]): readonly DecodedItem[] => {
-    const records = known.get(lines) ?? fold(adapter, lines).records;
-    known.set(lines, records);
-    return records;
+  const tried: CheckedAdapter = {
+    adapter: adapter as unknown as AgentAdapter,
+    hostile,
+    folds: [...recorded, hostile],
+    recordsOf: (lines) => {
+      const records = known.get(lines) ?? fold(adapter, lines).records;
+      known.set(lines, records);
+      return records;
+    },
   };
-
-  return [
-    {
-      title: "its kind, aliases and capabilities are well-formed names",
-      check: () => {
-        for (const name of [adapter.kind, ...adapter.aliases]) assert.match(name, /^[a-z][a-z0-9_]*$/);
-        for (const id of ["agent_api.run", "agent_api.events"])
-          assert.ok(adapter.capabilities.includes(id), `its capabilities lack ${id}`);
-        for (const id of adapter.capabilities) assert.match(id, /^(agent_api|backend)\.[a-z0-9_.-]+$/);
-        for (const name of adapter.credentials) assert.match(name, /^[A-Z][A-Z0-9_]*$/);
-      },
-    },
-    {
-      title: "decode never throws, whatever the line",
-      check: () => void fold(adapter, hostile),
-    },
-    {
-      title: "every event is of its kind and in bounds once its text is split",
-      check: () => {
-        for (const lines of folds) for (const record of recordsOf(lines)) checkEvent(adapter.kind, record);
-      },
-    },
-    {
-      title: "a tool's call and result carry the tools facet, and no other event does",
-      check: () => {
-        for (const lines of folds) for (const record of recordsOf(lines)) checkFacet(record);
-      },
-    },
-    {
-      title: "text is what a TextOutput has, and a message a Status or an Error, and no other event",
-      check: () => {
-        for (const lines of folds) for (const record of recordsOf(lines)) checkWords(record);
-      },
-    },
-    {
-      title: "a line that is not understood is told once and never repeated",
-      check: () => {
-        if (!adapter.capabilities.includes("agent_api.tools.structured.v1")) return;
-        for (const text of [
-          "plain words of a program",
-          '{"type":"a_type_of_tomorrow","secret":"SENTINEL"}',
-        ]) {
-          const { records } = adapter.decode(
-            adapter.initial(opening(adapter.kind)),
-            textLine(text),
-            "stdout",
-          );
-          const kinds = records.map((record) =>
-            record.type === "agent.event" ? record.payload.kind : record.type,
-          );
-          assert.ok(
-            kinds.length === 1 && kinds[0] === "Unknown",
-            `the line ${text} must be one Unknown, and is: ${kinds.join(", ") || "nothing"}`,
-          );
-          assert.ok(
-            !/plain words|SENTINEL/.test(JSON.stringify(records)),
-            `the line ${text} must not be repeated: ${JSON.stringify(records)}`,
-          );
-        }
-      },
-    },
-    {
-      title: "the state is JSON and within its bound after every line",
-      check: () => {
-        for (const lines of folds) {
-          let state = adapter.initial(opening(adapter.kind));
-          for (const line of lines) {
-            state = adapter.decode(state, line, "stdout").state;
-            const json = JSON.stringify(state);
-            assert.ok(
-              Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES,
-              `state of ${Buffer.byteLength(json)} bytes`,
-            );
-            assert.deepEqual(JSON.parse(json), state);
-          }
-        }
-      },
-    },
-    {
-      title: "a restart at any line gives the same records and the same outcome",
-      check: () => {
-        for (const lines of folds) {
-          const restarting = {
-            ...adapter,
-            decode: (state: S, line: Line, stream: "stdout" | "stderr") =>
-              adapter.decode(JSON.parse(JSON.stringify(state)), line, stream),
-          };
-          const straight = fold(adapter, lines);
-          const restarted = fold(restarting, lines);
-          assert.deepEqual(restarted.records, straight.records);
-          assert.deepEqual(
-            adapter.finish(JSON.parse(JSON.stringify(restarted.state)), exited(0)),
-            adapter.finish(straight.state, exited(0)),
-          );
-        }
-      },
-    },
-    {
-      title: "decode never changes the state that it was given",
-      check: () => {
-        for (const lines of folds) {
-          let state = deepFreeze(adapter.initial(opening(adapter.kind)));
-          for (const line of lines) state = deepFreeze(adapter.decode(state, line, "stdout").state);
-        }
-      },
-    },
-    {
-      title: "turns are numbered from 1 and end after they start",
-      check: () => {
-        for (const lines of folds) checkTurns(recordsOf(lines));
-      },
-    },
-    {
-      title: "a session is told when it changes, and the facet is on at most one event",
-      check: () => {
-        for (const lines of folds) checkSessions(recordsOf(lines));
-      },
-    },
-    {
-      title: "finish gives a verdict within bounds, even if no line ever came",
-      check: () => {
-        for (const lines of [[], ...folds])
-          for (const exit of EXITS) checkVerdict(adapter, fold(adapter, lines).state, exit);
-      },
-    },
-    {
-      title: "an exit with a code, by a signal or unknown is no success where no line ever came",
-      check: () => {
-        for (const exit of EXITS.slice(1)) {
-          const { outcome } = adapter.finish(adapter.initial(opening(adapter.kind)), exit);
-          const of = `finish with ${JSON.stringify(exit.status)} and no line`;
-          assert.equal(outcome.status, "failed", `${of} must have failed`);
-          assert.ok(outcome.error?.message.endsWith("."), `${of} must have an error with a sentence`);
-          assert.ok(!JSON.stringify(outcome).includes(STDERR_SENTINEL), "stderr reached the outcome");
-        }
-      },
-    },
-    {
-      title: "plan puts no prompt into argv and gives stdin an end",
-      check: () => {
-        const context = planContext(adapter.kind, "--a prompt\nof two lines");
-        const plan = adapter.plan(context);
-        assert.ok(plan.argv.length > 0, "its plan has no argv");
-        assert.ok(!plan.argv.join(" ").includes("a prompt"), "the prompt is in the argv of its plan");
-        if (adapter.messages?.acknowledges !== true || !converses(adapter, context.spec))
-          assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
-        else
-          assert.ok(
-            plan.stdin.kind === "open" && !plan.stdin.text.includes("a prompt"),
-            "its stdin must be open, without the prompt, which comes as its first message",
-          );
-        assert.deepEqual(adapter.validate(context.spec), []);
-      },
-    },
-    {
-      title: "directories that its agent may also work in are in its plan, where it says that it takes some",
-      check: () => {
-        if (!adapter.capabilities.includes(ADD_DIRS)) return;
-        const context = planContext(adapter.kind, "hello");
-        const spec = { ...context.spec, cwd: "/work", ext: { [ADD_DIRS]: { dirs: ["/other", "../third"] } } };
-        assert.deepEqual(adapter.validate(spec), []);
-        const words = adapter.plan({ ...context, spec }).argv.join(" ");
-        for (const dir of ["/other", "/third"]) assert.ok(words.includes(dir), `${dir} is not in the plan`);
-      },
-    },
-    {
-      title: "an extension key that is not supported is a mistake",
-      check: () => {
-        const { spec } = planContext(adapter.kind, "hello");
-        const error = refusal(adapter, { ...spec, ext: { "backend.other.thing": true } });
-        assert.equal(error?.code, "UNSUPPORTED_CAPABILITY");
-        assert.equal(error.info.problems?.length, 1);
-        assert.match(error.message, /backend\.other\.thing/);
-      },
-    },
-  ];
+  return CASES.map(({ title, check }) => ({ title, check: () => check(tried) }));
 };
+
+const CASES: readonly { readonly title: string; readonly check: (tried: CheckedAdapter) => void }[] = [
+  {
+    title: "its kind, aliases and capabilities are well-formed names",
+    check: ({ adapter }) => {
+      for (const name of [adapter.kind, ...adapter.aliases]) assert.match(name, /^[a-z][a-z0-9_]*$/);
+      for (const id of ["agent_api.run", "agent_api.events"])
+        assert.ok(adapter.capabilities.includes(id), `its capabilities lack ${id}`);
+      for (const id of adapter.capabilities) assert.match(id, /^(agent_api|backend)\.[a-z0-9_.-]+$/);
+      for (const name of adapter.credentials) assert.match(name, /^[A-Z][A-Z0-9_]*$/);
+    },
+  },
+  {
+    title: "decode never throws, whatever the line",
+    check: ({ adapter, hostile }) => void fold(adapter, hostile),
+  },
+  {
+    title: "every event is of its kind and in bounds once its text is split",
+    check: ({ adapter, folds, recordsOf }) => {
+      for (const lines of folds) for (const record of recordsOf(lines)) checkEvent(adapter.kind, record);
+    },
+  },
+  {
+    title: "a tool's call and result carry the tools facet, and no other event does",
+    check: ({ folds, recordsOf }) => {
+      for (const lines of folds) for (const record of recordsOf(lines)) checkFacet(record);
+    },
+  },
+  {
+    title: "text is what a TextOutput has, and a message a Status or an Error, and no other event",
+    check: ({ folds, recordsOf }) => {
+      for (const lines of folds) for (const record of recordsOf(lines)) checkWords(record);
+    },
+  },
+  {
+    title: "a line that is not understood is told once and never repeated",
+    check: ({ adapter }) => {
+      if (!adapter.capabilities.includes("agent_api.tools.structured.v1")) return;
+      for (const text of ["plain words of a program", '{"type":"a_type_of_tomorrow","secret":"SENTINEL"}']) {
+        const { records } = adapter.decode(adapter.initial(opening(adapter)), textLine(text), "stdout");
+        const kinds = records.map((record) =>
+          record.type === "agent.event" ? record.payload.kind : record.type,
+        );
+        assert.ok(
+          kinds.length === 1 && kinds[0] === "Unknown",
+          `the line ${text} must be one Unknown, and is: ${kinds.join(", ") || "nothing"}`,
+        );
+        assert.ok(
+          !/plain words|SENTINEL/.test(JSON.stringify(records)),
+          `the line ${text} must not be repeated: ${JSON.stringify(records)}`,
+        );
+      }
+    },
+  },
+  {
+    title: "the state is JSON and within its bound after every line",
+    check: ({ adapter, folds }) => {
+      for (const lines of folds) {
+        let state = adapter.initial(opening(adapter));
+        for (const line of lines) {
+          state = adapter.decode(state, line, "stdout").state;
+          const json = JSON.stringify(state);
+          assert.ok(
+            Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES,
+            `state of ${Buffer.byteLength(json)} bytes`,
+          );
+          assert.deepEqual(JSON.parse(json), state);
+        }
+      }
+    },
+  },
+  {
+    title: "a restart at any line gives the same records and the same outcome",
+    check: ({ adapter, folds }) => {
+      for (const lines of folds) {
+        const restarting = {
+          ...adapter,
+          decode: (state: unknown, line: Line, stream: "stdout" | "stderr") =>
+            adapter.decode(JSON.parse(JSON.stringify(state)), line, stream),
+        };
+        const straight = fold(adapter, lines);
+        const restarted = fold(restarting, lines);
+        assert.deepEqual(restarted.records, straight.records);
+        assert.deepEqual(
+          adapter.finish(JSON.parse(JSON.stringify(restarted.state)), exited(0)),
+          adapter.finish(straight.state, exited(0)),
+        );
+      }
+    },
+  },
+  {
+    title: "decode never changes the state that it was given",
+    check: ({ adapter, folds }) => {
+      for (const lines of folds) {
+        let state = deepFreeze(adapter.initial(opening(adapter)));
+        for (const line of lines) state = deepFreeze(adapter.decode(state, line, "stdout").state);
+      }
+    },
+  },
+  {
+    title: "turns are numbered from 1 and end after they start",
+    check: ({ folds, recordsOf }) => {
+      for (const lines of folds) checkTurns(recordsOf(lines));
+    },
+  },
+  {
+    title: "a session is told when it changes, and the facet is on at most one event",
+    check: ({ folds, recordsOf }) => {
+      for (const lines of folds) checkSessions(recordsOf(lines));
+    },
+  },
+  {
+    title: "finish gives a verdict within bounds, even if no line ever came",
+    check: ({ adapter, folds }) => {
+      for (const lines of [[], ...folds])
+        for (const exit of EXITS) checkVerdict(adapter, fold(adapter, lines).state, exit);
+    },
+  },
+  {
+    title: "an exit with a code, by a signal or unknown is no success where no line ever came",
+    check: ({ adapter }) => {
+      for (const exit of EXITS.slice(1)) {
+        const { outcome } = adapter.finish(adapter.initial(opening(adapter)), exit);
+        const of = `finish with ${JSON.stringify(exit.status)} and no line`;
+        assert.equal(outcome.status, "failed", `${of} must have failed`);
+        assert.ok(outcome.error?.message.endsWith("."), `${of} must have an error with a sentence`);
+        assert.ok(!JSON.stringify(outcome).includes(STDERR_SENTINEL), "stderr reached the outcome");
+      }
+    },
+  },
+  {
+    title: "plan puts no prompt into argv and gives stdin an end",
+    check: ({ adapter }) => {
+      const context = planContext(adapter, "--a prompt\nof two lines");
+      const plan = adapter.plan(context);
+      assert.ok(plan.argv.length > 0, "its plan has no argv");
+      assert.ok(!plan.argv.join(" ").includes("a prompt"), "the prompt is in the argv of its plan");
+      if (adapter.messages?.acknowledges !== true || !converses(adapter, context.spec))
+        assert.deepEqual(plan.stdin, { kind: "text", text: context.spec.prompt });
+      else
+        assert.ok(
+          plan.stdin.kind === "open" && !plan.stdin.text.includes("a prompt"),
+          "its stdin must be open, without the prompt, which comes as its first message",
+        );
+      assert.deepEqual(adapter.validate(context.spec), []);
+    },
+  },
+  {
+    title: "directories that its agent may also work in are in its plan, where it says that it takes some",
+    check: ({ adapter }) => {
+      if (!adapter.capabilities.includes(ADD_DIRS)) return;
+      const context = planContext(adapter, "hello");
+      const spec = { ...context.spec, cwd: "/work", ext: { [ADD_DIRS]: { dirs: ["/other", "../third"] } } };
+      assert.deepEqual(adapter.validate(spec), []);
+      const words = adapter.plan({ ...context, spec }).argv.join(" ");
+      for (const dir of ["/other", "/third"]) assert.ok(words.includes(dir), `${dir} is not in the plan`);
+    },
+  },
+  {
+    title: "an extension key that is not supported is a mistake",
+    check: ({ adapter }) => {
+      const { spec } = planContext(adapter, "hello");
+      const error = refusal(adapter, { ...spec, ext: { "backend.other.thing": true } });
+      assert.equal(error?.code, "UNSUPPORTED_CAPABILITY");
+      assert.equal(error.info.problems?.length, 1);
+      assert.match(error.message, /backend\.other\.thing/);
+    },
+  },
+];
 
 const STDERR_SENTINEL = "STDERR-SENTINEL";
 
@@ -252,7 +258,7 @@ const fold = <S>(
   lines: readonly Line[],
 ): { readonly state: S; readonly records: readonly DecodedItem[] } => {
   const records: DecodedItem[] = [];
-  let state = adapter.initial(opening(adapter.kind));
+  let state = adapter.initial(opening(adapter));
   for (const line of lines) {
     const decoded = adapter.decode(state, line, "stdout");
     state = decoded.state;
@@ -384,24 +390,21 @@ const checkVerdict = <S>(adapter: AgentAdapter<S>, state: S, exit: ExitFacts): v
   );
 };
 
-const opening = (kind: string): Opening => planContext(kind, "a prompt");
+const opening = (adapter: AgentAdapter): Opening => planContext(adapter, "a prompt");
 
-const planContext = (kind: string, prompt: string): PlanContext => ({
+const planContext = ({ kind, binary }: AgentAdapter, prompt: string): PlanContext => ({
   spec: WorkerSpec.parse({
     kind,
     prompt,
     cwd: "/",
     restart: "temporary",
-    argv: OWN_PROGRAM.has(kind) ? ["cat"] : [],
+    argv: binary === null ? ["cat"] : [],
   }),
   worker_id: "01JBR0000000000000000000W1",
   incarnation: 1,
   session: undefined,
   binary: kind,
 });
-
-/** Kinds whose program is the spec's argv. */
-const OWN_PROGRAM: ReadonlySet<string> = new Set(["command", "acp"]);
 
 const deepFreeze = <T>(value: T): T => {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

@@ -7,17 +7,16 @@ import { HoldfastError } from "../protocol/errors.ts";
 import { unsupportedKey, unsupportedKeys } from "../protocol/extensions.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter } from "./adapter.ts";
+import { keysOf } from "./facts.ts";
 
 /** `more`: what is wrong beyond the kind. Undefined where nothing is. */
 export const refusal = (
-  adapter: Pick<AgentAdapter, "kind" | "capabilities" | "validate">,
+  adapter: Pick<AgentAdapter, "kind" | "capabilities" | "ways_of_running" | "validate">,
   spec: WorkerSpec,
   more: readonly string[] = [],
 ): HoldfastError | undefined => {
   const found = adapter.validate(spec);
-  const unsupported = unsupportedKeys(spec, adapter.capabilities).map((key) =>
-    unsupportedKey(key, spec.kind),
-  );
+  const unsupported = unsupportedKeys(spec, keysOf(adapter)).map((key) => unsupportedKey(key, spec.kind));
   // An adapter that looks at its own keys alone is not the only one that looks.
   const unsaid = unsupported.filter((sentence) => !found.includes(sentence));
   return refused([...unsaid, ...found, ...more], unsupported);

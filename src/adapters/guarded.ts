@@ -16,7 +16,7 @@ import { FORK, MODEL, RESUME } from "../protocol/extensions.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { AgentAdapter, Decoded, LaunchPlan, MessageProtocol } from "./adapter.ts";
 import { asksPermission } from "./decoding/agent-rules.ts";
-import type { Verdict } from "./decoding/verdict.ts";
+import type { FinishVerdict } from "./decoding/verdict.ts";
 
 const called = z.custom<(...given: never[]) => unknown>(
   (value) => typeof value === "function",
@@ -32,6 +32,8 @@ const AdapterShape = z.looseObject({
   aliases: z.array(name),
   summary: z.string().min(1).max(256),
   capabilities: z.array(z.string().max(128)),
+  ways_of_running: z.array(z.string().max(128)).optional(),
+  counts_cached_inside: z.boolean().optional(),
   binary: z.object({ name: z.string().min(1), variable }).nullable(),
   credentials: z.array(variable),
   streams: z.array(z.enum(["stdout", "stderr"])),
@@ -236,6 +238,8 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     aliases: [...adapter.aliases],
     summary: adapter.summary,
     capabilities: [...adapter.capabilities],
+    ...(adapter.ways_of_running === undefined ? {} : { ways_of_running: [...adapter.ways_of_running] }),
+    counts_cached_inside: adapter.counts_cached_inside === true,
     binary: adapter.binary,
     credentials: [...adapter.credentials],
     streams: [...adapter.streams],
@@ -264,6 +268,7 @@ export const guarded = (adapter: AgentAdapter): AgentAdapter => {
     initial: (opening) => adapter.initial(opening),
     decode: (state, line, stream): Decoded<unknown> =>
       checked(decoded, adapter.decode(state, line, stream), `decode of ${kind}`),
-    finish: (state, exit): Verdict => checked(verdict, adapter.finish(state, exit), `finish of ${kind}`),
+    finish: (state, exit): FinishVerdict =>
+      checked(verdict, adapter.finish(state, exit), `finish of ${kind}`),
   };
 };

@@ -1,4 +1,4 @@
-/** All kinds of agent, by their names. Whoever adds a kind adds one line here; users add theirs in the configuration (user-adapters.ts). */
+/** All kinds of agent, by their names. A new kind is a line here and in kinds.ts; users add theirs in the configuration (user-adapters.ts). */
 import { nearest } from "../base/suggest.ts";
 import type { AgentAdapter, KindOptions } from "./adapter.ts";
 import { acp } from "./kinds/acp/index.ts";
@@ -8,17 +8,20 @@ import { command } from "./kinds/command/index.ts";
 import { copilot } from "./kinds/copilot/index.ts";
 import { geminiCli } from "./kinds/gemini-cli/index.ts";
 import { opencode } from "./kinds/opencode/index.ts";
+import type { KindName } from "./kinds.ts";
 
-/** A registry does not know the states of its adapters: each gets back only what it gave. */
-export const adapters = [
+const BY_KIND = {
   command,
-  claudeCode,
+  claude_code: claudeCode,
   codex,
-  geminiCli,
+  gemini_cli: geminiCli,
   opencode,
   copilot,
   acp,
-] as unknown as readonly AgentAdapter[];
+} satisfies Record<KindName, unknown>;
+
+/** A registry does not know the states of its adapters: each gets back only what it gave. */
+export const adapters = Object.values(BY_KIND) as readonly unknown[] as readonly AgentAdapter[];
 
 /** Every word that names one of these kinds. */
 export const namesOf = ({ kind, aliases }: Pick<AgentAdapter, "kind" | "aliases">): readonly string[] => [

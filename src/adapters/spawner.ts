@@ -33,6 +33,11 @@ export interface LaunchRequest extends RunId {
 /** The name of signal(7). Node's own type of it would ask every reader of our declarations for Node's. */
 type SignalName = `SIG${string}`;
 
+export interface SweepOptions {
+  /** Nobody is looked for where the launcher has ended by itself, because it does that only with nobody below it. */
+  readonly trustsLauncher?: boolean;
+}
+
 export interface Run extends RunId {
   readonly agent: ProcessIdentity;
   readonly launcher: ProcessIdentity;
@@ -53,7 +58,7 @@ export interface Run extends RunId {
   /** KILL by pid to the agent and every other member of the group and every known descendant, never to the launcher. */
   kill(): Promise<readonly number[]>;
   /** Find what carries this run's marker or descends from it, stop it until nothing new appears, then kill it. Its litter goes last. */
-  sweep(): Promise<SweepReport>;
+  sweep(options?: SweepOptions): Promise<SweepReport>;
   /** Bytes of an open stdin that were there when the agent was launched, and that are there now: a torn write shows. */
   readonly stdin_start: number;
   stdinBytes(): number;
@@ -94,7 +99,7 @@ export interface RunFinding {
 }
 
 /** The word of the process table and the run directory on a recorded incarnation at boot. */
-export type Observed =
+export type ObservedRun =
   | { readonly kind: "running"; readonly run: Run }
   | { readonly kind: "finished"; readonly exit: RunExit; readonly run: Run }
   /** Launcher dead, agent dead, and, checked after those, no exit file. */
@@ -111,7 +116,7 @@ export interface LivingRun extends RunId {
 export type Evidence = "descent" | "cgroup" | "group" | "spool" | "marker";
 
 /** The origin of a process. */
-export type Origin =
+export type ProcessOrigin =
   | ({ readonly type: "run"; readonly by: Evidence } & RunId)
   | { readonly type: "outside" }
   /** It descends from the daemon, and from no run: a program that the daemon runs itself, which an agent may have named. */
@@ -125,13 +130,13 @@ export interface RuntimeSpawner {
   /** Resolves when the agent's own pid is known and its exec has not failed; rejects with a typed HoldfastError. */
   launch(request: LaunchRequest): Promise<Run>;
   /** Look a recorded incarnation up again after a restart of the daemon. */
-  observe(id: ObserveRequest): Promise<Observed>;
+  observe(id: ObserveRequest): Promise<ObservedRun>;
   /** Every run of this store that has living processes, supervised or not. */
   living(): Promise<readonly LivingRun[]>;
   /** The run that a process belongs to. One that began later than `before_s`, in seconds of `statClock`, is not the one that is meant. */
-  originOf(pid: number, before_s?: number): Origin;
+  originOf(pid: number, before_s?: number): ProcessOrigin;
   /** The same of a process that was looked at before. */
-  originIn(lineage: readonly Relative[]): Origin;
+  originIn(lineage: readonly RelatedProcess[]): ProcessOrigin;
   /** Sweep a run that nobody supervises, its launcher too: nobody waits for its exit. */
   end(id: RunId): Promise<SweepReport>;
   /** Runs whose output is looked for on a timer, because the machine gives no more file events: all is read, later. */
@@ -142,7 +147,7 @@ export interface RuntimeSpawner {
 }
 
 /** A process, and what ties it to a run. */
-export interface Relative {
+export interface RelatedProcess {
   readonly pid: number;
   readonly ppid: number;
   readonly start_time: string;

@@ -21,7 +21,7 @@ export interface UserAdapter {
   readonly options?: unknown;
 }
 
-export interface Loaded {
+export interface LoadedAdapters {
   readonly users: readonly { readonly adapter: AgentAdapter; readonly module: string }[];
   readonly refused: readonly RefusedAdapter[];
 }
@@ -30,7 +30,7 @@ export interface Loaded {
 export const loadAdapters = async (
   entries: readonly UserAdapter[],
   load: (module: string) => Promise<unknown> = importDefault,
-): Promise<Loaded> => {
+): Promise<LoadedAdapters> => {
   const users: { adapter: AgentAdapter; module: string }[] = [];
   const refused: RefusedAdapter[] = [];
   for (const entry of entries) {

@@ -1,105 +1,105 @@
 /**
- * Named places at which a chaos test lets the daemon die (docs/chaos.md), or the command that upgrades it. Only these two
- * programs arm one, from their own environment, and never hand it on (daemon/start.ts); everywhere else a passage costs one
- * comparison.
+ * Named places at which a chaos test makes the daemon, or the command that upgrades it, die (docs/explanation/chaos.md).
+ * Only these two programs arm a crash point, from their own environment. They never hand the variable on (daemon/start.ts).
+ * In every other process a passage costs one comparison.
  */
 
 export const CRASH_POINTS = [
-  /** The database is made: its schema is written and not committed. */
+  /** The database is made: its schema is written but not committed. */
   "migration",
-  /** The log is folded anew, and its tables are not put right, or not all of them. */
+  /** The log is folded again, but its tables are not, or not all, corrected. */
   "rebuild",
   /** A successor has loaded and waits for the lock. */
   "take-over-ready",
-  /** The lock is held, and daemon.json does not say so. */
+  /** The lock is held, but daemon.json does not say so. */
   "lock-before-name",
-  /** Runs that die with the daemon are told that there is a next one, and it does not hold their lifeline. */
+  /** Runs that die with their daemon know of the next daemon, but it does not hold their lifeline yet. */
   "lifeline-before-hold",
-  /** The lock is held, the log is not open. */
+  /** The lock is held, but the log is not open. */
   "boot-before-log",
   /** Before a recorded worker is looked up. */
   "boot-worker",
-  /** A run is found, its adoption is not on record. */
+  /** A run is found, but its adoption is not on record. */
   "boot-adoption",
-  /** All is reconciled, and nobody can ask yet. */
+  /** Every worker is reconciled, but no client can connect yet. */
   "boot-before-socket",
   "append-before",
-  /** The records are inserted, the projections are not. */
+  /** The records are inserted, but the projections are not. */
   "append-mid-projection",
   "append-before-commit",
   "append-after",
-  /** A batch of an agent's output is on record, and the next one is not read. */
+  /** A batch of an agent's output is on record, but the next one is not read. */
   "intake-between-batches",
-  /** A spawn is allowed: its launch spec is a file, and no record tells of it. */
+  /** A spawn is allowed: its launch spec is in a file, but no record mentions it. */
   "spawn-spec-saved",
-  /** The incarnation is on record, its directory is made, no process is. */
+  /** The incarnation is on record and its directory exists, but no process does. */
   "launch-before-spawn",
   "launch-before-pid",
-  /** The agent runs, and no record tells its pid. */
+  /** The agent runs, but no record has its pid. */
   "launch-before-record",
   "launch-after-record",
   "signal-before",
   "signal-before-record",
   /** The agent has exited. */
   "exit-before-sweep",
-  /** A process that the sweep found is stopped, and not killed. */
+  /** A process that the sweep found is stopped, but not killed. */
   "sweep-before-kill",
   "exit-before-record",
   "exit-after-record",
-  /** A pause is on record, its agent runs. */
+  /** A pause is on record, but its agent still runs. */
   "pause-before-signal",
-  /** Some of its processes stand still, and not all. */
+  /** Some processes of the agent stand still, but not all. */
   "pause-mid-signal",
-  /** Its end is on record, its agent stands still. */
+  /** The end of the pause is on record, but the agent still stands still. */
   "unpause-before-signal",
-  /** The secret words of a message are in a file, and no record tells of it. */
+  /** The secret words of a message are in a file, but no record mentions the file. */
   "message-kept",
-  /** A message is on record, and whoever sent it does not know. */
+  /** A message is on record, but its sender does not know. */
   "message-accepted",
-  /** It is its turn, and nothing of it is in the agent's input. */
+  /** It is the turn of a message, but none of it is in the agent's input. */
   "message-before-write",
-  /** Its bytes are in the agent's input, no record tells. */
+  /** The bytes of a message are in the agent's input, but no record says so. */
   "message-before-record",
-  /** A request for permission is decided, and no record tells. */
+  /** A permission request is decided, but no record says so. */
   "approval-before-record",
-  /** The answer is on record, and the agent does not know it. */
+  /** The answer to a permission request is on record, but the agent does not know it. */
   "approval-after-record",
-  /** The agent's input has its end, no record tells. */
+  /** The agent's input is closed, but no record says so. */
   "input-ended",
-  /** It is on record that an idle agent is to rest, and its input has no end. */
+  /** The passivation of an idle agent is on record, but its input is not closed. */
   "passivate-before-end",
-  /** A thread has begun to read the log, to check, fold or archive it. */
+  /** A thread has begun to read the log, in order to check, fold or archive it. */
   "offload-begun",
-  /** An archive is whole, the log does not know it. */
+  /** An archive is written, but the log does not know it. */
   "gc-archived",
-  /** The log knows it, and has all that it holds. */
+  /** The log knows the archive, but still has all of its records. */
   "gc-known",
-  /** In the transaction of a slice: some of its records are removed, no gap stands for them. */
+  /** In the transaction of a slice: some of its records are removed, but no gap stands for them. */
   "gc-mid-slice",
-  /** A slice of what it holds is removed from the log. */
+  /** A slice of the archived records is removed from the log. */
   "gc-mid-removal",
-  /** All of it is removed, the archive is not done. */
+  /** All archived records are removed, but the archive is not marked as done. */
   "gc-before-done",
-  /** Some of the pages are given back to the disk. */
+  /** Some pages are given back to the disk. */
   "gc-mid-vacuum",
-  /** A release is noted, the hole is not punched. */
+  /** A release is on record, but the hole is not punched. */
   "release-before-punch",
-  /** The write-ahead log was deleted: its database is closed, and not open again. */
+  /** The write-ahead log was deleted: its database is closed and not open again. */
   "reopen",
-  /** The database was deleted: there is a whole copy, under another name. */
+  /** The database file was deleted: a whole copy exists under another name. */
   "write-back-whole",
-  /** Nothing of the deleted one is left, the copy has not its name. */
+  /** The remains of the deleted database are gone, but the copy does not have its name yet. */
   "write-back-before-name",
   "answer-before",
   "answer-after",
-  /** The daemon was asked to stop, and lets go of its agents. */
+  /** The daemon was asked to stop, and releases its agents. */
   "shutdown",
-  /** daemon.json is gone, the lock is held. */
+  /** daemon.json is gone, but the lock is still held. */
   "lock-before-release",
   "lock-released",
-  /** `agent daemon upgrade`: the successor waits, the old daemon is not told. */
+  /** `agent daemon upgrade`: the successor waits, but the old daemon does not know. */
   "upgrade-before-stop",
-  /** The old one was told to stop, nobody looks whether the next one answers. */
+  /** The old daemon was asked to stop, but the upgrade does not check yet whether the next one answers. */
   "upgrade-after-stop",
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
@@ -108,7 +108,7 @@ let armed: CrashPoint | undefined;
 let left = 0;
 let die: () => void = () => undefined;
 
-/** `wanted` is POINT:N, the N-th passage from now on. Throws where it is not; without it nothing is armed. */
+/** Arms POINT:N, the N-th passage from now on. Throws if `wanted` has another form. Arms nothing if it is undefined. */
 export const armCrashPoint = (wanted: string | undefined, crash: () => void): void => {
   if (wanted === undefined) return;
   const [name, passage] = wanted.split(":");
@@ -124,5 +124,5 @@ export const crashPoint = (name: CrashPoint): void => {
   if (left === 0) die();
 };
 
-/** In the environment of the daemon's own process, and never handed on. */
+/** Set in the environment of the daemon's own process only. */
 export const CRASH_VARIABLE = "HOLDFAST_CRASH_AT";

@@ -1,7 +1,7 @@
 /**
- * Amounts as people write them (cli.md, Flags of spawn): durations `500ms 10s 5m 2h 1d`, sizes `64KB 1MB`, counts `2M`, and what
- * is made of them. `parse*` gives the number or undefined; `read*` the value or what is wrong, as the rest of a sentence that
- * begins with the name of what was read. The client loads this file: no imports that cost time.
+ * Amounts as people write them (cli.md, Flags of spawn): durations `500ms 10s 5m 2h 1d`, sizes `64KB 1MB`, counts `2M`, and
+ * values that are made of them. `parse*` gives the number or undefined. `read*` gives the value, or the problem as the rest
+ * of a sentence that begins with the name of the value. The client loads this file, so it has no imports that cost time.
  */
 import { DURATION_MAX_MS, RESTARTS_MAX } from "./limits.ts";
 
@@ -34,14 +34,14 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
 };
 const COUNT_UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9 };
 
-/** At most 15 digits: everything read is an exact number. */
+/** At most 15 digits, so that each number is exact. */
 const AMOUNT = /^(\d{1,15}(?:\.\d{1,9})?)([a-z]{0,3})$/i;
 
 const parseAmount = (text: string, units: Readonly<Record<string, number>>): number | undefined => {
   const [, amount, suffix = ""] = AMOUNT.exec(text) ?? [];
   const unit = suffix.toLowerCase();
   if (amount === undefined || !Object.hasOwn(units, unit)) return undefined;
-  // Rounded, because 0.29 * 1e6 is 289,999.99…; what is left over is no whole number of units: 1.5 bytes, 0.5ms.
+  // Rounded, because 0.29 * 1e6 is 289,999.99…. A larger remainder means a fraction of a unit: 1.5 bytes, 0.5ms.
   const exact = Number(amount) * units[unit]!;
   const whole = Math.round(exact);
   return Number.isSafeInteger(whole) && Math.abs(exact - whole) < 1e-6 ? whole : undefined;
@@ -87,7 +87,7 @@ export interface Restarts {
   readonly period_ms: number;
 }
 
-/** `3/60s`: at most so many restarts in so long. */
+/** `3/60s`: at most 3 restarts in 60 seconds. */
 export const readRestarts = (text: string): Reading<Restarts> => {
   const [count, period, ...rest] = text.split("/");
   const max = parseCount(count!);
@@ -104,7 +104,7 @@ export interface Backoff {
   readonly max_ms: number;
 }
 
-/** `1s..60s`: the first delay and the longest; `5s` is always the same. */
+/** `1s..60s`: the first delay and the longest. `5s` is a constant delay. */
 export const readBackoff = (text: string): Reading<Backoff> => {
   const [first, longest = first, ...rest] = text.split("..");
   const [min, max] = [readDuration(first!), readDuration(longest!)];
@@ -123,7 +123,7 @@ export interface BudgetReading {
   output_bytes?: number;
 }
 
-/** How each part of a budget is read, and into which field (worker.ts, Budget). */
+/** How each part of a budget is read, and its field in the spec (worker.ts, Budget). */
 const BUDGET_PARTS: Readonly<
   Record<
     string,
@@ -142,7 +142,7 @@ const BUDGET_PARTS: Readonly<
   output: ["output_bytes", parseSize, Number.POSITIVE_INFINITY],
 };
 
-/** `usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB`, any of them, each once. */
+/** `usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB`: any of these parts, each at most once. */
 export const readBudget = (text: string): Reading<BudgetReading> => {
   const budget: BudgetReading = {};
   for (const part of text.split(",")) {
@@ -160,7 +160,7 @@ export const readBudget = (text: string): Reading<BudgetReading> => {
   return good(budget);
 };
 
-/** The shortest way to write it exactly: `90s` is `1m30s`, `1500` is `1.5s`. Milliseconds; a part of one is dropped. */
+/** Writes milliseconds in the shortest exact way: `90s` is `1m30s`, `1500` is `1.5s`. A fraction of a millisecond is dropped. */
 export const formatDuration = (ms: number): string => {
   const whole = Math.max(0, Math.trunc(ms));
   if (whole < 1_000) return `${whole}ms`;

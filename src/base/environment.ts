@@ -1,9 +1,9 @@
-/** Variables: by which processes of ours are known from outside, and which of a client's may reach its daemon. */
+/** Environment variables: those by which our processes are recognised, and those of a client that may reach its daemon. */
 
-/** A daemon in the foreground has this: it has begun anew, without what its shell had open. */
+/** Marks a daemon in the foreground that has re-executed itself to close the files of its shell. */
 export const BEGUN_ANEW_VARIABLE = "HOLDFAST_BEGUN_ANEW";
 
-/** Variables that any program needs: exact names, or patterns as `isVariable` reads them (cli.md, Flags of spawn). */
+/** Variables that every program needs: exact names, or patterns as `isVariable` reads them (cli.md, Flags of spawn). */
 export const BASE_VARIABLES: readonly string[] = [
   "PATH",
   "HOME",
@@ -30,23 +30,13 @@ export const BASE_VARIABLES: readonly string[] = [
   "CURL_CA_BUNDLE",
 ];
 
-/** Variables that a client sends of its own with `spawn`: those, and the names that adapters declare as credentials. */
+/** Variables that every client sends: BASE_VARIABLES, and common names of keys. The facts of each kind name the others. */
 const CLIENT_VARIABLES: readonly string[] = [
   ...BASE_VARIABLES,
   "*_API_KEY",
   "*_AUTH_TOKEN",
   "*_BASE_URL",
   "*_BINARY",
-  "ANTHROPIC_*",
-  "CLAUDE_*",
-  "OPENAI_*",
-  "CODEX_*",
-  "GEMINI_*",
-  "GOOGLE_*",
-  "OPENCODE_*",
-  "COPILOT_*",
-  "GH_TOKEN",
-  "GITHUB_TOKEN",
 ];
 
 /** A name, or a pattern that begins or ends in `*`. */
@@ -57,7 +47,7 @@ export const isVariable = (pattern: string, name: string): boolean =>
       ? name.startsWith(pattern.slice(0, -1))
       : name === pattern;
 
-/** The variables of a client that its daemon may need, and those that it names: never the whole environment. */
+/** The variables of a client that its daemon may need, and those in `named` (names or patterns): never the whole environment. */
 export const clientEnvironment = (
   env: Readonly<Record<string, string | undefined>>,
   named: readonly string[],
@@ -66,13 +56,14 @@ export const clientEnvironment = (
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
         entry[1] !== undefined &&
-        (named.includes(entry[0]) || CLIENT_VARIABLES.some((pattern) => isVariable(pattern, entry[0]))),
+        (named.some((pattern) => isVariable(pattern, entry[0])) ||
+          CLIENT_VARIABLES.some((pattern) => isVariable(pattern, entry[0]))),
     ),
   );
 
-/** Names that a shell passes on to its child: it drops variables with other names. */
+/** Names that a shell passes on to its child; a shell drops variables with other names. */
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Names of the client's variables to which values of `env` refer: `@env:NAME`. */
+/** The client's variables to which values of `env` refer: `@env:NAME`. */
 export const referencedVariables = (env: Readonly<Record<string, string>>): readonly string[] =>
   Object.values(env).flatMap((value) => (value.startsWith("@env:") ? [value.slice("@env:".length)] : []));

@@ -1,6 +1,6 @@
 /**
- * Guards for JSON that others wrote. A decoder reads every field through one of these, so no line can make it throw.
- * Hand-written because they run for every line of every agent; schemas check what is slow to be wrong about.
+ * Guards for JSON from other programs. A decoder reads every field through one of these, so no line can make it throw. They
+ * are written by hand because they run for every line of every agent.
  */
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -12,19 +12,19 @@ export const asString = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
 export const asNumber = (value: unknown): number | undefined =>
-  // Adding 0 makes -0 a plain 0, which JSON keeps.
+  // Adding 0 turns -0 into 0, which JSON keeps.
   typeof value === "number" && Number.isFinite(value) ? value + 0 : undefined;
 
 export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** A whole number of at least 0, or 0: counts of tokens and bytes. */
+/** A whole number of tokens or bytes; 0 for anything else. */
 export const asCount = (value: unknown): number =>
   typeof value === "number" && value >= 1 && value <= Number.MAX_SAFE_INTEGER ? Math.trunc(value) : 0;
 
 /** Bytes of UTF-8 of a text; 0 for anything else. */
 export const bytesOf = (value: unknown): number => (typeof value === "string" ? Buffer.byteLength(value) : 0);
 
-/** Whether a text of JSON has more objects, lists and members than that. Text inside its strings does not count. */
+/** Whether a JSON text has more than `max` objects, lists and members. The contents of its strings do not count. */
 export const hasMoreValues = (text: string, max: number): boolean => {
   let values = 0;
   for (let at = 0; at < text.length; ) {
@@ -42,7 +42,7 @@ export const hasMoreValues = (text: string, max: number): boolean => {
 
 const [COMMA, BRACKET, BRACE, BACKSLASH] = [0x2c, 0x5b, 0x7b, 0x5c];
 
-/** Behind the quote that ends the string in which `from` is. */
+/** The index behind the quote that ends the string in which `from` lies. */
 const afterString = (text: string, from: number): number => {
   for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;
@@ -62,12 +62,12 @@ export const parseLine = (text: string): JsonObject | "blank" | "not_json" | "no
 };
 
 /**
- * A name or id of the agent (a tool, a model, a call), or null. It is 1 to 128 printable ASCII characters that JSON
- * need not escape, so that what a decoder remembers has a known size; anything else is data, not a name.
+ * A name or id that the agent gives (a tool, a model, a call), or null. It is 1 to 128 printable ASCII characters that JSON
+ * need not escape, so that a decoder remembers a bounded number of bytes.
  */
 export const asName = (value: unknown): string | null =>
   typeof value === "string" && /^[ !#-[\]-~]{1,128}$/.test(value) ? value : null;
 
-/** A word of the agent's own vocabulary that may stand in a sentence of ours: `end_turn`, never free text. */
+/** A word of the agent's own vocabulary that may stand in one of our sentences: `end_turn`, never free text. */
 export const asWord = (value: unknown): string | null =>
   typeof value === "string" && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value) ? value : null;

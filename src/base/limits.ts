@@ -10,131 +10,159 @@ export const MESSAGE_MAX_BYTES = 4_096;
 export const DATA_MAX_BYTES = 65_536;
 /** agent-event notes A.2: completion.final_text is cut like a message, at the text bound. */
 export const FINAL_TEXT_MAX_BYTES = 65_536;
-/** agent-event notes A.2: stdout, and stderr, of a command that manages MCP servers. */
+/** agent-event notes A.2: stdout of a command that manages MCP servers, and as much of stderr. */
 export const MCP_OUTPUT_MAX_BYTES = 65_536;
-/** agent-event notes A.5: the name of a model, and one of the directories that are added to an agent's own; bytes of UTF-8, trimmed. */
+/** agent-event notes A.5: the name of a model, trimmed; bytes of UTF-8. */
 export const MODEL_MAX_BYTES = 128;
+/** agent-event notes A.5: the path of one directory that is added to an agent's own; bytes of UTF-8. */
 export const ADD_DIR_MAX_BYTES = 1_024;
+/** agent-event notes A.5: directories that are added to an agent's own. */
 export const ADD_DIRS_MAX = 16;
-/** A command that manages MCP servers, unless it is told otherwise; and how long its output is waited for after its exit. */
+/** How long a command that manages MCP servers may run without `--timeout`. */
 export const MCP_TIMEOUT_DEFAULT_MS = 60_000;
+/** After a captured command exits, its output is read for at most this long. */
 export const CAPTURE_DRAIN_MS = 1_000;
-/** Adapters of users in one configuration, its size, and how long one of them may take to be loaded. */
+/** User adapters in one `config.yaml`. */
 export const USER_ADAPTERS_MAX = 64;
+/** The size of `config.yaml`. */
 export const CONFIGURATION_MAX_BYTES = 65_536;
+/** How long the loading of one user adapter may take. */
 export const USER_ADAPTER_LOAD_MAX_MS = 5_000;
 /** agent-event notes A.3: a longer session id is omitted, never cut. */
 export const SESSION_ID_MAX_BYTES = 1_024;
 
-/** One line of a child's output: an image that a tool has read, or a long answer, is one. The beginning of a longer one is used, and its length told. */
+/** One line of an agent's output; an image that a tool reads, or a long answer, is one line. A longer line is recorded by its length, and only its beginning is used. */
 export const LINE_MAX_BYTES = 16 * 1024 * 1024;
-/** That beginning: it names what an agent asks for, and the call of a tool that has ended. */
+/** The beginning of an over-long line that is still read: it names the request of the agent, or the tool call that has ended. */
 export const LINE_HEAD_MAX_BYTES = 4_096;
-/** A line over this is read alone, and recorded before the next one of any worker: each takes several times its length in memory. */
+/** A line longer than this is read alone, and is recorded before the next such line of any worker, because each takes several times its length in memory. */
 export const LONG_LINE_BYTES = 1024 * 1024;
-/** Values in a long line of JSON: about as many as a line of LONG_LINE_BYTES can hold. One with more is read by its beginning alone: it would hold everybody up. */
+/** JSON values in a line over LONG_LINE_BYTES. Only the beginning of a line with more values is read, because parsing all of it would block every worker. */
 export const LONG_LINE_MAX_VALUES = 350_000;
-/** One read of a spool; also the slice of work after which the ingest yields to other workers. */
+/** One read of a spool. After each read the ingest yields to other workers. */
 export const SPOOL_READ_BYTES = 256 * 1024;
-/** Lines of one read of a spool, however short they are: its records are one transaction, with room for those of others. */
+/** Lines in one read of a spool. Their records go into one transaction and leave room in it for other workers. */
 export const BATCH_MAX_LINES = 400;
-/** The same of a flood while other agents have output: they wait for what is read and written of it at once. */
+/** Lines in one read of a flooding spool while other agents also write output. */
 export const BATCH_BESIDE_OTHERS_MAX_LINES = 64;
+/** Bytes in one read of a flooding spool while other agents also write output: those agents wait for each batch. */
 export const BATCH_BESIDE_OTHERS_MAX_BYTES = 64 * 1024;
-/** An agent counts as one that has output for so long after its last. */
+/** An agent counts as writing for this long after its last output. */
 export const OTHERS_WRITE_MS = 1_000;
-/** Beside others a flood rests after each batch for so many times what the batch took, but no longer than this. */
+/** While other agents write, a flood rests after each batch for this many times the duration of the batch. */
 export const FLOOD_REST_TIMES = 7;
+/** The longest rest of a flood after one batch. */
 export const FLOOD_REST_MAX_MS = 50;
-/** Ingested output is let go of in steps of at least so much: each is a process and a durable commit. */
+/** Disk space of ingested output is freed in steps of at least this size, because each step costs a process and a durable commit. */
 export const RELEASE_STEP_BYTES = 8 * 1024 * 1024;
-/** Holes begin and end at multiples of this, which is one of every file system's block. */
+/** A hole in a spool begins and ends at a multiple of this: a multiple of the block size of every file system. */
 export const RELEASE_BLOCK_BYTES = 65_536;
-/** The newest ingested output of a stream stays: for `agent logs --raw`, and for the classifiers that look at a tail. */
+/** The newest ingested output of each stream stays on disk, for `agent logs --raw` and for classifiers that look at the tail. */
 export const SPOOL_KEPT_BYTES = 1024 * 1024;
-/** Unread output of a worker that was stopped: where it is more, only its end is read, so that a flood does not put off the end for an hour. */
+/** Unread output that is read after a worker was stopped. If there is more, only its end is read, so that a flood does not delay the end of the worker. */
 export const OUTPUT_DRAIN_MAX_BYTES = 2 * 1024 * 1024;
-/** Output of one run on the disk, beyond what is ingested and can be let go of: enough for an ingest that falls behind for a while. */
+/** Disk space for the output of one run that is not ingested yet or cannot be freed: enough for an ingest that falls behind for a while. */
 export const OUTPUT_QUOTA_DEFAULT_BYTES = 1024 ** 3;
-/** An agent that is paused at its quota goes on when so much of it is left to read: just below it, it would be paused again each second. */
+/** An agent that was paused at its output quota resumes when its unread output has shrunk to this part of the quota. Just below the quota it would pause again each second. */
 export const OUTPUT_RESUME_PART = 0.5;
-/** The largest quota that may be asked for: 1 PiB. */
+/** The largest output quota that a user can set: 1 PiB. */
 export const OUTPUT_QUOTA_MAX_BYTES = 1024 ** 5;
-/** Nothing starts while the disk of the state directory has less: the log itself needs some to say how what runs ends. */
+/** No worker starts while the disk of the state directory has less free space: the log needs space to record how running workers end. */
 export const DISK_FREE_MIN_BYTES = 256 * 1024 * 1024;
-/** One helper that punches a hole; and releases that wait for their turn: what is over that is asked for again at the next step. */
+/** How long the helper process that punches one hole may take. */
 export const RELEASE_MAX_MS = 10_000;
+/** Releases of disk space that wait for their turn. A refused release is tried again with the next step. */
 export const RELEASES_WAITING_MAX = 256;
-/** The last bytes of stderr that a classifier may look at; they never leave it. */
+/** The last bytes of stderr that a classifier may look at. The classifier never passes them on. */
 export const STDERR_TAIL_BYTES = 4_096;
-/** The state of a decoder that is committed with a spool's offset. */
+/** The state of a decoder, which is committed together with the offset of its spool. */
 export const DECODER_STATE_MAX_BYTES = 65_536;
 
-/** One transaction of the log (architecture §4: small, batched, one synchronous function). */
+/** Records in one transaction of the log (architecture §4: small, batched, one synchronous function). */
 export const TRANSACTION_MAX_RECORDS = 500;
+/** Ordinary records that wait to be written to the log. */
 export const COMMIT_QUEUE_MAX_RECORDS = 20_000;
-/** One page of a reader. */
+/** Records in one page that a reader takes from the log. */
 export const READ_PAGE_RECORDS = 500;
-/** A page ends with the line that passes this. */
+/** A page ends with the line that passes this length. */
 export const READ_PAGE_MAX_CHARS = 512 * 1024;
 
-/** Events that wait for a worker's machine. One more than this breaks it, so that no event is lost in silence. */
+/** Events that wait for the machine of one worker. One more event breaks the machine, so that no event is lost in silence. */
 export const MAILBOX_MAX_EVENTS = 1_024;
-/** Beyond this many, a further stop, pause or unpause is not put into a worker's mailbox: the others say the same. */
+/** At this many waiting events, a further stop, pause or unpause is dropped: the mailbox already holds the same request. */
 export const MAILBOX_MAX_REPEATABLE = 256;
-/** Ends of agents that are carried on in one turn of the event loop, however many end at once. */
+/** Ends of agents that are handled in one turn of the event loop. */
 export const EXITS_PER_TURN_MAX = 64;
 
+/** The prompt of one worker. */
 export const PROMPT_MAX_BYTES = 1024 * 1024;
+/** One message to an agent. */
 export const MESSAGE_TO_AGENT_MAX_BYTES = 65_536;
-/** Messages to one agent that it has not got or not acknowledged: a queue that nobody reads is not filled for ever. */
+/** Messages to one agent that are not delivered or not acknowledged yet. */
 export const MESSAGES_OPEN_MAX = 256;
-/** Requests for permission of one worker that wait for an answer; one more is denied at once. */
+/** Permission requests of one worker that wait for an answer. The next one is denied at once. */
 export const APPROVALS_OPEN_MAX = 64;
-/** The agent's words for what it wants to do. */
+/** An agent's own description of what it asks permission for. */
 export const APPROVAL_TITLE_MAX_BYTES = 1_024;
-/** The tool's input, as JSON; more than that is not shown. */
+/** The input of a tool in a permission request, as JSON. A larger input is not shown. */
 export const APPROVAL_INPUT_MAX_BYTES = 16_384;
-/** How long a request for permission waits for a person, unless the worker's spec says otherwise. */
+/** How long a permission request waits for a person, unless the worker's spec says otherwise. */
 export const APPROVAL_WITHIN_DEFAULT_MS = 600_000;
+/** Permission requests in one page of `agent approvals`. */
 export const APPROVALS_PAGE_MAX = 1_000;
+/** The message of one step in `agent jobs tail`. */
+export const JOB_MESSAGE_MAX_BYTES = 1_024;
+/** Jobs in one page of `agent jobs list` without `--limit`. */
+export const JOBS_PAGE_DEFAULT = 100;
+/** Jobs in one page of `agent jobs list`. */
+export const JOBS_PAGE_MAX = 1_000;
+/** Open holds in one page of `agent inbox`. */
+export const INBOX_PAGE_MAX = 1_000;
+/** Open holds that the inbox reads from the log at once. */
+export const HOLDS_READ_AT_ONCE = 256;
+/** Permission rules of one worker. */
 export const PERMISSION_RULES_MAX = 64;
-/** Tools whose refused calls are counted by name, of one worker. */
+/** Tools of one worker whose denied calls are counted by name. */
 export const DENIED_TOOLS_MAX = 16;
-/** One rule: the tool with its pattern. */
+/** One permission rule: the tool and its pattern. */
 export const PERMISSION_RULE_MAX_BYTES = 512;
-/** How long the output of an agent waits for the record of a message that is just being written to it. */
+/** While a message is written to an agent, the agent's output waits for the record of the message, at most this long. */
 export const DELIVERY_RECORD_MAX_MS = 1_000;
-/** How long an agent that is stopped may take to end its turn by its own protocol, before it gets the signal. */
+/** Before a stopped agent gets the signal, it may end its turn by its own protocol for this long. */
 export const CANCEL_BY_PROTOCOL_MAX_MS = 1_000;
+/** The name of a worker, a supervisor or a label. */
 export const NAME_MAX_BYTES = 64;
-/** Names joined by "/", from the top of a tree down. */
+/** The path of a node: names joined by "/", from the top of a tree down. */
 export const PATH_MAX_BYTES = 512;
-/** Supervisors below each other in one file. */
+/** Levels of supervisors in one tree. */
 export const TREE_DEPTH_MAX = 8;
-/** Supervisors and workers of one file. */
+/** Supervisors and workers in one tree. */
 export const TREE_NODES_MAX = 2_000;
-/** A holdfast.yaml, and each file that it includes; also all text that its variables become. */
+/** A holdfast.yaml, each file that it includes, and the text that all its variables expand to. */
 export const TREE_FILE_MAX_BYTES = 1024 * 1024;
-/** Files that one holdfast.yaml may read by `include`, and how deep they may include each other. */
+/** Files that one holdfast.yaml may include. */
 export const TREE_INCLUDES_MAX = 256;
+/** How deep included files may include others. */
 export const TREE_INCLUDE_DEPTH_MAX = 8;
-/** Values of one file after its aliases are written out, and how deep they may nest. */
+/** Values in one file after its aliases are expanded. */
 export const TREE_VALUES_MAX = 100_000;
+/** How deep the values of one file may nest. */
 export const TREE_NESTING_MAX = 64;
-/** Mistakes of one file that are told at once. */
+/** Mistakes of one file that are reported at once. */
 export const TREE_PROBLEMS_MAX = 100;
 /** A child that is not ready within this has failed to start. */
 export const READY_WITHIN_DEFAULT_MS = 60_000;
-/** A condition for readiness outside the log (a file, a port) is looked at this often. */
+/** A readiness condition outside the log (a file, a port) is checked this often. */
 export const READY_POLL_MS = 100;
-/** One look at a port. */
+/** One attempt to connect to a port. */
 export const PORT_PROBE_MAX_MS = 1_000;
-/** Every tree is planned again after this, whatever has told it to. */
+/** Every tree is planned again this often, even if nothing has changed. */
 export const RECONCILE_PERIOD_MS = 5_000;
+/** Labels of one worker. */
 export const LABELS_MAX = 32;
-/** The part that lists show of a command line or a prompt. */
+/** The beginning of a command line or a prompt that lists show. */
 export const TASK_MAX_CHARS = 200;
+/** The arguments and the environment of one process together. */
 export const ARGV_MAX_BYTES = 1024 * 1024;
 /** One argument: the kernel's MAX_ARG_STRLEN. */
 export const ARG_MAX_BYTES = 131_072;
@@ -142,419 +170,558 @@ export const ARG_MAX_BYTES = 131_072;
 export const WHY_RECORDS_MAX = 500;
 /** Turns that `agent info` lists: the newest ones. */
 export const TURNS_SHOWN_MAX = 500;
-/** Findings about its run directories that `agent info` lists: the newest ones. */
+/** Findings about a worker's run directories that `agent info` lists: the newest ones. */
 export const RUN_FINDINGS_SHOWN_MAX = 50;
-/** Models of one turn that are told apart; what others took counts for an unnamed one. */
+/** Models whose usage is counted apart in one turn. The usage of further models counts for an unnamed one. */
 export const MODELS_PER_TURN_MAX = 16;
-/** A file of prices (HOLDFAST_PRICES), the entries in it, the characters of a name in it, and dollars for a million tokens. */
+/** A file of prices (HOLDFAST_PRICES). */
 export const PRICES_FILE_MAX_BYTES = 1024 * 1024;
+/** Entries in a file of prices, and names in one entry. */
 export const PRICES_MAX = 10_000;
+/** The name of a model in a file of prices. */
 export const MODEL_PATTERN_MAX_CHARS = 128;
+/** The highest price of a million tokens. */
 export const PRICE_MAX_USD = 1e6;
-/** Rows of `agent usage`: of days the newest, of all else those that cost most. */
+/** Models whose price of a day is cached: agents can invent any number of names. */
+export const PRICES_REMEMBERED_MAX = 256;
+/** Rows of `agent usage`: the newest days, or the costliest rows of any other grouping. */
 export const USAGE_ROWS_MAX = 1_000;
 /** Models without a price that `agent usage` names. */
 export const USAGE_UNPRICED_NAMED_MAX = 16;
-/** Below a worker, so many are added up for `agent info`; what is more is for `agent usage --subtree`. */
+/** `agent info` sums the usage of at most this many workers below one; `agent usage --subtree` sums all. */
 export const SUBTREE_SUMMED_MAX_WORKERS = 1_000;
-/** Messages in one page of `agent messages`: unless it is asked for another number, and at most. */
+/** Items of one namespace of the blackboard, and namespaces with items: a post beyond them is refused. */
+export const BB_ITEMS_MAX = 10_000;
+export const BB_NAMESPACES_MAX = 1_000;
+/** One item: its name in a list, its text, and its data as JSON; more is an artifact that it names. */
+export const BB_TITLE_MAX_BYTES = 1_024;
+export const BB_BODY_MAX_BYTES = 32 * 1024;
+export const BB_DATA_MAX_BYTES = 32 * 1024;
+export const BB_TAGS_MAX = 16;
+export const BB_TAG_MAX_CHARS = 64;
+export const BB_ARTIFACTS_MAX = 16;
+/** Its time to live, and the lease of a claim: unless another one is asked for, at least, and at most (protocol-v1 notes 1.3). */
+export const BB_TTL_DEFAULT_MS = 24 * 3_600_000;
+export const BB_TTL_MIN_MS = 1_000;
+export const BB_TTL_MAX_MS = 365 * 24 * 3_600_000;
+export const BB_LEASE_DEFAULT_MS = 300_000;
+export const BB_LEASE_MIN_MS = 1_000;
+export const BB_LEASE_MAX_MS = 24 * 3_600_000;
+/** Items in one page of a list or a search, unless another number is asked for, and at most. */
+export const BB_PAGE_DEFAULT = 100;
+export const BB_PAGE_MAX = 1_000;
+/** The text of a search. */
+export const BB_SEARCH_MAX_CHARS = 1_024;
+/** An item is looked at this often, however far its deadline is: no timer counts longer. */
+export const BB_LOOK_MAX_MS = 24 * 3_600_000;
+/** Watches of the blackboard that are open at once. */
+export const BB_WATCHERS_MAX = 1_000;
+/** Messages in one mailbox that wait or are under a lease: a send beyond it is refused. And dead letters: the oldest goes, on record. */
+export const MAILBOX_MESSAGES_MAX = 1_000;
+export const MAILBOX_DEAD_MAX = 1_000;
+/** Inputs of one mailbox in one transaction. */
+export const MAILBOX_INPUTS_AT_ONCE = 64;
+/** Messages of one mailbox that die in one transaction; the next look goes on. */
+export const MAILBOX_DEATHS_AT_ONCE = 200;
+/** The payload of one, as JSON; more is an artifact. And the words of a nack. */
+export const MAILBOX_PAYLOAD_MAX_BYTES = 32 * 1024;
+export const MAILBOX_REASON_MAX_CHARS = 1_024;
+/** Deliveries of one message without an acknowledgement: after the last of them it is a dead letter. */
+export const MAILBOX_ATTEMPTS_MAX = 5;
+/** A lease, a delay and a time to live, unless others are asked for, and at most. */
+export const MAILBOX_LEASE_DEFAULT_MS = 5 * 60_000;
+export const MAILBOX_LEASE_MAX_MS = 12 * 3_600_000;
+export const MAILBOX_DELAY_MAX_MS = 7 * 24 * 3_600_000;
+export const MAILBOX_TTL_DEFAULT_MS = 7 * 24 * 3_600_000;
+export const MAILBOX_TTL_MAX_MS = 30 * 24 * 3_600_000;
+/** Messages of one poll, and of one page of a list. */
+export const MAILBOX_POLL_MAX = 100;
+export const MAILBOX_PAGE_DEFAULT = 100;
+export const MAILBOX_PAGE_MAX = 1_000;
+/** Polls of one box that wait for a message. */
+export const MAILBOX_WAITING_MAX = 256;
+/** A mailbox is looked at this often at least, as long as something in it waits for a time. */
+export const MAILBOX_LOOK_MAX_MS = 24 * 3_600_000;
+/** An ask to a box is answered within this, unless another time is given; and how long a worker that never polled is waited for. */
+export const MAILBOX_ASK_DEFAULT_MS = 10 * 60_000;
+export const MAILBOX_FIRST_POLL_MS = 5_000;
+/** Messages in one page of `agent messages` without `--limit`. */
 export const MESSAGES_PAGE_DEFAULT = 100;
+/** Messages in one page of `agent messages`. */
 export const MESSAGES_PAGE_MAX = 1_000;
-/** `agent tree -f` draws no faster than this. */
+/** `agent tree -f` redraws at most this often. */
 export const TREE_REDRAW_MS = 100;
 
-/** One call of git that looks, and one that checks out a whole tree. */
+/** One call of git, except the checkout of a worktree. */
 export const GIT_MAX_MS = 60_000;
+/** One call of git that checks out a worktree. */
 export const GIT_CHECKOUT_MAX_MS = 600_000;
-/** Between TERM and KILL of a git that takes too long, or that nobody waits for any more. */
+/** Time between TERM and KILL for a git that takes too long or is no longer needed. */
 export const GIT_GRACE_MS = 2_000;
-/** Output of a call of git, but for a diff. */
+/** Output of one call of git, except a diff. */
 export const GIT_OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-/** Calls of git at once: a fleet that starts would otherwise check out a hundred trees beside each other. */
+/** Calls of git at once, so that a starting fleet does not check out a hundred worktrees in parallel. */
 export const GIT_AT_ONCE_MAX = 4;
-/** While its worktree is made, it is looked whether the worker shall stop. */
+/** While a worker's worktree is made, the daemon checks this often whether the worker was stopped. */
 export const WORKTREE_STOP_LOOK_MS = 200;
-/** A try of a sandbox, before each start in one. */
+/** The trial run of a sandbox before each start in it. */
 export const SANDBOX_PROBE_MAX_MS = 10_000;
 /** Directories that `--sandbox-writable` may name. */
 export const SANDBOX_WRITABLE_MAX = 64;
-/** git's own names of branches have no bound; a file's name has. */
+/** The name of a branch. git has no bound of its own, but a file name has. */
 export const BRANCH_MAX_BYTES = 200;
-/** The diff of `agent changes`; of a larger one there is the summary alone. */
+/** The diff of `agent changes`. If the diff is larger, only the summary is shown. */
 export const CHANGES_DIFF_MAX_BYTES = 16 * 1024 * 1024;
-/** Files that `agent changes` names; more of them are counted. */
+/** Files that `agent changes` names; further files are only counted. */
 export const CHANGES_FILES_MAX = 2_000;
+/** Workers that live at once. */
 export const WORKERS_LIVE_MAX = 10_000;
-/** Agents above an agent that agents have spawned (protocol-v1 notes 2.10, MaxDepth); and the most that may be allowed. */
+/** Agents above an agent that another agent spawned (protocol-v1 notes 2.10, MaxDepth). */
 export const DEPTH_DEFAULT = 3;
+/** The deepest nesting of spawned agents that a user can allow. */
 export const DEPTH_MAX = 64;
 /** Workers that wait for a slot or for memory. */
 export const QUEUE_MAX_WORKERS = 1_000;
-/** Nothing starts while the machine has less: an agent CLI takes 100 to 300 MB, and the kernel's killer takes anybody. */
+/** No worker starts while the machine has less available memory: an agent CLI takes 100 to 300 MB, and the kernel's OOM killer can pick any process. */
 export const MEM_AVAILABLE_MIN_BYTES = 256 * 1024 * 1024;
-/** Available memory is read no more often than this. */
+/** Available memory is read at most this often. */
 export const MEMORY_READ_MS = 50;
 
+/** One line of a request. */
 export const REQUEST_MAX_BYTES = 2 * 1024 * 1024;
-/** How long what a client still writes is read and dropped after it was turned away, so that it reads why; and of how many at once. */
+/** After the daemon turns a client away, it reads and drops that client's input for this long, so that the client can read the reason. */
 export const FAREWELL_MS = 1_000;
+/** Clients that were turned away and whose input is still read. A further client is disconnected at once. */
 export const FAREWELLS_MAX = 256;
-/** Nesting of a request: beyond it somebody wants to exhaust the stack of whoever walks it. */
+/** Nesting of a request. A deeper request could exhaust the stack of the code that walks it. */
 export const REQUEST_MAX_DEPTH = 128;
-/** A request line that has not ended after this is held by nobody who means it. */
+/** How long a client may take to send one request line. */
 export const REQUEST_LINE_MAX_MS = 30_000;
-/** Requests that cannot even be read, of one connection within a period; then it is closed. Good requests are not counted. */
+/** Unreadable requests of one connection within REQUEST_MISTAKES_PERIOD_MS. One more closes the connection. */
 export const REQUEST_MISTAKES_MAX = 1_000;
+/** The period in which unreadable requests are counted. */
 export const REQUEST_MISTAKES_PERIOD_MS = 10_000;
+/** The token in a request. */
 export const TOKEN_MAX_CHARS = 128;
-/** Unless HOLDFAST_MAX_CONNECTIONS says otherwise: of each a watcher costs about 20 KB; and the most that may be asked for. */
+/** Connections at once without HOLDFAST_MAX_CONNECTIONS. A watcher's connection costs about 20 KB. */
 export const CONNECTIONS_DEFAULT = 12_000;
+/** The largest HOLDFAST_MAX_CONNECTIONS. */
 export const CONNECTIONS_MAX = 100_000;
-/** Once there are no more places, a connection on which nothing was asked or answered for so long gives its place to a new one. */
+/** When all connections are taken, a new one replaces the one that has been idle the longest, if that was at least this long. */
 export const CONNECTION_IDLE_MIN_MS = 1_000;
-/** Descriptors that connections leave for the log, spools and starts. */
+/** File descriptors that are reserved for the log, spools and starts of agents. */
 export const DESCRIPTORS_KEPT = 256;
-/** Clients that the kernel lets wait to be accepted. */
+/** Clients that the kernel keeps waiting to be accepted. */
 export const BACKLOG_MAX = 4_096;
+/** Requests of one connection that wait for their answers. */
 export const REQUESTS_IN_FLIGHT_MAX = 256;
-/** The share of a turn of the daemon's loop, for requests of all connections. */
+/** Time that requests of all connections get in one turn of the daemon's event loop. */
 export const REQUESTS_SLICE_MS = 5;
+/** Output to a watcher that the watcher has not read yet. */
 export const WATCHER_BUFFER_MAX_BYTES = 1024 * 1024;
 
-/** Restart defaults (cli.md, Flags of spawn). */
+/** Restarts in one period without `--max-restarts` (cli.md, Flags of spawn). */
 export const RESTARTS_DEFAULT = 3;
+/** The period in which restarts are counted. */
 export const RESTART_PERIOD_DEFAULT_MS = 60_000;
+/** The first wait before a restart. */
 export const BACKOFF_MIN_DEFAULT_MS = 1_000;
+/** The longest wait before a restart. */
 export const BACKOFF_MAX_DEFAULT_MS = 60_000;
+/** The most restarts in one period that a user can allow. */
 export const RESTARTS_MAX = 1_000_000;
-/** A provider's rate limit: waits in a row before a worker gives up; an incarnation that ran for so long has got something done. */
+/** Waits in a row for a provider's rate limit. After one more, the worker gives up. */
 export const RATE_LIMIT_WAITS_MAX = 8;
+/** An incarnation that ran this long has made progress, so the count of waits starts again. */
 export const RATE_LIMIT_DONE_MS = 10 * 60_000;
-/** If the provider does not say when: the first wait, and the longest. */
+/** The first wait if the provider does not say when its limit resets. */
 export const RATE_LIMIT_BACKOFF_MIN_MS = 30_000;
+/** The longest wait if the provider does not say when its limit resets. */
 export const RATE_LIMIT_BACKOFF_MAX_MS = 30 * 60_000;
-/** If it says when: at most a week and a day; and so much later at most, so that a hundred agents do not come back at once. */
+/** The longest wait if the provider says when its limit resets: a week and a day. */
 export const RATE_LIMIT_WAIT_MAX_MS = 8 * 24 * 3_600_000;
+/** A random part is added to each wait, at most this, so that a hundred agents do not return at once. */
 export const RATE_LIMIT_JITTER_MAX_MS = 60_000;
-/** A time of day that passed less than this ago is that one, and not tomorrow's: it is told to the minute, and a CLI needs some to end. */
+/** A reset time of day that passed less than this ago means today, not tomorrow: the provider rounds it to the minute, and the CLI takes time to end. */
 export const RATE_LIMIT_PAST_MS = 10 * 60_000;
+/** Time between the stop signal and KILL. */
 export const GRACE_DEFAULT_MS = 10_000;
+/** The wall clock of one incarnation. */
 export const TIMEOUT_DEFAULT_MS = 30 * 60_000;
+/** Silence, with no tool running, before a worker counts as stalled. */
 export const STALL_DEFAULT_MS = 10 * 60_000;
+/** The period of a worker's heartbeat. */
 export const HEARTBEAT_DEFAULT_MS = 30_000;
-/**
- * A tool's own limit; 0 is none. An agent's CLI bounds its tools itself and a build may take long, so by default only the
- * incarnation's wall clock bounds one.
- */
+/** The limit of one tool call; 0 is none. Agent CLIs bound their tools themselves and a build may take long, so by default only the incarnation's wall clock bounds a call. */
 export const TOOL_TIMEOUT_DEFAULT_MS = 0;
-/** A stalled worker is warned of for at most so long before somebody is asked, and the question stands at most so long. */
+/** The longest time between the warning about a stalled worker and the question to a person. */
 export const STALL_WARN_MAX_MS = 30_000;
+/** The longest time that the question about a stalled worker stays open. */
 export const STALL_ASK_MAX_MS = 120_000;
-/** A command that waits for an agent tells of a permission that is open for so long: a rule has answered by then. */
+/** A command that waits for an agent reports a permission request once it has been open this long: a rule would have answered it by then. */
 export const APPROVAL_TOLD_AFTER_MS = 1_000;
-/** An agent of a kind that may not see the end of its input is ended so long after it, out of a turn. */
+/** Some kinds of agent may run on after the end of their input. Such an agent is ended this long after it, outside a turn. */
 export const EXIT_AFTER_END_MS = 10_000;
-/**
- * The input of an agent with one prompt is ended so long after its answer at the latest, where something that it began runs on in
- * the background: as long as Claude Code itself waits for its sub-agents (CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS).
- */
+/** The input of an agent with one prompt is closed at most this long after its answer, even if its background work still runs. Claude Code itself waits as long for its sub-agents (CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS). */
 export const BACKGROUND_WAIT_MAX_MS = 10 * 60_000;
-/** An agent with one prompt that has answered it ends within this; it is not paused in its last breath, though its budget is spent. */
-export const LAST_BREATH_MS = 2_000;
-/** Calls of one incarnation that are remembered until their answer comes. */
+/** An agent with one prompt ends within this after its answer. Until then it is not paused, even if its budget is spent. */
+export const ENDING_GRACE_MS = 2_000;
+/** Tool calls of one incarnation that are remembered until they end. */
 export const TOOLS_IN_FLIGHT_MAX = 256;
-/** The longest duration that may be asked for: a year. */
+/** The longest duration that a user can set: a year. */
 export const DURATION_MAX_MS = 366 * 24 * 3_600_000;
 
-/** A launcher tells the agent's pid within this, or the start has failed. */
+/** A launcher reports the agent's pid within this, or the start has failed. */
 export const START_TIMEOUT_MS = 10_000;
-/** A spawner that has not answered a launch by now has failed; what it still makes is ended. */
+/** A spawner answers a launch within this, or the launch has failed. A process that it still starts is ended. */
 export const LAUNCH_MAX_MS = 30_000;
-/** A launch for which the machine has no descriptor or no process left is tried again after this. */
+/** A launch that failed because the machine had no file descriptor or process left is tried again after this. */
 export const SHORTAGE_RETRY_MS = 500;
-/** Recorded runs that a boot looks at side by side. */
+/** Recorded runs that a boot checks at the same time. */
 export const BOOT_LOOKS_MAX = 64;
-/** How often a boot looks at a run that cannot be looked at. */
+/** How often a boot tries to check a run. */
 export const BOOT_TRIES_MAX = 4;
-/** How often a signal is sent that could not be: without it an agent would not know that it is stopped, until it is killed. */
+/** How often a stop signal is tried. Without it the agent would not learn of its stop before the kill. */
 export const SIGNAL_TRIES_MAX = 3;
-/** Passes of the marker sweep before it says that something survives. */
+/** Passes of the marker sweep before it reports survivors. */
 export const SWEEP_PASSES_MAX = 20;
-/** A process in the middle of an exec shows no environment: how often it is looked at, and the time between two looks. */
+/** How often a process in the middle of an exec is looked at, because it shows no environment. */
 export const EXEC_LOOKS_MAX = 20;
+/** Time between two looks at a process in the middle of an exec. */
 export const EXEC_WAIT_MS = 10;
-/** Passes of a pause over what an agent forks while it is being stopped; the n-th waits n ms for the signals to be heard. */
+/** Passes in which a pause stops processes that the agent forks meanwhile. Pass n waits n ms for the signals to take effect. */
 export const PAUSE_PASSES_MAX = 20;
-/** Raw spools are kept this long after the end of an incarnation. */
+/** Raw spools are kept this long after the end of their incarnation. */
 export const RUNS_KEPT_MS = 24 * 3_600_000;
+/** Old run directories are removed this often. */
 export const CLEAN_PERIOD_MS = 3_600_000;
-/** KILL is repeated after this while the kernel has not ended the agent (it may sit in an uninterruptible call). */
+/** KILL is repeated after this while the agent still runs (it may sit in an uninterruptible kernel call). */
 export const KILL_REPEAT_MS = 2_000;
-/** The table of heartbeats is looked at this often. */
+/** The newest heartbeats of all living workers are written this often, in one transaction. */
+export const HEARTBEATS_WRITTEN_MS = 30_000;
+/** The doctor reports a worker that the daemon has not checked for this many of its heartbeat periods. */
+export const HEARTBEATS_LATE_AFTER = 3;
+/** A heartbeat is late only after this, however short its period is. */
+export const HEARTBEAT_LATE_MIN_MS = 10_000;
+/** The fork server usually answers within a few milliseconds. After this it is taken as hung and replaced. */
+export const FORK_ANSWER_MAX_MS = 10_000;
+/** The clocks and heartbeats of all workers are checked this often. */
 export const CLOCK_TICK_MS = 1_000;
-/** Between two ticks: so much monotonic time means that the daemon was stopped (or its machine, where nothing tells them apart). */
+/** This much monotonic time between two clock ticks means that the daemon was stopped (or the machine slept, if the clocks cannot tell). */
 export const STOPPED_MIN_MS = 5_000;
-/** Between two ticks: so much more time since boot than on the monotonic clock means that the machine slept. /proc/uptime has steps of 10 ms. */
+/** If, between two clock ticks, the time since boot grew by this much more than the monotonic clock, the machine slept. /proc/uptime has steps of 10 ms. */
 export const SUSPENDED_MIN_MS = 2_000;
 
 /** `sun_path` without its NUL on the strictest platform: macOS has 104 bytes, Linux 108. */
 export const SOCKET_PATH_MAX_BYTES = 103;
-/** A daemon that starts waits so long for the lock, and then so long for the winner to write its name. */
+/** A starting daemon waits this long for the lock of the state directory. */
 export const LOCK_WAIT_MS = 250;
+/** A daemon that did not get the lock waits this long for the holder to write its name. */
 export const LOCK_HOLDER_WAIT_MS = 2_000;
-/** The daemon looks this often whether its socket, lock and files are still where they belong, and makes again what is gone. */
+/** The daemon checks this often that its socket, lock and files are in place, and restores missing ones. */
 export const FILES_LOOK_MS = 1_000;
-/** A client waits so long for a daemon that lives and has no socket: it makes it again, or is stopping. */
+/** If a daemon lives but has no socket, a client waits this long: the daemon restores the socket, or is stopping. */
 export const SOCKET_AGAIN_WAIT_MS = 3_000;
-/** A client waits so long for the daemon that it started to answer, and looks this often. */
+/** A client waits this long for the daemon that it started to answer. */
 export const DAEMON_START_WAIT_MS = 10_000;
+/** A client that waits for a daemon checks this often. */
 export const DAEMON_START_POLL_MS = 10;
-/** `agent daemon stop` waits so long for the process to be gone after its answer: closing a long log takes its time. */
+/** `agent daemon stop` waits this long for the process to end: closing a long log takes time. */
 export const DAEMON_GONE_WAIT_MS = 10_000;
-/** A client that claimed the start and did not finish it within this has died. */
+/** A client that claimed the start of the daemon and did not finish within this has died. */
 export const DAEMON_START_CLAIM_MS = 3_000;
-/** A log of the daemon over this is put aside, once. */
+/** The daemon's log file. A larger one is renamed to `.1`, which replaces the previous `.1`. */
 export const DAEMON_LOG_MAX_BYTES = 8 * 1024 * 1024;
-/** A daemon that stops lets requests in flight finish for at most this long. */
+/** A stopping daemon lets requests in flight finish for at most this long. */
 export const DAEMON_DRAIN_MS = 5_000;
+/** The id of a request. */
 export const REQUEST_ID_MAX_CHARS = 128;
-/** Watchers are woken for so long in one turn of the event loop. */
+/** Time for waking watchers in one turn of the event loop. */
 export const WAKE_SLICE_MS = 10;
-/** Text joined for one write to a watcher. */
+/** Text that is joined for one write to a watcher. */
 export const WATCHER_CHUNK_CHARS = 128 * 1024;
-/** The event loop's delay is measured this finely, over windows of this length. */
+/** The resolution at which the event loop's delay is measured. */
 export const LAG_RESOLUTION_MS = 20;
+/** The window over which the event loop's delay is measured. */
 export const LAG_WINDOW_MS = 60_000;
-/** A record of what has happened already is offered to a failing store again after this. */
+/** The daemon checks this often how busy its event loop is. */
+export const LAG_LOOK_MS = 1_000;
+/** The delay is measured only if the loop was busy for more than this part of the last LAG_LOOK_MS: each measurement wakes an idle daemon. */
+export const LAG_BUSY_PART = 0.05;
+/** A daemon that was busy has come to rest after this many looks at which it was not. It gives memory back then. */
+export const TRIM_AFTER_LOOKS = 3;
+/** A daemon that comes to rest collects its garbage only if its heap has grown by this much since the last time. */
+export const REST_COLLECT_MIN_BYTES = 8 * 1024 * 1024;
+/** The largest heap that is collected at rest: the loop stands still meanwhile, 100 ms for 20 MB of live objects. */
+export const REST_COLLECT_HEAP_MAX_BYTES = 64 * 1024 * 1024;
+/** One half of V8's space for new objects in a daemon. Node's own bound is 16 MiB. */
+export const SEMI_SPACE_MAX_MIB = 2;
+/** Threads on which V8 compiles and collects in a daemon: each keeps memory of its own. */
+export const V8_THREADS = 1;
+/** When the store fails, a record of something that has already happened is offered again after this. */
 export const STORE_RETRY_MS = 500;
 /** The text that `agent output` joins from the log. */
 export const OUTPUT_TEXT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Free disk that a daemon needs to take over: its files, and a write-ahead log until SQLite empties it by itself. */
+/** Free disk space that a daemon needs to start: room for its files, and for the write-ahead log until SQLite empties it. */
 export const START_ROOM_BYTES = 5 * 1024 * 1024;
-/** A daemon that is to take over has loaded and read the log's schema within this, or nothing is changed. */
+/** A daemon that is to take over must load and read the schema of the log within this; otherwise nothing changes. */
 export const TAKE_OVER_READY_MS = 20_000;
-/** It has the lock and answers within this after that, or the old version is started again. */
+/** After that, the new daemon must hold the lock and answer within this; otherwise the old version starts again. */
 export const TAKE_OVER_WAIT_MS = 30_000;
-/** The daemon's loop beats this often; it is blocked when so many beats are missed, and so is its tick. */
+/** The daemon's event loop reports to its watchdog this often. */
 export const BEAT_PERIOD_MS = 500;
+/** After this many missed beats, the loop counts as blocked; the clock tick likewise after this many CLOCK_TICK_MS. */
 export const BEATS_MISSED_MAX = 3;
-/** The watchdog's knowledge of the loop's last beat, and the memory of its thread. */
+/** Shared memory in which the loop leaves its last beat for the watchdog. */
 export const WATCHDOG_FACTS_MAX_BYTES = 4_096;
+/** The heap of the watchdog's thread. */
 export const WATCHDOG_HEAP_MAX_MIB = 16;
-/** A daemon that has not answered `daemon/status` by now does not answer. */
+/** Beats that the watchdog's process has not read. A process that was stopped gets no more of them. */
+export const WATCHDOG_UNREAD_MAX_BYTES = 64 * 1024;
+/** A daemon that has not answered `daemon/status` within this counts as hung. */
 export const STATUS_ANSWER_MAX_MS = 3_000;
-/** Defects that are told in full within a period, and that the log takes from one daemon: a timer that throws must not fill the disk. */
+/** Defects that the daemon prints in full within DEFECTS_TOLD_PERIOD_MS: a timer that keeps throwing must not fill the disk. */
 export const DEFECTS_TOLD_MAX = 60;
+/** The period in which printed defects are counted. */
 export const DEFECTS_TOLD_PERIOD_MS = 60_000;
+/** Defects of one daemon that are recorded in the log. */
 export const DEFECTS_RECORDED_MAX = 100;
 
-/** The longest answer that a client takes: a list of every worker there may be. */
+/** The longest answer that a client accepts: a list of as many workers as can exist. */
 export const REPLY_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Rows of one INSERT statement; measured, more are not faster. */
+/** Rows of one INSERT statement. More were not faster when measured. */
 export const INSERT_ROWS = 8;
-/** Newest lines kept in memory for live watchers: so many records (a power of two), and at most so many bytes. */
+/** Newest log lines that are kept in memory for live watchers; a power of two. */
 export const RECENT_LINES_MAX_RECORDS = 4_096;
+/** Bytes of the newest log lines that are kept in memory for live watchers. */
 export const RECENT_LINES_MAX_BYTES = 8 * 1024 * 1024;
-/** Workers that are asked for, in memory: rows with their ends, and what was asked for (a prompt may be a megabyte). */
+/** Rows of requested workers that are cached in memory, without their specs. */
 export const WORKER_ROWS_KEPT_MAX_CHARS = 4 * 1024 * 1024;
+/** Specs of requested workers that are cached in memory (a prompt may be a megabyte). */
 export const SPECS_KEPT_MAX_CHARS = 4 * 1024 * 1024;
-/** A filtered read looks at so many records at most before it returns with what it has. */
+/** A filtered read scans at most this many records, then returns the matches it has. */
 export const READ_SCAN_MAX_RECORDS = 5_000;
-/** Streams whose newest version is kept in memory; those of ended workers are not. */
+/** Streams whose newest version is cached in memory; streams of ended workers are not. */
 export const STREAMS_CACHED_MAX = 20_000;
-/** Histories of a log that was put back from backups: cursors of earlier ones are refused. */
+/** Earlier histories of a log that was restored from backups. Cursors of these histories are refused. */
 export const EPOCHS_KEPT_MAX = 64;
-/** Records that a boot folds again to find projection rows that were edited: streams of each sort, and records of all and of one. */
+/** A boot folds this much again to find edited projection rows: streams of each sort, records in all, and records of one stream. */
 export const BOOT_LOOK = { streams: 100, records: 2_000, stream_records: 500 } as const;
-/** The same of `agent doctor`, which keeps nobody waiting but who asks. */
+/** `agent doctor` folds this much again for the same purpose; only its caller waits for it. */
 export const DOCTOR_LOOK = { streams: 1_000, records: 20_000, stream_records: 5_000 } as const;
-/** A damaged log is told in so many sentences at most. */
+/** Sentences in the report on a damaged log. */
 export const CHECK_FINDINGS_MAX = 100;
-/** Another process may hold the file for so long while it is opened: a backup, or a checkpoint of an `agent db` command. */
+/** When the log is opened, it waits this long for another process that holds the file: a backup, or a checkpoint of an `agent db` command. */
 export const STORE_BUSY_MAX_MS = 2_000;
-/** The same afterwards: the whole daemon waits in that call, and what is refused is offered again. */
+/** Once the log is open, each call waits only this long, because the whole daemon waits with it. The daemon retries what SQLite refused. */
 export const STORE_BUSY_OPEN_MS = 50;
-/** A write-ahead log over this is emptied into the database on the tick, and its file is cut to this. */
+/** When the write-ahead log is larger than this, the tick empties it into the database and cuts its file to this size. */
 export const WAL_KEPT_BYTES = 64 * 1024 * 1024;
-/** A reader of another process may hold it up to this; then output waits in its spools, and only lifecycle records are written. */
+/** A reader in another process can keep the write-ahead log from being emptied. At this size only lifecycle records are written, and output waits in its spools. */
 export const WAL_MAX_BYTES = 512 * 1024 * 1024;
-/** A log that SQLite calls corrupt is looked at again before that is said, where it is no larger than this; once in this time. */
+/** When SQLite calls the log corrupt, a log up to this size is checked again before the daemon says so. */
 export const DAMAGE_LOOK_MAX_BYTES = 64 * 1024 * 1024;
+/** That check runs at most this often. */
 export const DAMAGE_LOOK_PERIOD_MS = 10_000;
-/** Room that is kept beside the log for what is decided on a full disk: a stop and its end take about 4 KB of it. */
+/** Disk space that is reserved beside the log for decisions on a full disk. A stop and its end take about 4 KB of it. */
 export const RESERVE_BYTES = 2 * 1024 * 1024;
-/** It is made where so much is free. */
+/** The reserve is made once this much disk space is free. */
 export const RESERVE_FREE_MIN_BYTES = 3 * RESERVE_BYTES;
-/** Records that a full disk keeps out of the log, in memory: of a stop about 4 KB, and the newest output of an agent that was stopped. */
+/** Records in memory that a full disk keeps out of the log: about 4 KB for each stop, and the newest output of stopped agents. */
 export const HELD_MAX_BYTES = 256 * 1024 * 1024;
-/** Once so much is held, what agents printed is held no more, but for how much it was: stops go before it. */
+/** When this much is held in memory, further output of agents is dropped and only its length is held, so that stops have room. */
 export const HELD_OUTPUT_MAX_BYTES = 16 * 1024 * 1024;
-/** It is recorded once so much is free; tried in any case every so often, because the free bytes that are told are not all. */
+/** The held records are written once this much disk space is free. */
 export const HELD_FREE_MIN_BYTES = 1024 * 1024;
+/** The held records are also tried this often, because the reported free space can be wrong. */
 export const HELD_RETRY_MS = 10_000;
-/** Unread output of a worker that is stopped on a full disk: only the end of it is read. */
+/** Unread output that is read after a worker was stopped on a full disk: only its end. */
 export const HELD_DRAIN_MAX_BYTES = 64 * 1024;
-/** Output of ended incarnations is kept in the log for so long, then in archives; lifecycle, usage and budgets stay. */
+/** Output of ended incarnations stays in the log this long, then moves to archives. Lifecycle, usage and budget records stay. */
 export const RETENTION_DEFAULT_MS = 30 * 24 * 3_600_000;
-/** A log over its bound (HOLDFAST_RETENTION_SIZE) is brought down to this part of it: just below, an archive of some lines would be made each hour. */
+/** A log over its bound (HOLDFAST_RETENTION_SIZE) is reduced to this part of it. Just below the bound, each hour would make an archive of a few lines. */
 export const RETENTION_SIZE_PART = 0.9;
-/** The least that may be asked for: below it a log without any output is over it. */
+/** The smallest HOLDFAST_RETENTION_SIZE: even a log without output can be larger than less. */
 export const RETENTION_SIZE_MIN_BYTES = 16 * 1024 * 1024;
-/** The daemon looks for output that is old enough this often. */
+/** The daemon looks for output to archive this often. */
 export const GC_PERIOD_MS = 3_600_000;
-/** Records removed in one transaction, and pages given back in one; a few milliseconds each, so that the tick is not late. */
+/** Records that are removed in one transaction: a few milliseconds, so that the tick is not late. */
 export const GC_SLICE_RECORDS = 200;
+/** Pages that are given back in one transaction: a few milliseconds, so that the tick is not late. */
 export const GC_SLICE_PAGES = 64;
-/** Streams whose rows a rebuild puts right in one transaction. */
+/** Streams whose rows a rebuild corrects in one transaction. */
 export const MEND_SLICE_STREAMS = 100;
-/** Between two of them whoever else has something to write comes first. */
+/** Pause between two such transactions, so that other writers come first. */
 export const GC_PAUSE_MS = 5;
-/** One archive: so many records, and so much text before it is compressed, at most. */
+/** Records of one archive. */
 export const ARCHIVE_MAX_RECORDS = 100_000;
+/** Text of one archive before it is compressed. */
 export const ARCHIVE_MAX_BYTES = 64 * 1024 * 1024;
 /** Text that is compressed at once. */
 export const ARCHIVE_CHUNK_CHARS = 1024 * 1024;
 /** Pages of a deleted database that are written back in one turn of the event loop. */
 export const WRITE_BACK_STEP_PAGES = 256;
-/** Nesting of `data`. serde_json, with which the contract counts its bytes, reads 127 levels; a record and its envelope need some of them. */
+/** Nesting of `data`. The contract counts its bytes with serde_json, which reads 127 levels; a record and its envelope need some of them. */
 export const DATA_MAX_DEPTH = 100;
-/** A known secret shorter than this is not looked for in output. */
+/** A known secret shorter than this is not searched for in output. */
 export const KNOWN_SECRET_MIN_CHARS = 6;
-/** A known secret in base64 or hex that is shorter than this is not looked for. */
+/** The base64 or hex form of a known secret is not searched for if it is shorter than this. */
 export const KNOWN_ENCODED_MIN_CHARS = 8;
-/** UTF-16 units of a value behind a secret's name that are masked at most; what goes on after them is no one value. */
+/** After a secret's name, at most this many UTF-16 units are masked; a longer text is not a single value. */
 export const SECRET_VALUE_MAX_UNITS = 65_536;
 
-/** Runs are looked at so often where no file event tells. */
+/** The runs are polled this often for changes that no file event reports. */
 export const RUN_POLL_MS = 250;
-/** Quiet runs that each look takes in turn: idle, and as long as events may have been lost because a look came this late. */
-export const RUN_POLL_QUIET_RUNS = 16;
+/** Quiet runs that one poll checks, in turn. */
+export const RUN_POLL_QUIET_RUNS = 2;
+/** Quiet runs that one poll checks while file events may have been lost because a poll was late. */
 export const RUN_POLL_SLICE_RUNS = 64;
+/** A poll is late when it comes this long after its time. */
 export const RUN_POLL_LATE_MS = 100;
-/** The launcher of an adopted agent is nobody's child here: so often somebody looks whether it is there. */
+/** The launcher of an adopted agent is not the daemon's child, so the daemon checks this often that it is alive. */
 export const LAUNCHER_LOOK_MS = 1_000;
-/** Between the agent's pid and its exec: how often the start is looked at. */
+/** A start is checked this often between the agent's pid and its exec. */
 export const EXEC_POLL_MS = 1;
-/** A run that dies with its daemon waits so long for the next one; whole seconds, because its helper is a shell. */
+/** A run that dies with its daemon waits this long for the next daemon. Whole seconds, because its helper is a shell. */
 export const LIFELINE_RENEW_MS = 5_000;
-/** Runs that nobody knows are looked for at boot and this often: a look reads every environment of the machine. */
+/** The daemon looks for unknown runs at boot and this often: each look reads the environment of every process of the machine. */
 export const ORPHAN_PERIOD_MS = 60_000;
-/** And once more after this, before anything is done to them: longer than an end takes to be recorded. */
+/** An unknown run is looked at again after this before anything is done to it: longer than the recording of an end takes. */
 export const ORPHAN_CONFIRM_MS = 5_000;
-/** The kernel's log is read as far as this when a process was killed for memory. */
+/** Records of the kernel's log that are read when a process was killed for memory. */
 export const KERNEL_LOG_MAX_RECORDS = 20_000;
 /** The kernel's period for cpu.max: the quota is a share of it. */
 export const CPU_PERIOD_US = 100_000;
-/** Bounds of `--pids` and `--cpu`; the kernel's own bounds are tighter on most machines. */
+/** The largest `--pids`. The kernel's own bound is tighter on most machines. */
 export const PIDS_MAX = 4_194_304;
+/** The smallest `--cpu`. */
 export const CPUS_MIN = 0.01;
+/** The largest `--cpu`. */
 export const CPUS_MAX = 8_192;
-/** Less memory than this ends the launcher itself. */
+/** The smallest memory limit: less memory ends the launcher itself. */
 export const MEMORY_LIMIT_MIN_BYTES = 8 * 1024 * 1024;
-/** A launcher whose agent has left processes stays their parent so long, for a sweep to find them. */
+/** A launcher whose agent has left processes behind stays their parent this long, so that a sweep finds them. */
 export const LAUNCHER_LINGER_MS = 60_000;
-/** An agent whose launcher has not named it within this is looked for in the process table. */
+/** If a launcher has not named its agent within this, the agent is looked for in the process table. */
 export const PID_FILE_WAIT_MS = 1_000;
-/** A launcher writes `exit` within this after its agent's death, or is ended. */
+/** A launcher that has written `exit` is gone within this, or the sweep looks for what keeps it. */
+export const LAUNCHER_LEAVES_MS = 20;
+/** After its agent's death, a launcher writes `exit` within this or is killed. */
 export const LAUNCHER_END_MS = 5_000;
-/** Bytes that are read of a small file of a run directory or a state directory, where an agent may have put anything. */
+/** Bytes that are read of a small file in a run directory or state directory: an agent may have written anything there. */
 export const SMALL_FILE_MAX_BYTES = 64 * 1024;
-/** Findings about run directories that one daemon tells and records; after that it only leaves the files alone. */
+/** Findings about run directories that one daemon reports and records. After that it only leaves the files alone. */
 export const RUN_FINDINGS_MAX = 10_000;
-/** Bytes that are read of an agent's stdin file beyond what the log accounts for: more than one message ever takes there. */
+/** Bytes that are read of an agent's stdin file beyond those in the log: more than any message takes there. */
 export const STDIN_READ_MAX_BYTES = 8 * 1024 * 1024;
-/** Bytes that are read of a launch spec or a message that waits for its delivery. */
+/** Bytes that are read of a launch spec, or of a message that waits for its delivery. */
 export const SPEC_FILE_MAX_BYTES = 64 * 1024 * 1024;
-/** Descendants of all runs are recorded this often, and before each signal; where that would read more processes a second than this, more rarely. */
+/** The descendants of all runs are recorded this often, and before each signal. */
 export const SNAPSHOT_PERIOD_MS = 5_000;
+/** The longest period between two such records when there are many processes. */
 export const SNAPSHOT_PERIOD_MAX_MS = 30_000;
+/** With many processes, the descendants are recorded less often, so that at most this many processes are read in a second. */
 export const SNAPSHOT_READS_PER_S = 250;
 /** A scan of the process table yields after this. */
 export const SCAN_SLICE_MS = 5;
-/** So many processes above one are looked at for what ties it to a run; a process with more of them belongs to nobody known. */
+/** Ancestors of a process that are searched for its run. A process with more ancestors counts as belonging to no known run. */
 export const LINEAGE_MAX = 256;
-/** The start of a process and the time of its connection may disagree by so much: they are told by two clocks. */
+/** The start of a process and the time of its connection come from two clocks, which may disagree by this. */
 export const STAT_CLOCK_SLACK_S = 5;
 /** The marker of the run that a client is part of: store, worker and incarnation. */
 export const RUN_MARKER_MAX_CHARS = 256;
-/** Agents that the refusal of an empty log names; more of them are counted. */
+/** Agents that the refusal of an empty log names; further ones are only counted. */
 export const LOST_RUNS_NAMED_MAX = 5;
-/** How often a kill of all looks for what was started while it killed the others. */
+/** How often a kill of all looks for workers that were started during its last round. */
 export const KILL_ALL_ROUNDS_MAX = 32;
-/** Workers that a daemon which stops them all stops at the same time: their graces pass together. */
+/** Workers and trees that one request kills, pauses or restarts at the same time: their graces pass together. */
+export const REFS_AT_ONCE_MAX = 1_024;
+/** Children of one supervisor without an order that are launched at the same time. */
+export const TREE_STARTS_MAX = 64;
+/** Children of one supervisor without an order that are stopped at the same time; their graces pass together. */
+export const TREE_STOPS_MAX = 256;
+/** Trees, and then workers of `agent spawn`, that a stopping daemon stops at the same time; their graces pass together. */
 export const SHUTDOWN_STOPS_MAX = 256;
-/** A process that the sweep has killed must be gone within this, or is reported as a survivor. */
+/** A process that the sweep has killed must be gone within this, or it is reported as a survivor. */
 export const SWEEP_KILL_WAIT_MS = 1_000;
-/** The interpreter that a program may name in a `#!` line: the kernel's BINPRM_BUF_SIZE. */
+/** The `#!` line of a program: the kernel's BINPRM_BUF_SIZE. */
 export const SHEBANG_MAX_BYTES = 256;
-/** A secret read from `@file:PATH`. */
+/** A secret that is read from `@file:PATH`. */
 export const SECRET_MAX_BYTES = 65_536;
-/** `agent watch` and `logs`: the longest tail that may be asked for. */
+/** The longest `--tail` of `agent watch` and `agent logs`. */
 export const TAIL_MAX_RECORDS = 100_000;
-/** One slice of a raw spool over the socket, and how often its end is looked at under -f. */
+/** One slice of a raw spool over the socket. */
 export const RAW_SLICE_BYTES = 262_144;
+/** `agent logs --raw -f` checks the end of the spool this often. */
 export const RAW_POLL_MS = 200;
-/** Raw bytes stay inline as base64, as many as have room: what the rest of such a reply takes, and what is sent whatever the room. */
+/** Raw bytes go into a reply as base64, as many as fit. This many bytes of the reply stay free for its other fields. */
 export const RAW_REPLY_REST_BYTES = 1_024;
+/** Raw bytes that a reply carries even if they do not fit. */
 export const RAW_INLINE_MIN_BYTES = 768;
-/** With `-o json` the raw bytes go into one envelope, so there are at most so many. */
+/** Raw bytes that `-o json` puts into its one envelope. */
 export const RAW_ENVELOPE_MAX_BYTES = 1024 * 1024;
-/** A restart of the daemon takes seconds; a client that waits for the next one is told after this that nobody came. */
+/** A client whose daemon restarts waits this long for the next daemon. A restart takes seconds. */
 export const NEXT_DAEMON_WAIT_MS = 30_000;
+/** A client that waits for the next daemon checks this often. */
 export const NEXT_DAEMON_POLL_MS = 200;
-/** `agent up` and `down` look so often whether the tree is there yet. */
+/** `agent up` and `agent down` check the state of the tree this often. */
 export const TREE_POLL_MS = 100;
 
-/** protocol-v1.txt, Artifactization and Security invariants: data over this moves to an artifact; what is over the second is refused. */
+/** protocol-v1.txt, Artifactization: data larger than this moves to an artifact. */
 export const INLINE_MAX_BYTES = 32 * 1024;
+/** protocol-v1.txt, Security invariants: larger data is refused. */
 export const CAPTURE_MAX_BYTES = 1024 * 1024;
 /** protocol-v1.txt, Preview bounds: "under 1KB", as JSON. */
 export const PREVIEW_MAX_BYTES = 1_000;
-/** Parts of a preview: keys that are named, and bytes of one text or key of it. */
+/** Keys that a preview names. */
 export const PREVIEW_KEYS_MAX = 16;
+/** One text or key in a preview. */
 export const PREVIEW_TEXT_MAX_BYTES = 96;
-/** One artifact: it is read whole to be verified. */
+/** One artifact. It is read whole to be verified. */
 export const CAS_OBJECT_MAX_BYTES = 64 * 1024 * 1024;
-/** All artifacts of a state directory: one that is used as a dump must not fill the disk of the log. */
+/** All artifacts of a state directory, so that they do not fill the disk of the log. */
 export const CAS_MAX_BYTES = 4 * 1024 ** 3;
+/** Artifacts of a state directory. */
 export const CAS_OBJECTS_MAX = 20_000;
-/** Bytes of them that replies take up to so many: the rest is for final answers, which nobody can ask for once more. */
+/** Replies are stored as artifacts only up to this total. The rest is for final answers, which nobody can request again. */
 export const CAS_REPLIES_MAX_BYTES = 2 * 1024 ** 3;
+/** Replies are stored as artifacts only up to this total number. */
 export const CAS_REPLIES_OBJECTS_MAX = 10_000;
-/** The daemon's own count of them is trusted for so long; others put beside it. And so often room is made where there is none. */
+/** The daemon counts the artifacts again after this, because other processes also store some. When the store is full, it tries to make room this often. */
 export const CAS_COUNTED_AGAIN_MS = 10 * 60_000;
-/** An artifact that nobody names is kept so long after it was put (protocol-v1 notes 1.1). */
+/** An artifact that no record names is kept this long after it was stored (protocol-v1 notes 1.1). */
 export const CAS_KEPT_MS = 30 * 24 * 3_600_000;
-/** And never removed before this, whatever is asked: a record that names it may wait for a full disk. */
+/** No artifact is removed before this, whatever a user asks: the record that names it may wait for a full disk. */
 export const CAS_FRESH_MS = 3_600_000;
-/** One envelope or line that a validator reads: more than the 1,024 KB that may be captured, and than our largest answer. */
+/** One envelope or line that a validator reads: more than the 1,024 KB of CAPTURE_MAX_BYTES, and than our largest answer. */
 export const ENVELOPE_MAX_BYTES = 4 * 1024 * 1024;
-/** Nesting of one that is validated: as of a request. */
+/** Nesting of an envelope that is validated: as of a request. */
 export const ENVELOPE_MAX_DEPTH = 128;
-/** Findings that a validator keeps; the rest is counted. */
+/** Findings that a validator keeps; further ones are only counted. */
 export const FINDINGS_MAX = 100;
-/** Members down to this depth have their line told; what is deeper has that of the member above it. */
+/** A validator reports line numbers of members down to this depth. A deeper member gets the line of its ancestor at this depth. */
 export const LINES_KNOWN_DEPTH = 3;
-/** In test mode: newest answered requests of a connection whose ids are remembered, so that a second answer is seen. */
+/** In test mode: newest answered request ids of a connection that are remembered, to find a second answer. */
 export const ANSWERED_IDS_MAX = 10_000;
-/** protocol-v1.txt, Preview bounds: a preview is under this. */
+/** protocol-v1.txt, Preview bounds: a preview is smaller than this. */
 export const PREVIEW_UNDER_BYTES = 1024;
-/** A command that prints nothing for so long says that it is still there (response-envelope notes B.3, F-053). */
+/** A command that has printed nothing for this long prints a heartbeat (response-envelope notes B.3, F-053). */
 export const PRINTED_HEARTBEAT_MS = 10_000;
-/** One page of `agent list` where no other is asked for: some megabytes of JSON. */
+/** Workers in one page of `agent list` without `--limit`: some megabytes of JSON. */
 export const LIST_PAGE_MAX_WORKERS = 5_000;
-/** Keys whose first answers a daemon keeps beside the log: a day of one request every ten seconds. */
+/** Idempotency keys whose first answers a daemon keeps in memory: a day of one request every ten seconds. */
 export const IDEMPOTENCY_KEYS_MAX = 10_000;
 /** How long `close` of the library lets watches read to the end of the log. */
 export const WATCHES_DRAIN_MAX_MS = 1_000;
-/** The oldest Node that everything here runs on: major, minor. `bin/agent` has a copy, since it loads nothing before it has looked. */
+/** The oldest Node that everything here runs on: major, minor. `bin/agent` has a copy, because it checks the version before it loads anything. */
 export const NODE_MIN = [22, 19] as const;
-/** How far the clock of `openForTest` goes at a time. */
+/** The step by which `openForTest` advances its clock. */
 export const TEST_CLOCK_STEP_MS = 1_000;
-/** Turns of the loop without a request to a file, after which a runtime of `openForTest` is at rest; and the most that it waits for that. */
+/** A runtime of `openForTest` is at rest after this many turns of the event loop without a file request. */
 export const TEST_QUIET_TURNS = 60;
+/** The most turns of the event loop that `openForTest` waits for rest. */
 export const TEST_SETTLE_TURNS_MAX = 20_000;
-/** How long `open` of the library waits for the ends of runs that ended meanwhile: what they printed is read first. */
+/** How long `open` of the library waits until the ends of runs that ended while it was closed are recorded: their output is read first. */
 export const OPEN_SETTLE_MAX_MS = 10_000;

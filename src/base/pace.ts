@@ -1,17 +1,17 @@
 /**
- * So much work in one turn of the event loop, and the rest in the next ones, in order: when ten thousand agents end at
- * once, requests are heard in between, and what one end needs of memory is free again before the next ones need it.
- * Nothing waits for an earlier work to be finished, only for its turn.
+ * Does a bounded number of works in one turn of the event loop, and the rest in later turns, in order. When ten thousand
+ * agents end at once, requests are answered in between, and the memory for one end is free before the next ends need theirs.
+ * A work waits only for its turn, not for earlier works to finish.
  */
-export interface Paced {
-  /** Its turn. Called once for each time that it was put in line. */
+export interface PacedWork {
+  /** Called once for each `put`. */
   goOn(): void;
 }
 
 export class Pace {
   private readonly turnMax: number;
-  private line: Paced[] = [];
-  /** How far the line has been served. */
+  private line: PacedWork[] = [];
+  /** The number of works at the front of the line that have begun. */
   private served = 0;
   private begun = 0;
   private scheduled = false;
@@ -20,8 +20,8 @@ export class Pace {
     this.turnMax = turnMax;
   }
 
-  /** At once, where this turn has room and nobody waits. */
-  put(paced: Paced): void {
+  /** Begins the work at once if this turn has room and no other work waits. */
+  put(paced: PacedWork): void {
     if (!this.scheduled) this.schedule();
     if (this.begun >= this.turnMax || this.line.length > 0) {
       this.line.push(paced);
@@ -41,7 +41,7 @@ export class Pace {
     this.begun = 0;
     if (this.line.length > 0) this.schedule();
     while (this.begun < this.turnMax && this.line.length > 0) {
-      const next = this.line[this.served] as Paced;
+      const next = this.line[this.served] as PacedWork;
       this.begun += 1;
       this.served += 1;
       if (this.served === this.line.length) {

@@ -18,7 +18,11 @@ const distance = (a: string, b: string): number => {
   return last[b.length]!;
 };
 
-/** Among words that are equally near the longest wins, since letters are left out more often than added. Undefined when nothing is near: at most one edit for up to five letters, two for up to nine, three beyond; one or two letters mean only what begins with the same. `slack` allows so many edits more. */
+/**
+ * The candidate with the fewest edits; undefined if none is near. Allowed are one edit for up to five letters, two for up to
+ * nine, three beyond, and `slack` more. One or two letters match only candidates that begin with them. Among equals the
+ * longest wins, since people omit letters more often than they add them.
+ */
 export const nearest = (word: string, candidates: readonly string[], slack = 0): string | undefined => {
   const typed = word.toLowerCase().slice(0, 64);
   const bound = slack + (typed.length <= 5 ? 1 : typed.length <= 9 ? 2 : 3);
@@ -38,10 +42,10 @@ export const nearest = (word: string, candidates: readonly string[], slack = 0):
   return found?.name;
 };
 
-/** Shorter words have too many neighbours for one of them to be meant for certain. */
+/** Shorter words have too many neighbours for certainty. */
 const CERTAIN_MIN_LETTERS = 4;
 
-/** The one word that is meant for certain: one edit away, with no other within two. */
+/** The only candidate that can be meant: one edit away, and no other within two. */
 export const certainly = (word: string, candidates: readonly string[]): string | undefined => {
   if (word.length < CERTAIN_MIN_LETTERS || word.length > 64) return undefined;
   const near = candidates
@@ -58,7 +62,7 @@ const CALLED_ELSEWHERE: Readonly<Record<string, string>> = {
   no: "temporary",
 };
 
-/** The candidate that another tool calls so; `on-failure:5` has a count behind it. */
+/** The candidate for another tool's word. The word may end in a count, as in `on-failure:5`. */
 const translated = (word: string, candidates: readonly string[]): string | undefined => {
   const [name = ""] = word.split(":");
   const meant = Object.hasOwn(CALLED_ELSEWHERE, name) ? CALLED_ELSEWHERE[name]! : "";

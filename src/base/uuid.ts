@@ -1,7 +1,7 @@
-/** UUIDs, for programs that want one as the id of something. Apart from ids.ts, because the client loads it too. */
+/** UUIDs, for programs that take a UUID as an id. Apart from ids.ts, because the client loads it too. */
 import { createHash } from "node:crypto";
 
-/** The same UUID for the same text, in the form of version 4, which every program takes. */
+/** Gives the same UUID for the same text, in the form of version 4, which every program accepts. */
 export const uuidFor = (text: string): string =>
   createHash("sha256")
     .update(text)

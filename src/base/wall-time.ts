@@ -1,4 +1,4 @@
-/** A time as a wall shows it; of the day where it has no date, of the machine where it has no zone (IANA). */
+/** A time as a clock on a wall shows it. Without a date it is a time of any day; without a zone (IANA) it is the machine's time. */
 export type WallTime = {
   readonly year?: number;
   readonly month?: number;

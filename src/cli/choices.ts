@@ -1,4 +1,4 @@
-/** How a command prints, as its flags, the environment and its terminal say (cli.md, Output). */
+/** How a command prints, by its flags, the environment and its terminal (cli.md, Output). */
 import { outputLimits } from "../protocol/artifactize.ts";
 import { G1, GENERATIONS, type Generation } from "../protocol/generations.ts";
 import type { Env } from "./context.ts";
@@ -8,20 +8,23 @@ import { colourPaint, type Paint, plainPaint } from "./render/terminal.ts";
 type Flags = Readonly<Record<string, unknown>>;
 
 const MODES: readonly string[] = ["text", "json", "ndjson"] satisfies Mode[];
-/** Their output is for a file or another program as it is: lines, bytes, an answer, a diff. Text where nothing else is asked for, whatever stdout is. */
-const TEXT_UNLESS_ASKED = ["db/export", "cas/get", "agent/output", "agent/changes"];
+/**
+ * Commands whose output goes to a file or another program as it is: lines, bytes, an answer, a diff. They print text by
+ * default, also without a terminal.
+ */
+const TEXT_UNLESS_ASKED = ["db/export", "cas/get", "agent/output", "agent/changes", "jobs/result"];
 const isPlain = (command: string, flags: Flags): boolean =>
   TEXT_UNLESS_ASKED.includes(command) || (command === "agent/logs" && flags.raw === true);
-/** It is eval'ed, also by whoever has set HOLDFAST_OUTPUT for good. */
+/** Its output is eval'ed, also for users who set HOLDFAST_OUTPUT permanently. */
 const TEXT_UNLESS_FLAGGED = ["agent/completion"];
 
-/** The mode of the flag, else HOLDFAST_OUTPUT; undefined where nobody says. */
+/** The mode of the flag, else of HOLDFAST_OUTPUT; undefined if neither is given. */
 export const askedMode = (flags: Flags, env: Env): Mode | undefined => {
   const asked = flags.output ?? env.HOLDFAST_OUTPUT;
   return typeof asked === "string" && MODES.includes(asked) ? (asked as Mode) : undefined;
 };
 
-/** Flag, then HOLDFAST_OUTPUT, then what stdout is. */
+/** The flag decides, then HOLDFAST_OUTPUT, then whether stdout is a terminal. */
 export const modeOf = (command: string, flags: Flags, env: Env, isTerminal: boolean): Mode => {
   if (TEXT_UNLESS_FLAGGED.includes(command) && flags.output === undefined) return "text";
   const asked = askedMode(flags, env);
@@ -30,7 +33,7 @@ export const modeOf = (command: string, flags: Flags, env: Env, isTerminal: bool
   return isTerminal && !env.CI ? "text" : "json";
 };
 
-/** Flag, then HOLDFAST_ENVELOPE. */
+/** The flag decides, then HOLDFAST_ENVELOPE. */
 export const generationOf = (flags: Flags, env: Env): Generation =>
   GENERATIONS[String(flags.envelope ?? env.HOLDFAST_ENVELOPE)] ?? G1;
 

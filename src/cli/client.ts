@@ -1,6 +1,6 @@
 /**
- * The client's end of the socket (architecture §7): one connection, any number of requests, answers told apart by
- * their request id. It loads nothing but Node's own modules.
+ * The client's end of the socket (architecture §7): one connection for any number of requests, whose answers are matched by
+ * request id. Loads only Node's own modules.
  */
 import type { Socket } from "node:net";
 import { REPLY_MAX_BYTES, REQUEST_MAX_BYTES } from "../base/limits.ts";
@@ -8,21 +8,33 @@ import { makeLineSplitter } from "../daemon/line-splitter.ts";
 import type { Replies } from "../daemon/replies.ts";
 import { type EnvelopeV1, errorOf, outcomeOf } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
+import type { JobStep } from "../protocol/jobs.ts";
 import type { Outcome } from "../protocol/outcome.ts";
 import type { LogRecord } from "../protocol/records.ts";
 import type { RequestInput, RequestName } from "../protocol/requests.ts";
+import type { JobView } from "../runtime/job-replies.ts";
+
+/** Requests that are answered by records, and then by their end. */
+type StreamName = Extract<RequestName, `${string}/watch`>;
 
 export interface Client {
-  /** The daemon's answer; rejects with UNAVAILABLE when the connection breaks first. */
+  /** The daemon's answer; rejects with UNAVAILABLE if the connection breaks first. */
   ask<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Outcome<Replies[N]>>;
-  /** The same for the usual case: the value, or the daemon's error thrown. */
+  /** The value of the daemon's answer; throws its error. */
   request<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Replies[N]>;
-  /** Hands each record to `onRecord`; resolves with the terminal answer. Reading pauses while `onRecord`'s promise is open. */
+  /** Passes each record to `onRecord` and resolves with the terminal answer. Reading pauses until the promise of `onRecord` resolves. */
   watch(
     data: RequestInput<"agent/watch">,
     onRecord: (record: LogRecord) => void | Promise<void>,
   ): Promise<Replies["agent/watch"]>;
-  /** Nothing can be asked any more. */
+  tail(data: RequestInput<"jobs/tail">, onStep: (step: JobStep) => void | Promise<void>): Promise<JobView>;
+  /** The same for the records of another stream. */
+  stream<N extends StreamName>(
+    command: N,
+    data: RequestInput<N>,
+    onRecord: (record: LogRecord) => void | Promise<void>,
+  ): Promise<Replies[N]>;
+  /** True when no more requests are possible. */
   isBroken(): boolean;
   close(): void;
 }
@@ -32,107 +44,134 @@ const valueOrThrow = <T>(outcome: Outcome<T>): T => {
   throw outcome.error;
 };
 
-interface Waiting {
+interface PendingRequest {
   readonly resolve: (outcome: Outcome<never>) => void;
   readonly reject: (error: HoldfastError) => void;
   readonly onRecord?: (record: LogRecord) => void | Promise<void>;
 }
 
-/** It would be refused unread. JSON writes some characters as six (`\u001b`), so that a text may be larger there than it is. */
+/** The daemon would refuse the request unread. JSON escapes some characters to six (`\u001b`), so a text can be larger as JSON. */
 const tooLarge = (command: string, bytes: number): HoldfastError =>
   new HoldfastError(
     "REQUEST_TOO_LARGE",
-    `The request ${command} has ${bytes} bytes as JSON, and at most ${REQUEST_MAX_BYTES} are taken.`,
+    `The request ${command} has ${bytes} bytes as JSON; the limit is ${REQUEST_MAX_BYTES}.`,
     {
       phase: "validation",
       suggestion: "Put the text into a file in the worker's directory, and let the prompt name the file.",
     },
   );
 
-/** `token` is presented with the first request, and so is the marker of the run in which this client is. */
-export const makeClient = (socket: Socket, token?: string, run?: string): Client => {
-  const waiting = new Map<string, Waiting>();
-  const splitter = makeLineSplitter(REPLY_MAX_BYTES);
-  let broken: HoldfastError | undefined;
-  /** Request ids need be unique on their connection only. */
-  let sent = 0;
-  /** The first request that is sent has the token and the marker. */
-  let hasPresented = false;
+/** The first request carries `token`, and the marker of the run in which this client runs. */
+export const makeClient = (socket: Socket, token?: string, run?: string): Client =>
+  new SocketClient(socket, { ...(token !== undefined && { token }), ...(run !== undefined && { run }) });
 
-  const fail = (error: HoldfastError): void => {
-    broken ??= error;
-    for (const each of waiting.values()) each.reject(broken);
-    waiting.clear();
-    socket.destroy();
-  };
+class SocketClient implements Client {
+  private readonly socket: Socket;
+  private readonly waiting = new Map<string, PendingRequest>();
+  private readonly splitter = makeLineSplitter(REPLY_MAX_BYTES);
+  private broken: HoldfastError | undefined;
+  /** Request ids are unique only within their connection. */
+  private sent = 0;
+  /** The token and the marker, until the first request has carried them. */
+  private unpresented: { readonly token?: string; readonly run?: string };
 
-  const take = async (line: Buffer): Promise<void> => {
-    const answer = JSON.parse(line.toString("utf8")) as EnvelopeV1;
-    const { request_id } = answer.meta;
-    // An answer that names no request is about the whole connection: it was turned away, or a line of it could not be read.
-    if (request_id === undefined && answer.status === "error") throw errorOf(answer);
-    const request = waiting.get(request_id ?? "");
-    if (request === undefined) return;
-    if (answer.status === "progress") return request.onRecord?.(answer.data as unknown as LogRecord);
-    waiting.delete(request_id!);
-    request.resolve(outcomeOf(answer) as Outcome<never>);
-  };
+  constructor(socket: Socket, presented: { readonly token?: string; readonly run?: string }) {
+    this.socket = socket;
+    this.unpresented = presented;
+    this.readAll().catch((cause) => {
+      const broke = `The connection to the daemon broke: ${(cause as Error).message}.`;
+      this.fail(cause instanceof HoldfastError ? cause : new HoldfastError("UNAVAILABLE", broke, { cause }));
+    });
+  }
 
-  /** Lines are taken in order; the socket rests while a slow terminal is written to, so the daemon holds the rest back. */
-  const readAll = async (): Promise<void> => {
-    for await (const chunk of socket) {
-      for (const line of splitter.push(chunk as Buffer)) {
+  ask<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Outcome<Replies[N]>> {
+    return this.send(command, data);
+  }
+
+  request<N extends RequestName>(command: N, data: RequestInput<N>): Promise<Replies[N]> {
+    return this.send<Replies[N]>(command, data).then(valueOrThrow);
+  }
+
+  watch(
+    data: RequestInput<"agent/watch">,
+    onRecord: (record: LogRecord) => void | Promise<void>,
+  ): Promise<Replies["agent/watch"]> {
+    return this.stream("agent/watch", data, onRecord);
+  }
+
+  stream<N extends StreamName>(
+    command: N,
+    data: RequestInput<N>,
+    onRecord: (record: LogRecord) => void | Promise<void>,
+  ): Promise<Replies[N]> {
+    return this.send<Replies[N]>(command, data, onRecord).then(valueOrThrow);
+  }
+
+  tail(data: RequestInput<"jobs/tail">, onStep: (step: JobStep) => void | Promise<void>): Promise<JobView> {
+    const onRecord = (step: unknown) => onStep(step as JobStep);
+    return this.send<JobView>("jobs/tail", data, onRecord).then(valueOrThrow);
+  }
+
+  isBroken(): boolean {
+    return this.broken !== undefined;
+  }
+
+  close(): void {
+    this.fail(new HoldfastError("CANCELLED", "The connection was closed."));
+  }
+
+  private fail(error: HoldfastError): void {
+    this.broken ??= error;
+    for (const each of this.waiting.values()) each.reject(this.broken);
+    this.waiting.clear();
+    this.socket.destroy();
+  }
+
+  /** Handles lines in order. While a slow terminal is written to, the socket is not read, so the daemon keeps the rest. */
+  private async readAll(): Promise<never> {
+    for await (const chunk of this.socket) {
+      for (const line of this.splitter.push(chunk as Buffer)) {
         if ("tooLong" in line)
           throw new HoldfastError(
             "OUTPUT_TOO_LARGE",
             `An answer of the daemon is over ${REPLY_MAX_BYTES} bytes.`,
           );
-        await take(line.text);
+        await this.take(line.text);
       }
     }
     throw new HoldfastError("UNAVAILABLE", "The daemon went away before it had answered.", {
-      suggestion: "Agents go on without it. Start the next one with: agent daemon start",
+      suggestion: "Its agents keep running. Start the next one with: agent daemon start",
     });
-  };
+  }
 
-  readAll().catch((cause) =>
-    fail(
-      cause instanceof HoldfastError
-        ? cause
-        : new HoldfastError(
-            "UNAVAILABLE",
-            `The connection to the daemon broke: ${(cause as Error).message}.`,
-            { cause },
-          ),
-    ),
-  );
+  private async take(line: Buffer): Promise<void> {
+    const answer = JSON.parse(line.toString("utf8")) as EnvelopeV1;
+    const { request_id } = answer.meta;
+    // An answer without a request id concerns the connection: the daemon refused it, or could not read a line.
+    if (request_id === undefined && answer.status === "error") throw errorOf(answer);
+    const request = this.waiting.get(request_id ?? "");
+    if (request === undefined) return;
+    if (answer.status === "progress") return request.onRecord?.(answer.data as unknown as LogRecord);
+    this.waiting.delete(request_id!);
+    request.resolve(outcomeOf(answer) as Outcome<never>);
+  }
 
-  const send = <T>(
+  private send<T>(
     command: RequestName,
     data: unknown,
-    onRecord?: Waiting["onRecord"],
-  ): Promise<Outcome<T>> =>
-    new Promise((resolve, reject) => {
-      if (broken) return reject(broken);
-      const request_id = String(++sent);
-      // The text that is shown is made of the whole answer: nothing of it moves to an artifact on its way.
-      const whole = { request_id, inline_max_bytes: REPLY_MAX_BYTES };
-      const meta = hasPresented
-        ? whole
-        : { ...whole, ...(token === undefined ? {} : { token }), ...(run === undefined ? {} : { run }) };
+    onRecord?: PendingRequest["onRecord"],
+  ): Promise<Outcome<T>> {
+    return new Promise((resolve, reject) => {
+      if (this.broken) return reject(this.broken);
+      const request_id = String(++this.sent);
+      // The shown text needs the whole answer, so the request asks for it without artifacts.
+      const meta = { request_id, inline_max_bytes: REPLY_MAX_BYTES, ...this.unpresented };
       const line = JSON.stringify({ version: 1, command, data, meta });
       const bytes = Buffer.byteLength(line);
       if (bytes > REQUEST_MAX_BYTES) return reject(tooLarge(command, bytes));
-      hasPresented = true;
-      waiting.set(request_id, { resolve, reject, onRecord });
-      socket.write(`${line}\n`);
+      this.unpresented = {};
+      this.waiting.set(request_id, { resolve, reject, onRecord });
+      this.socket.write(`${line}\n`);
     });
-
-  return {
-    ask: (command, data) => send(command, data),
-    request: (command, data) => send<Replies[typeof command]>(command, data).then(valueOrThrow),
-    watch: (data, onRecord) => send<Replies["agent/watch"]>("agent/watch", data, onRecord).then(valueOrThrow),
-    isBroken: () => broken !== undefined,
-    close: () => fail(new HoldfastError("CANCELLED", "The connection was closed.")),
-  };
-};
+  }
+}

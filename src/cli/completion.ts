@@ -1,8 +1,9 @@
 /**
- * Completion. The scripts are a few lines and ask `agent __complete WORD…`, so they know every command and flag of
- * the version that is installed, and the workers that live now.
+ * Completion. The scripts are a few lines and call `agent __complete WORD…`, so they know every command and flag of the
+ * installed version, and the current workers.
  */
-import { COMMANDS, type CommandDef, GLOBAL_FLAGS, KINDS, NAMED_AGENTS } from "../commands/commands.ts";
+import { COMMANDS, type CommandDef, GLOBAL_FLAGS } from "../commands/commands.ts";
+import { KINDS, NAMED_AGENTS } from "../commands/kinds.ts";
 import type { WorkerView } from "../runtime/api.ts";
 import { findCommand } from "./parse.ts";
 
@@ -48,7 +49,7 @@ const rejoined = (words: readonly string[]): readonly string[] =>
     return at === words.length - 1 ? [""] : [];
   });
 
-/** Names are what people type; an id is offered for who has none, and to who has begun to type one. */
+/** People type names. An id is offered for a worker without a name, or once the user has begun to type an id. */
 const workersAs = (
   workers: readonly WorkerView[],
   typed: string,
@@ -69,7 +70,7 @@ const commandWords = (before: readonly string[]): readonly Candidate[] =>
         (each) => [each.words[1]!, each.summary],
       );
 
-/** Words that may stand where the last of `words` is being typed. `workers` is asked only where a worker may stand: all of them, or the living. */
+/** Candidates for the last of `words`. `workers` is called only where a worker is possible, for all workers or the living ones. */
 export const candidates = async (
   words: readonly string[],
   workers: (all: boolean) => Promise<readonly WorkerView[]>,

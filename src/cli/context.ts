@@ -1,4 +1,4 @@
-/** The means of a command: its call, a connection when it asks for one, the output, and the person's wish to stop. */
+/** The context of a command: its call, a connection on demand, its output, and the user's wish to stop. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { connectDaemon } from "../daemon/connect.ts";
@@ -16,24 +16,24 @@ import type { Paint } from "./render/terminal.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** An outcome, and the exit code where it is not the one of its error: a child's own, a signal's. */
-export type Result = Outcome<unknown> & { readonly exit?: number; readonly meta?: PageMeta };
+/** An outcome, and the exit code if it is not that of the error: a child's, or a signal's. */
+export type CommandResult = Outcome<unknown> & { readonly exit?: number; readonly meta?: PageMeta };
 
-/** The streams of the process, as far as a command writes to them. */
+/** The streams of the process that a command uses. */
 export interface Streams {
-  /** Resolves when the reader has taken enough to be given more. */
+  /** Resolves when the reader is ready for more. */
   stdout(text: string | Uint8Array): void | Promise<void>;
   stderr(text: string): void;
-  /** Opened when it is asked for. */
+  /** Opened on demand. */
   stdin(): AsyncIterable<Uint8Array>;
   isStdinTerminal(): boolean;
   readonly isStdoutTerminal: boolean;
   readonly isStderrTerminal: boolean;
-  /** Width of the terminal; undefined where stdout is none. */
+  /** Width of the terminal; undefined if stdout is not one. */
   readonly columns?: number | undefined;
   /** Its height. */
   readonly rows?: number | undefined;
-  /** Width of the terminal that stderr is. */
+  /** Width of the terminal of stderr. */
   readonly errorColumns?: number | undefined;
 }
 
@@ -48,41 +48,41 @@ export interface Context extends Streams {
   readonly paint: Paint;
   /** For stderr. */
   readonly errorPaint: Paint;
-  /** The command's one connection, made anew where it has failed. Fails with SUPERVISOR_DOWN where no daemon runs, unless `start` is set. */
+  /** The command's connection, renewed after a failure. Fails with SUPERVISOR_DOWN if no daemon runs, unless `start` is set. */
   connect(options?: { readonly start?: boolean }): Promise<Client>;
-  /** Print one record of a stream. */
+  /** Prints one record of a stream. */
   record(record: LogRecord): void | Promise<void>;
-  /** Print something else that a stream repeats, in the JSON modes. */
+  /** Prints another item of a stream, in the JSON modes. */
   line(value: object): void | Promise<void>;
-  /** A worker's name, for the lines of text. */
+  /** Remembers a worker's name for the lines of text. */
   know(id: string, name: string | null): void;
-  /** Kept for the envelope; also a line on stderr in text mode. */
+  /** Adds a warning to the envelope; text mode also prints it on stderr. */
   warn(text: string): void;
   readonly warnings: readonly string[];
-  /** A line of advice on stderr, for people alone: now, or after the result. */
+  /** Prints advice for people on stderr: now, or after the result. */
   hint(text: string, when?: "now" | "after"): void;
-  /** Something to know at once: a line on stderr, and a warning of the envelope. */
+  /** Prints a notice on stderr now, and adds it as a warning to the envelope. */
   notice(text: string): void;
-  /** Print the end of a command whose process is ended by something else: `daemon run`. */
-  finish(result: Result): void;
-  /** A moving line on stderr while something takes longer than a second. Returns the way to end it. */
+  /** Prints the end of a command whose process ends in another way: `daemon run`. */
+  finish(result: CommandResult): void;
+  /** Shows a spinner on stderr if something takes longer than a second. Returns the function that ends it. */
   progress(text: string): () => void;
-  /** Something was tried again that had failed: `meta.retries` counts it. */
+  /** Counts a retry in `meta.retries`. */
   retried(): void;
-  /** The work that goes on when the person stops this command, and how to end it too. */
+  /** The work that continues after the user stops this command, and how to end that too. */
   onInterrupt: { readonly workers?: readonly string[]; readonly sentence: string } | undefined;
-  /** Run before the process ends, whatever happened. */
+  /** Run before the process ends, in every case. */
   readonly cleanups: (() => void | Promise<void>)[];
 }
 
-export type Handler = (context: Context) => Promise<Result>;
+export type CommandHandler = (context: Context) => Promise<CommandResult>;
 
 export const stateDirOf = (flags: Readonly<Record<string, unknown>>, env: Env, cwd: string): string =>
   typeof flags["state-dir"] === "string"
     ? resolve(cwd, flags["state-dir"])
     : stateDirectory(env, homedir(), cwd);
 
-/** The beginning of the line in which the spinner moves. */
+/** Erases the line of the spinner. */
 export const ERASE_LINE = "\r\x1b[K";
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_AFTER_MS = 1_000;
@@ -116,7 +116,7 @@ export const versionProblem = (stateDir: string): string | undefined => {
     : `The daemon is version ${daemon.version} and this command is version ${VERSION}; bring it to this one with: agent daemon upgrade`;
 };
 
-/** One connection at a time; the next one is made when it is asked for after the last one broke. */
+/** Keeps one connection at a time. After it broke, the next one is made on demand. */
 export const connector = (
   stateDir: string,
   env: Env,

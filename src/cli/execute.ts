@@ -1,4 +1,4 @@
-/** One call to one exit code: the handler's outcome, the wish to stop, the clean-up, and one rendering. */
+/** Runs one call to its exit code: the handler, the user's wish to stop, the clean-up, and the printing. */
 
 import { PRINTED_HEARTBEAT_MS } from "../base/limits.ts";
 import { type Artifactizer, artifactizer, outputLimits } from "../protocol/artifactize.ts";
@@ -10,18 +10,18 @@ import { redactOutcome, redactText } from "../protocol/redact.ts";
 import { exitCodeOf } from "../protocol/response-envelope.ts";
 import { generationOf, modeOf, paintFor } from "./choices.ts";
 import {
+  type CommandResult,
   type Context,
   connector,
   type Env,
   ERASE_LINE,
-  type Result,
   type Streams,
   spinner,
   stateDirOf,
   versionProblem,
 } from "./context.ts";
 import { HANDLERS } from "./handlers.ts";
-import { makeHeartbeat } from "./heartbeat.ts";
+import { type IdlePrinter, makeHeartbeat } from "./heartbeat.ts";
 import { exitCodeOfSignal, firstInterrupt, type Interrupt } from "./interrupts.ts";
 import { mistakes } from "./mistakes.ts";
 import type { Call } from "./parse.ts";
@@ -29,16 +29,16 @@ import { jsonRenderer } from "./render/json.ts";
 import { LineWriter } from "./render/line.ts";
 import { judgedInTests, ndjsonRenderer } from "./render/ndjson.ts";
 import { makePrinter } from "./render/pieces.ts";
-import type { Printed, Renderer } from "./render/renderer.ts";
+import type { Printout, Renderer } from "./render/renderer.ts";
 import { wrapLines } from "./render/terminal.ts";
 import { textRenderer } from "./render/text-renderer.ts";
 import { sentenceOfStall, stalledNow } from "./silence.ts";
 
-/** For people who compare logs, not a secret: `node:crypto` would cost a tenth of the client's start. */
+/** An id for people who compare logs, not a secret: `node:crypto` would take a tenth of the client's start. */
 export const newRequestId = (): string =>
   `req_${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
 
-const cancelled = (context: Context, signal: Interrupt): Result => {
+const cancelled = (context: Context, signal: Interrupt): CommandResult => {
   const left = context.onInterrupt;
   const error = new HoldfastError(
     "CANCELLED",
@@ -51,24 +51,27 @@ const cancelled = (context: Context, signal: Interrupt): Result => {
   return { ...failure(error), exit: exitCodeOfSignal(signal) };
 };
 
-/** The handler's result, or CANCELLED as soon as the person asks to stop. */
-const settle = async (context: Context, interrupted: Promise<Interrupt> | undefined): Promise<Result> => {
+/** The handler's result, or CANCELLED as soon as the user asks to stop. */
+const settle = async (
+  context: Context,
+  interrupted: Promise<Interrupt> | undefined,
+): Promise<CommandResult> => {
   const handled = HANDLERS[context.call.command.command]!(context).catch(
-    (cause): Result => failure(asHoldfastError(cause)),
+    (cause): CommandResult => failure(asHoldfastError(cause)),
   );
   if (interrupted === undefined) return handled;
   return Promise.race([handled, interrupted.then((signal) => cancelled(context, signal))]);
 };
 
-/** With what has room in one envelope; a child's own exit code stays, unless its result could not be told. */
-const inRoom = async (result: Result, artifactize: Artifactizer): Promise<Result> => {
+/** The result with data that fits into one envelope. A child's own exit code stays, unless the result is too large. */
+const inRoom = async (result: CommandResult, artifactize: Artifactizer): Promise<CommandResult> => {
   const { exit, meta, ...outcome } = result;
   const bounded = await artifactize.outcome(outcome as Outcome<object>);
   const told = { ...bounded, ...(meta && { meta }) };
   return exit === undefined || bounded.ok !== outcome.ok ? told : { ...told, exit };
 };
 
-/** It prints records before its envelope. */
+/** Whether the command prints records before its envelope. */
 const streamsRecords = ({ command: { stream }, flags }: Call): boolean =>
   typeof stream === "boolean" ? stream : stream.some((flag) => flags[flag] !== undefined);
 
@@ -79,151 +82,219 @@ export const execute = async (
   started: number,
 ): Promise<number> => {
   const streams: Streams = { ...rest, stderr: (text) => stderr(redactText(text)) };
+  const printing = await Printing.of({ call, streams, env, started });
+  const context = printing.context();
+  const error = mistakes(call, { env, cwd: context.cwd });
+  // The daemon in the foreground handles its end itself.
+  const isDaemon = call.command.command === "daemon/run";
+  const result: CommandResult = error
+    ? failure(error)
+    : await settle(context, isDaemon ? undefined : firstInterrupt());
+  return printing.end(result, context.cleanups);
+};
+
+interface Execution {
+  readonly call: Call;
+  readonly streams: Streams;
+  readonly env: Env;
+  /** When the process began, in milliseconds of `performance.now()`. */
+  readonly started: number;
+}
+
+/** The parts of a call's printing that stay the same. */
+const meansOf = (asked: Execution) => {
+  const { call, streams, env } = asked;
   const { command, flags } = call;
-  const request_id = newRequestId();
-  const mode = modeOf(command.command, flags, env, streams.isStdoutTerminal);
-  const generation = generationOf(flags, env);
   const paint = paintFor(flags, env, streams.isStdoutTerminal);
-  const errorPaint = paintFor(flags, env, streams.isStderrTerminal);
-  const stateDir = stateDirOf(flags, env, process.cwd());
-  const artifactize = artifactizer(async (bytes) => {
-    const { artifactsToPut, REPLIES } = await import("../daemon/artifacts.ts");
-    return (await artifactsToPut(stateDir, env, REPLIES).put(bytes)).digest;
-  }, outputLimits(env));
-  const lines = new LineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns });
-  const plain: Renderer =
+  return {
+    ...asked,
+    mode: modeOf(command.command, flags, env, streams.isStdoutTerminal),
+    paint,
+    errorPaint: paintFor(flags, env, streams.isStderrTerminal),
+    request_id: newRequestId(),
+    stateDir: stateDirOf(flags, env, process.cwd()),
+    lines: new LineWriter(paint, { verbose: flags.verbose === true, columns: streams.columns }),
+  };
+};
+
+type Means = ReturnType<typeof meansOf>;
+
+const rendererOf = async (means: Means): Promise<Renderer> => {
+  const { call, streams, env, started, mode, request_id, paint, errorPaint, lines } = means;
+  const { command, flags } = call;
+  const { isStdoutTerminal, columns, errorColumns } = streams;
+  const validate = env.HOLDFAST_VALIDATE === "1";
+  const printer = makePrinter(lines);
+  const plain =
     mode === "json"
-      ? jsonRenderer({ generation, validate: env.HOLDFAST_VALIDATE === "1" })
+      ? jsonRenderer({ generation: generationOf(flags, env), validate })
       : mode === "ndjson"
         ? await judgedInTests(ndjsonRenderer(command.command, request_id, started), env)
-        : textRenderer({
-            paint,
-            errorPaint,
-            flags,
-            isStdoutTerminal: streams.isStdoutTerminal,
-            columns: streams.columns,
-            errorColumns: streams.errorColumns,
-            printer: makePrinter(lines),
-          });
-  const isHeld = env.HOLDFAST_VALIDATE === "1" && mode !== "text";
-  const renderer = isHeld ? (await import("./published.ts")).heldToSchema(plain, command) : plain;
-  const warnings: string[] = [];
-  const advice: string[] = [];
-  const cleanups: Context["cleanups"] = [];
-  const warn = (text: string): void => {
-    if (!warnings.includes(text)) warnings.push(text);
-  };
-  const compareVersions = (): void => {
-    const problem = versionProblem(stateDir);
-    if (problem !== undefined && !command.command.startsWith("daemon/")) warn(problem);
-  };
-  const onConnect = (): void => {
-    compareVersions();
-    const stalled = stalledNow(stateDir);
-    if (stalled !== undefined) context.notice(sentenceOfStall(stalled));
-  };
-  const print = (result: Result): { readonly printed: Printed; readonly exit: number } => {
-    const exit = result.exit ?? exitCodeOf(result, generation);
-    ended = true;
-    const outcome = redactOutcome<unknown>({
-      ...result,
-      warnings: [...(result.warnings ?? []), ...warnings],
-    });
-    const duration_ms = Math.round(performance.now() - started);
-    const meta = retries === 0 ? result.meta : { ...result.meta, retries };
-    return { printed: renderer.end({ command, outcome, exit, duration_ms, request_id, meta }), exit };
-  };
-  /** Whether the envelope is printed: nothing comes after it. */
-  let ended = false;
-  let isReaderBehind = false;
-  const write = (text: string): void | Promise<void> => {
-    if (text === "" || ended) return undefined;
-    heartbeat.printed();
-    const taken = streams.stdout(text);
-    if (taken === undefined) return undefined;
-    isReaderBehind = true;
-    return taken.then(() => {
-      isReaderBehind = false;
-    });
-  };
-  const endLine = (): void => void write(renderer.rest?.() ?? "");
-  let step: string | undefined;
-  let retries = 0;
-  const heartbeat = makeHeartbeat(
-    (flags["heartbeat-ms"] as number | undefined) ?? PRINTED_HEARTBEAT_MS,
-    started,
-    (elapsed_ms) => {
-      if (ended || isReaderBehind) return;
-      if (streamsRecords(call)) {
-        const beat = { status: "running", heartbeat: true, elapsed_ms, ...(step !== undefined && { step }) };
-        if (mode !== "text") streams.stdout(renderer.record(beat as unknown as LogRecord));
-      } else if (step !== undefined && !streams.isStderrTerminal)
-        streams.stderr(`[${Math.round(elapsed_ms / 1000)}s] ${step}\n`);
-    },
-  );
-  const context: Context = {
-    ...streams,
-    call,
-    flags,
-    env,
-    stateDir,
-    mode,
-    paint,
-    errorPaint,
-    warnings,
-    warn,
-    cleanups,
-    cwd: process.cwd(),
-    connect: connector(stateDir, env, onConnect, cleanups),
-    record: (record) => {
-      if (ended) return undefined;
-      if (mode !== "ndjson") return write(renderer.record(record));
-      const json = JSON.stringify(record);
-      const large = artifactize.record(json);
-      if (large === undefined) return write(renderer.record(record, json));
-      return large.then((moved) => (ended ? undefined : write(renderer.record(moved as LogRecord))));
-    },
-    line: (value) => context.record(value as LogRecord),
-    know: lines.know,
-    hint: (text, when = "now") => {
-      if (mode !== "text" || !streams.isStderrTerminal) return;
-      const line = `${errorPaint("dim", wrapLines(text, streams.errorColumns))}\n`;
-      if (when === "after") return void advice.push(line);
-      endLine();
-      streams.stderr(line);
-    },
-    notice: (text) => {
-      if (mode === "json") warn(text);
-      endLine();
-      streams.stderr(
-        `${streams.isStderrTerminal ? ERASE_LINE : ""}${errorPaint("warn", wrapLines(text, streams.errorColumns))}\n`,
-      );
-    },
-    finish: (result) => void streams.stdout(print(result).printed.stdout),
-    progress: (text) => {
-      step = text;
-      const end = spinner(streams, errorPaint, text);
-      const done = () => {
-        step = undefined;
-        end();
-      };
-      cleanups.push(done);
-      return done;
-    },
-    retried: () => {
-      retries += 1;
-    },
-    onInterrupt: undefined,
-  };
-  const error = mistakes(call, { env, cwd: context.cwd });
-  // The daemon in the foreground has its own way to end.
-  const result: Result = error
-    ? failure(error)
-    : await settle(context, command.command === "daemon/run" ? undefined : firstInterrupt());
-  heartbeat.stop();
-  for (const cleanup of cleanups.reverse()) await cleanup();
-  const { printed, exit } = print(mode === "ndjson" ? await inRoom(result, artifactize) : result);
-  if (printed.stdout !== "") await streams.stdout(printed.stdout);
-  for (const text of [printed.stderr, ...advice]) if (text !== "") streams.stderr(text);
-  return exit;
+        : textRenderer({ paint, errorPaint, flags, isStdoutTerminal, columns, errorColumns, printer });
+  return validate && mode !== "text" ? (await import("./published.ts")).heldToSchema(plain, command) : plain;
 };
+
+/** The output of one call: records as they arrive, signs of life between them, and finally one envelope. */
+class Printing {
+  private readonly means: Means;
+  private readonly renderer: Renderer;
+  private readonly artifactize: Artifactizer;
+  private readonly heartbeat: IdlePrinter;
+  private readonly warnings: string[] = [];
+  /** Lines for people, printed after the result. */
+  private readonly advice: string[] = [];
+  /** The envelope is printed. */
+  private ended = false;
+  private isReaderBehind = false;
+  /** The slow step that runs now, named in signs of life. */
+  private step: string | undefined;
+  private retries = 0;
+
+  static async of(asked: Execution): Promise<Printing> {
+    const means = meansOf(asked);
+    return new Printing(means, await rendererOf(means));
+  }
+
+  private constructor(means: Means, renderer: Renderer) {
+    this.means = means;
+    this.renderer = renderer;
+    const { call, env, started, stateDir } = means;
+    this.artifactize = artifactizer(async (bytes) => {
+      const { artifactsToPut, REPLIES } = await import("../daemon/artifacts.ts");
+      return (await artifactsToPut(stateDir, env, REPLIES).put(bytes)).digest;
+    }, outputLimits(env));
+    const every_ms = (call.flags["heartbeat-ms"] as number | undefined) ?? PRINTED_HEARTBEAT_MS;
+    this.heartbeat = makeHeartbeat(every_ms, started, (elapsed_ms) => this.beat(elapsed_ms));
+  }
+
+  context(): Context {
+    const { call, streams, env, stateDir, mode, paint, errorPaint, lines } = this.means;
+    const cleanups: Context["cleanups"] = [];
+    return {
+      ...streams,
+      call,
+      flags: call.flags,
+      env,
+      stateDir,
+      mode,
+      paint,
+      errorPaint,
+      warnings: this.warnings,
+      warn: (text) => this.warn(text),
+      cleanups,
+      cwd: process.cwd(),
+      connect: connector(stateDir, env, () => this.connected(), cleanups),
+      record: (record) => this.record(record),
+      line: (value) => this.record(value as LogRecord),
+      know: lines.know,
+      hint: (text, when = "now") => this.hint(text, when),
+      notice: (text) => this.notice(text),
+      finish: (result) => void streams.stdout(this.print(result).printed.stdout),
+      progress: (text) => this.progress(text, cleanups),
+      retried: () => {
+        this.retries += 1;
+      },
+      onInterrupt: undefined,
+    };
+  }
+
+  /** Prints the result after the clean-up and returns the exit code. */
+  async end(result: CommandResult, cleanups: Context["cleanups"]): Promise<number> {
+    const { streams, mode } = this.means;
+    this.heartbeat.stop();
+    for (const cleanup of cleanups.reverse()) await cleanup();
+    const { printed, exit } = this.print(mode === "ndjson" ? await inRoom(result, this.artifactize) : result);
+    if (printed.stdout !== "") await streams.stdout(printed.stdout);
+    for (const text of [printed.stderr, ...this.advice]) if (text !== "") streams.stderr(text);
+    return exit;
+  }
+
+  private print(result: CommandResult): { readonly printed: Printout; readonly exit: number } {
+    const { call, env, started, request_id } = this.means;
+    const { command, flags } = call;
+    const exit = result.exit ?? exitCodeOf(result, generationOf(flags, env));
+    this.ended = true;
+    const warnings = [...(result.warnings ?? []), ...this.warnings];
+    const outcome = redactOutcome<unknown>({ ...result, warnings });
+    const duration_ms = Math.round(performance.now() - started);
+    const meta = this.retries === 0 ? result.meta : { ...result.meta, retries: this.retries };
+    return { printed: this.renderer.end({ command, outcome, exit, duration_ms, request_id, meta }), exit };
+  }
+
+  private write(text: string): void | Promise<void> {
+    if (text === "" || this.ended) return undefined;
+    this.heartbeat.printed();
+    const taken = this.means.streams.stdout(text);
+    if (taken === undefined) return undefined;
+    this.isReaderBehind = true;
+    return taken.then(() => {
+      this.isReaderBehind = false;
+    });
+  }
+
+  private record(record: LogRecord): void | Promise<void> {
+    if (this.ended) return undefined;
+    if (this.means.mode !== "ndjson") return this.write(this.renderer.record(record));
+    const json = JSON.stringify(record);
+    const large = this.artifactize.record(json);
+    if (large === undefined) return this.write(this.renderer.record(record, json));
+    return large.then((moved) =>
+      this.ended ? undefined : this.write(this.renderer.record(moved as LogRecord)),
+    );
+  }
+
+  private beat(elapsed_ms: number): void {
+    const { call, streams, mode } = this.means;
+    const { step } = this;
+    if (this.ended || this.isReaderBehind) return;
+    if (streamsRecords(call)) {
+      const beat = { status: "running", heartbeat: true, elapsed_ms, ...(step !== undefined && { step }) };
+      if (mode !== "text") streams.stdout(this.renderer.record(beat as unknown as LogRecord));
+    } else if (step !== undefined && !streams.isStderrTerminal)
+      streams.stderr(`[${Math.round(elapsed_ms / 1000)}s] ${step}\n`);
+  }
+
+  private endLine(): void {
+    void this.write(this.renderer.rest?.() ?? "");
+  }
+
+  private warn(text: string): void {
+    if (!this.warnings.includes(text)) this.warnings.push(text);
+  }
+
+  private connected(): void {
+    const { call, stateDir } = this.means;
+    const problem = versionProblem(stateDir);
+    if (problem !== undefined && !call.command.command.startsWith("daemon/")) this.warn(problem);
+    const stalled = stalledNow(stateDir);
+    if (stalled !== undefined) this.notice(sentenceOfStall(stalled));
+  }
+
+  private hint(text: string, when: "now" | "after"): void {
+    const { streams, mode, errorPaint } = this.means;
+    if (mode !== "text" || !streams.isStderrTerminal) return;
+    const line = `${errorPaint("dim", wrapLines(text, streams.errorColumns))}\n`;
+    if (when === "after") return void this.advice.push(line);
+    this.endLine();
+    streams.stderr(line);
+  }
+
+  private notice(text: string): void {
+    const { streams, mode, errorPaint } = this.means;
+    if (mode === "json") this.warn(text);
+    this.endLine();
+    const erased = streams.isStderrTerminal ? ERASE_LINE : "";
+    streams.stderr(`${erased}${errorPaint("warn", wrapLines(text, streams.errorColumns))}\n`);
+  }
+
+  private progress(text: string, cleanups: Context["cleanups"]): () => void {
+    this.step = text;
+    const end = spinner(this.means.streams, this.means.errorPaint, text);
+    const done = () => {
+      this.step = undefined;
+      end();
+    };
+    cleanups.push(done);
+    return done;
+  }
+}

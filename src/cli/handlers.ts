@@ -1,11 +1,16 @@
-/** Which handler answers which command. Code that a quick `list` or `kill` does not need is loaded when it is asked for. */
+/** The handler of each command. Code that a quick `list` or `kill` does not need is loaded on demand. */
 import type { ErrorCode, HoldfastError } from "../protocol/errors.ts";
 import * as approvals from "./commands/approvals.ts";
+import * as blackboard from "./commands/blackboard.ts";
 import * as cas from "./commands/cas.ts";
 import { changesProblems } from "./commands/changes.ts";
 import * as daemon from "./commands/daemon.ts";
 import * as db from "./commands/db.ts";
+import * as inbox from "./commands/inbox.ts";
+import * as jobs from "./commands/jobs.ts";
+import { list, listProblems } from "./commands/list.ts";
 import { logs, logsProblems } from "./commands/logs.ts";
+import * as mailbox from "./commands/mailbox.ts";
 import * as mcp from "./commands/mcp.ts";
 import * as messages from "./commands/messages.ts";
 import * as resume from "./commands/resume.ts";
@@ -17,11 +22,11 @@ import { usage, usageProblems } from "./commands/usage.ts";
 import { wait } from "./commands/wait.ts";
 import { watch, watchProblems } from "./commands/watch.ts";
 import * as workers from "./commands/workers.ts";
-import type { Env, Handler } from "./context.ts";
+import type { CommandHandler, Env } from "./context.ts";
 import { VERSION } from "./package.ts";
 import type { Call, Checks } from "./parse.ts";
 
-export const HANDLERS: Readonly<Record<string, Handler>> = {
+export const HANDLERS: Readonly<Record<string, CommandHandler>> = {
   "agent/demo": async (context) => (await import("./commands/demo.ts")).demo(context),
   "agent/spawn": spawn,
   "agent/resume": resume.resume,
@@ -33,7 +38,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/up": tree.up,
   "agent/diff": tree.diff,
   "agent/down": tree.down,
-  "agent/list": workers.list,
+  "agent/list": list,
   "agent/tree": workers.tree,
   "agent/usage": usage,
   "agent/why": workers.why,
@@ -44,14 +49,38 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/changes": async (context) => (await import("./commands/changes.ts")).changes(context),
   "worktree/remove": async (context) => (await import("./commands/changes.ts")).removeWorktrees(context),
   "agent/wait": wait,
-  "agent/answer": workers.answer,
+  "agent/inbox": inbox.inbox,
+  "agent/answer": inbox.answer,
   "agent/send": messages.send,
   "agent/ask": messages.ask,
   "agent/messages": messages.messages,
+  "mailbox/send": mailbox.send,
+  "mailbox/reply": mailbox.reply,
+  "mailbox/poll": mailbox.poll,
+  "mailbox/ack": mailbox.ack,
+  "mailbox/nack": mailbox.nack,
+  "mailbox/extend": mailbox.extend,
+  "mailbox/list": mailbox.list,
+  "mailbox/show": mailbox.show,
+  "mailbox/resend": mailbox.resend,
+  "mailbox/drop": mailbox.drop,
   "agent/approvals": approvals.approvals,
   "approvals/approve": approvals.approve,
   "approvals/deny": approvals.deny,
   "agent/cancel": approvals.cancel,
+  "jobs/submit": jobs.submit,
+  "jobs/list": jobs.list,
+  "jobs/info": jobs.info,
+  "jobs/tail": jobs.tail,
+  "jobs/wait": jobs.wait,
+  "jobs/result": jobs.result,
+  "jobs/cancel": jobs.cancel,
+  "bb/post": blackboard.post,
+  "bb/list": blackboard.list,
+  "bb/search": blackboard.search,
+  "bb/watch": blackboard.watch,
+  "bb/claim": blackboard.claim,
+  "bb/release": blackboard.release,
   "agent/capabilities": workers.capabilities,
   "mcp/list": mcp.list,
   "mcp/get": mcp.get,
@@ -85,14 +114,31 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   "agent/version": async () => ({ ok: true, value: { version: VERSION, node: process.versions.node } }),
 };
 
-/** Checks that the registry cannot make: mistakes between its flags and arguments. */
+/** Checks beyond the registry: mistakes between a command's flags and arguments. */
 export const CHECKS: Checks = {
   "agent/spawn": spawnProblems,
+  "jobs/submit": spawnProblems,
+  "jobs/list": jobs.listProblems,
   "agent/resume": resume.resumeProblems,
   "agent/fork": resume.resumeProblems,
-  "agent/kill": workers.killProblems,
+  "agent/kill": workers.chosenProblems,
+  "agent/restart": workers.chosenProblems,
+  "agent/pause": workers.chosenProblems,
+  "agent/unpause": workers.chosenProblems,
+  "agent/list": listProblems,
   "agent/send": messages.sendProblems,
   "agent/messages": messages.messagesProblems,
+  "bb/post": blackboard.postProblems,
+  "bb/watch": blackboard.watchProblems,
+  "bb/claim": blackboard.claimProblems,
+  "bb/release": blackboard.releaseProblems,
+  "mailbox/send": mailbox.sendProblems,
+  "mailbox/reply": mailbox.replyProblems,
+  "mailbox/poll": mailbox.pollProblems,
+  "mailbox/ack": mailbox.tokenProblems,
+  "mailbox/nack": mailbox.tokenProblems,
+  "mailbox/extend": mailbox.tokenProblems,
+  "mailbox/list": mailbox.listProblems,
   "agent/capabilities": kindProblem,
   "mcp/list": kindProblem,
   "mcp/get": kindProblem,
@@ -113,16 +159,18 @@ export const CHECKS: Checks = {
   "cas/unpin": cas.digestProblems,
 };
 
-/** The mistake that beats every other mistake of a call that could be read: its code is the error's (agent-event notes A.5, Precedence). */
+/** The check whose mistake decides the error code of a call (agent-event notes A.5, Precedence). */
 export const GATES: Readonly<Record<string, (call: Call) => ErrorCode | undefined>> = {
   "agent/spawn": spawnGate,
+  "jobs/submit": spawnGate,
 };
 
-/** Everything that must be there on this machine: looked at with the mistakes of the call, before anything is done. */
+/** Checks of this machine, reported together with the mistakes of the call before anything is done. */
 export const CONDITIONS: Readonly<
   Record<string, (call: Call, place: { readonly env: Env; readonly cwd: string }) => readonly HoldfastError[]>
 > = {
   "agent/spawn": spawnConditions,
+  "jobs/submit": spawnConditions,
   "agent/resume": resume.resumeConditions,
   "agent/fork": resume.resumeConditions,
 };

@@ -1,14 +1,15 @@
-/** Help, made from the registry. */
-import { COMMANDS, type CommandDef, type FlagDef, GLOBAL_FLAGS, GROUPS } from "../commands/commands.ts";
-import { FLAG_TOPICS } from "../commands/flag-topics.ts";
+/** Help, generated from the registry. */
+import type { FlagDef } from "../base/flag.ts";
+import { COMMANDS, type CommandDef, GLOBAL_FLAGS, GROUPS } from "../commands/commands.ts";
+import { TOPICS } from "../protocol/spec-fields.ts";
 import { type Paint, pad, width, wrap } from "./render/terminal.ts";
 
-/** A wider terminal would make long lines, which are hard to read. */
+/** Longer lines are hard to read. */
 const WRAP_COLUMNS = 100;
-/** Less is left beside the flags of a very narrow terminal: it wraps by itself. */
+/** On a very narrow terminal less room would be left beside the flags; the terminal then wraps by itself. */
 const WRAP_MIN_COLUMNS = 24;
 
-/** A name and what it means, wrapped beside it. */
+/** Names with their meanings wrapped beside them. */
 const glossary = (rows: readonly (readonly [string, string])[], columns: number): string => {
   const first = Math.max(...rows.map(([name]) => width(name))) + 2;
   const room = Math.max(WRAP_MIN_COLUMNS, columns - first);
@@ -67,15 +68,15 @@ const overview = (paint: Paint, columns: number): string => {
   ].join("\n\n");
 };
 
-/** More are hard to look through in one list. */
+/** Longer lists are divided into topics. */
 const FLAGS_IN_ONE_LIST = 20;
 
-/** The flags as help shows them: in one list, or, where there are many, by what they are about. */
+/** The flags as help shows them: in one list, or by topic if there are many. */
 const flagSections = ({ flags }: CommandDef): readonly (readonly [string, readonly FlagDef[]])[] => {
   if (flags.length <= FLAGS_IN_ONE_LIST) return [["Flags", flags]];
-  const topicOf = ({ name }: FlagDef): string =>
-    (FLAG_TOPICS.find(([, names]) => names.includes(name)) ?? FLAG_TOPICS.at(-1)!)[0];
-  return FLAG_TOPICS.map(([topic]) => [topic, flags.filter((flag) => topicOf(flag) === topic)] as const);
+  return TOPICS.map(
+    (title) => [title, flags.filter(({ topic = TOPICS.at(-1) }) => topic === title)] as const,
+  );
 };
 
 const one = (command: CommandDef, paint: Paint, columns: number): string => {
@@ -95,7 +96,7 @@ const one = (command: CommandDef, paint: Paint, columns: number): string => {
   ].join("\n\n");
 };
 
-/** Help for no command, a group (`daemon`) or one command. undefined when there is no such command. */
+/** Help for everything, a group (`daemon`) or one command. Undefined if there is no such command. */
 export const help = (
   words: readonly string[],
   paint: Paint,

@@ -1,12 +1,12 @@
-/** Ctrl-C and TERM. The first asks the command to end in order; a second one ends the process at once (requirements F-013). */
+/** Ctrl-C and TERM. The first asks the command to end in order; the second ends the process at once (requirements F-013). */
 import { constants } from "node:os";
 
 export type Interrupt = "SIGINT" | "SIGTERM";
 
-/** One Ctrl-C may come twice: from the terminal, and forwarded by npm, npx or the door of an old Node. */
+/** One Ctrl-C may arrive twice: from the terminal, and forwarded by npm, npx or the wrapper for an old Node. */
 const SAME_SIGNAL_MS = 150;
 
-/** 130 or 143. */
+/** 130 for SIGINT, 143 for SIGTERM. */
 export const exitCodeOfSignal = (signal: Interrupt): number => 128 + constants.signals[signal];
 
 /** Resolves with the first signal; never rejects. */

@@ -1,30 +1,25 @@
 /** The manifest: every command with its flags, exit codes and schemas, made from the registry (CLI requirements O-041). */
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import {
-  COMMANDS,
-  type CommandDef,
-  type FlagDef,
-  GLOBAL_FLAGS,
-  type ValueType,
-} from "../commands/commands.ts";
+import type { FlagDef, ValueType } from "../base/flag.ts";
+import { COMMANDS, type CommandDef, GLOBAL_FLAGS } from "../commands/commands.ts";
 import { ERROR_CATALOGUE } from "../protocol/errors.ts";
 import { type ExitClass, exitIn, G1, type Generation } from "../protocol/generations.ts";
 import { Requests } from "../protocol/requests.ts";
 import { generationOf } from "./choices.ts";
-import type { Context, Result } from "./context.ts";
+import type { CommandResult, Context } from "./context.ts";
 import { usage } from "./help.ts";
 import { VERSION } from "./package.ts";
-import { OUTPUTS, record } from "./schemas.ts";
+import { jobStep, OUTPUTS, record } from "./schemas.ts";
 
-/** Exit codes of G1 that every command may give. */
+/** Exit codes of G1 that every command can have. */
 const EVERY_COMMAND = [0, 1, 3, 4, 7, 12, 130, 143];
 
-/** By their numbers of G1. */
+/** In numbers of G1. */
 export const exitsOf = (command: CommandDef): readonly number[] =>
   [...new Set([...EVERY_COMMAND, ...command.exits])].sort((a, b) => a - b);
 
-/** exit-code-entry.json, by the generation's own numbers. */
+/** exit-code-entry.json, in the generation's own numbers. */
 const exitCodesOf = (command: CommandDef, generation: Generation): Readonly<Record<string, ExitClass>> =>
   Object.fromEntries(
     exitsOf(command).map((exit) => {
@@ -41,15 +36,16 @@ const errorCodesOf = (command: CommandDef): readonly string[] => {
 const toJson = (schema: z.ZodType, io: "input" | "output"): object =>
   z.toJSONSchema(schema, { io, unrepresentable: "any", target: "draft-7" });
 
-/** Input is what goes over the socket; output is `data` of the envelope, and one record where the command streams. */
+/** `input` goes over the socket; `output` is `data` of the envelope, and `record` one record of a stream. */
 export const schemasOf = (command: CommandDef): object => ({
   command: command.words.join("."),
   input: command.request === undefined ? null : toJson(Requests[command.request], "input"),
   output: toJson(OUTPUTS[command.command] ?? z.json(), "output"),
-  record: command.stream === false ? null : toJson(record, "output"),
+  record:
+    command.stream === false ? null : toJson(command.command === "jobs/tail" ? jobStep : record, "output"),
 });
 
-/** manifest-response.json, FlagEntry: our values are finer, and are said in the description. */
+/** manifest-response.json, FlagEntry: our types are finer, so the description names them. */
 const FLAG_TYPES: Readonly<Partial<Record<ValueType, string>>> = {
   bool: "boolean",
   int: "integer",
@@ -67,7 +63,7 @@ const flagEntry = ({ short, type, help, value, values, repeatable, default: fall
   ...(short !== undefined && { short }),
 });
 
-/** Groups, `daemon` and `db`, are no commands: nobody has subcommands. */
+/** Groups (`daemon`, `db`) are not commands, so no command has subcommands. */
 const entryOf = (command: CommandDef, generation: Generation): object => {
   const { input, output, record: item } = schemasOf(command) as Record<string, object | null>;
   return {
@@ -78,7 +74,7 @@ const entryOf = (command: CommandDef, generation: Generation): object => {
       [...command.flags, ...GLOBAL_FLAGS].map((flag) => [flag.name, flagEntry(flag)]),
     ),
     exit_codes: exitCodesOf(command, generation),
-    // The entry of the contract is closed, but for this: what it has no member for stands here, as x-….
+    // The entry of the contract is closed except for this member, so further facts go here as x-….
     output_schema: {
       ...output,
       "x-usage": usage(command),
@@ -109,7 +105,7 @@ export const manifest = (generation: Generation = G1) => {
   return { ...body, etag: createHash("sha256").update(JSON.stringify(body)).digest("hex").slice(0, 16) };
 };
 
-export const manifestFor = ({ flags, env }: Pick<Context, "flags" | "env">): Result => {
+export const manifestFor = ({ flags, env }: Pick<Context, "flags" | "env">): CommandResult => {
   const value = manifest(generationOf(flags, env));
   return flags.etag === value.etag
     ? { ok: true, value: { not_modified: true, etag: value.etag }, meta: { not_modified: true } }

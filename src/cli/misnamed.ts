@@ -1,6 +1,6 @@
 /**
- * A command that does not exist: what it is called here. A known other name and a certain typo are redirects (exit code 13), which a
- * program follows word for word; where it is not certain, a suggestion with exit code 3 (decision 0025).
+ * Handles an unknown command. A known name from another tool and a certain typo become redirects (exit code 13), which a
+ * program follows word for word. An uncertain one gets a suggestion with exit code 3 (decision 0025).
  */
 
 import { commandLine } from "../base/shell.ts";
@@ -17,24 +17,24 @@ const FIRST_WORDS = [
 export const childrenOf = (word: string): readonly CommandDef[] =>
   COMMANDS.filter((command) => command.words.length === 2 && command.words[0] === word);
 
-/** A command that is a group too is mistyped if its second word is near a command of the group. */
-export const isMistyped = ({ words: [group = "", word = ""] }: Typed): boolean =>
+/** For a command that is also a group: whether its second word is a typo of a command in the group. */
+export const isMistyped = ({ words: [group = "", word = ""] }: TypedWords): boolean =>
   nearest(
     word,
     childrenOf(group).map((child) => child.words[1]!),
   ) !== undefined;
 
-export interface Typed {
+export interface TypedWords {
   readonly argv: readonly string[];
-  /** Its first words that are no flags, and where they stand. */
+  /** The first words that are not flags, and their positions. */
   readonly words: readonly string[];
   readonly at: readonly number[];
 }
 
-/** The command of argv, where all of it is without a mistake. */
-export type Reader = (argv: readonly string[]) => CommandDef | undefined;
+/** The command of argv, if the whole call is without mistakes. */
+export type CallReader = (argv: readonly string[]) => CommandDef | undefined;
 
-export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
+export const noSuchCommand = (typed: TypedWords, read: CallReader): HoldfastError => {
   const { words } = typed;
   const children = childrenOf(words[0]!);
   const isGroup = children.length > 0;
@@ -67,11 +67,11 @@ export const noSuchCommand = (typed: Typed, read: Reader): HoldfastError => {
   );
 };
 
-/** Other tools run a program, which stands behind `--` here; undefined where that is no call either. */
+/** Other tools run a program directly; here it stands behind `--`. Undefined if that would not be a valid call either. */
 const asSpawn = (
-  { argv, at }: Typed,
+  { argv, at }: TypedWords,
   asked: readonly string[],
-  read: Reader,
+  read: CallReader,
 ): readonly string[] | undefined => {
   if (at.length < 2 || read(asked) !== undefined) return asked;
   const program = at[1]!;
@@ -82,19 +82,19 @@ const asSpawn = (
 
 const lineOf = (argv: readonly string[]): string => commandLine(["agent", ...argv]);
 
-/** It is followed word for word: a line in which a secret is masked would be another call. */
+/** A program follows the redirect word for word, so a line with a masked secret would be another call. */
 const isTellable = (line: string): boolean => redactText(line) === line;
 
-const replaced = ({ argv, at }: Typed, count: number, words: readonly string[]): readonly string[] =>
+const replaced = ({ argv, at }: TypedWords, count: number, words: readonly string[]): readonly string[] =>
   argv.flatMap((word, index) => (index === at[0] ? words : at.slice(0, count).includes(index) ? [] : [word]));
 
-/** Only where the whole call would be right, and could not destroy anything. */
+/** Corrects a typo only if the whole call would be valid and could not destroy anything. */
 const corrected = (
-  typed: Typed,
+  typed: TypedWords,
   name: string,
   before: readonly string[],
   meant: string | undefined,
-  read: Reader,
+  read: CallReader,
 ): HoldfastError | undefined => {
   if (meant === undefined) return undefined;
   const argv = replaced(typed, before.length + 1, [...before, meant]);

@@ -1,4 +1,4 @@
-/** The one phase of validation: every mistake of a call, of its command, of the environment and of the machine, in one error, before anything is done. */
+/** The validation phase: every mistake of a call, of its command, of the environment and of the machine, in one error, before anything is done. */
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { environmentProblems } from "./choices.ts";
 import type { Env } from "./context.ts";
@@ -7,17 +7,18 @@ import { type Call, invalid } from "./parse.ts";
 import { badArguments, badDirectory, notUtf8, thisProcess } from "./utf8.ts";
 
 const ARG_ERROR = 3;
-/** Their agents run where the command was called. */
+/** Commands whose agents run in the caller's directory. */
 const SENDS_DIRECTORY: ReadonlySet<string> = new Set([
   "agent/spawn",
   "agent/resume",
   "agent/fork",
+  "jobs/submit",
   "agent/up",
 ]);
 
 const sentencesOf = ({ message, info }: HoldfastError): readonly string[] => info.problems ?? [message];
 
-/** Its own next step is better than the help of the command. */
+/** Its own next step is better than the command's help. */
 const gateInfo = ({ info }: HoldfastError): ErrorDetails => ({ ...info, suggestion: undefined });
 
 export const mistakes = (

@@ -1,6 +1,6 @@
 /**
- * Commands that wait (watch, logs -f, wait) outlast their daemon. Agents do, so whoever looks at them goes on where it
- * was when the next daemon answers, and says in one line what it waits for meanwhile.
+ * Commands that wait (watch, logs -f, wait) outlast their daemon, because agents do. They continue where they were when the
+ * next daemon answers, and meanwhile say in one line what they wait for.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { NEXT_DAEMON_POLL_MS, NEXT_DAEMON_WAIT_MS } from "../base/limits.ts";
@@ -8,19 +8,19 @@ import { afterTries, asHoldfastError, HoldfastError } from "../protocol/errors.t
 import type { Client } from "./client.ts";
 import type { Context } from "./context.ts";
 
-export interface Outlasting {
-  /** The command may start a daemon itself: it does where the last one crashed, not where somebody stopped it. */
+export interface OutlastOptions {
+  /** The command may start a daemon itself, but only after a crash, not after a stop. */
   readonly start?: boolean;
-  /** Instant of `performance.now()` after which nobody waits for the next daemon. */
+  /** The value of `performance.now()` after which the command stops waiting for the next daemon. */
   readonly deadline?: number | undefined;
-  /** The command that goes on from here, when no daemon comes. */
+  /** The command line that continues from here, for the case that no daemon comes. */
   readonly resume: () => string;
 }
 
-/** Asks the daemon, and the next one when this one goes away. `ask` goes on from where it was. */
+/** Asks the daemon, and the next daemon if this one goes away. `ask` must continue where it was. */
 export const outlasting = async <T>(
   context: Context,
-  options: Outlasting,
+  options: OutlastOptions,
   ask: (client: Client) => Promise<T>,
 ): Promise<T> => {
   let client = await context.connect({ start: options.start === true });
@@ -34,7 +34,7 @@ export const outlasting = async <T>(
       client.close();
       const start = options.start === true && crashed;
       context.notice(
-        `The daemon is gone; its agents go on. ${start ? "Starting" : "Waiting for"} the next one${start ? "." : ": agent daemon start"}`,
+        `The daemon is gone; its agents keep running. ${start ? "Starting" : "Waiting for"} the next one${start ? "." : ": agent daemon start"}`,
       );
       client = await nextDaemon(context, options, start);
       context.retried();
@@ -43,7 +43,7 @@ export const outlasting = async <T>(
   }
 };
 
-const nextDaemon = async (context: Context, options: Outlasting, start: boolean): Promise<Client> => {
+const nextDaemon = async (context: Context, options: OutlastOptions, start: boolean): Promise<Client> => {
   const deadline = Math.min(
     performance.now() + NEXT_DAEMON_WAIT_MS,
     options.deadline ?? Number.POSITIVE_INFINITY,
@@ -55,13 +55,13 @@ const nextDaemon = async (context: Context, options: Outlasting, start: boolean)
     if (client !== undefined) return client;
     await sleep(NEXT_DAEMON_POLL_MS);
   } while (performance.now() < deadline);
-  const error = new HoldfastError("UNAVAILABLE", "The daemon went away, and no other one came.", {
-    suggestion: `Its agents go on. To go on here: agent daemon start && ${options.resume()}`,
+  const error = new HoldfastError("UNAVAILABLE", "The daemon went away, and no other one started.", {
+    suggestion: `Its agents keep running. To continue here: agent daemon start && ${options.resume()}`,
   });
   throw afterTries(error, tries, NEXT_DAEMON_POLL_MS);
 };
 
-/** A daemon that is about to stop still lets clients connect, and answers nothing. */
+/** Connects to a daemon that answers. A stopping daemon still accepts connections but answers nothing. */
 const answering = async (context: Context, start: boolean): Promise<Client | undefined> => {
   let client: Client | undefined;
   try {

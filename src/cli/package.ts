@@ -1,12 +1,12 @@
-/** Facts about this package: its version, and where the daemon's program lies. */
+/** Facts about this package: its version, and the path of the daemon's program. */
 import { fileURLToPath } from "node:url";
 import packageJson from "../../package.json" with { type: "json" };
 
 export const VERSION: string = packageJson.version;
 
-/** Node runs the sources as they are; a build has one file for the daemon, beside the client's. */
+/** From sources, Node runs the files directly; a build has one file for the daemon beside the client's. */
 const isSource = import.meta.url.endsWith(".ts");
-/** The `agent` command itself, as it is installed. */
+/** The installed `agent` command. */
 export const COMMAND_PROGRAM = fileURLToPath(
   new URL(isSource ? "../../bin/agent" : "../bin/agent", import.meta.url),
 );

@@ -1,48 +1,48 @@
 /**
- * argv to a call of one command, by the registry. Every mistake is collected before anything starts (cli.md; CLI
- * requirements F-015): the caller sees all of them in one answer, and nothing was done.
+ * Parses argv to a call of one command, by the registry. It collects every mistake before anything starts (cli.md; CLI
+ * requirements F-015), so that the caller sees all of them at once.
  */
 import { parseArgs } from "node:util";
+import type { FlagDef } from "../base/flag.ts";
 import { didYouMean, nearest } from "../base/suggest.ts";
 import {
   type ArgDef,
   COMMANDS,
   type CommandDef,
   FLAGS_ELSEWHERE,
-  type FlagDef,
   GLOBAL_FLAGS,
 } from "../commands/commands.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { childrenOf, isMistyped, noSuchCommand, type Reader, type Typed } from "./misnamed.ts";
+import { type CallReader, childrenOf, isMistyped, noSuchCommand, type TypedWords } from "./misnamed.ts";
 import { readValue } from "./values.ts";
 
 export interface Call {
   readonly command: CommandDef;
-  /** Values by flag name, repeatable ones as arrays; absent means not given. */
+  /** Values by flag name, arrays for repeatable flags; a missing key means that the flag was not given. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly args: readonly string[];
-  /** The words that stood after `--`; undefined without it. */
+  /** The words after `--`; undefined without it. */
   readonly argv: readonly string[] | undefined;
-  /** One sentence a mistake; nothing may be done when there is one. */
+  /** One sentence a mistake; if there is any, the call must not run. */
   readonly problems: readonly string[];
-  /** There is no such command at all. */
+  /** The command does not exist. */
   readonly unknown?: HoldfastError;
-  /** A word right behind a flag that has its value after `=`: which flag, and which of `args` it is. It may be meant for the value. */
+  /** A word directly behind a flag that takes its value after `=`: the flag, and the word's index in `args`. The word may be meant as the value. */
   readonly behind?: { readonly flag: string; readonly at: number };
-  /** A word stands behind a flag that there is not: it may be the flag's value, and what is read of `args` may be wrong. */
+  /** A word follows an unknown flag and may be the flag's value, so `args` may be wrong. */
   readonly isDoubtful?: true;
 }
 
-export type Parsed =
+export type ParsedArguments =
   | { readonly kind: "call"; readonly call: Call }
-  /** Words of the command or group that is asked about; none is the overview. */
+  /** The words of the command or group in question; empty for the overview. */
   | {
       readonly kind: "help";
       readonly words: readonly string[];
       readonly flags: Readonly<Record<string, unknown>>;
     };
 
-/** Stands in where there is no command, so that the mistake still gets its envelope. */
+/** Used if there is no command, so that the mistake still gets an envelope. */
 const NO_COMMAND: CommandDef = {
   words: [],
   command: "agent/unknown",
@@ -69,7 +69,7 @@ export const findCommand = (words: readonly string[]): CommandDef | undefined =>
 
 const isFlag = (token: string): boolean => token.startsWith("-") && token !== "-";
 
-/** Global flags may stand before the command: their values must not be taken for it. */
+/** Global flags may stand before the command; their values must not be taken as the command. */
 const commandWords = (
   argv: readonly string[],
 ): { readonly at: readonly number[]; readonly words: readonly string[] } => {
@@ -84,7 +84,7 @@ const commandWords = (
     if (argv[i] === "--") break;
     if (valued.has(argv[i]!)) i++;
     else if (!isFlag(argv[i]!)) at.push(i);
-    // The second word must follow the first directly: `daemon start`.
+    // The second word must directly follow the first: `daemon start`.
     else if (at.length === 1) break;
   }
   return { at, words: at.map((index) => argv[index]!) };
@@ -100,8 +100,8 @@ interface TokensRead {
 }
 
 /**
- * Reads tokens under the given flags; unknown flags and bad values become problems. A word behind an unknown flag may be
- * its value: it is taken for one where the flag that was meant has a value, or there are more words than `wordsMax`.
+ * Parses tokens by the given flags; unknown flags and bad values become problems. A word behind an unknown flag is taken as
+ * its value if the flag that was probably meant has a value, or if there are more words than `wordsMax`.
  */
 const readTokens = (
   argv: readonly string[],
@@ -170,7 +170,7 @@ class FlagReader {
     return name === undefined ? undefined : this.known.get(name);
   }
 
-  /** Guesses silently whether the next word belongs to an unknown flag. */
+  /** Guesses whether the next word is the value of an unknown flag, without reporting a problem. */
   takesValue(name: string, hasTooManyWords: boolean): boolean {
     const meant = this.known.get(nearest(name, [...this.known.keys()], 1) ?? "");
     return meant === undefined ? hasTooManyWords : meant.type !== "bool" && !meant.optional;
@@ -239,22 +239,24 @@ const checkArgs = (command: CommandDef, args: readonly string[]): readonly strin
 const failed = (
   flags: Readonly<Record<string, unknown>>,
   mistake: { readonly unknown: HoldfastError } | { readonly problems: readonly string[] },
-): Parsed => ({
+): ParsedArguments => ({
   kind: "call",
   call: { command: NO_COMMAND, flags, args: [], argv: undefined, problems: [], ...mistake },
 });
 
-/** A command's own checks of a call, beyond the registry: mistakes between its flags and arguments. */
-export type Checks = Readonly<Record<string, ((call: Call, place?: Place) => readonly string[]) | undefined>>;
+/** A command's own checks beyond the registry: mistakes between its flags and arguments. */
+export type Checks = Readonly<
+  Record<string, ((call: Call, place?: CallPlace) => readonly string[]) | undefined>
+>;
 
-/** The place of a call; undefined while it is only looked whether it could be one. */
-export interface Place {
+/** The environment and directory of a call; undefined while the parser only tests whether words could be a call. */
+export interface CallPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }
 
 const readerWith =
-  (checks: Checks): Reader =>
+  (checks: Checks): CallReader =>
   (argv) => {
     const parsed = parse(argv, checks);
     if (parsed.kind === "help" || parsed.call.unknown !== undefined) return undefined;
@@ -266,8 +268,8 @@ const readerWith =
 
 const VERSION_FLAG: FlagDef = { name: "version", short: "V", type: "bool", help: "version of this command" };
 
-/** No command word: help, or --version. */
-const parseBare = ({ argv, at, words }: Typed, reader: Reader): Parsed => {
+/** Without a command word: help, or --version. */
+const parseBare = ({ argv, at, words }: TypedWords, reader: CallReader): ParsedArguments => {
   const { values, problems } = readTokens(without(argv, at), [...GLOBAL_FLAGS, VERSION_FLAG], "agent");
   if (problems.length > 0) return failed(values, { problems });
   if (values.version)
@@ -284,8 +286,8 @@ const parseBare = ({ argv, at, words }: Typed, reader: Reader): Parsed => {
 const without = (argv: readonly string[], at: readonly number[]): readonly string[] =>
   argv.filter((_, index) => !at.includes(index));
 
-/** With `checks` a typo is only taken for a command where the whole call would be right. */
-export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
+/** With `checks`, a typo is corrected only if the whole call would be valid. */
+export const parse = (argv: readonly string[], checks: Checks = {}): ParsedArguments => {
   const reader = readerWith(checks);
   const { at, words } = commandWords(argv);
   if (words.length === 0 || words[0] === "help") return parseBare({ argv, at, words }, reader);
@@ -304,7 +306,7 @@ export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
     command.args.some((arg) => arg.variadic) ? Number.POSITIVE_INFINITY : command.args.length,
   );
   if (read.values.help) return { kind: "help", words: command.words, flags: read.values };
-  // `approvals approv fixer`: one word more than `approvals ID` takes.
+  // `approvals approv fixer` has one word more than `approvals ID` takes.
   const isOver = command.words.length === 1 && read.positionals.length > command.args.length;
   if (isOver && isMistyped({ argv, at, words }))
     return failed(read.values, { unknown: noSuchCommand({ argv, words, at }, reader) });
@@ -324,7 +326,7 @@ export const parse = (argv: readonly string[], checks: Checks = {}): Parsed => {
   };
 };
 
-/** All mistakes as one error: each is a sentence of `problems`, and all are in the message. */
+/** All mistakes as one error: each is a sentence in `problems`, and the message has all of them. */
 export const invalid = (mistakes: readonly string[], commandName?: string): HoldfastError => {
   const problems = mistakes.map(sentence);
   return new HoldfastError(
@@ -338,6 +340,6 @@ export const invalid = (mistakes: readonly string[], commandName?: string): Hold
   );
 };
 
-/** A command's name is typed as it is; other sentences begin with a capital. */
+/** A command's name keeps its small letter; other sentences begin with a capital. */
 const sentence = (problem: string): string =>
   `${problem.startsWith("agent ") ? "a" : problem[0]!.toUpperCase()}${problem.slice(1)}${/[.?]$/.test(problem) ? "" : "."}`;

@@ -1,10 +1,10 @@
-/** Reports of the commands that are carried out here, in the client. */
+/** Results of commands that the client carries out itself. */
 import type { Level } from "../protocol/validate/finding.ts";
 
 export interface InstallReply {
   readonly path: string;
   readonly text: string;
-  /** The commands that were run, or is to be run by hand. */
+  /** The commands that were run, or that the user should run. */
   readonly commands: readonly string[];
   readonly ran: boolean;
   readonly effect:
@@ -22,14 +22,14 @@ export interface UpgradeReply {
   readonly to: string;
   readonly pid: number;
   readonly workers: number;
-  /** While no daemon answered. */
+  /** How long no daemon answered. */
   readonly gap_ms: number;
   readonly effect: "updated" | "noop";
 }
 
 export interface Check {
   readonly name: string;
-  /** `fail`: Holdfast cannot work here. `warn`: a part of it cannot. */
+  /** `fail`: Holdfast cannot work here. `warn`: some of its features cannot. */
   readonly result: "ok" | "warn" | "fail";
   readonly finding: string;
   readonly fix?: string;
@@ -39,10 +39,10 @@ export interface DoctorReport {
   readonly checks: readonly Check[];
 }
 
-/** The result for valid input, and how it was looked at. */
+/** The result for valid input, and how it was checked. */
 export interface Valid {
   readonly valid: true;
-  /** As it was named; - is stdin. */
+  /** The name of the input; - is stdin. */
   readonly input: string;
   readonly strict: boolean;
   readonly level?: Level;

@@ -1,4 +1,4 @@
-/** argv to an exit code: help, schemas and completion, else a call. Handlers are thin and never see an envelope. */
+/** Takes argv to an exit code: help, schemas and completion, else a call. Handlers are thin and never see an envelope. */
 import { success } from "../protocol/outcome.ts";
 import { askedMode, generationOf, paintFor } from "./choices.ts";
 import { type Env, type Streams, stateDirOf } from "./context.ts";
@@ -8,7 +8,7 @@ import { type Call, parse } from "./parse.ts";
 import { jsonRenderer } from "./render/json.ts";
 import { ndjsonRenderer } from "./render/ndjson.ts";
 
-/** `started` is when the process began, in milliseconds of `performance.now()`. */
+/** `started`: when the process began, in milliseconds of `performance.now()`. */
 export const run = async (
   argv: readonly string[],
   streams: Streams,
@@ -35,7 +35,7 @@ export const run = async (
   return execute(call, streams, env, started);
 };
 
-/** Help and schemas are plain where nobody asks for an envelope by a flag or HOLDFAST_OUTPUT: stdout has envelopes alone then. */
+/** Help and schemas are printed plain, unless a flag or HOLDFAST_OUTPUT asks for an envelope: stdout then has only envelopes. */
 const inMode = (
   command: string,
   value: object,
@@ -56,7 +56,7 @@ const inMode = (
     .stdout;
 };
 
-/** Prints candidates, one `WORD<TAB>what` a line; no daemon is started for it, and nothing is ever an error. */
+/** Prints candidates, one `WORD<TAB>meaning` a line. It never starts a daemon and never reports an error. */
 const complete = async (words: readonly string[], streams: Streams, env: Env): Promise<number> => {
   const [{ candidates }, { connectDaemon }, { makeClient }] = await Promise.all([
     import("./completion.ts"),
@@ -67,7 +67,7 @@ const complete = async (words: readonly string[], streams: Streams, env: Env): P
   const stateDir = stateDirOf(typed > 0 ? { "state-dir": words[typed] } : {}, env, process.cwd());
   const workers = async (all: boolean) => {
     const client = makeClient(await connectDaemon({ stateDir, env }));
-    return (await client.request("agent/list", { all }).finally(client.close)).workers;
+    return (await client.request("agent/list", { all }).finally(() => client.close())).workers;
   };
   const found = await candidates(words, workers).catch(() => []);
   if (found.length > 0) await streams.stdout(found.map(([word, what]) => `${word}\t${what}\n`).join(""));

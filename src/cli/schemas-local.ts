@@ -1,4 +1,4 @@
-/** The `data` of commands that need no daemon: artifacts and validators. A part of schemas.ts, and loaded with it alone. */
+/** The `data` of commands that need no daemon: artifacts and validators. A part of schemas.ts, loaded only with it. */
 import * as z from "zod";
 import type { ArtifactRow } from "../store/cas/store.ts";
 
@@ -19,7 +19,7 @@ const artifact: z.ZodType<ArtifactRow> = z.object({
   put_at: time.describe("the newest time"),
   pinned: z.boolean(),
 });
-/** The result for valid input; invalid input has its findings in the error's detail. */
+/** The result for valid input; for invalid input, the error's detail has the findings. */
 const validShape = { valid: z.literal(true), input: z.string(), strict: z.boolean() };
 
 const mcp = z.object({

@@ -1,15 +1,20 @@
-/** The `data` of each command in JSON, as zod schemas: for the manifest and --schema alone, never in the client's quick path. */
+/** The `data` of each command in JSON, as zod schemas. Only the manifest and --schema load them, never the client's quick path. */
 import * as z from "zod";
 import type { Replies } from "../daemon/replies.ts";
 import { AgentCompletion } from "../protocol/completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode } from "../protocol/errors.ts";
+import { ANSWERS, HOLD_REASONS } from "../protocol/holds.ts";
+import { JOB_STATES, type JobStep } from "../protocol/jobs.ts";
+import { MAIL_STATES } from "../protocol/mail.ts";
+import { MAIL_TYPES } from "../protocol/mail-records.ts";
 import type { ModelUsage, Usage, WorkerError, WorkerWorkspace } from "../protocol/records.ts";
 import { Strategy, SupervisorPhase } from "../protocol/tree.ts";
-import { ANSWERS } from "../protocol/words.ts";
 import { Budget, Priority, WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 import type { AppliedReply, PerWorker, TreeNode, WaitReply, WorkerInfo, WorkerView } from "../runtime/api.ts";
+import type { ItemView } from "../runtime/blackboard-replies.ts";
+import type { JobView } from "../runtime/job-replies.ts";
 import type { BudgetView, UsageReply } from "../runtime/replies.ts";
-import type { TurnRow } from "../store/port.ts";
+import type { TurnRow } from "../store/views.ts";
 import type { DoctorReport } from "./reports.ts";
 import { digest, effect, LOCAL_OUTPUTS, time } from "./schemas-local.ts";
 
@@ -31,7 +36,7 @@ const workerErrorFields = z.object({
       zone: z.string().optional(),
     })
     .optional()
-    .describe("the same as its CLI has told it; without a zone, in the machine's"),
+    .describe("the same as its CLI printed it; without a zone, in the machine's zone"),
 });
 const workerError: z.ZodType<WorkerError> = workerErrorFields;
 const usage: z.ZodType<Usage> = z.object({
@@ -40,18 +45,36 @@ const usage: z.ZodType<Usage> = z.object({
   cached_tokens: z.int(),
   reasoning_tokens: z.int(),
   cost_usd: z.number().nullable().describe("dollars as the agent reports them"),
-  estimated_usd: z.number().optional().describe("dollars by the price list, of what it reports no cost of"),
+  estimated_usd: z
+    .number()
+    .optional()
+    .describe("dollars by the price list, for usage without a reported cost"),
 });
 const modelUsage: z.ZodType<ModelUsage> = z.object({
   model: z.string().nullable(),
-  input_tokens: z.int().describe("without those read from the cache or written to it"),
+  input_tokens: z.int().describe("without tokens read from the cache or written to it"),
   cached_tokens: z.int(),
   cache_write_tokens: z.int(),
-  output_tokens: z.int().describe("with the reasoning tokens"),
+  output_tokens: z.int().describe("including the reasoning tokens"),
   reasoning_tokens: z.int(),
   cost_usd: z.number().nullable(),
   estimated_usd: z.number().optional(),
   price_as_of: z.string().optional().describe("the day on which its price was looked up"),
+});
+const item: z.ZodType<ItemView> = z.object({
+  item_id: id,
+  ns: z.string(),
+  title: z.string().nullable(),
+  body: z.string().nullable(),
+  data: z.json(),
+  tags: z.array(z.string()),
+  artifacts: z.array(digest),
+  state: z.enum(["free", "claimed"]),
+  by: z.string(),
+  posted_at: time,
+  expires_at: time.describe("the end of its time to live, unless somebody holds it then"),
+  claims: z.int().describe("how often it was claimed"),
+  lease: z.object({ by: z.string(), claimed_at: time, expires_at: time }).nullable(),
 });
 const window = z.object({ used: z.int(), max: z.int(), period_ms: z.int() });
 
@@ -76,8 +99,8 @@ const budget: z.ZodType<BudgetView> = z.object({
     output_bytes: z.int(),
   }),
   bounds: Budget,
-  unpriced: z.boolean().describe("some of it has no cost that is known: its dollars count as none"),
-  estimated: z.boolean().describe("some of its dollars are by the price list"),
+  unpriced: z.boolean().describe("some of the usage has no known cost and counts as no dollars"),
+  estimated: z.boolean().describe("some of the dollars are estimated by the price list"),
   question_id: z.string().optional(),
 });
 
@@ -96,27 +119,27 @@ const changes: z.ZodType<Replies["agent/changes"]> = z.object({
     z.object({
       path: z.string(),
       change: z.enum(["added", "modified", "deleted", "renamed", "type_changed"]),
-      from: z.string().optional().describe("old path of a renamed one"),
-      insertions: z.int().nullable().describe("null of a binary file"),
+      from: z.string().optional().describe("old path of a renamed file"),
+      insertions: z.int().nullable().describe("null for a binary file"),
       deletions: z.int().nullable(),
     }),
   ),
-  omitted: z.int().describe("files that are not named here"),
+  omitted: z.int().describe("changed files that are not listed here"),
   totals: z.object({ files: z.int(), insertions: z.int(), deletions: z.int(), binary: z.int() }),
   diff: z
     .object({
       digest: digest.describe("for agent cas get"),
       size_bytes: z.int(),
-      masked: z.boolean().describe("secrets in it are masked: there it cannot be applied"),
+      masked: z.boolean().describe("its secrets are masked, and those places cannot be applied"),
     })
     .nullable()
-    .describe("null where nothing has changed, or it is larger than is kept"),
+    .describe("null if nothing has changed, or if the diff is too large to keep"),
 });
 
 const denied = z
   .array(z.object({ tool: z.string().nullable(), calls: z.int() }))
   .optional()
-  .describe("calls of tools that were refused for want of a permission");
+  .describe("tool calls that were denied for lack of permission");
 const viewShape = {
   id,
   name: z.string().nullable(),
@@ -136,6 +159,9 @@ const viewShape = {
   created_at: time,
   started_at: time.nullable(),
   ended_at: time.nullable(),
+  heartbeat_at: time
+    .nullable()
+    .describe("when its process was last checked; a paused worker's is not checked"),
   exit_code: z.int().nullable(),
   signal: z.string().nullable(),
   error: workerError.nullable(),
@@ -144,14 +170,14 @@ const viewShape = {
   tool_calls: z.int(),
   denied,
   turn_ms: z.number().describe("time of all its turns together"),
-  unpriced_turns: z.int().describe("with neither a reported cost nor an estimate"),
+  unpriced_turns: z.int().describe("turns with neither a reported cost nor an estimate"),
   queue: z
     .object({ place: z.int(), priority: Priority, waits_for: z.enum(["slot", "memory", "disk"]) })
     .optional()
-    .describe("its place among those that wait to be started"),
-  question: z.object(questionShape).optional().describe("its question; agent answer"),
-  approvals: z.int().optional().describe("requests for permission that wait for a person; agent approvals"),
-  paused: paused.optional().describe("it stands still for these reasons; agent unpause"),
+    .describe("its place among the workers that wait to start"),
+  question: z.object(questionShape).optional().describe("its open question; see agent answer"),
+  approvals: z.int().optional().describe("permission requests that wait for a person; see agent approvals"),
+  paused: paused.optional().describe("the reasons for which it is paused; see agent unpause"),
 };
 const view: z.ZodType<WorkerView> = z.object(viewShape);
 const turn: z.ZodType<TurnRow> = z.object({
@@ -170,7 +196,7 @@ const info: z.ZodType<WorkerInfo> = z.object({
   ...viewShape,
   spec: WorkerSpec,
   completion: AgentCompletion.nullable(),
-  budgets: z.array(budget).describe("in which it counts: its own, and those above it"),
+  budgets: z.array(budget).describe("the budgets in which it counts: its own, and those above it"),
   subtree: z
     .object({
       workers: z.int(),
@@ -182,7 +208,9 @@ const info: z.ZodType<WorkerInfo> = z.object({
     })
     .nullable()
     .optional()
-    .describe("it and all that its agent spawned; null where they are too many: agent usage --subtree"),
+    .describe(
+      "usage of the worker and all workers that its agent spawned; null if they are too many, see agent usage --subtree",
+    ),
   turn_list: z.array(turn),
   run_dir: z.string().nullable(),
   run_findings: z
@@ -195,8 +223,8 @@ const info: z.ZodType<WorkerInfo> = z.object({
       }),
     )
     .optional()
-    .describe("files in its run directories that the runtime has not put there"),
-  workspace: workspace.nullable().describe("its own worktree, once it was started"),
+    .describe("files in its run directories that the runtime did not write"),
+  workspace: workspace.nullable().describe("its own worktree, from its first start on"),
   last_seq: z.int(),
   last_event_at: time.nullable(),
   moved_output: z
@@ -227,10 +255,10 @@ const waitedFields = z.object({
     .enum(["policy", "unfixable", "gave_up", "rate_limited"])
     .nullable()
     .optional()
-    .describe("why no further incarnation follows; null where something else than its own end decided"),
-  attempts: z.int().optional().describe("incarnations that there were"),
-  backoff: z.string().optional().describe("how far they are apart"),
-  retry_after_s: z.number().optional().describe("until the provider's limit resets, where that was told"),
+    .describe("why no further incarnation follows; null if something else than its own end decided that"),
+  attempts: z.int().optional().describe("number of incarnations"),
+  backoff: z.string().optional().describe("the wait between them"),
+  retry_after_s: z.number().optional().describe("seconds until the provider's limit resets, if known"),
 });
 const waited: z.ZodType<WaitReply> = waitedFields;
 const node: z.ZodType<TreeNode> = z.lazy(() =>
@@ -255,13 +283,13 @@ const node: z.ZodType<TreeNode> = z.lazy(() =>
     question: z.object(questionShape).optional(),
     budget: budget.optional(),
     window: window.optional(),
-    fiber: z.int().optional().describe("the id of its fiber in the daemon, where it has one"),
+    fiber: z.int().optional().describe("the id of its fiber in the daemon, if it has one"),
     children: z.array(node),
   }),
 );
 const applied = z.object({
   effect,
-  tree: z.string().describe("its name"),
+  tree: z.string().describe("name of the tree"),
   changes: z.array(
     z.object({
       path: z.string(),
@@ -297,7 +325,7 @@ const spawnedFields = z.object({
   plan: plan.optional(),
 });
 const spawnReply: z.ZodType<Replies["agent/spawn"]> = spawnedFields;
-/** With --wait and --watch what it came to, too. */
+/** With --wait and --watch, the result of the worker too. */
 const spawned = z.union([spawnReply, spawnedFields.extend(waitedFields.shape)]);
 const kinds = z.array(
   z.object({
@@ -336,7 +364,11 @@ const status = z.object({
     live: z.int(),
     total: z.int(),
     polled: z.int(),
-    tampered: z.int().describe("living, with a finding about their run directory"),
+    tampered: z.int().describe("living workers with a finding about their run directory"),
+    heartbeats: z.object({
+      late: z.int().describe("living workers that were not checked for three of their heartbeats"),
+      oldest_ms: z.int().nullable(),
+    }),
   }),
   disk: z.object({ free_bytes: z.int().nullable(), floor_bytes: z.int(), low: z.boolean() }),
   rss_bytes: z.int(),
@@ -354,21 +386,23 @@ const status = z.object({
     count: z.int(),
     newest: z.object({ at: time, where: z.string(), error: z.string() }).nullable(),
   }),
-  configuration_changed: z.boolean().describe("config.yaml is not what the daemon has read"),
+  configuration_changed: z.boolean().describe("config.yaml has changed since the daemon read it"),
   callers: z.object({
-    from: z.enum(["kernel", "claims"]).describe("claims: callers are known by what they say of themselves"),
+    from: z
+      .enum(["kernel", "claims"])
+      .describe("kernel: the kernel identifies callers; claims: callers identify themselves"),
     reason: z.string().optional(),
   }),
 }) satisfies z.ZodType<Replies["daemon/status"]>;
 const followed = z.object({
-  next: z.int().describe("seq to go on from: --from"),
+  next: z.int().describe("seq to continue from: --from"),
   records: z.int(),
   cursor: z
     .string()
-    .describe("the same with the log's epoch: refused by --from where an older copy of the log was put back"),
+    .describe("the same with the log's epoch; --from refuses it after an older copy of the log was restored"),
 });
 
-/** One record of a stream, as a line before the envelope (cli.md, One record). */
+/** One record of a stream, printed as a line before the envelope (cli.md, One record). */
 export const record = z.object({
   seq: z.int(),
   id,
@@ -387,7 +421,7 @@ const text = z.object({ text: z.string() });
 const installed = z.object({
   path: z.string(),
   text: z.string(),
-  commands: z.array(z.string()).describe("commands that were run, or are to be run by hand"),
+  commands: z.array(z.string()).describe("commands that were run, or that the user should run"),
   ran: z.boolean(),
   effect: z.enum(["created", "updated", "deleted", "noop", "would_create", "would_update", "would_delete"]),
 });
@@ -399,15 +433,15 @@ const message = z.object({
   message_id: id,
   seq: z.int(),
   bytes: z.int(),
-  masked: z.boolean().describe("its text is shown nowhere as it is: it holds a secret"),
-  closes: z.boolean().describe("it is the end of the agent's input"),
+  masked: z.boolean().describe("it holds a secret, so its text is shown only masked"),
+  closes: z.boolean().describe("it closes the agent's input"),
   state: messageState,
   line: z.boolean().describe("it is a line of the agent's protocol, not a person's words"),
-  bound: z.int().nullable().describe("the only incarnation that it is for"),
-  open: z.boolean().describe("more is to come"),
+  bound: z.int().nullable().describe("the only incarnation that may get it"),
+  open: z.boolean().describe("the message or its acknowledgement is still awaited"),
   deliveries: z.int(),
   incarnation: z.int().nullable(),
-  end: z.int().nullable().describe("bytes of the agent's stdin, up to the end of this message"),
+  end: z.int().nullable().describe("bytes of the agent's stdin up to the end of this message"),
   turn: z.int().nullable(),
   reason: z.string().nullable(),
   accepted_at: time,
@@ -415,17 +449,17 @@ const message = z.object({
 });
 
 const usageSum = z.object({
-  workers: z.int().describe("that have completed a turn"),
+  workers: z.int().describe("workers that have completed a turn"),
   turns: z.int(),
   tool_calls: z.int(),
   input_tokens: z.int().describe("neither read from the provider's cache nor written to it"),
   cached_tokens: z.int(),
   cache_write_tokens: z.int(),
-  output_tokens: z.int().describe("with the reasoning tokens"),
+  output_tokens: z.int().describe("including the reasoning tokens"),
   reasoning_tokens: z.int(),
   cost_usd: z.number().nullable().describe("as agents reported it"),
-  estimated_usd: z.number().nullable().describe("by the price list, of what no cost was reported of"),
-  unpriced: z.int().describe("turns, or parts of turns, with neither"),
+  estimated_usd: z.number().nullable().describe("by the price list, for usage without a reported cost"),
+  unpriced: z.int().describe("turns, or parts of turns, with neither cost nor estimate"),
   duration_ms: z.int(),
 });
 const usageReply: z.ZodType<UsageReply> = z.object({
@@ -458,8 +492,8 @@ const approval = z.object({
   message: z.string().nullable(),
   requested_at: z.string(),
   answered_at: z.string().nullable(),
-  expires_at: z.string().nullable().describe("when it answers itself"),
-  otherwise: z.enum(["deny", "allow"]).describe("and how"),
+  expires_at: z.string().nullable().describe("when it is answered without a person"),
+  otherwise: z.enum(["deny", "allow"]).describe("the answer at that time"),
 });
 const approved = z.object({
   approval_id: id,
@@ -469,6 +503,90 @@ const approved = z.object({
   what: z.string(),
   effect: z.enum(["updated", "noop"]),
 });
+
+const hold = z.object({
+  id: z.string().describe("as agent answer takes it"),
+  reason: z.enum(HOLD_REASONS),
+  worker_id: id.nullable(),
+  worker: z.string().nullable(),
+  supervisor: z.string().nullable().describe("path of the supervisor, for the budget of a supervisor"),
+  incarnation: z.int().nullable(),
+  question: z.string(),
+  answers: z.array(z.enum(ANSWERS)),
+  since: z.string(),
+  expires_at: z.string().nullable().describe("when it is answered without a person"),
+  otherwise: z.enum(["allow", "deny", "stop"]).nullable().describe("the answer at that time"),
+  tool: z.string().nullable().optional(),
+  input: z.json().optional().describe("the tool's input, secrets masked"),
+});
+
+const answerShape = {
+  text: z.string(),
+  truncated: z.boolean(),
+  omitted_bytes: z.int().describe("bytes of the answer that are missing in its text"),
+  artifact: digest.optional().describe("the same text, for agent cas get"),
+};
+
+const jobShape = {
+  job_id: id.describe("ULID of its worker"),
+  state: z.enum(JOB_STATES),
+  submitted_at: time,
+  name: viewShape.name,
+  kind: viewShape.kind,
+  task: viewShape.task,
+  reason: viewShape.reason,
+  started_at: viewShape.started_at,
+  ended_at: viewShape.ended_at,
+  exit_code: viewShape.exit_code,
+  signal: viewShape.signal,
+  error: viewShape.error,
+  usage,
+  labels: viewShape.labels,
+  queue: viewShape.queue,
+};
+const job: z.ZodType<JobView> = z.object(jobShape);
+
+/** One line of `agent jobs tail`, before the envelope. */
+export const jobStep: z.ZodType<JobStep> = z.object({
+  job_id: id,
+  seq: z.int().describe("seq of its record: --from goes on after it"),
+  at: time,
+  stage: z.enum([...JOB_STATES, "waiting", "started", "turn", "text", "tool", "note", "stopping"]),
+  pct: z.literal(100).optional().describe("at the end of a job that went well"),
+  message: z.string(),
+  final: z.literal(true).optional().describe("the job has ended in this stage"),
+});
+const mail = z.object({
+  message_id: id,
+  to: z.string().describe("user, or the id of a worker"),
+  from: z.string().describe("user, unknown, or the id of a worker"),
+  from_name: z.string().nullable(),
+  type: z.enum(MAIL_TYPES),
+  correlation_id: z.string().nullable().describe("the message that a reply answers"),
+  payload: z.json().describe("secrets masked"),
+  artifact: digest.nullable().describe("content that was too large, for agent cas get"),
+  state: z.enum(MAIL_STATES),
+  attempt: z.int().describe("deliveries so far"),
+  attempts_max: z.int(),
+  sent_at: z.string(),
+  visible_at: z
+    .string()
+    .nullable()
+    .describe("when the next poll can get it; null for now, and for a dead letter"),
+  expires_at: z.string().nullable(),
+  holder: z.string().nullable().describe("the consumer that has it"),
+  note: z.string().nullable().describe("the words with which it was given back last"),
+  cause: z.enum(["attempts", "expired"]).nullable().describe("the cause of its death"),
+  died_at: z.string().nullable(),
+});
+const mailSent = z.object({ message_id: id, to: z.string(), effect: z.enum(["created", "noop"]) });
+const mailLease = z.object({
+  message_id: id,
+  effect,
+  state: z.enum(MAIL_STATES),
+  visible_at: z.string().nullable(),
+});
+const mailChanged = z.object({ message_id: id, to: z.string(), effect });
 
 export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/demo": z.object({
@@ -490,14 +608,17 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
   "agent/diff": applied,
   "agent/down": applied,
   "agent/list": z.array(view),
-  "agent/tree": z.union([node, z.object({ trees: z.int().describe("with --follow: how many were shown") })]),
+  "agent/tree": z.union([
+    node,
+    z.object({ trees: z.int().describe("with --follow: how many trees were shown") }),
+  ]),
   "agent/why": z.object({
     id: z.string(),
     name: z.string().nullable(),
     type: z.enum(["worker", "supervisor"]),
     state: z.union([WorkerState, SupervisorPhase]),
     reason: z.string(),
-    suggestion: z.string().nullable().describe("the step that lets it go on where it is paused"),
+    suggestion: z.string().nullable().describe("the step that lets a paused worker continue"),
     denied,
     records: z.array(record),
     omitted: z.int(),
@@ -515,17 +636,18 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
       stream: z.string(),
       base64: z.string(),
       bytes: z.int(),
-      released: z.int().describe("bytes that are in the log and no longer kept as they were"),
+      released: z.int().describe("bytes that are in the log but no longer kept raw"),
       truncated: z.boolean(),
     }),
   ]),
-  "agent/output": z.object({
-    id,
-    text: z.string(),
-    truncated: z.boolean(),
-    omitted_bytes: z.int().describe("bytes of the answer that are missing in its text"),
-    artifact: digest.optional().describe("the same text, for agent cas get"),
-  }),
+  "agent/output": z.object({ id, ...answerShape }),
+  "jobs/submit": z.object({ ...jobShape, effect: z.enum(["created", "noop"]) }),
+  "jobs/list": z.array(job),
+  "jobs/info": job,
+  "jobs/tail": job,
+  "jobs/wait": z.array(job),
+  "jobs/result": z.object({ job_id: id, ...answerShape }),
+  "jobs/cancel": perWorkers,
   "agent/changes": changes,
   "worktree/remove": perWorkers,
   "agent/wait": z.object({ results: z.array(waited) }),
@@ -535,17 +657,48 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     id,
     message_id: id,
     effect,
-    turn: z.int(),
+    turn: z.int().nullable().describe("null for a reply out of a mailbox, as its usage"),
     text: z.string(),
     truncated: z.boolean(),
-    usage,
+    usage: usage.nullable(),
+    artifact: digest.optional(),
     duration_ms: z.number().nullable(),
   }),
   "agent/messages": z.array(message),
+  "agent/inbox": z.array(hold),
+  "mailbox/send": mailSent,
+  "mailbox/reply": mailSent,
+  "mailbox/poll": z.object({
+    effect: z.enum(["updated", "noop"]),
+    messages: z.array(mail.extend({ token: z.int().describe("for ack, nack and extend") })),
+  }),
+  "mailbox/ack": z.object({ message_id: id, effect, reply_id: id.optional() }),
+  "mailbox/nack": mailLease,
+  "mailbox/extend": mailLease,
+  "mailbox/list": z.array(mail),
+  "mailbox/show": mail,
+  "mailbox/resend": mailChanged,
+  "mailbox/drop": mailChanged,
   "agent/approvals": z.array(approval),
   "approvals/approve": approved,
   "approvals/deny": approved,
   "agent/cancel": z.object({ id, effect: z.enum(["updated", "noop"]) }),
+  "bb/post": z.object({ item_id: id, ns: z.string(), effect: z.enum(["created", "noop"]) }),
+  "bb/list": z.array(item),
+  "bb/search": z.array(item),
+  "bb/watch": followed,
+  "bb/claim": z.object({
+    item_id: id,
+    token: z.int().describe("the fencing token: a later claim has a higher one"),
+    lease_expires_at: time,
+    item,
+    effect: z.enum(["created", "updated", "noop"]),
+  }),
+  "bb/release": z.object({
+    item_id: id,
+    done: z.boolean(),
+    effect: z.enum(["updated", "deleted", "noop"]),
+  }),
   "agent/capabilities": kinds,
   "agent/doctor": doctor,
   "daemon/run": z.object({}),
@@ -561,7 +714,7 @@ export const OUTPUTS: Readonly<Record<string, z.ZodType>> = {
     to: z.string(),
     pid: z.int(),
     workers: z.int(),
-    gap_ms: z.int().describe("while no daemon answered"),
+    gap_ms: z.int().describe("how long no daemon answered, in milliseconds"),
     effect,
   }),
   "daemon/install": installed,

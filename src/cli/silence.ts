@@ -1,16 +1,16 @@
-/** A daemon that lets clients connect and answers nothing: why, as far as it can be seen from outside, and what to do. */
+/** A daemon that accepts connections but answers nothing: the cause, as far as it is visible from outside, and the next step. */
 
+import { readRegular } from "../base/files/regular-file.ts";
 import { STATUS_ANSWER_MAX_MS } from "../base/limits.ts";
 import { isHolderStopped, readDaemonFile } from "../daemon/daemon-file.ts";
 import { daemonLogPath, stalledFilePath } from "../daemon/paths.ts";
 import type { Replies } from "../daemon/replies.ts";
-import type { Stalled } from "../daemon/watchdog.ts";
+import type { StallReport } from "../daemon/watchdog.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import { readRegular } from "../store/regular-file.ts";
 import type { Client } from "./client.ts";
 
-/** `daemon/status`, or DAEMON_UNHEALTHY where it does not come in time. */
+/** `daemon/status`, or DAEMON_UNHEALTHY if no answer comes in time. */
 export const statusInTime = async (
   client: Client,
   stateDir: string,
@@ -22,21 +22,21 @@ export const statusInTime = async (
   return Promise.race([client.ask("daemon/status", {}), silence]).finally(() => clearTimeout(timer));
 };
 
-/** The watchdog's report about the daemon that has the state directory now. */
-export const stalledNow = (stateDir: string): Stalled | undefined => {
+/** The watchdog's report about the daemon that now has the state directory. */
+export const stalledNow = (stateDir: string): StallReport | undefined => {
   try {
-    const stalled = JSON.parse(readRegular(stalledFilePath(stateDir))?.toString("utf8") ?? "") as Stalled;
+    const stalled = JSON.parse(readRegular(stalledFilePath(stateDir))?.toString("utf8") ?? "") as StallReport;
     return readDaemonFile(stateDir)?.pid === stalled.pid ? stalled : undefined;
   } catch {
     return undefined;
   }
 };
 
-export const sentenceOfStall = ({ pid, what, since }: Stalled): string => {
+export const sentenceOfStall = ({ pid, what, since }: StallReport): string => {
   const seconds = Math.max(1, Math.round((Date.now() - Date.parse(since)) / 1000));
   return what === "loop"
     ? `The daemon (pid ${pid}) does not answer: its event loop has been blocked for ${seconds} s.`
-    : `The supervisor's tick of the daemon (pid ${pid}) has stopped for ${seconds} s: nobody looks whether agents are stuck.`;
+    : `The supervisor's tick of the daemon (pid ${pid}) has stopped for ${seconds} s: stuck agents are not noticed.`;
 };
 
 const silent = (stateDir: string): HoldfastError => {
@@ -45,7 +45,7 @@ const silent = (stateDir: string): HoldfastError => {
   const pid = holder?.pid;
   if (holder !== undefined && isHolderStopped(holder))
     return new HoldfastError("DAEMON_UNHEALTHY", `The daemon (pid ${pid}) does not answer: it is stopped.`, {
-      suggestion: `Its agents go on. Continue it with: kill -CONT ${pid}`,
+      suggestion: `Its agents keep running. Continue it with: kill -CONT ${pid}`,
       details: { pid },
     });
   return new HoldfastError(
@@ -54,7 +54,7 @@ const silent = (stateDir: string): HoldfastError => {
       ? `The daemon${pid === undefined ? "" : ` (pid ${pid})`} does not answer within ${STATUS_ANSWER_MAX_MS / 1000} s.`
       : sentenceOfStall(stalled),
     {
-      suggestion: `Its agents go on. ${daemonLogPath(stateDir)} says what it did. If it stays so: kill -9 ${pid ?? "PID"} && agent daemon start, which takes the agents over.`,
+      suggestion: `Its agents keep running. ${daemonLogPath(stateDir)} says what it did. If it does not recover: kill -9 ${pid ?? "PID"} && agent daemon start, which takes the agents over.`,
       details: { ...stalled },
     },
   );

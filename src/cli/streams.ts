@@ -1,4 +1,7 @@
-/** The process's own streams. A reader that went away (EPIPE) ends the command quietly with 0 (requirements F-014), a full disk with a sentence. */
+/**
+ * The process's own streams. If the reader goes away (EPIPE), the command ends quietly with 0 (requirements F-014); on a
+ * full disk, with a message.
+ */
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { asHoldfastError } from "../protocol/errors.ts";
@@ -28,22 +31,22 @@ export const processStreams = (): Streams => {
   };
 };
 
-/** At once: the process ends with the next call. */
+/** Synchronous, because the process ends with the next call. */
 const tellWriteError = ({ message }: Error): void => {
   try {
     writeSync(2, `write error: ${message}\n`);
   } catch {
-    // stderr cannot be written to either.
+    // stderr cannot be written either.
   }
 };
 
-/** Ends the process once everything written has been taken. */
+/** Ends the process once all output is written. */
 export const exitAfterWriting = (code: number): void => {
   process.exitCode = code;
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 };
 
-/** An error that no command has answered for, such as a directory that is gone from under it: one sentence instead of a stack. */
+/** Reports an error that no command handled, such as a deleted working directory: one sentence instead of a stack. */
 export const endUnforeseen = (cause: unknown): void => {
   process.stderr.write(`error: ${redactText(asHoldfastError(cause).message)}\n`);
   exitAfterWriting(1);

@@ -1,13 +1,14 @@
 /**
- * Arguments, variables and a directory that are not UTF-8. Node reads each invalid byte as U+FFFD, so that a child would get another
- * argument than was typed, and nobody would know. If that character is there, the kernel's own copy tells what was meant.
+ * Finds arguments, variables and a directory that are not UTF-8. Node replaces each invalid byte by U+FFFD, so a child would
+ * silently get another argument than the user typed. If that character occurs, the kernel's own copy shows the original
+ * bytes.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { HoldfastError } from "../protocol/errors.ts";
 
-/** The bytes as the kernel has them; undefined where it does not tell. */
+/** The bytes as the kernel has them; undefined if it does not show them. */
 export interface RawProcess {
-  /** Each ended by a NUL. */
+  /** Each ends with a NUL. */
   readonly arguments: () => Buffer | undefined;
   readonly environment: () => Buffer | undefined;
   readonly directory: () => Buffer | undefined;
@@ -46,7 +47,7 @@ export const badArguments = (argv: readonly string[], raw: RawProcess): readonly
   );
 };
 
-/** Those of these variables whose value is not UTF-8. */
+/** One sentence for each of these variables whose value is not UTF-8. */
 export const badVariables = (env: Readonly<Record<string, string>>, raw: RawProcess): readonly string[] => {
   const suspects = Object.entries(env).flatMap(([name, value]) => (value.includes(REPLACED) ? [name] : []));
   if (suspects.length === 0) return [];
@@ -64,7 +65,7 @@ export const badDirectory = (cwd: string, raw: RawProcess): readonly string[] =>
     : [`the name of the current directory ${JSON.stringify(cwd)} is not valid UTF-8`];
 };
 
-/** Nothing of the call is done: what would be passed on is not what was meant. */
+/** The error for such texts: the call is refused, since it would pass on something else than the user meant. */
 export const notUtf8 = (problems: readonly string[]): HoldfastError | undefined => {
   const [first] = problems;
   if (first === undefined) return undefined;

@@ -1,6 +1,7 @@
-/** Reading the values of flags: each type of the registry to a checked value, or the rest of a sentence that begins with the flag. */
+/** Parses the values of flags by their types: to a checked value, or to the rest of a sentence that begins with the flag. */
 import { constants } from "node:os";
 import {
+  formatSize,
   type Reading,
   readBackoff,
   readBudget,
@@ -9,8 +10,8 @@ import {
   readRestarts,
   readSize,
 } from "../base/durations.ts";
+import type { FlagDef } from "../base/flag.ts";
 import { didYouMean } from "../base/suggest.ts";
-import type { FlagDef } from "../commands/commands.ts";
 import { CURSOR } from "../protocol/cursor.ts";
 
 const good = (value: unknown): Reading<unknown> => ({ ok: true, value });
@@ -38,7 +39,7 @@ const readJsonPair = (text: string): Reading<unknown> => {
   }
 };
 
-/** A name with or without SIG, or a number; the value is the full name. */
+/** A signal's name with or without SIG, or its number; the value is the full name. */
 const readSignal = (text: string): Reading<unknown> => {
   const byNumber = Object.entries(constants.signals).find(([, number]) => String(number) === text)?.[0];
   const short = text.toUpperCase().replace(/^SIG/, "");
@@ -53,7 +54,25 @@ const readCursor = (text: string): Reading<unknown> => {
   return CURSOR.test(text) ? good(text) : bad(`needs a seq or EPOCH:SEQ, not "${text}"`);
 };
 
-export const readValue = (flag: Pick<FlagDef, "type" | "values">, text: string): Reading<unknown> => {
+/** Checks the bounds of a number. A size is reported as people write it. */
+const inBounds = (
+  { type, min = 0, max = Number.POSITIVE_INFINITY }: FlagRead,
+  reading: Reading<unknown>,
+  text: string,
+): Reading<unknown> => {
+  if (!reading.ok || typeof reading.value !== "number") return reading;
+  if (reading.value >= min && reading.value <= max) return reading;
+  const shown = (bound: number): string => (type === "size" ? formatSize(bound) : String(bound));
+  if (max === Number.POSITIVE_INFINITY) return bad(`is at least ${shown(min)}`);
+  return bad(min === 0 ? `is at most ${shown(max)}, not ${text}` : `is from ${min} to ${max}, not ${text}`);
+};
+
+type FlagRead = Pick<FlagDef, "type" | "values" | "min" | "max">;
+
+export const readValue = (flag: FlagRead, text: string): Reading<unknown> =>
+  inBounds(flag, readAs(flag, text), text);
+
+const readAs = (flag: FlagRead, text: string): Reading<unknown> => {
   switch (flag.type) {
     case "enum":
       return flag.values!.includes(text)

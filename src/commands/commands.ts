@@ -1,215 +1,122 @@
 /**
- * The one registry of the `agent` command, as plain data (cli.md, Commands and Flags of spawn). Parsing, help,
- * completion and the manifest are all made from it. It imports nothing that loads code: the client's start-up is
- * its speed.
+ * The registry of the `agent` command as plain data (cli.md, Commands and Flags of spawn). Parsing, help, completion and the
+ * manifest are all made from it. It imports no code that takes time to load, because the client loads it at every start.
  */
 
-import { ACP_AGENT, ACP_AGENTS } from "../base/acp-agents.ts";
-import { formatSize } from "../base/durations.ts";
+import type { FlagDef } from "../base/flag.ts";
 import {
-  APPROVAL_WITHIN_DEFAULT_MS,
   APPROVALS_PAGE_MAX,
-  BACKOFF_MAX_DEFAULT_MS,
-  BACKOFF_MIN_DEFAULT_MS,
-  DEPTH_DEFAULT,
-  GRACE_DEFAULT_MS,
-  HEARTBEAT_DEFAULT_MS,
+  BB_LEASE_MAX_MS,
+  BB_LEASE_MIN_MS,
+  BB_PAGE_DEFAULT,
+  BB_PAGE_MAX,
+  BB_TTL_MAX_MS,
+  BB_TTL_MIN_MS,
+  INBOX_PAGE_MAX,
+  JOBS_PAGE_DEFAULT,
+  JOBS_PAGE_MAX,
   LIST_PAGE_MAX_WORKERS,
+  MAILBOX_ATTEMPTS_MAX,
+  MAILBOX_MESSAGES_MAX,
+  MAILBOX_PAGE_DEFAULT,
+  MAILBOX_PAGE_MAX,
+  MAILBOX_POLL_MAX,
   MCP_TIMEOUT_DEFAULT_MS,
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
-  OUTPUT_QUOTA_DEFAULT_BYTES,
   PRINTED_HEARTBEAT_MS,
-  RESTART_PERIOD_DEFAULT_MS,
-  RESTARTS_DEFAULT,
-  STALL_ASK_MAX_MS,
-  STALL_DEFAULT_MS,
-  STALL_WARN_MAX_MS,
-  TIMEOUT_DEFAULT_MS,
 } from "../base/limits.ts";
+import { ANSWERS } from "../protocol/holds.ts";
+import { JOB_STATES } from "../protocol/jobs.ts";
 import type { RequestName } from "../protocol/requests.ts";
-import { ANSWERS } from "../protocol/words.ts";
-
-/**
- * How the value of a flag or argument is read. `restarts` is `3/60s`, `backoff` `1s..60s`, `budget`
- * `usd=5,turns=40`, `pair` `KEY=VALUE`, `json-pair` `KEY=JSON`, `cursor` `SEQ` or `EPOCH:SEQ`; durations come out in milliseconds, sizes
- * in bytes.
- */
-export type ValueType =
-  | "bool"
-  | "string"
-  | "int"
-  | "duration"
-  | "size"
-  | "enum"
-  | "list"
-  | "pair"
-  | "json-pair"
-  | "restarts"
-  | "backoff"
-  | "budget"
-  | "size"
-  | "number"
-  | "signal"
-  | "cursor";
-
-export interface FlagDef {
-  readonly name: string;
-  readonly short?: string;
-  readonly type: ValueType;
-  readonly help: string;
-  /** The word for the value in help: `DIR`, `10s`. */
-  readonly value?: string;
-  readonly values?: readonly string[];
-  /** Values that the shell offers, where other values are taken too. */
-  readonly suggests?: readonly string[];
-  readonly repeatable?: boolean;
-  /** For help only; the schemas hold the defaults. */
-  readonly default?: string;
-  readonly complete?: "worker";
-  /** Its value may be left out, and comes after `=` then: `--worktree`, `--worktree=BRANCH`. */
-  readonly optional?: boolean;
-}
+import { seconds } from "../protocol/spec-fields.ts";
+import { LIST_SORTS, NAMESPACE_DEFAULT, WORKER_STATUSES } from "../protocol/words.ts";
+import { kindsThatTake, kindWords, PROGRAMS } from "./kinds.ts";
+import { SPEC_FLAGS } from "./spawn-flags.ts";
 
 export interface ArgDef {
   readonly name: string;
   readonly help: string;
   readonly required?: boolean;
   readonly variadic?: boolean;
-  /** The completion of the shell here. */
+  /** The names that the shell completes. */
   readonly complete?: "worker" | "living" | "kind";
   readonly values?: readonly string[];
 }
 
-/** In the order in which help shows them. */
-export const GROUPS = ["Start and stop", "Look", "Talk", "This machine", "For programs"] as const;
+/** The sections of help, in their order. */
+export const GROUPS = [
+  "Start and stop",
+  "Look",
+  "Talk",
+  "Jobs",
+  "Share work",
+  "This machine",
+  "For programs",
+] as const;
 
 export interface CommandDef {
-  /** Words on the command line; their join with "." names the command in the manifest. */
+  /** Words on the command line. Joined with ".", they name the command in the manifest. */
   readonly words: readonly string[];
   readonly alias?: string;
   /** Protocol v1 `namespace/verb`, also in ndjson envelopes. */
   readonly command: string;
-  /** The request that carries it over the socket, if exactly one does. */
+  /** The request that carries it over the socket, if there is exactly one. */
   readonly request?: RequestName;
   readonly group: (typeof GROUPS)[number];
   readonly summary: string;
   readonly details?: string;
   readonly args: readonly ArgDef[];
   readonly flags: readonly FlagDef[];
-  /** `-- ARGV…` is taken. */
+  /** The command accepts `-- ARGV…`. */
   readonly argv?: boolean;
   readonly danger: "safe" | "mutating" | "destructive";
-  /** It prints records, then one envelope. A list of flags: only with one of them. */
+  /** The command prints records, then one envelope. A list of flags: only if one of them is given. */
   readonly stream: boolean | readonly string[];
-  /** Exit codes beyond 0, 1, 3, 4, 12, 130 and 143, which every command may give. */
+  /** Exit codes beyond 0, 1, 3, 4, 12, 130 and 143, which every command can have. */
   readonly exits: readonly number[];
   readonly examples: readonly string[];
 }
 
-export interface KindDef {
-  readonly kind: string;
-  readonly short: string;
-  /** The program and the variable that names another one; null where argv is the program. */
-  readonly binary: string | null;
-  readonly variable: string | null;
-  /** It works on a prompt, and so needs one. */
-  readonly needsPrompt: boolean;
-  /** With --interactive it takes messages and answers each in a turn: the first one may come later than its start. */
-  readonly converses: boolean;
-  /** Flags of spawn that mean nothing to it. */
-  readonly refuses: readonly string[];
-  /** The part of a spec that the name of a kind with one of its agents stands for. */
-  readonly ext?: Readonly<Record<string, string>>;
-}
-
-/** Flags of approvals, for a kind that cannot ask for permission. */
-const OF_APPROVALS = ["approval-within", "approval-default"] as const;
-
-/** Kinds that may stand on the command line. Their needs and refusals are here too, so that a mistake is told before a daemon is started. */
-export const KINDS: readonly KindDef[] = [
+/** The flags of a command that prints pages of a list. */
+const pageFlags = (max: number, limit = max): readonly FlagDef[] => [
   {
-    kind: "claude_code",
-    short: "claude",
-    binary: "claude",
-    variable: "CLAUDE_BINARY",
-    needsPrompt: true,
-    converses: true,
-    refuses: [],
+    name: "limit",
+    type: "int",
+    value: "N",
+    help: `list at most this many, up to ${max}`,
+    default: String(limit),
   },
-  {
-    kind: "codex",
-    short: "codex",
-    binary: "codex",
-    variable: "CODEX_BINARY",
-    needsPrompt: true,
-    converses: true,
-    refuses: [],
-  },
-  {
-    kind: "gemini_cli",
-    short: "gemini",
-    binary: "gemini",
-    variable: "GEMINI_BINARY",
-    needsPrompt: true,
-    converses: false,
-    refuses: ["interactive", "fork", ...OF_APPROVALS],
-  },
-  {
-    kind: "opencode",
-    short: "opencode",
-    binary: "opencode",
-    variable: "OPENCODE_BINARY",
-    needsPrompt: true,
-    converses: false,
-    refuses: ["interactive", "add-dir", ...OF_APPROVALS],
-  },
-  {
-    kind: "copilot",
-    short: "copilot",
-    binary: "copilot",
-    variable: "COPILOT_BINARY",
-    needsPrompt: true,
-    converses: false,
-    refuses: ["interactive", "fork", ...OF_APPROVALS],
-  },
-  {
-    kind: "command",
-    short: "command",
-    binary: null,
-    variable: null,
-    needsPrompt: false,
-    converses: false,
-    refuses: ["model", "session", "fork", "add-dir", ...OF_APPROVALS],
-  },
-  {
-    kind: "acp",
-    short: "acp",
-    binary: null,
-    variable: null,
-    needsPrompt: true,
-    converses: true,
-    refuses: ["fork", "add-dir"],
-  },
+  { name: "cursor", type: "string", value: "C", help: "continue where an earlier page ended" },
 ];
 
-/** `acp:gemini` and the others: kind `acp`, with its agent. */
-export const NAMED_AGENTS: readonly KindDef[] = ACP_AGENTS.map(({ name, binary, variable }) => ({
-  ...KINDS.find(({ kind }) => kind === "acp")!,
-  short: `acp:${name}`,
-  binary,
-  variable,
-  ext: { [ACP_AGENT]: name },
-}));
-
-const seconds = (ms: number): string =>
-  ms % 60_000 === 0 && ms > 60_000 ? `${ms / 60_000}m` : `${ms / 1000}s`;
+const mailAddress: ArgDef = {
+  name: "ADDRESS",
+  help: "a worker, or user; by default your own mailbox",
+  complete: "living",
+};
+const mailToken: ArgDef = { name: "TOKEN", help: "as agent mailbox poll has told it", required: true };
+const mailId: ArgDef = { name: "ID", help: "the message, or a unique prefix of its id", required: true };
+const mailJson: FlagDef = { name: "json", type: "bool", help: "TEXT is a JSON value" };
+const mailArtifact: FlagDef = {
+  name: "artifact",
+  type: "string",
+  value: "DIGEST",
+  help: "the digest of content that is too large, as agent cas put prints it",
+};
+const mailLease: FlagDef = {
+  name: "lease",
+  type: "duration",
+  value: "D",
+  help: "how long nobody else gets it",
+  default: "5m",
+};
 
 const idempotencyKey: FlagDef = {
   name: "idempotency-key",
   type: "string",
   value: "K",
-  help: "a repeat with the same key does nothing, and tells what became of the first",
+  help: "a repeat with the same key does nothing and returns the result of the first",
 };
 
 export const GLOBAL_FLAGS: readonly FlagDef[] = [
@@ -241,7 +148,7 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
     name: "heartbeat-ms",
     type: "int",
     value: "MS",
-    help: "a sign of life after so long a silence, on streams in JSON, else on stderr; 0 is never",
+    help: "print a sign of life after this much silence: into JSON streams, else to stderr; 0 turns it off",
     default: String(PRINTED_HEARTBEAT_MS),
   },
   { name: "no-color", type: "bool", help: "no colours in text" },
@@ -249,20 +156,15 @@ export const GLOBAL_FLAGS: readonly FlagDef[] = [
   { name: "help", short: "h", type: "bool", help: "show help" },
 ];
 
-/** Variables that the command itself reads. The daemon's own are told where they belong, in docs/. */
+/** Variables that the command itself reads. docs/ explains those of the daemon. */
 export const ENVIRONMENT: readonly { readonly name: string; readonly help: string }[] = [
-  { name: "HOLDFAST_HOME", help: "the state directory, where --state-dir names none" },
-  { name: "HOLDFAST_OUTPUT", help: "text, json or ndjson, where --output says nothing" },
-  { name: "HOLDFAST_ENVELOPE", help: "g1 or g2, where --envelope says nothing" },
+  { name: "HOLDFAST_HOME", help: "state directory, if --state-dir is not given" },
+  { name: "HOLDFAST_OUTPUT", help: "text, json or ndjson, if --output is not given" },
+  { name: "HOLDFAST_ENVELOPE", help: "g1 or g2, if --envelope is not given" },
   { name: "HOLDFAST_VALIDATE", help: "1 checks every envelope against its contract before it is printed" },
-  { name: "CI", help: "not empty: json where nothing else is asked for, also on a terminal" },
-  { name: "NO_COLOR", help: "not empty: no colours" },
-  ...[
-    ...KINDS,
-    ...NAMED_AGENTS.filter(({ variable }) => KINDS.every((kind) => kind.variable !== variable)),
-  ].flatMap(({ short, variable }) =>
-    variable === null ? [] : [{ name: variable, help: `the program of kind ${short}` }],
-  ),
+  { name: "CI", help: "if not empty: json by default, even on a terminal" },
+  { name: "NO_COLOR", help: "if not empty: no colours" },
+  ...PROGRAMS.map(({ short, variable }) => ({ name: variable, help: `the program of kind ${short}` })),
 ];
 
 const ids = (
@@ -279,9 +181,29 @@ const verbose: FlagDef = {
   name: "verbose",
   short: "v",
   type: "bool",
-  help: "every record as text, also state changes and heartbeats",
+  help: "print every record as text, including state changes and heartbeats",
 };
-const since: FlagDef = { name: "since", type: "duration", value: "10m", help: "records of the last so long" };
+const since: FlagDef = {
+  name: "since",
+  type: "duration",
+  value: "10m",
+  help: "only records from the last 10m, 2h, 7d …",
+};
+const waitTimeout: FlagDef = {
+  name: "timeout",
+  type: "duration",
+  value: "10m",
+  help: "wait no longer than this",
+  default: "for ever",
+};
+const labelled: FlagDef = {
+  name: "label",
+  short: "l",
+  type: "pair",
+  value: "K=V",
+  repeatable: true,
+  help: "only workers that have this label",
+};
 const dryRun: FlagDef = { name: "dry-run", type: "bool", help: "show what would happen; change nothing" };
 
 const input: FlagDef = { name: "input", type: "string", value: "F", help: "", default: "-" };
@@ -291,7 +213,7 @@ const treeFile: FlagDef = {
   short: "f",
   type: "string",
   value: "F",
-  help: "file of the tree",
+  help: "tree file",
   default: "holdfast.yaml here",
 };
 const variable: FlagDef = {
@@ -299,17 +221,34 @@ const variable: FlagDef = {
   type: "pair",
   value: "K=V",
   repeatable: true,
-  help: "variable of the file",
+  help: "set a variable of the file",
 };
+
+const namespace: FlagDef = {
+  name: "ns",
+  type: "string",
+  value: "NS",
+  help: "namespace of the blackboard",
+  default: NAMESPACE_DEFAULT,
+};
+const tag = (help: string): FlagDef => ({ name: "tag", type: "string", value: "T", repeatable: true, help });
+const itemState: FlagDef = {
+  name: "state",
+  type: "enum",
+  values: ["free", "claimed"],
+  value: "STATE",
+  help: "only items that are free, or claimed",
+};
+const EXAMPLE_ITEM = "01JZ8Q4D7E";
 
 const digest: ArgDef = { name: "DIGEST", help: "sha256:… as `agent cas put` prints it", required: true };
 /** The digest of "hello". */
 const EXAMPLE_DIGEST = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-/** Other tools' names for commands of ours: told as a redirect, once and for all (decision 0025). */
+/** Other tools' names for our commands. Each becomes a redirect (decision 0025). */
 export const RENAMED: readonly {
   readonly from: string;
   readonly to: readonly string[];
-  /** The command if a word follows it, which names a worker. */
+  /** The command if a further word follows, which names a worker. */
   readonly of?: readonly string[];
 }[] = [
   { from: "apply", to: ["up"] },
@@ -330,29 +269,27 @@ export const RENAMED: readonly {
   { from: "db verify", to: ["db", "check"] },
 ];
 
-/** Words of other tools for something that is not done here, and what is done instead. */
+/** Other tools' words for what Holdfast does differently, with the way to do it here. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
-  delete: "An ended worker leaves agent list by itself, and a running one is stopped with: agent kill ID",
-  exec: "A program of its own is started with: agent spawn -- PROGRAM",
-  init: "Copy the example of docs/tree.md to holdfast.yaml, then: agent up",
-  login: "An agent's own CLI has the login; see what is missing with: agent doctor",
-  prune: "An ended worker leaves agent list by itself; old output goes with: agent db gc",
-  rename: "A name is given once: agent spawn --name NAME",
-  rm: "An ended worker leaves agent list by itself, and a running one is stopped with: agent kill ID",
+  delete: "An ended worker leaves agent list by itself; stop a running one with: agent kill ID",
+  exec: "Start a program of its own with: agent spawn -- PROGRAM",
+  init: "Copy the example of docs/reference/tree-file.md to holdfast.yaml, then: agent up",
+  login: "Log in with the agent's own CLI; see what is missing with: agent doctor",
+  prune: "An ended worker leaves agent list by itself; remove old output with: agent db gc",
+  rename: "A worker keeps the name that it was started with: agent spawn --name NAME",
+  rm: "An ended worker leaves agent list by itself; stop a running one with: agent kill ID",
 };
 
-const CHOOSE = "choose from its JSON: agent list --all -o json | jq '.data[] | select(.state == \"failed\")'";
-
-/** Flags of other tools, by command, for something that is done otherwise here. */
+/** Other tools' flags, by command, for what Holdfast does differently. */
 export const FLAGS_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "agent list": { state: CHOOSE, status: CHOOSE, filter: CHOOSE, label: CHOOSE, kind: CHOOSE },
+  "agent list": { status: "it is --state", filter: "choose by --label, --state, --kind or --since" },
   "agent spawn": {
-    replicas: "spawn each worker, or give each a child of its own in holdfast.yaml",
+    replicas: "spawn each worker by itself, or list each as a child in holdfast.yaml",
   },
 };
 
 const MCP_DETAILS =
-  "Runs the CLI of the kind and tells how it ended and what it printed, at most 64 KB of each stream; that it ended is a success here, whatever its exit code. No daemon is needed.";
+  "Runs the kind's own CLI and reports its exit code and at most 64 KB of each output stream. The command succeeds if the CLI ran to its end, whatever its exit code. No daemon is needed.";
 const mcpKind: ArgDef = { name: "KIND", help: "kind of agent", required: true, complete: "kind" };
 const mcpName: ArgDef = { name: "NAME", help: "name of the server", required: true };
 const mcpFlags: readonly FlagDef[] = [
@@ -381,292 +318,14 @@ const mcpFlags: readonly FlagDef[] = [
   },
 ];
 
-/** The flags of spawn; resume and fork take some of them. */
+/** The flags of spawn; resume and fork take some of these. */
 const SPAWN_FLAGS: readonly FlagDef[] = [
-  { name: "name", short: "n", type: "string", value: "NAME", help: "name, unique among living workers" },
-  { name: "label", short: "l", type: "pair", value: "K=V", repeatable: true, help: "label" },
-  {
-    name: "cwd",
-    short: "C",
-    type: "string",
-    value: "DIR",
-    help: "directory in which the agent runs",
-    default: "here",
-  },
-  {
-    name: "add-dir",
-    type: "string",
-    value: "DIR",
-    repeatable: true,
-    help: "one more directory that the agent may work in (claude, codex, copilot, gemini)",
-  },
-  {
-    name: "worktree",
-    type: "string",
-    value: "BRANCH",
-    optional: true,
-    help: "it runs in a git worktree of its own, on a new branch",
-    default: "no worktree; the branch is named by itself",
-  },
-  {
-    name: "sandbox",
-    type: "enum",
-    values: ["off", "workspace"],
-    value: "off|workspace",
-    help: "workspace: its agent may write there alone, and sees no process but its own (bubblewrap)",
-    default: "off",
-  },
-  {
-    name: "sandbox-net",
-    type: "enum",
-    values: ["none", "host"],
-    value: "NET",
-    help: "the network of its sandbox",
-    default: "none for command, host for agents",
-  },
-  {
-    name: "sandbox-writable",
-    type: "string",
-    value: "DIR",
-    repeatable: true,
-    help: "a directory that it may write to as well",
-  },
-  { name: "prompt-file", type: "string", value: "F", help: "read the prompt from a file; - is stdin" },
-  { name: "model", short: "m", type: "string", value: "M", help: "model, as the agent names it" },
-  { name: "session", type: "string", value: "S", help: "go on in this session of the provider" },
-  { name: "fork", type: "bool", help: "branch the session instead of going on in it" },
-  {
-    name: "env",
-    short: "e",
-    type: "pair",
-    value: "K=V",
-    repeatable: true,
-    help: "variable of the child; V may be @env:NAME or @file:PATH",
-  },
-  {
-    name: "inherit-env",
-    type: "string",
-    value: "NAME",
-    repeatable: true,
-    help: "pass this variable of yours on",
-  },
-  {
-    name: "interactive",
-    short: "i",
-    type: "bool",
-    help: "keep stdin open for `agent send` and `ask` (claude, codex, acp, command)",
-  },
-  {
-    name: "restart",
-    type: "enum",
-    values: ["permanent", "transient", "temporary"],
-    value: "POLICY",
-    help: "permanent: always; transient: after a failure; temporary: never",
-    default: "transient; temporary for command",
-  },
-  {
-    name: "max-restarts",
-    type: "restarts",
-    value: "3/60s",
-    help: "so many restarts in so long, then the supervisor gives up",
-    default: `${RESTARTS_DEFAULT}/${seconds(RESTART_PERIOD_DEFAULT_MS)}`,
-  },
-  {
-    name: "backoff",
-    type: "backoff",
-    value: "1s..60s",
-    help: "wait before a restart: first, longest",
-    default: `${seconds(BACKOFF_MIN_DEFAULT_MS)}..${seconds(BACKOFF_MAX_DEFAULT_MS)}`,
-  },
-  { name: "supervisor", type: "string", value: "PATH", help: "supervisor in the tree", default: "root" },
-  {
-    name: "grace",
-    type: "duration",
-    value: "10s",
-    help: "time between TERM and KILL",
-    default: seconds(GRACE_DEFAULT_MS),
-  },
-  {
-    name: "memory",
-    type: "size",
-    value: "2G",
-    help: "the most that it may take with all that it starts; needs a delegated cgroup",
-    default: "no limit",
-  },
-  {
-    name: "pids",
-    type: "int",
-    value: "N",
-    help: "the same of processes and threads",
-    default: "no limit",
-  },
-  { name: "cpu", type: "number", value: "1.5", help: "the same of CPUs", default: "no limit" },
-  {
-    name: "on-supervisor-death",
-    type: "enum",
-    values: ["survive", "die"],
-    value: "WHAT",
-    help: "whether it lives on when the daemon dies and none follows in 5 s",
-    default: "survive",
-  },
-  {
-    name: "timeout",
-    type: "duration",
-    value: "30m",
-    help: "longest run of one incarnation; 0 is none",
-    default: `${seconds(TIMEOUT_DEFAULT_MS)}; none for command`,
-  },
-  {
-    name: "stall",
-    type: "duration",
-    value: "10m",
-    help: `silent for so long, with no tool at work: a warning; as long again (${seconds(STALL_WARN_MAX_MS)} at most): you are asked, see agent answer; as long without an answer (${seconds(STALL_ASK_MAX_MS)} at most): it is stopped, and --restart decides; 0 is never`,
-    default: `${seconds(STALL_DEFAULT_MS)}; never for command`,
-  },
-  {
-    name: "tool-timeout",
-    type: "duration",
-    value: "20m",
-    help: "longest call of a tool; only this applies while one runs",
-    default: "none",
-  },
-  {
-    name: "heartbeat",
-    type: "duration",
-    value: "30s",
-    help: "how often the process is looked at",
-    default: seconds(HEARTBEAT_DEFAULT_MS),
-  },
-  {
-    name: "budget",
-    type: "budget",
-    value: "usd=5,…",
-    help: "for it and all that its agent spawns: usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB",
-  },
-  {
-    name: "on-breach",
-    type: "enum",
-    values: ["ask", "stop"],
-    value: "WHAT",
-    help: "once the budget is spent: pause all that count in it until agent answer, or stop them",
-    default: "ask",
-  },
-  {
-    name: "output-quota",
-    type: "size",
-    value: "1GB",
-    help: "output on the disk that is not read yet, then it is stopped; 0 is none",
-    default: formatSize(OUTPUT_QUOTA_DEFAULT_BYTES),
-  },
-  {
-    name: "on-output-quota",
-    type: "enum",
-    values: ["fail", "pause"],
-    value: "WHAT",
-    help: "beyond it, end it, or pause it until the rest is read; also when the disk is nearly full",
-    default: "fail",
-  },
-  {
-    name: "passivate",
-    type: "duration",
-    value: "10m",
-    help: "end an agent that has waited so long for a message; the next one starts it again in its session",
-    default: "never",
-  },
-  {
-    name: "on-unfixable",
-    type: "enum",
-    values: ["end", "restart"],
-    value: "WHAT",
-    help: "when it fails so that no restart can mend it (no valid key, a rejected request): end at once, or as --restart says",
-    default: "end",
-  },
-  {
-    name: "on-interrupted",
-    type: "enum",
-    values: ["continue", "ask", "never"],
-    value: "WHAT",
-    help: "when the agent dies in the middle of a turn: go on in its session, ask first, or end",
-    default: "ask where a tool was open that may have changed something, else continue",
-  },
-  {
-    name: "priority",
-    type: "enum",
-    values: ["critical", "high", "normal", "low", "background"],
-    value: "P",
-    help: "its rank among the workers that wait for their start",
-    default: "normal",
-  },
-  {
-    name: "max-depth",
-    type: "int",
-    value: "N",
-    help: "agents above one, for what this one spawns",
-    default: `${DEPTH_DEFAULT}, or the tightest above it`,
-  },
-  {
-    name: "max-concurrency",
-    type: "int",
-    value: "N",
-    help: "how many of those run at once",
-    default: "as many as may",
-  },
-  {
-    name: "permission",
-    type: "enum",
-    values: ["ask", "deny", "allow"],
-    value: "P",
-    help: "a call that no rule is about is denied, allowed, or put to a person (ask: see agent approvals)",
-    default: "deny",
-  },
-  {
-    name: "allow-tool",
-    type: "string",
-    value: "RULE",
-    repeatable: true,
-    help: "allow a tool unasked: Bash, or Bash(git status*) of one argument",
-  },
-  {
-    name: "ask-tool",
-    type: "string",
-    value: "RULE",
-    repeatable: true,
-    help: "ask a person about this one; wins over --allow-tool",
-  },
-  {
-    name: "deny-tool",
-    type: "string",
-    value: "RULE",
-    repeatable: true,
-    help: "never allow this one; wins over both",
-  },
-  {
-    name: "approval-within",
-    type: "duration",
-    value: "10m",
-    help: "how long a request for permission waits for a person; 0 is for ever",
-    default: seconds(APPROVAL_WITHIN_DEFAULT_MS),
-  },
-  {
-    name: "approval-default",
-    type: "enum",
-    values: ["deny", "allow"],
-    value: "WHAT",
-    help: "answer to it then",
-    default: "deny",
-  },
-  {
-    name: "ext",
-    type: "json-pair",
-    value: "KEY=JSON",
-    repeatable: true,
-    help: "extension key of the agent API",
-  },
+  ...SPEC_FLAGS,
   {
     name: "idempotency-key",
     type: "string",
     value: "K",
-    help: "the same key again returns the first worker",
+    help: "a repeat with the same key returns the first worker",
   },
   dryRun,
   { name: "watch", short: "w", type: "bool", help: "follow the worker to its end" },
@@ -675,9 +334,22 @@ const SPAWN_FLAGS: readonly FlagDef[] = [
   verbose,
 ];
 
+/** A job is never restarted, so nothing is to be said of its restarts. */
+const NOT_OF_A_JOB = new Set([
+  "restart",
+  "max-restarts",
+  "backoff",
+  "dry-run",
+  "watch",
+  "wait",
+  "detach",
+  "verbose",
+]);
+const JOB_FLAGS = SPAWN_FLAGS.filter(({ name }) => !NOT_OF_A_JOB.has(name));
+
 const spawnFlags = (...names: readonly string[]): readonly FlagDef[] =>
   SPAWN_FLAGS.filter(({ name }) => names.includes(name));
-/** How a worker that goes on in a session is told of. */
+/** The flags of spawn that resume and fork also take. */
 const RESUME_FLAGS = spawnFlags(
   "prompt-file",
   "interactive",
@@ -714,11 +386,10 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5, 6, 7, 8, 10, 11],
     argv: true,
     summary: "Start a supervised worker and print its id",
-    details:
-      "KIND is claude, codex, gemini, opencode, copilot, acp (any agent of the Agent Client Protocol, its program after --, or one that is known: acp:gemini, acp:opencode, acp:copilot, acp:claude, acp:codex), or command (the default when -- is given). Starts the daemon where none runs. The child's environment is built, never inherited: see --env and --inherit-env. Secrets go by reference: --env KEY=@env:NAME or @file:PATH.",
+    details: `KIND is ${kindWords()}. Starts the daemon if none runs. The child gets a small environment of its own and does not inherit yours; --env and --inherit-env add to it. Pass secrets by reference: --env KEY=@env:NAME or @file:PATH.`,
     args: [
       { name: "KIND", help: "kind of agent", complete: "kind" },
-      { name: "PROMPT", help: "task of the agent; - reads stdin" },
+      { name: "PROMPT", help: "the agent's task; - reads stdin" },
     ],
     flags: SPAWN_FLAGS,
     examples: [
@@ -734,26 +405,26 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: ["watch"],
     exits: [2, 5, 6, 7, 8, 10, 11],
-    summary: "Go on in a session: a new worker in that of an earlier one",
+    summary: "Continue the session of an earlier worker in a new one",
     details:
-      "The new worker has the spec, the name and the labels of ID, and its last session; what has ended stays as it ended. A session has at most one living worker: SESSION_IN_USE names it. With --session S or --last (the newest session of the directory) the first argument is a KIND, and the rest is as for `agent spawn KIND PROMPT --session S`. An interactive worker needs no PROMPT: it waits for `agent send`.",
+      "The new worker takes the spec, the name, the labels and the last session of ID; the record of ID itself does not change. A session has at most one living worker; SESSION_IN_USE names it. With --session S or --last (the newest session of the directory) the first argument is a KIND, and the command does what `agent spawn KIND PROMPT --session S` does. An interactive worker needs no PROMPT; it waits for `agent send`.",
     args: [
       {
         name: "ID",
-        help: "the worker to go on from; with --session or --last a KIND",
+        help: "the worker to continue; with --session or --last, a KIND",
         required: true,
         complete: "worker",
       },
-      { name: "PROMPT", help: "next task of the agent; - reads stdin" },
+      { name: "PROMPT", help: "the agent's next task; - reads stdin" },
     ],
     flags: [
       {
         name: "session",
         type: "string",
         value: "S",
-        help: "this session of the provider, of whoever it was",
+        help: "continue this session of the provider, even if no worker had it",
       },
-      { name: "last", type: "bool", help: "the newest session of the directory" },
+      { name: "last", type: "bool", help: "continue the newest session of the directory" },
       ...spawnFlags("name", "cwd", "env", "model", "permission", "restart"),
       ...RESUME_FLAGS,
     ],
@@ -771,11 +442,10 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: ["watch"],
     exits: [2, 5, 6, 7, 8, 10, 11],
     summary: "Branch the session of a worker: a new worker in the branch",
-    details:
-      "As `agent resume ID`, but the session itself stays as it is: its worker may go on in it meanwhile. The new worker has no name unless --name gives one. Kinds that can fork a session: claude.",
+    details: `Like \`agent resume ID\`, but the session itself stays as it is, and its worker may continue in it. The new worker has no name unless --name gives one. Kinds that can fork a session: ${kindsThatTake("fork").join(", ")}.`,
     args: [
       { ...id, help: "the worker whose session is branched" },
-      { name: "PROMPT", help: "next task of the agent; - reads stdin" },
+      { name: "PROMPT", help: "the agent's next task; - reads stdin" },
     ],
     flags: [...spawnFlags("name"), ...RESUME_FLAGS],
     examples: ["agent fork fixer 'try it without the cache' --name bold"],
@@ -790,7 +460,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5],
     summary: "Stop workers: TERM, grace, KILL, sweep",
     details:
-      "Returns when nothing of the workers is left. The path of a supervisor stands for all below it, in the order in which it stops them; --grace and --signal then hold for each of them. A second kill of the same worker ends its grace. A worker that has ended already is a success with effect noop.",
+      "Returns once no process of the workers is left. The path of a supervisor stands for all workers below it, which stop in the supervisor's order; --grace and --signal then apply to each of them. A second kill of the same worker ends its grace. Killing a worker that has already ended succeeds with effect noop.",
     args: [ids("workers to stop", { required: false, complete: "living" })],
     flags: [
       {
@@ -801,13 +471,14 @@ export const COMMANDS: readonly CommandDef[] = [
         default: "the worker's own",
       },
       { name: "signal", short: "s", type: "signal", value: "SIG", help: "first signal", default: "TERM" },
-      { name: "subtree", type: "bool", help: "also the workers that these have spawned" },
+      { name: "subtree", type: "bool", help: "also the workers that these spawned" },
+      labelled,
       { name: "all", short: "a", type: "bool", help: "all living workers" },
       { name: "reason", type: "string", value: "TEXT", help: "kept in the log" },
       dryRun,
       idempotencyKey,
     ],
-    examples: ["agent kill fixer", "agent kill --all --grace 2s"],
+    examples: ["agent kill fixer", "agent kill --label team=a", "agent kill --all --grace 2s"],
   },
   {
     words: ["restart"],
@@ -817,11 +488,11 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [2, 5],
-    summary: "Start a new incarnation, also of what has ended",
+    summary: "Start a new incarnation, even of a worker that has ended",
     details:
-      "A worker that runs is stopped first, with its own grace. A restart asked for counts in no window, and the worker begins with an empty one.",
-    args: [ids("workers to restart")],
-    flags: [dryRun, idempotencyKey],
+      "Stops a running worker first, with its own grace. A restart that you ask for counts in no restart window, and empties the worker's window.",
+    args: [ids("workers to restart", { required: false })],
+    flags: [labelled, dryRun, idempotencyKey],
     examples: ["agent restart web"],
   },
   {
@@ -832,11 +503,12 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [2, 5, 6],
-    summary: "Stop the processes of workers where they are, until unpause",
+    summary: "Freeze the processes of workers until unpause",
     details:
-      "SIGSTOP to the agent and all that descends from it; its timeout, stall, tool and heartbeat clocks stand still too. A pause ends with agent unpause, with a kill or a restart, and with the incarnation. A supervisor's path pauses all that run below it now.",
-    args: [ids("workers to pause", { complete: "living" })],
+      "Sends SIGSTOP to the agent and all its descendants. Its timeout, stall, tool and heartbeat clocks stop too. A pause ends with agent unpause, with a kill or a restart, or with the incarnation. The path of a supervisor pauses every worker that runs below it now.",
+    args: [ids("workers to pause", { required: false, complete: "living" })],
     flags: [
+      labelled,
       { name: "reason", type: "string", value: "TEXT", help: "kept in the log, shown in agent list" },
       dryRun,
       idempotencyKey,
@@ -851,9 +523,9 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [2, 5],
-    summary: "Let paused workers go on, whatever they were paused for",
-    args: [ids("workers to let go on", { complete: "living" })],
-    flags: [dryRun, idempotencyKey],
+    summary: "Let paused workers continue, whatever the reason for the pause",
+    args: [ids("workers to continue", { required: false, complete: "living" })],
+    flags: [labelled, dryRun, idempotencyKey],
     examples: ["agent unpause fixer"],
   },
   {
@@ -866,7 +538,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5, 6, 8, 10, 11],
     summary: "Bring a tree in line with its file: holdfast.yaml",
     details:
-      "Starts what is new, restarts what runs differently now, stops what is in the file no more, and leaves the rest alone. Returns when the tree runs, or with the first worker that does not. Starts the daemon where none runs. See docs/tree.md.",
+      "Starts workers that are new, restarts those that changed, stops those that the file no longer has, and leaves the rest alone. Returns once the tree runs, or once the first worker fails. Starts the daemon if none runs. See docs/reference/tree-file.md.",
     args: [],
     flags: [
       treeFile,
@@ -887,7 +559,8 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [6],
     summary: "Show what agent up would change",
-    details: "Exits with 0 whether or not there are changes; in JSON, changes has each with its action.",
+    details:
+      "Exits with 0 whether or not there are changes. In JSON, `changes` lists each one with its action.",
     args: [],
     flags: [treeFile, variable],
     examples: ["agent diff", "agent diff -o json | jq '.data.changes[].path'"],
@@ -901,8 +574,8 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [5, 6],
     summary: "Stop a tree in order, and forget it",
-    details: "Returns when nothing of the tree is left.",
-    args: [{ name: "NAME", help: "name of a tree, where its file is not at hand" }],
+    details: "Returns once no process of the tree is left.",
+    args: [{ name: "NAME", help: "name of the tree, if its file is not at hand" }],
     flags: [treeFile, dryRun, idempotencyKey],
     examples: ["agent down", "agent down shop"],
   },
@@ -918,23 +591,51 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "List the workers",
     args: [],
     flags: [
-      { name: "all", short: "a", type: "bool", help: "also what has ended" },
-      { name: "quiet", short: "q", type: "bool", help: "whole ids alone, one a line" },
+      { name: "all", short: "a", type: "bool", help: "also workers that have ended" },
+      { name: "quiet", short: "q", type: "bool", help: "print only full ids, one a line" },
+      labelled,
+      {
+        name: "state",
+        type: "list",
+        value: "S,…",
+        suggests: WORKER_STATUSES,
+        help: "only workers in these states; an ended one shows ended workers too",
+      },
+      { name: "kind", type: "list", value: "K,…", help: "only agents of these kinds" },
+      {
+        name: "since",
+        type: "duration",
+        value: "10m",
+        help: "only workers that were started within this time",
+      },
+      {
+        name: "sort",
+        type: "enum",
+        values: LIST_SORTS,
+        value: "BY",
+        help: "another order, with a minus the other way round",
+        default: "created",
+      },
       {
         name: "limit",
         type: "int",
         value: "N",
-        help: "at most so many, in order of their ids; 0 is all",
+        help: "list at most this many, in order of their ids; 0 lists all",
         default: String(LIST_PAGE_MAX_WORKERS),
       },
       {
         name: "cursor",
         type: "string",
         value: "C",
-        help: "the page after the one whose meta.cursor this is",
+        help: "continue after the page with this meta.cursor",
       },
     ],
-    examples: ["agent list", "agent list --all -o json | jq '.data[].name'", "agent list --limit 20"],
+    examples: [
+      "agent list",
+      "agent list --label team=a --state running,failed",
+      "agent list --all --sort -cost --limit 10",
+      "agent list --all -o json | jq '.data[].name'",
+    ],
   },
   {
     words: ["tree"],
@@ -944,10 +645,10 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "safe",
     stream: ["follow"],
     exits: [],
-    summary: "Show the supervision tree: strategies, windows used, states and reasons",
+    summary: "Show the supervision tree: strategies, restart windows, states and reasons",
     args: [],
     flags: [
-      { name: "follow", short: "f", type: "bool", help: "again whenever it changes" },
+      { name: "follow", short: "f", type: "bool", help: "print it again whenever it changes" },
       { name: "fibers", type: "bool", help: "show the fiber of each worker and supervisor in the daemon" },
     ],
     examples: ["agent tree", "agent tree -f", "agent tree --fibers"],
@@ -962,7 +663,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "Explain the state of a worker: the supervisor's decisions in order",
     details:
-      "From records alone: ends, restarts counted in which window, stops and who asked for them, what the supervisors above decided.",
+      "Reads the log alone: ends, restarts and the window that counted them, stops and who asked for them, and the decisions of the supervisors above.",
     args: [{ ...id, help: "worker, or path of a supervisor" }],
     flags: [],
     examples: ["agent why fixer", "agent why crew/fixer"],
@@ -975,7 +676,7 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "safe",
     stream: false,
     exits: [5],
-    summary: "Show all that is known of one worker",
+    summary: "Show everything known about one worker",
     args: [id],
     flags: [],
     examples: ["agent info fixer"],
@@ -990,7 +691,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "Sum up tokens, cost, turns, tool calls and time: by day, kind, model, worker or label",
     details:
-      "Counts completed turns, also those of workers that have ended. Without an ID, and for `root`: every worker there ever was. For a supervisor: everything below it. Days are those of UTC. IN counts tokens that were neither read from the provider's cache nor counted in CACHED, whatever the agent's CLI counts where; REASONING is a part of OUT. COST is what agents reported. ESTIMATE is by a list of prices, for turns without a reported cost; it is no part of COST. A model without a price is in neither, and a warning names it. For prices of your own, set HOLDFAST_PRICES=FILE in the daemon's environment (docs/usage.md).",
+      "Counts completed turns, including those of workers that have ended. Without an ID, and for `root`: every worker there ever was. For a supervisor: everything below it. Days are UTC days. IN leaves out tokens that were read from the provider's cache or counted in CACHED, however the agent's CLI counts them; REASONING is part of OUT. COST is the cost that agents reported. ESTIMATE comes from a price list, for turns without a reported cost; it is not part of COST. A model without a price is in neither, and a warning names it. To use prices of your own, set HOLDFAST_PRICES=FILE in the daemon's environment (docs/explanation/usage.md).",
     args: [ids("workers, or paths of supervisors", { required: false })],
     flags: [
       {
@@ -1001,8 +702,8 @@ export const COMMANDS: readonly CommandDef[] = [
         help: "day, kind, model, worker or label:KEY",
         default: "day",
       },
-      { name: "since", type: "duration", value: "7d", help: "turns that were completed in the last so long" },
-      { name: "subtree", type: "bool", help: "and all that their agents have spawned" },
+      { name: "since", type: "duration", value: "7d", help: "only turns completed within this time" },
+      { name: "subtree", type: "bool", help: "also all workers that their agents spawned" },
     ],
     examples: [
       "agent usage --since 7d",
@@ -1019,17 +720,17 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "safe",
     stream: true,
     exits: [5],
-    summary: "Follow records; ends with the workers named",
+    summary: "Follow records until the named workers end",
     details:
-      "With --all, or with no ID, it goes on until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record seen, or EPOCH:SEQ, as the reply and the hints have it. After an older copy of the log was put back, a cursor with the epoch is refused, and one without it may be misread.",
+      "With --all, or without an ID, it runs until Ctrl-C, which leaves the workers running. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ, as replies and hints print it. If an older copy of the log was restored, a cursor with its epoch is refused, but one without may be misread.",
     args: [ids("workers to follow", { required: false })],
     flags: [
-      { name: "all", short: "a", type: "bool", help: "every worker, and do not end" },
+      { name: "all", short: "a", type: "bool", help: "follow every worker, until Ctrl-C" },
       {
         name: "from",
         type: "cursor",
         value: "SEQ",
-        help: "records after this seq, or EPOCH:SEQ, then the live ones",
+        help: "start after this seq, or EPOCH:SEQ, then continue live",
       },
       since,
       {
@@ -1051,16 +752,21 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "Show what a worker said and what happened to it",
     details:
-      "--raw prints the bytes that it wrote, as long as they are kept (of a long output the newest, while it runs); control characters are made harmless when stdout is a terminal.",
+      "--raw prints the bytes that the worker wrote, for as long as they are kept (while it runs, only the newest of a long output). Control characters are made harmless if stdout is a terminal.",
     args: [id],
     flags: [
-      { name: "follow", short: "f", type: "bool", help: "go on until the worker ends" },
-      { name: "tail", type: "int", value: "N", help: "the newest N records only; in text, of those shown" },
+      { name: "follow", short: "f", type: "bool", help: "continue until the worker ends" },
+      {
+        name: "tail",
+        type: "int",
+        value: "N",
+        help: "only the newest N records; in text, the newest N that are shown",
+      },
       since,
       {
         name: "raw",
         type: "bool",
-        help: "the raw stdout of the newest incarnation, as bytes, also to a file or a pipe",
+        help: "the raw stdout of the newest incarnation, as bytes, even to a file or a pipe",
       },
       { name: "stderr", type: "bool", help: "with --raw: its stderr instead" },
       verbose,
@@ -1076,7 +782,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [5],
     summary: "Print the final answer, and nothing else",
-    details: "Prints text unless -o or HOLDFAST_OUTPUT says otherwise, also to a file or a pipe.",
+    details: "Prints text, even to a file or a pipe, unless -o or HOLDFAST_OUTPUT says otherwise.",
     args: [id],
     flags: [],
     examples: ["agent output fixer > answer.md"],
@@ -1091,11 +797,11 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5, 6],
     summary: "Show what a worker's agents have changed in its worktree, as a diff",
     details:
-      "For a worker that was spawned with --worktree: from the commit that it was made at to what is there now, committed or not, with files that git does not know yet. The diff is kept as an artifact. Secrets in it are masked. Prints the diff as text unless -o or HOLDFAST_OUTPUT says otherwise, also to a file or a pipe.",
+      "For a worker that was spawned with --worktree. Compares its worktree with the commit that it was made from, including uncommitted changes and untracked files. Keeps the diff as an artifact, with secrets masked. Prints the diff as text, even to a file or a pipe, unless -o or HOLDFAST_OUTPUT says otherwise.",
     args: [id],
     flags: [
-      { name: "stat", type: "bool", help: "in text: the files and how many lines, and not the diff" },
-      { name: "name-only", type: "bool", help: "in text: the names of the files alone" },
+      { name: "stat", type: "bool", help: "in text: list files and numbers of lines instead of the diff" },
+      { name: "name-only", type: "bool", help: "in text: list only the names of the files" },
     ],
     examples: ["agent changes fixer --stat", "agent changes fixer -o text | git apply"],
   },
@@ -1107,9 +813,9 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "destructive",
     stream: false,
     exits: [2, 5, 6],
-    summary: "Remove the worktrees of workers that have ended, where nothing would be lost",
+    summary: "Remove the worktrees of workers that have ended, if nothing would be lost",
     details:
-      "One with changes that are not committed, with files that git does not know, or with commits on no branch is kept, and told with its path. Ignored files go. The branch stays.",
+      "Keeps a worktree with uncommitted changes, untracked files, or commits on no branch, and prints its path. Removes ignored files with the worktree. Keeps the branch.",
     args: [ids("workers that have ended")],
     flags: [],
     examples: ["agent worktree remove fixer"],
@@ -1124,16 +830,10 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [2, 5, 6, 7, 8, 10, 11],
     summary: "Block until workers have ended; the exit code says how it went",
     details:
-      "Completed is 0, its own timeout 10. A worker that failed gives its own code: credentials 8, a provider's limit 11, a time that was up 10, a spent restart window 12, its program 2, killed by a user 1 (WORKER_CANCELLED). Some failed is 2; all failed, not all alike, is 1.",
+      "Exits with 0 if all workers completed, and with 10 at its own --timeout. A failed worker sets the code: 8 for credentials, 11 for a provider's limit, 10 for a time limit, 12 for a spent restart window, 2 for its program, 1 if a user killed it (WORKER_CANCELLED). If only some workers failed, the code is 2; if all failed, but not all alike, it is 1.",
     args: [ids("workers to wait for", { complete: "living" })],
     flags: [
-      {
-        name: "timeout",
-        type: "duration",
-        value: "10m",
-        help: "wait no longer than this",
-        default: "for ever",
-      },
+      waitTimeout,
       {
         name: "exit-code-from",
         type: "string",
@@ -1145,6 +845,35 @@ export const COMMANDS: readonly CommandDef[] = [
     examples: ["agent wait fixer --timeout 10m", "agent wait a b --exit-code-from b"],
   },
   {
+    words: ["inbox"],
+    command: "agent/inbox",
+    request: "agent/inbox",
+    group: "Talk",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "List everything that waits for you, across all agents",
+    details:
+      "A hold is a point at which a worker waits: a request for permission, a worker that may be stuck, an interrupted turn, a spent budget, or a pause that you asked for. Each hold shows its question, the answers that it takes, and its deadline, if any.",
+    args: [
+      {
+        name: "ID",
+        help: "a worker, or the path of a supervisor; all workers by default",
+        complete: "living",
+      },
+    ],
+    flags: [
+      {
+        name: "all",
+        short: "a",
+        type: "bool",
+        help: "also holds that end without you: a full disk, unread output, a conversation at rest",
+      },
+      ...pageFlags(INBOX_PAGE_MAX),
+    ],
+    examples: ["agent inbox", "agent inbox fixer --all"],
+  },
+  {
     words: ["answer"],
     command: "agent/answer",
     request: "agent/answer",
@@ -1152,20 +881,33 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [5, 6],
-    summary: "Answer a worker that asks: stuck, out of budget, or interrupted",
+    summary: "Answer whatever waits for you: a permission, a stuck worker, a budget",
     details:
-      "A worker that may be stuck: wait gives it its stall time once more, restart and kill do what the commands do; without an answer it is stopped, and its restart policy decides. A spent budget: continue grants as much again, stop ends all that count in it; without an answer they stay paused. An interrupted turn: continue goes on in the session (the open tool may run again), fresh begins anew, stop ends the worker; without an answer it waits. ID is a worker, or the path of a supervisor.",
+      "A request for permission: allow or deny, this once. A worker that may be stuck: wait gives it its stall time again, restart and kill do what the commands do; without an answer it is stopped, and its restart policy decides. A spent budget: continue grants the same amount again, stop ends every worker that counts in it; without an answer they stay paused. An interrupted turn: continue resumes the session (the open tool may run again), fresh starts over, stop ends the worker; without an answer it waits. A pause by `agent pause`: continue.",
     args: [
-      { ...id, complete: "living" },
+      {
+        name: "ID",
+        help: "as agent inbox shows it: a worker, the path of a supervisor, a request for permission, or one hold of several",
+        required: true,
+        complete: "living",
+      },
       {
         name: "ANSWER",
-        help: "wait, restart or kill; continue or stop; fresh",
+        help: "allow or deny; wait, restart or kill; continue or stop; fresh",
         required: true,
         values: ANSWERS,
       },
     ],
-    flags: [idempotencyKey],
-    examples: ["agent answer fixer wait", "agent answer crew continue"],
+    flags: [
+      {
+        name: "reason",
+        type: "string",
+        value: "TEXT",
+        help: "with deny: the reason, which the agent is told",
+      },
+      idempotencyKey,
+    ],
+    examples: ["agent answer fixer allow", "agent answer crew continue"],
   },
   {
     words: ["send"],
@@ -1177,13 +919,13 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5, 6, 11],
     summary: "Send a message to an agent that reads its input",
     details:
-      "The worker was spawned with --interactive. The message is durable once this returns; it waits where no agent runs. TEXT is sent as a line. Text that - reads from stdin is sent as it is.",
+      "The worker must have been spawned with --interactive. The message is durable once the command returns; if no agent runs, the message waits for one. TEXT is sent as a line. Text that - reads from stdin is sent unchanged.",
     args: [
       { ...id, complete: "living" },
       { name: "TEXT", help: "the message; - reads stdin" },
     ],
     flags: [
-      { name: "close", type: "bool", help: "nothing comes after it: the agent's input ends" },
+      { name: "close", type: "bool", help: "end the agent's input after this message" },
       idempotencyKey,
     ],
     examples: ["agent send fixer 'also run the linter'", "agent send fixer --close"],
@@ -1196,9 +938,8 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [2, 5, 6, 7, 8, 10, 11],
-    summary: "Send a message, wait for the turn that answers it, and print the answer",
-    details:
-      "Only kinds that tell their turns can be asked: claude, codex and acp. The agent keeps the question when --timeout is over.",
+    summary: "Send a message, wait for the answer, and print it",
+    details: `An interactive agent of a kind that reports its turns (${kindsThatTake("approval-within").join(", ")}) answers with the turn that the message begins; after --timeout, it still has the question. Every other worker is asked through its mailbox, if it polls it: its reply is the answer, and after --timeout the question expires.`,
     args: [
       { ...id, complete: "living" },
       { name: "TEXT", help: "the question; - reads stdin", required: true },
@@ -1209,7 +950,7 @@ export const COMMANDS: readonly CommandDef[] = [
         type: "duration",
         value: "10m",
         help: "wait no longer than this",
-        default: "for ever",
+        default: "for ever; 10m for a mailbox",
       },
       idempotencyKey,
     ],
@@ -1222,11 +963,11 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [5, 6],
-    summary: "Allow an agent what it asks for, this once",
+    summary: "Allow an agent's request, this once",
     args: [
       {
         name: "ID",
-        help: "the request, a unique beginning of its id, or the worker that asks nothing else",
+        help: "the request, a unique prefix of its id, or a worker with only one request",
         required: true,
         complete: "living",
       },
@@ -1241,17 +982,17 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [5, 6],
-    summary: "Deny an agent what it asks for; it goes on without",
+    summary: "Deny an agent's request; the agent continues without",
     args: [
       {
         name: "ID",
-        help: "the request, a unique beginning of its id, or the worker that asks nothing else",
+        help: "the request, a unique prefix of its id, or a worker with only one request",
         required: true,
         complete: "living",
       },
     ],
     flags: [
-      { name: "reason", type: "string", value: "TEXT", help: "for the agent: why not" },
+      { name: "reason", type: "string", value: "TEXT", help: "the reason, which the agent is told" },
       idempotencyKey,
     ],
     examples: ["agent approvals deny fixer --reason 'use the test database'"],
@@ -1266,24 +1007,17 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "List what agents ask permission for",
     details:
-      "Requests come from workers with --permission ask, and from calls of tools that --ask-tool names. A request that nobody answers is denied once --approval-within is over, unless --approval-default says otherwise.",
+      "Requests come from workers with --permission ask, and from calls of tools that --ask-tool names. A request without an answer is denied after --approval-within, unless --approval-default says otherwise.",
     args: [
       {
         name: "ID",
-        help: "one request, answered or not, or a worker: what it asks; `list` is all of them",
+        help: "a request, answered or not, or a worker; `list` means all",
         complete: "living",
       },
     ],
     flags: [
-      { name: "all", short: "a", type: "bool", help: "also those that are answered" },
-      {
-        name: "limit",
-        type: "int",
-        value: "N",
-        help: `so many at most, up to ${APPROVALS_PAGE_MAX}`,
-        default: String(APPROVALS_PAGE_MAX),
-      },
-      { name: "cursor", type: "string", value: "C", help: "those after an earlier page" },
+      { name: "all", short: "a", type: "bool", help: "also requests that are answered" },
+      ...pageFlags(APPROVALS_PAGE_MAX),
     ],
     examples: ["agent approvals", "agent approvals fixer --all"],
   },
@@ -1295,7 +1029,7 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [5, 6],
-    summary: "End the turn of an interactive agent and keep it",
+    summary: "End the turn of an interactive agent, and keep the agent",
     args: [{ ...id, complete: "living" }],
     flags: [idempotencyKey],
     examples: ["agent cancel fixer"],
@@ -1310,19 +1044,479 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [5],
     summary: "List the messages to an agent, and how far each has come",
     details:
-      "accepted: it waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it has it. undeliverable: the worker ended before. unknown: the agent ended before it acknowledged it. The newest ones are shown; where there are older ones, a cursor for them is told (in JSON: meta.truncated, meta.cursor).",
+      "accepted: the message waits for an agent. delivered: it is in the agent's input. acknowledged: the agent has shown that it received it. undeliverable: the worker ended first. unknown: the agent ended before it acknowledged the message. Shows the newest messages; if there are older ones, it prints a cursor for them (in JSON: meta.truncated, meta.cursor).",
+    args: [id],
+    flags: [...pageFlags(MESSAGES_PAGE_MAX, MESSAGES_PAGE_DEFAULT)],
+    examples: ["agent messages fixer", "agent messages fixer --limit 20"],
+  },
+  {
+    words: ["jobs", "submit"],
+    command: "jobs/submit",
+    request: "jobs/submit",
+    group: "Jobs",
+    danger: "mutating",
+    stream: false,
+    exits: [2, 5, 6, 7, 8, 10, 11],
+    argv: true,
+    summary: "Start a job, a worker that is never restarted, and print its id",
+    details:
+      "Takes what `agent spawn` takes, but for the restart policy. A job waits for its turn as every worker does, and survives the end of the daemon.",
+    args: [
+      { name: "KIND", help: "kind of agent", complete: "kind" },
+      { name: "PROMPT", help: "the agent's task; - reads stdin" },
+    ],
+    flags: JOB_FLAGS,
+    examples: ["agent jobs submit --name tests -- npm test", "JOB=$(agent jobs submit -o text -- make test)"],
+  },
+  {
+    words: ["jobs", "list"],
+    command: "jobs/list",
+    request: "jobs/list",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "List the jobs, oldest first, with those that have ended",
+    args: [],
+    flags: [
+      {
+        name: "state",
+        type: "list",
+        value: "S,…",
+        suggests: JOB_STATES,
+        help: `only jobs in these states: ${JOB_STATES.join(", ")}`,
+      },
+      ...pageFlags(JOBS_PAGE_MAX, JOBS_PAGE_DEFAULT),
+    ],
+    examples: ["agent jobs list", "agent jobs list --state queued,running"],
+  },
+  {
+    words: ["jobs", "info"],
+    command: "jobs/info",
+    request: "jobs/info",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "Show the state of one job",
+    args: [id],
+    flags: [],
+    examples: ["agent jobs info $JOB"],
+  },
+  {
+    words: ["jobs", "tail"],
+    command: "jobs/tail",
+    request: "jobs/tail",
+    group: "Jobs",
+    danger: "safe",
+    stream: true,
+    exits: [5],
+    summary: "Follow the steps of a job to its end",
+    details:
+      "Each step has a stage and a message of at most 1 KB. The last step has the state in which the job ended as its stage; in ndjson, meta.final marks it. `agent watch` shows the records themselves.",
     args: [id],
     flags: [
+      { name: "from", type: "int", value: "SEQ", min: 0, help: "only steps after this seq" },
+      { name: "no-follow", type: "bool", help: "end with the newest step, even if the job goes on" },
+    ],
+    examples: ["agent jobs tail $JOB", "agent jobs tail $JOB -o ndjson"],
+  },
+  {
+    words: ["jobs", "wait"],
+    command: "jobs/wait",
+    request: "jobs/wait",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [2, 5, 6, 7, 8, 10, 11],
+    summary: "Block until jobs have ended",
+    args: [ids("jobs to wait for")],
+    flags: [waitTimeout],
+    examples: ["agent jobs wait $JOB --timeout 10m"],
+  },
+  {
+    words: ["jobs", "result"],
+    command: "jobs/result",
+    request: "jobs/result",
+    group: "Jobs",
+    danger: "safe",
+    stream: false,
+    exits: [5],
+    summary: "Print the final answer of a job",
+    args: [id],
+    flags: [],
+    examples: ["agent jobs result $JOB > answer.md"],
+  },
+  {
+    words: ["jobs", "cancel"],
+    command: "jobs/cancel",
+    request: "jobs/cancel",
+    group: "Jobs",
+    danger: "destructive",
+    stream: false,
+    exits: [2, 5],
+    summary: "End jobs: TERM, grace, KILL, sweep",
+    args: [ids("jobs to end", { complete: "living" })],
+    flags: [
+      {
+        name: "grace",
+        type: "duration",
+        value: "10s",
+        help: "time between TERM and KILL",
+        default: "the worker's own",
+      },
+      { name: "reason", type: "string", value: "TEXT", help: "kept in the log" },
+      idempotencyKey,
+    ],
+    examples: ["agent jobs cancel $JOB --reason 'not needed any more'"],
+  },
+  {
+    words: ["bb", "post"],
+    command: "bb/post",
+    request: "bb/post",
+    group: "Share work",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 11],
+    summary: "Post an item to the blackboard, for others to claim",
+    details:
+      "Prints the id of the item. Starts the daemon if none runs. Anybody who reaches the daemon can read it, so it must hold no secret; what looks like one is masked. An artifact that it names is kept until the item is gone.",
+    args: [{ name: "TITLE", help: "its name in lists" }],
+    flags: [
+      namespace,
+      { name: "body", type: "string", value: "TEXT", help: "its text, up to 32 KB" },
+      { name: "body-file", type: "string", value: "F", help: "its text from a file; - is stdin" },
+      { name: "data", type: "string", value: "JSON", help: "its data for programs, up to 32 KB" },
+      tag("label that a claim, a list or a search can ask for"),
+      {
+        name: "artifact",
+        type: "string",
+        value: "DIGEST",
+        repeatable: true,
+        help: "artifact that belongs to it, as agent cas put prints it",
+      },
+      {
+        name: "ttl",
+        type: "duration",
+        value: "1d",
+        help: "how long it stays if nobody finishes it",
+        default: "1d",
+        min: BB_TTL_MIN_MS,
+        max: BB_TTL_MAX_MS,
+      },
+      idempotencyKey,
+    ],
+    examples: [
+      "agent bb post 'Fix the login test' --tag rust",
+      "git log -1 | agent bb post 'Review this' --body-file -",
+    ],
+  },
+  {
+    words: ["bb", "list"],
+    command: "bb/list",
+    request: "bb/list",
+    group: "Share work",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "List the items of the blackboard, oldest first",
+    args: [],
+    flags: [
+      namespace,
+      tag("only items with this tag"),
+      itemState,
+      ...pageFlags(BB_PAGE_MAX, BB_PAGE_DEFAULT),
+    ],
+    examples: ["agent bb list", "agent bb list --ns builds --state free"],
+  },
+  {
+    words: ["bb", "search"],
+    command: "bb/search",
+    request: "bb/search",
+    group: "Share work",
+    danger: "safe",
+    stream: false,
+    exits: [],
+    summary: "Find items that have all these words",
+    details:
+      "Looks in titles, bodies, data and tags, and takes no notice of upper and lower case. A word with a star at its end is the beginning of one: log*.",
+    args: [{ name: "WORD", help: "a word, or the beginning of one", required: true, variadic: true }],
+    flags: [
+      namespace,
+      tag("only items with this tag"),
+      itemState,
+      ...pageFlags(BB_PAGE_MAX, BB_PAGE_DEFAULT),
+    ],
+    examples: ["agent bb search login", "agent bb search 'flaky log*' --tag ci"],
+  },
+  {
+    words: ["bb", "watch"],
+    command: "bb/watch",
+    request: "bb/watch",
+    group: "Share work",
+    danger: "safe",
+    stream: true,
+    exits: [],
+    summary: "Follow what happens on the blackboard",
+    details:
+      "Prints a record for each item that is posted, claimed, extended, released or over. Ctrl-C ends it. A cursor is the seq of the last record that you have seen, or EPOCH:SEQ.",
+    args: [],
+    flags: [
+      namespace,
+      {
+        name: "from",
+        type: "cursor",
+        value: "SEQ",
+        help: "start after this seq, or EPOCH:SEQ, then continue live",
+      },
+      since,
+      { name: "no-follow", type: "bool", help: "end after the records that are there" },
+    ],
+    examples: ["agent bb watch", "agent bb watch --ns builds --from 0 --no-follow -o ndjson"],
+  },
+  {
+    words: ["bb", "claim"],
+    command: "bb/claim",
+    request: "bb/claim",
+    group: "Share work",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6],
+    summary: "Claim an item, so that nobody else has it meanwhile",
+    details:
+      "Without ITEM: the oldest free item. Prints a token, which extends the lease or releases the item. After the lease the item is free again, and its token is refused. Tokens only rise, so a program that keeps the highest that it has seen can refuse a late holder.",
+    args: [{ name: "ITEM", help: "id of an item, or a unique prefix of it" }],
+    flags: [
+      namespace,
+      tag("the oldest free item with this tag"),
+      {
+        name: "lease",
+        type: "duration",
+        value: "5m",
+        help: "how long it is yours, unless you extend it",
+        default: "5m",
+        min: BB_LEASE_MIN_MS,
+        max: BB_LEASE_MAX_MS,
+      },
+      { name: "token", type: "int", value: "N", help: "extend the lease that has this token" },
+      idempotencyKey,
+    ],
+    examples: ["agent bb claim --tag rust --lease 30m", `agent bb claim ${EXAMPLE_ITEM} --token 812`],
+  },
+  {
+    words: ["bb", "release"],
+    command: "bb/release",
+    request: "bb/release",
+    group: "Share work",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6],
+    summary: "Give an item back, or finish it",
+    details: "Without --done the item is free for others. The token of a lease that is over is refused.",
+    args: [{ name: "ITEM", help: "id of the item, or a unique prefix of it", required: true }],
+    flags: [
+      { name: "token", type: "int", value: "N", help: "as agent bb claim printed it" },
+      { name: "done", type: "bool", help: "the work is done: remove the item" },
+      idempotencyKey,
+    ],
+    examples: [`agent bb release ${EXAMPLE_ITEM} --token 812 --done`],
+  },
+  {
+    words: ["mailbox", "send"],
+    command: "mailbox/send",
+    request: "mailbox/send",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 11],
+    summary: "Put a message into a worker's mailbox, and print its id",
+    details: `The worker gets it when it polls (agent mailbox poll), once the message is durable here. A mailbox that holds ${MAILBOX_MESSAGES_MAX} messages refuses more. A secret in the message is masked: its reader sees ***.`,
+    args: [
+      { name: "TO", help: "a worker, or user", required: true, complete: "living" },
+      { name: "TEXT", help: "the message, at most 32 KB; - reads stdin" },
+    ],
+    flags: [
+      {
+        name: "type",
+        type: "string",
+        value: "T",
+        values: ["cmd", "event", "ask"],
+        help: "cmd: something to do; event: something to know; ask: a question that wants a reply",
+        default: "cmd",
+      },
+      mailJson,
+      mailArtifact,
+      {
+        name: "ttl",
+        type: "duration",
+        value: "D",
+        help: "undelivered for so long, it becomes a dead letter",
+        default: "7d",
+      },
+      { name: "delay", type: "duration", value: "D", help: "nobody gets it before", default: "0" },
+      {
+        name: "correlation",
+        type: "string",
+        value: "ID",
+        help: "the id of something that it belongs to; its reader is told",
+      },
+      idempotencyKey,
+    ],
+    examples: [
+      "agent mailbox send fixer 'run the linter'",
+      "agent mailbox send fixer '{\"issue\": 17}' --json --delay 5m",
+    ],
+  },
+  {
+    words: ["mailbox", "poll"],
+    command: "mailbox/poll",
+    request: "mailbox/poll",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 11],
+    summary: "Take the next messages out of a mailbox, under a lease",
+    details: `Inside a run it polls the worker's own mailbox, and needs no address; elsewhere your own one, user. A message that is not acknowledged with its token within the lease is delivered again, and after ${MAILBOX_ATTEMPTS_MAX} deliveries it is a dead letter. Every message is delivered at least once: its id tells a repeat.`,
+    args: [mailAddress],
+    flags: [
+      { name: "wait", type: "bool", help: "wait for a message" },
+      {
+        name: "timeout",
+        type: "duration",
+        value: "10m",
+        help: "wait no longer than this",
+        default: "for ever",
+      },
       {
         name: "limit",
         type: "int",
         value: "N",
-        help: `so many at most, up to ${MESSAGES_PAGE_MAX}`,
-        default: String(MESSAGES_PAGE_DEFAULT),
+        help: `take at most this many, up to ${MAILBOX_POLL_MAX}`,
+        default: "1",
       },
-      { name: "cursor", type: "string", value: "C", help: "those before an earlier page" },
+      mailLease,
     ],
-    examples: ["agent messages fixer", "agent messages fixer --limit 20"],
+    examples: ["agent mailbox poll --wait", "agent mailbox poll fixer --limit 10 -o json"],
+  },
+  {
+    words: ["mailbox", "ack"],
+    command: "mailbox/ack",
+    request: "mailbox/ack",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 11],
+    summary: "Acknowledge a message that you polled, and answer it",
+    details: "The message is gone then. The reply and the acknowledgement happen together, or neither does.",
+    args: [mailToken],
+    flags: [
+      { name: "reply", type: "string", value: "TEXT", help: "answer its sender; - reads stdin" },
+      mailJson,
+      mailArtifact,
+    ],
+    examples: ["agent mailbox ack 1204", "agent mailbox ack 1204 --reply '3 tests fail'"],
+  },
+  {
+    words: ["mailbox", "nack"],
+    command: "mailbox/nack",
+    request: "mailbox/nack",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7],
+    summary: "Give a message back, so that it is delivered again",
+    args: [mailToken],
+    flags: [
+      { name: "delay", type: "duration", value: "D", help: "nobody gets it before", default: "0" },
+      { name: "note", type: "string", value: "TEXT", help: "the reason, which is shown with the message" },
+    ],
+    examples: ["agent mailbox nack 1204 --delay 1m --note 'the server is down'"],
+  },
+  {
+    words: ["mailbox", "extend"],
+    command: "mailbox/extend",
+    request: "mailbox/extend",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7],
+    summary: "Keep a message for longer; the lease begins again",
+    args: [mailToken],
+    flags: [mailLease],
+    examples: ["agent mailbox extend 1204 --lease 30m"],
+  },
+  {
+    words: ["mailbox", "reply"],
+    command: "mailbox/reply",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 11],
+    summary: "Answer a message, whether it is acknowledged or not",
+    details: "A message has one reply: the first. agent mailbox ack --reply does both at once.",
+    args: [
+      { name: "ID", help: "the whole id of the message", required: true },
+      { name: "TEXT", help: "the reply, at most 32 KB; - reads stdin" },
+    ],
+    flags: [mailJson, mailArtifact],
+    examples: ["agent mailbox reply 01K5Z3W8Q4T6Y1N0B7M2C9D5XF 'it is done'"],
+  },
+  {
+    words: ["mailbox", "list"],
+    command: "mailbox/list",
+    request: "mailbox/list",
+    group: "Talk",
+    danger: "safe",
+    stream: false,
+    exits: [5, 7],
+    summary: "List the messages of a mailbox, or its dead letters",
+    details:
+      "ready: the next poll gets it. delayed: nobody gets it yet. leased: a consumer has it. An acknowledged message is in no list; its records are in the log.",
+    args: [mailAddress],
+    flags: [
+      { name: "dead", type: "bool", help: "the dead letters instead" },
+      ...pageFlags(MAILBOX_PAGE_MAX, MAILBOX_PAGE_DEFAULT),
+    ],
+    examples: ["agent mailbox list fixer", "agent mailbox list fixer --dead"],
+  },
+  {
+    words: ["mailbox", "show"],
+    command: "mailbox/show",
+    request: "mailbox/show",
+    group: "Talk",
+    danger: "safe",
+    stream: false,
+    exits: [5, 7],
+    summary: "Show one message of a mailbox, without taking it",
+    args: [mailId],
+    flags: [],
+    examples: ["agent mailbox show 01K5Z3W8"],
+  },
+  {
+    words: ["mailbox", "resend"],
+    command: "mailbox/resend",
+    request: "mailbox/resend",
+    group: "Talk",
+    danger: "mutating",
+    stream: false,
+    exits: [5, 6, 7, 11],
+    summary: "Deliver a dead letter again, as if it were new",
+    args: [mailId],
+    flags: [],
+    examples: ["agent mailbox resend 01K5Z3W8"],
+  },
+  {
+    words: ["mailbox", "drop"],
+    command: "mailbox/drop",
+    request: "mailbox/drop",
+    group: "Talk",
+    danger: "destructive",
+    stream: false,
+    exits: [5, 7],
+    summary: "Take a message out of its mailbox, dead or not",
+    args: [mailId],
+    flags: [],
+    examples: ["agent mailbox drop 01K5Z3W8"],
   },
   {
     words: ["capabilities"],
@@ -1333,7 +1527,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [],
     summary: "Show what each kind of agent can do here",
-    args: [{ name: "KIND", help: "one kind alone", complete: "kind" }],
+    args: [{ name: "KIND", help: "only this kind", complete: "kind" }],
     flags: [],
     examples: ["agent capabilities claude"],
   },
@@ -1372,7 +1566,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [7, 10],
     argv: true,
     summary: "Add an MCP server to an agent's own CLI",
-    details: `The server is a command after --, or an address with --url. ${MCP_DETAILS} Must be allowed: allow_mcp_write of the kind in config.yaml (docs/daemon.md).`,
+    details: `The server is a command after --, or an address with --url. ${MCP_DETAILS} Needs allow_mcp_write for the kind in config.yaml (docs/reference/daemon.md).`,
     args: [mcpKind, mcpName],
     flags: [
       ...mcpFlags,
@@ -1381,14 +1575,14 @@ export const COMMANDS: readonly CommandDef[] = [
         name: "bearer-env-var",
         type: "string",
         value: "NAME",
-        help: "variable in which the CLI finds the token for --url (codex)",
+        help: "variable from which the CLI reads the token for --url, if it supports that",
       },
       {
         name: "server-env",
         type: "pair",
         value: "K=V",
         repeatable: true,
-        help: "variable of the server's command, as the CLI keeps it",
+        help: "variable for the server's command; the CLI stores it",
       },
     ],
     examples: [
@@ -1404,7 +1598,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [7, 10],
     summary: "Remove an MCP server from an agent's own CLI",
-    details: `${MCP_DETAILS} Must be allowed: allow_mcp_write of the kind in config.yaml (docs/daemon.md).`,
+    details: `${MCP_DETAILS} Needs allow_mcp_write for the kind in config.yaml (docs/reference/daemon.md).`,
     args: [mcpKind, mcpName],
     flags: mcpFlags,
     examples: ["agent mcp remove codex docs"],
@@ -1456,8 +1650,8 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Stop the daemon; refuses while agents run",
     args: [],
     flags: [
-      { name: "keep-agents", type: "bool", help: "leave them running for the next daemon to adopt" },
-      { name: "kill-agents", type: "bool", help: "stop them first, in reverse order of their start" },
+      { name: "keep-agents", type: "bool", help: "leave agents running for the next daemon to adopt" },
+      { name: "kill-agents", type: "bool", help: "stop agents first, in reverse order of their start" },
       dryRun,
     ],
     examples: ["agent daemon stop --keep-agents"],
@@ -1470,7 +1664,7 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "safe",
     stream: false,
     exits: [],
-    summary: "Tell whether the daemon runs, and what it costs",
+    summary: "Show whether the daemon runs, and what it uses",
     args: [],
     flags: [],
     examples: ["agent daemon status"],
@@ -1482,9 +1676,9 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [1, 6, 12],
-    summary: "Let the daemon of this version take over; agents notice nothing",
+    summary: "Replace the daemon with one of this version; agents keep running",
     args: [],
-    flags: [{ name: "force", type: "bool", help: "also where the daemon has this version already" }],
+    flags: [{ name: "force", type: "bool", help: "even if the daemon is already this build" }],
     examples: ["agent daemon upgrade"],
   },
   {
@@ -1494,11 +1688,11 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [6],
-    summary: "Write the daemon as a service of the user (systemd, launchd)",
+    summary: "Install the daemon as a user service (systemd, launchd)",
     args: [],
     flags: [
-      { name: "now", type: "bool", help: "enable and start it, where a manager of the user answers" },
-      { name: "force", type: "bool", help: "write over a file that somebody has edited" },
+      { name: "now", type: "bool", help: "enable and start it, if the user's service manager answers" },
+      { name: "force", type: "bool", help: "overwrite a file that was edited by hand" },
       { name: "dry-run", type: "bool", help: "print what would be written" },
     ],
     examples: ["agent daemon install --now"],
@@ -1510,11 +1704,11 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [6],
-    summary: "Remove the service that daemon install wrote; agents go on",
+    summary: "Remove the service that daemon install wrote; agents keep running",
     args: [],
     flags: [
       { name: "now", type: "bool", help: "disable and stop it first" },
-      { name: "force", type: "bool", help: "remove a file that somebody has edited" },
+      { name: "force", type: "bool", help: "remove a file that was edited by hand" },
       { name: "dry-run", type: "bool", help: "say what would be removed" },
     ],
     examples: ["agent daemon uninstall --now"],
@@ -1540,7 +1734,7 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [],
-    summary: "Fold all tables again from the log",
+    summary: "Rebuild all tables from the log",
     args: [],
     flags: [],
     examples: ["agent db rebuild"],
@@ -1553,21 +1747,21 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "mutating",
     stream: false,
     exits: [],
-    summary: "Move old output to archives, and give its space back",
+    summary: "Move old output to archives, and free its space",
     details:
-      "Only the output of incarnations that have ended; what was decided, used and spent stays. The daemon does the same by itself, after HOLDFAST_RETENTION (30d), and where the log takes more than HOLDFAST_RETENTION_SIZE (no bound). --vacuum is for a database that an early version made, and for a stopped daemon; it needs as much free disk again, twice.",
+      "Moves only the output of incarnations that have ended; decisions, usage and costs stay. The daemon does the same by itself after HOLDFAST_RETENTION (30d), and when the log takes more than HOLDFAST_RETENTION_SIZE (no bound). --vacuum is for a database that an early version made; it needs a stopped daemon, and free disk space of twice the size of the database.",
     args: [],
     flags: [
-      { name: "older-than", type: "duration", value: "7d", help: "output recorded so long ago, or longer" },
+      { name: "older-than", type: "duration", value: "7d", help: "output that is at least this old" },
       {
         name: "max-size",
         type: "size",
         value: "5G",
-        help: "and the oldest output, until the log takes no more than this",
+        help: "also the oldest output, until the log takes no more than this",
       },
-      { name: "dry-run", type: "bool", help: "only say how much it would be" },
-      { name: "vacuum", type: "bool", help: "then write the database anew, without its free pages" },
-      { name: "no-archive", type: "bool", help: "remove it for good" },
+      { name: "dry-run", type: "bool", help: "only print how much it would be" },
+      { name: "vacuum", type: "bool", help: "then rewrite the database without its free pages" },
+      { name: "no-archive", type: "bool", help: "delete the output instead of archiving it" },
     ],
     examples: ["agent db gc --dry-run", "agent db gc --older-than 7d"],
   },
@@ -1581,7 +1775,7 @@ export const COMMANDS: readonly CommandDef[] = [
     summary: "Print the whole log with its archives, one JSON record a line",
     args: [],
     details:
-      "--format v2 prints the run and worker events of the runtime architecture instead: a stream for each worker and for each of its runs. Prints text unless -o or HOLDFAST_OUTPUT says otherwise, also to a file or a pipe.",
+      "--format v2 prints the run and worker events of the runtime architecture instead: a stream for each worker and for each of its runs. Prints text, even to a file or a pipe, unless -o or HOLDFAST_OUTPUT says otherwise.",
     flags: [
       {
         name: "format",
@@ -1593,6 +1787,11 @@ export const COMMANDS: readonly CommandDef[] = [
       },
       { name: "from", type: "int", value: "SEQ", help: "the first record" },
       { name: "to", type: "int", value: "SEQ", help: "the last record" },
+      {
+        name: "heartbeats",
+        type: "bool",
+        help: "with v2, at the end: when each worker's process was last checked. This event is not in the log, so the next event of the stream has the same number",
+      },
     ],
     examples: ["agent db export | gzip > log.ndjson.gz", "agent db export --format v2 > events.ndjson"],
   },
@@ -1605,11 +1804,9 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [7],
     summary: "Keep a file as an artifact, and print its digest",
     details:
-      "The same content is kept once. An artifact that nobody pins and no record names is removed 30 days after it was put last. A file with something that looks like a secret is refused.",
+      "The same content is kept once. An artifact that is not pinned and that no record names is removed 30 days after it was last put. A file that seems to contain a secret is refused.",
     args: [{ name: "FILE", help: "the file; - reads stdin", required: true }],
-    flags: [
-      { name: "mask", type: "bool", help: "keep it with *** in the place of what looks like a secret" },
-    ],
+    flags: [{ name: "mask", type: "bool", help: "replace what looks like a secret with ***" }],
     examples: ["agent cas put report.json", "make 2>&1 | agent cas put - --mask"],
   },
   {
@@ -1620,7 +1817,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [5, 7],
     summary: "Print the bytes of an artifact, verified",
-    details: "Prints text unless -o or HOLDFAST_OUTPUT says otherwise, also to a file or a pipe.",
+    details: "Prints text, even to a file or a pipe, unless -o or HOLDFAST_OUTPUT says otherwise.",
     args: [digest],
     flags: [{ name: "out", type: "string", value: "F", help: "write them to this file" }],
     examples: [`agent cas get ${EXAMPLE_DIGEST} --out report.json`],
@@ -1668,18 +1865,19 @@ export const COMMANDS: readonly CommandDef[] = [
     danger: "destructive",
     stream: false,
     exits: [7],
-    summary: "Remove artifacts that are old, not pinned, and named by no record",
-    details: "Never one that was put within the last hour. The daemon does the same by itself after 30 days.",
+    summary: "Remove old artifacts that are neither pinned nor named by a record",
+    details:
+      "Keeps artifacts that were put within the last hour. The daemon does the same by itself after 30 days.",
     args: [],
     flags: [
       {
         name: "older-than",
         type: "duration",
         value: "7d",
-        help: "put so long ago, or longer",
+        help: "artifacts that were last put at least this long ago",
         default: "30d",
       },
-      { name: "dry-run", type: "bool", help: "only say how much it would be" },
+      { name: "dry-run", type: "bool", help: "only print how much it would be" },
     ],
     examples: ["agent cas gc --dry-run", "agent cas gc --older-than 7d"],
   },
@@ -1692,7 +1890,7 @@ export const COMMANDS: readonly CommandDef[] = [
     exits: [],
     summary: "Check a Protocol v1 envelope, or a stream of them",
     details:
-      "Each finding tells the rule that is broken, the place and what to do. Without --stream the first JSON value of the input is checked, as the originals do. No daemon is needed.",
+      "Each finding names the broken rule, the place and the remedy. Without --stream, only the first JSON value of the input is checked, as the originals do. No daemon is needed.",
     args: [],
     flags: [
       { ...input, help: "file to check; - is stdin" },
@@ -1724,7 +1922,11 @@ export const COMMANDS: readonly CommandDef[] = [
     args: [],
     flags: [
       { ...input, help: "file to check; - is stdin" },
-      { name: "strict", type: "bool", help: "each kind of event has the members that belong to it, too" },
+      {
+        name: "strict",
+        type: "bool",
+        help: "also check that each kind of event has the members that belong to it",
+      },
     ],
     examples: ["agent event validate --input events.ndjson"],
   },
@@ -1736,7 +1938,7 @@ export const COMMANDS: readonly CommandDef[] = [
     stream: false,
     exits: [],
     summary: "Print a completion script for your shell",
-    details: "Text unless -o says otherwise, whatever HOLDFAST_OUTPUT says.",
+    details: "Prints text unless -o says otherwise, whatever HOLDFAST_OUTPUT says.",
     args: [
       {
         name: "SHELL",
@@ -1765,7 +1967,7 @@ export const COMMANDS: readonly CommandDef[] = [
         name: "etag",
         type: "string",
         value: "E",
-        help: "the etag of the manifest that you have: if it is still this one, data is null",
+        help: "etag of the manifest that you have; data is null if it has not changed",
       },
     ],
     examples: ["agent manifest -o json"],

@@ -1,6 +1,6 @@
-/** The profiles of Protocol v1 that these commands make up. */
+/** The profiles of Protocol v1 that these commands implement. */
 import { profilesOf } from "../protocol/profiles.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** Computed from the commands that there are: a test compares them with the daemon's handlers. */
+/** Computed from the list of commands; a test compares them with the daemon's handlers. */
 export const PROFILES: readonly string[] = profilesOf(COMMANDS.map(({ command }) => command));

@@ -6,22 +6,18 @@ import { join } from "node:path";
 import { diskFreeBytes } from "../adapters/process/machine.ts";
 import { CAS_REPLIES_MAX_BYTES, CAS_REPLIES_OBJECTS_MAX } from "../base/limits.ts";
 import { type CollectReport, collectArtifacts } from "../store/cas/collect.ts";
-import { referencedDigests } from "../store/cas/references.ts";
 import {
   type ArtifactBounds,
   type ArtifactOptions,
   type Artifacts,
   openArtifacts,
 } from "../store/cas/store.ts";
-import type { Offload } from "../store/offload.ts";
 import { limitsOf } from "./limits.ts";
+import { referenced, type referencedAside } from "./offline.ts";
 import type { Environment } from "./paths.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
 
 const directoryOf = (stateDir: string): string => join(stateDir, "cas");
-const logOf = (stateDir: string): string => join(stateDir, "holdfast.db");
-const namedIn = async (stateDir: string): Promise<ReadonlySet<string>> =>
-  new Set(referencedDigests(logOf(stateDir)));
 
 export const artifactsIn = (
   stateDir: string,
@@ -39,17 +35,17 @@ export const artifactsIn = (
 export const REPLIES: ArtifactBounds = { objects: CAS_REPLIES_OBJECTS_MAX, bytes: CAS_REPLIES_MAX_BYTES };
 
 /** For what the daemon answers: its loop does not wait while the log is read. */
-export const artifactsOfReplies = (stateDir: string, env: Environment, offload: Offload): Artifacts =>
-  artifactsIn(stateDir, env, {
-    bounds: REPLIES,
-    referenced: async () => new Set(await offload.run("references", { file: logOf(stateDir) })),
-  });
+export const artifactsOfReplies = (
+  stateDir: string,
+  env: Environment,
+  { referenced }: Pick<ReturnType<typeof referencedAside>, "referenced">,
+): Artifacts => artifactsIn(stateDir, env, { bounds: REPLIES, referenced });
 
 /** The same for who puts something where no daemon may ever have been. */
 export const artifactsToPut = (stateDir: string, env: Environment, bounds?: ArtifactBounds): Artifacts => {
   ensurePrivateDirectory(stateDir);
   return artifactsIn(stateDir, env, {
-    referenced: () => namedIn(stateDir),
+    referenced: () => referenced(stateDir),
     ...(bounds && { bounds }),
   });
 };
@@ -61,6 +57,6 @@ export const collectIn = (
 ): Promise<CollectReport> =>
   collectArtifacts({
     directory: directoryOf(stateDir),
-    referenced: () => namedIn(stateDir),
+    referenced: () => referenced(stateDir),
     ...how,
   });

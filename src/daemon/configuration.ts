@@ -1,22 +1,22 @@
-/** Reads the configuration of a daemon. One that cannot be read is told of and counts as none: what it allows is off, and agents go on. */
+/** Reads the configuration of a daemon. An unreadable one is reported and counts as none: everything it allows is off, and agents keep running. */
 import { statSync } from "node:fs";
 import { parseDocument } from "yaml";
 import type * as z from "zod";
 import { makeRegistry, type RefusedAdapter, type Registry } from "../adapters/registry.ts";
 import { loadAdapters } from "../adapters/user-adapters.ts";
+import { readNamed } from "../base/files/regular-file.ts";
 import { CONFIGURATION_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { Configuration, configurationKeys, NO_CONFIGURATION } from "../protocol/configuration.ts";
-import { readNamed } from "../store/regular-file.ts";
 import { configurationPath } from "./paths.ts";
 
-export interface Read {
+export interface ConfigurationReading {
   readonly configuration: Configuration;
   /** One sentence a mistake. */
   readonly problems: readonly string[];
 }
 
-export const parseConfiguration = (text: string): Read => {
+export const parseConfiguration = (text: string): ConfigurationReading => {
   if (Buffer.byteLength(text) > CONFIGURATION_MAX_BYTES)
     return bad([`it is over ${CONFIGURATION_MAX_BYTES} bytes`]);
   const document = parseDocument(text);
@@ -43,10 +43,13 @@ const plainOf = (document: ReturnType<typeof parseDocument>): unknown => {
   }
 };
 
-const bad = (problems: readonly string[]): Read => ({ configuration: NO_CONFIGURATION, problems });
+const bad = (problems: readonly string[]): ConfigurationReading => ({
+  configuration: NO_CONFIGURATION,
+  problems,
+});
 
 /** Undefined where there is none. */
-export const readConfiguration = (stateDir: string): Read | undefined => {
+export const readConfiguration = (stateDir: string): ConfigurationReading | undefined => {
   try {
     const bytes = readNamed(configurationPath(stateDir), CONFIGURATION_MAX_BYTES);
     return bytes === undefined

@@ -1,6 +1,7 @@
 /** A client's way to its daemon. Loaded by the light client: no effect, no SQLite here or in what it imports. */
 import { createConnection, type Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { statAt } from "../base/files/regular-file.ts";
 import {
   DAEMON_START_CLAIM_MS,
   DAEMON_START_POLL_MS,
@@ -8,7 +9,6 @@ import {
   SOCKET_AGAIN_WAIT_MS,
 } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { statAt } from "../store/regular-file.ts";
 import {
   AFTER_EMBEDDING,
   type DaemonFile,
@@ -52,7 +52,7 @@ const embedded = (stateDir: string, holder: DaemonFile, isStart: boolean): Holdf
     { suggestion: AFTER_EMBEDDING, details: { pid: holder.pid, version: holder.version } },
   );
 
-/** Agents outlive a daemon: who asks for it is told how many of them wait for the next one. */
+/** Agents outlive a daemon: the refusal says how many of them wait for the next one. */
 const noDaemon = async (stateDir: string): Promise<HoldfastError> => {
   const { livingUnder } = await import("../adapters/process/living.ts");
   const living = new Set((await livingUnder(join(stateDir, "runs"))).map(({ worker_id }) => worker_id)).size;
@@ -93,7 +93,7 @@ const tryExpected = async (
 };
 
 const noPlace = (path: string, cause: Error): HoldfastError =>
-  new HoldfastError("INVALID_REQUEST", `${path} cannot be there: a part of its path is no directory.`, {
+  new HoldfastError("INVALID_REQUEST", `${path} cannot exist: a part of its path is not a directory.`, {
     cause,
     suggestion: "Choose another --state-dir or HOLDFAST_HOME.",
   });

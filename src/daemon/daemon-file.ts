@@ -10,9 +10,9 @@ import {
   livenessOf,
   readStat,
 } from "../adapters/process/identity.ts";
+import { readRegular } from "../base/files/regular-file.ts";
+import { replaceFile } from "../base/files/replace-file.ts";
 import type { ProcessIdentity } from "../protocol/records.ts";
-import { readRegular } from "../store/regular-file.ts";
-import { replaceFile } from "../store/replace-file.ts";
 import { daemonFilePath } from "./paths.ts";
 
 export interface DaemonFile {

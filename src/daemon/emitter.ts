@@ -13,7 +13,7 @@ import type { Emit } from "./handlers/handler.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** The request whose records are sent. */
-export interface Emitting {
+export interface EmittedRequest {
   readonly id: string;
   readonly head: EnvelopeHead;
   readonly startedAt: number;
@@ -22,23 +22,23 @@ export interface Emitting {
 }
 
 export class Emitter {
-  private readonly request: Emitting;
+  private readonly request: EmittedRequest;
   private readonly artifactize: Artifactizer;
   private readonly outbox: Outbox;
   /** Its terminal line has not been sent. */
   private readonly isOpen: () => boolean;
   private seq = 0;
 
-  constructor(request: Emitting, artifactize: Artifactizer, outbox: Outbox, isOpen: () => boolean) {
+  constructor(request: EmittedRequest, artifactize: Artifactizer, outbox: Outbox, isOpen: () => boolean) {
     this.request = request;
     this.artifactize = artifactize;
     this.outbox = outbox;
     this.isOpen = isOpen;
   }
 
-  readonly emit: Emit = (records) => {
+  readonly emit: Emit = (records, meta) => {
     const { head, startedAt } = this.request;
-    return this.sendFrom(0, records, progressFrame(head, timeSince(startedAt)));
+    return this.sendFrom(0, records, progressFrame(head, timeSince(startedAt), meta));
   };
 
   private sendFrom(

@@ -1,11 +1,10 @@
 /** The daemon's program: `entry --state-dir DIR [--take-over]`, in the foreground. `agent daemon start` runs its bundle in the background. */
 import "./close-inherited.ts";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { armCrashPoint, CRASH_VARIABLE } from "../base/crash-point.ts";
 import { openRuntime } from "../runtime/open.ts";
-import { checkReadable } from "../store/preflight.ts";
+import { checkReadable } from "./offline.ts";
 import { runDaemonProcess } from "./process.ts";
 import { refuseWithoutRoom } from "./room.ts";
 
@@ -20,7 +19,7 @@ if (stateDir === undefined || !stateDir.startsWith("/")) {
 armCrashPoint(process.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
 const takeOver = {
   check: () => {
-    checkReadable(join(stateDir, "holdfast.db"));
+    checkReadable(stateDir);
     refuseWithoutRoom(stateDir);
   },
 };

@@ -1,9 +1,18 @@
-/** The daemon watches its own tick: how late the event loop runs, over the last minute (promise R15), and how many defects it contained. */
+/**
+ * The daemon watches its own tick: how late the event loop runs, over the last minute (promise R15), and how many defects it contained. A loop
+ * that has nothing to do is not late, and is not woken to see that: the fine measurement runs while there is work.
+ */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Effect, type Scope } from "effect";
-import { LAG_RESOLUTION_MS, LAG_WINDOW_MS } from "../base/limits.ts";
+import {
+  LAG_BUSY_PART,
+  LAG_LOOK_MS,
+  LAG_RESOLUTION_MS,
+  LAG_WINDOW_MS,
+  TRIM_AFTER_LOOKS,
+} from "../base/limits.ts";
 
-/** Milliseconds by which the loop was late, beyond its timer's own period, in the current window of at most a minute. */
+/** Milliseconds by which the busy loop was late, beyond its timer's own period, in the current window of at most a minute. */
 export interface LoopLag {
   readonly p50: number;
   readonly p99: number;
@@ -14,29 +23,71 @@ export interface Health {
   loopLag(): LoopLag;
 }
 
-/** Node's histogram holds the whole period between two ticks; the lag is what is over the period. */
-const lagMs = (periodNs: number): number =>
-  Math.max(0, Math.round((periodNs / 1e6 - LAG_RESOLUTION_MS) * 10) / 10);
+const rounded = (ms: number): number => Math.max(0, Math.round(ms * 10) / 10);
 
-export const watchHealth: Effect.Effect<Health, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => {
-    const histogram = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
-    histogram.enable();
-    // It also keeps the process alive while nothing else does: a daemon ends when it is told to, not when it is idle.
-    const window = setInterval(() => histogram.reset(), LAG_WINDOW_MS);
-    return { histogram, window };
-  }),
-  ({ histogram, window }) =>
-    Effect.sync(() => {
-      clearInterval(window);
-      histogram.disable();
-    }),
-).pipe(
-  Effect.map(({ histogram }) => ({
-    loopLag: () => ({
-      p50: lagMs(histogram.percentile(50)),
-      p99: lagMs(histogram.percentile(99)),
-      max: lagMs(histogram.max),
-    }),
-  })),
-);
+/** Node's histogram holds the whole period between two ticks; the lag is what is over the period. */
+const lagMs = (periodNs: number): number => rounded(periodNs / 1e6 - LAG_RESOLUTION_MS);
+
+/** A loop that was busy comes to rest after some looks at which it was not. A boot is work. */
+export class RestCounter {
+  private quietLooks = 0;
+
+  /** True at the look at which it has come to rest. */
+  look(isBusy: boolean): boolean {
+    this.quietLooks = isBusy ? 0 : this.quietLooks + 1;
+    return this.quietLooks === TRIM_AFTER_LOOKS;
+  }
+}
+
+class LoopWatch implements Health {
+  private readonly histogram = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  /** It also keeps the process alive while nothing else does: a daemon ends when it is told to, not when it is idle. */
+  private readonly timer = setInterval(() => this.look(), LAG_LOOK_MS);
+  private used = performance.eventLoopUtilization();
+  private lookedAt = performance.now();
+  private windowAt = this.lookedAt;
+  /** The most by which the look itself was late: a block of a loop that was idle before. */
+  private latest = 0;
+  private readonly rest = new RestCounter();
+  private readonly onQuiet: () => void;
+
+  constructor(onQuiet: () => void) {
+    this.onQuiet = onQuiet;
+  }
+
+  private look(): void {
+    const now = performance.now();
+    if (now - this.windowAt >= LAG_WINDOW_MS) {
+      this.histogram.reset();
+      this.latest = 0;
+      this.windowAt = now;
+    }
+    this.latest = Math.max(this.latest, now - this.lookedAt - LAG_LOOK_MS);
+    this.lookedAt = now;
+    const used = performance.eventLoopUtilization();
+    const isBusy = performance.eventLoopUtilization(used, this.used).utilization > LAG_BUSY_PART;
+    this.used = used;
+    if (isBusy) this.histogram.enable();
+    else this.histogram.disable();
+    if (this.rest.look(isBusy)) this.onQuiet();
+  }
+
+  loopLag(): LoopLag {
+    const { histogram } = this;
+    if (histogram.count === 0) return { p50: 0, p99: 0, max: rounded(this.latest) };
+    const max = Math.max(lagMs(histogram.max), rounded(this.latest));
+    return { p50: lagMs(histogram.percentile(50)), p99: lagMs(histogram.percentile(99)), max };
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.histogram.disable();
+  }
+}
+
+/** `onQuiet` is called each time that the loop has come to rest. */
+export const watchHealth = (onQuiet: () => void): Effect.Effect<Health, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new LoopWatch(onQuiet)),
+    (watch) => Effect.sync(() => watch.close()),
+  );

@@ -13,7 +13,7 @@ import type { Log } from "./log.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
 import { keepLink } from "./runtime-link.ts";
 
-export interface Kept {
+export interface KeptFile {
   readonly what: string;
   /** The words for it, if it was not just gone. */
   readonly words?: { readonly wrong: string; readonly right: string };
@@ -33,13 +33,13 @@ const WORDS = {
 export const keepInPlace = (
   stateDir: string,
   lock: StateLock,
-  others: readonly Kept[],
+  others: readonly KeptFile[],
   log: Log,
   onLost: (error: HoldfastError) => Effect.Effect<unknown>,
 ): Effect.Effect<void, never, Scope.Scope> => {
-  const told = new Map<Kept, string>();
+  const told = new Map<KeptFile, string>();
   /** True when it is as it should be. */
-  const keep = (kept: Kept): Effect.Effect<boolean> => {
+  const keep = (kept: KeptFile): Effect.Effect<boolean> => {
     const { what, words = WORDS } = kept;
     return kept.keep.pipe(
       Effect.map((again) => {
@@ -56,7 +56,7 @@ export const keepInPlace = (
       ),
     );
   };
-  const directory: Kept = {
+  const directory: KeptFile = {
     what: "the state directory",
     keep: Effect.sync(() => {
       if (existsSync(stateDir)) return false;
@@ -64,7 +64,7 @@ export const keepInPlace = (
       return true;
     }),
   };
-  const heldLock: Kept = {
+  const heldLock: KeptFile = {
     what: "the lock",
     keep: Effect.suspend(() => {
       try {
@@ -83,7 +83,7 @@ export const keepInPlace = (
 };
 
 /** `daemon.json`, as this daemon wrote it. */
-export const keptDaemonFile = (stateDir: string, own: DaemonFile): Kept => ({
+export const keptDaemonFile = (stateDir: string, own: DaemonFile): KeptFile => ({
   what: "daemon.json",
   keep: Effect.sync(() => {
     if (readDaemonFile(stateDir)?.pid === own.pid) return false;
@@ -92,7 +92,7 @@ export const keptDaemonFile = (stateDir: string, own: DaemonFile): Kept => ({
   }),
 });
 
-export const keptLink = (link: string, socket: string): Kept => ({
+export const keptLink = (link: string, socket: string): KeptFile => ({
   what: "the link to the socket",
   keep: Effect.promise(() => keepLink(link, socket)),
 });

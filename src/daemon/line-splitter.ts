@@ -1,11 +1,11 @@
 /** Cuts bytes from a socket into lines on 0x0A. Holds at most one line; a longer one is skipped up to its end and reported once. */
 
-export type Line = { readonly text: Buffer } | { readonly tooLong: true };
+export type SocketLine = { readonly text: Buffer } | { readonly tooLong: true };
 
 export interface LineSplitter {
-  push(chunk: Buffer): Line[];
+  push(chunk: Buffer): SocketLine[];
   /** Nothing more comes: the last line, where it has no line end. */
-  end(): Line | undefined;
+  end(): SocketLine | undefined;
   /** A line has begun and not ended. */
   isInside(): boolean;
 }
@@ -26,8 +26,8 @@ export const makeLineSplitter = (maxBytes: number): LineSplitter => {
   };
 
   /** The line that was held; the next one begins. */
-  const whole = (): Line => {
-    const line: Line = skipping
+  const whole = (): SocketLine => {
+    const line: SocketLine = skipping
       ? { tooLong: true }
       : { text: parts.length === 1 ? parts[0]! : Buffer.concat(parts) };
     parts = [];
@@ -40,7 +40,7 @@ export const makeLineSplitter = (maxBytes: number): LineSplitter => {
     isInside: () => held > 0 || skipping,
     end: () => (held > 0 || skipping ? whole() : undefined),
     push(chunk) {
-      const lines: Line[] = [];
+      const lines: SocketLine[] = [];
       let start = 0;
       for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
         take(chunk.subarray(start, end));

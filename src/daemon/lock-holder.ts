@@ -4,8 +4,8 @@
  */
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { statAt } from "../base/files/regular-file.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { statAt } from "../store/regular-file.ts";
 import { textAt } from "./machine-files.ts";
 import { daemonLogPath } from "./paths.ts";
 

@@ -10,11 +10,11 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { crashPoint } from "../base/crash-point.ts";
+import { clearName, statAt } from "../base/files/regular-file.ts";
 import { LOCK_HOLDER_WAIT_MS, LOCK_WAIT_MS } from "../base/limits.ts";
 import { isFullDisk } from "../base/system-errors.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { BESIDE, irregularity } from "../store/database.ts";
-import { clearName, statAt } from "../store/regular-file.ts";
+import { BESIDE, irregularity } from "../store/sqlite/database.ts";
 import {
   AFTER_EMBEDDING,
   type DaemonFile,
@@ -134,7 +134,7 @@ const open = (
 const repaired = (path: string, stateDir: string, timeout: number): Database.Database | undefined => {
   const turn = open(`${path}-repair`, stateDir, LOCK_WAIT_MS);
   if (turn === SPOILT)
-    throw new HoldfastError("STORE_FAILED", `${path} and ${path}-repair are spoilt: remove them.`);
+    throw new HoldfastError("STORE_FAILED", `${path} and ${path}-repair are damaged: remove them.`);
   try {
     const taken = turn && open(path, stateDir, timeout);
     if (taken !== SPOILT) return taken;

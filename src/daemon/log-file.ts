@@ -1,13 +1,13 @@
 /**
  * `daemon.log` of a daemon that runs for months. It is what the daemon was started with as stderr: over its bound it is put aside
  * once, as at a start; where somebody has deleted or moved it, it is made again. Node cannot give a descriptor another file, so
- * the lines go to another descriptor then, which the watchdog's thread finds too.
+ * the lines go to another descriptor then, which the watchdog finds too.
  */
 import { closeSync, constants, copyFileSync, fstatSync, ftruncateSync, rmSync } from "node:fs";
 import { Effect } from "effect";
+import { APPEND, clearName, openRegular, statRegular } from "../base/files/regular-file.ts";
 import { DAEMON_LOG_MAX_BYTES } from "../base/limits.ts";
-import { APPEND, clearName, openRegular, statRegular } from "../store/regular-file.ts";
-import type { Kept } from "./keeping.ts";
+import type { KeptFile } from "./keeping.ts";
 import { descriptorOf, type LogOutput } from "./log-output.ts";
 import { daemonLogPath } from "./paths.ts";
 
@@ -16,7 +16,7 @@ export const keptLog = (
   stateDir: string,
   { place }: LogOutput,
   maxBytes = DAEMON_LOG_MAX_BYTES,
-): readonly Kept[] => {
+): readonly KeptFile[] => {
   const path = daemonLogPath(stateDir);
   const stderr = descriptorOf(place);
   const isThere = (): boolean => statRegular(path)?.ino === fstatSync(descriptorOf(place)).ino;
@@ -32,7 +32,7 @@ export const keptLog = (
     if (old !== stderr) closeSync(old);
   };
 
-  const there: Kept = {
+  const there: KeptFile = {
     what: "daemon.log",
     keep: Effect.sync(() => {
       if (!isOurs || isThere()) return false;
@@ -40,7 +40,7 @@ export const keptLog = (
       return true;
     }),
   };
-  const small: Kept = {
+  const small: KeptFile = {
     what: "daemon.log",
     words: { wrong: "is over its bound and cannot be put aside", right: "is within its bound again" },
     keep: Effect.sync(() => {

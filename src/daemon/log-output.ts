@@ -1,4 +1,4 @@
-/** The output of the lines of daemon.log: stderr, or the descriptor of a file that was made again (`log-file.ts`). Also for the watchdog's thread. */
+/** The output of the lines of daemon.log: stderr, or the descriptor of a file that was made again (`log-file.ts`). Also for the watchdog. */
 import { fstatSync, writeSync } from "node:fs";
 
 export interface LogOutput {

@@ -6,7 +6,6 @@ import { dirname } from "node:path";
 import { Deferred, Effect, FiberSet, type Scope } from "effect";
 import type { Defects } from "../actors/defects.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
-import { openPrices } from "../adapters/prices/lists.ts";
 import { findDelegated } from "../adapters/process/cgroups.ts";
 import { lineageOf } from "../adapters/process/origin.ts";
 import { crashPoint } from "../base/crash-point.ts";
@@ -16,15 +15,15 @@ import { artifactizer } from "../protocol/artifactize.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type { OpenRuntimeOptions } from "../runtime/open.ts";
-import { makeOffload } from "../store/offload.ts";
+import { openPrices } from "../runtime/prices/lists.ts";
 import { artifactsOfReplies } from "./artifacts.ts";
 import { configuredRegistry } from "./configuration.ts";
 import { type DaemonFile, ownIdentity } from "./daemon-file.ts";
 import type { Guard } from "./guard.ts";
-import type { Services } from "./handlers/handler.ts";
+import type { HandlerServices } from "./handlers/handler.ts";
 import { watchHealth } from "./health.ts";
 import { judged } from "./judged.ts";
-import { type Kept, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
+import { type KeptFile, keepInPlace, keptDaemonFile, keptLink } from "./keeping.ts";
 import { removeLeftovers } from "./leftovers.ts";
 import { connectionsOf, limitsOf, outputOf, retentionOf, retentionSizeOf } from "./limits.ts";
 import { acquireLock, type StateLock, tryLock } from "./lock.ts";
@@ -33,6 +32,7 @@ import { keptLog } from "./log-file.ts";
 import type { LogOutput } from "./log-output.ts";
 import { softLimitOf, textAt } from "./machine-files.ts";
 import { closeToOthers, isOpenToOthers } from "./modes.ts";
+import { referencedAside } from "./offline.ts";
 import { Once } from "./once.ts";
 import { type Environment, runtimeLink, socketPath } from "./paths.ts";
 import { makePeers } from "./peer.ts";
@@ -41,6 +41,7 @@ import { linkSocket, unlinkSocket } from "./runtime-link.ts";
 import { Session } from "./session.ts";
 import { listen, type SocketServer } from "./socket.ts";
 import { ensureToken, keepToken } from "./token.ts";
+import { makeTrim } from "./trim.ts";
 import { makeTurns } from "./turns.ts";
 import { watchLoop } from "./watchdog.ts";
 
@@ -75,7 +76,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     const startedBy = lineageOf(process.ppid, process.pid) ?? [];
     const place = yield* takePlace(options);
     const { path } = place;
-    let facts: Services["facts"] | undefined;
+    let facts: HandlerServices["facts"] | undefined;
     const watchdog = yield* watchLoop(
       stateDir,
       options.output.place,
@@ -92,13 +93,13 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
     yield* runtime.permitStart(runtime.identifyIn(startedBy));
     // A boot takes its time, and has no ticks.
     watchdog.ticked();
-    const health = yield* watchHealth;
+    const health = yield* watchHealth(makeTrim());
     const stopped = yield* Deferred.make<string, HoldfastError>();
     const artifacts = yield* openArtifacts(options);
     const peers = makePeers(runtime.identify, (reason) =>
       log("warn", "callers are known only by what they say of themselves", { reason }),
     );
-    const services: Omit<Services, "caller"> = {
+    const services: Omit<HandlerServices, "caller"> = {
       runtime,
       artifactize: artifactizer(async (bytes) => (await artifacts.put(bytes)).digest, output),
       once: new Once(),
@@ -136,7 +137,7 @@ const daemon = (options: DaemonOptions): Effect.Effect<void, HoldfastError, Scop
 const stopping = (): HoldfastError => new HoldfastError("UNAVAILABLE", "The daemon is stopping.");
 
 /** The state directory as this daemon holds it. */
-interface Place {
+interface OwnedStateDirectory {
   /** The path of its socket. */
   readonly path: string;
   readonly own: DaemonFile;
@@ -145,7 +146,7 @@ interface Place {
 }
 
 /** The lock comes first: nothing of the state directory is touched while another daemon has it. */
-const takePlace = (options: DaemonOptions): Effect.Effect<Place, HoldfastError, Scope.Scope> =>
+const takePlace = (options: DaemonOptions): Effect.Effect<OwnedStateDirectory, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
     const { stateDir, version, log } = options;
     const path = socketPath(stateDir, process.getuid?.() ?? 0);
@@ -194,17 +195,17 @@ const openRuntime = (
 
 const openArtifacts = (options: DaemonOptions) =>
   Effect.gen(function* () {
-    const offload = yield* Effect.acquireRelease(
-      Effect.sync(() => makeOffload()),
-      (aside) => Effect.sync(() => aside.close()),
+    const aside = yield* Effect.acquireRelease(
+      Effect.sync(() => referencedAside(options.stateDir)),
+      (thread) => Effect.sync(() => thread.close()),
     );
-    return yield* attempt(() => artifactsOfReplies(options.stateDir, options.env, offload));
+    return yield* attempt(() => artifactsOfReplies(options.stateDir, options.env, aside));
   });
 
 const listenFor = (
   { env, defects }: DaemonOptions,
-  { path, token }: Place,
-  services: Omit<Services, "caller">,
+  { path, token }: OwnedStateDirectory,
+  services: Omit<HandlerServices, "caller">,
   peers: ReturnType<typeof makePeers>,
   inlineMaxBytes: number,
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
@@ -245,14 +246,14 @@ const shutdown = (
 
 const keepPlace = (
   options: DaemonOptions,
-  { path, own, lock, token }: Place,
+  { path, own, lock, token }: OwnedStateDirectory,
   server: SocketServer,
   stopped: Deferred.Deferred<string, HoldfastError>,
 ) =>
   Effect.gen(function* () {
     const { stateDir, log } = options;
     const link = yield* holdLink(options, path);
-    const kept: readonly Kept[] = [
+    const kept: readonly KeptFile[] = [
       keptDaemonFile(stateDir, own),
       { what: "the socket", keep: server.keep() },
       ...keptLog(stateDir, options.output),
@@ -263,7 +264,7 @@ const keepPlace = (
     yield* keepInPlace(stateDir, lock, kept, log, (error) => Deferred.fail(stopped, error));
   });
 
-const stopOnSignal = ({ signalled, log }: DaemonOptions, services: Pick<Services, "shutdown">) =>
+const stopOnSignal = ({ signalled, log }: DaemonOptions, services: Pick<HandlerServices, "shutdown">) =>
   signalled.pipe(
     Effect.flatMap((signal) => services.shutdown("keep", signal)),
     Effect.catchCause((cause) =>

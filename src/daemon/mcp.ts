@@ -1,21 +1,21 @@
 /** The work of `agent mcp …`: the CLI of a kind is asked, with an environment that is built as for a spawn. No daemon is needed. */
 
-import { type McpAsked, mcpArguments } from "../adapters/mcp.ts";
 import { runCaptured } from "../adapters/process/capture.ts";
 import { buildEnvironment } from "../adapters/process/environment.ts";
 import type { Registry } from "../adapters/registry.ts";
+import { readSecretFile } from "../base/files/regular-file.ts";
 import { SECRET_MAX_BYTES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { makeRedactor } from "../protocol/redact.ts";
-import { readSecretFile } from "../store/regular-file.ts";
 import { configuredRegistry } from "./configuration.ts";
+import { type McpAsked, mcpArguments } from "./mcp-arguments.ts";
 
 export interface McpCall {
   readonly stateDir: string;
   readonly kind: string;
   readonly asked: McpAsked;
   readonly cwd: string;
-  /** The client's own variables, of which the kind's are taken. */
+  /** The client's own variables; only those of the kind are taken. */
   readonly client_env: Readonly<Record<string, string>>;
   /** Variables for the program: a value, `@env:NAME` or `@file:PATH`. */
   readonly env: Readonly<Record<string, string>>;

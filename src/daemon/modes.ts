@@ -2,7 +2,7 @@
 import { chmodSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export interface Exposed {
+export interface ExposedFile {
   readonly path: string;
   /** `open`: its mode lets others in, and can be mended. `foreign`: it belongs to another user. */
   readonly how: "open" | "foreign";
@@ -10,12 +10,12 @@ export interface Exposed {
 }
 
 /** The directory itself and what lies directly in it; what a daemon makes below `runs` is behind that. */
-export const exposedIn = (stateDir: string): readonly Exposed[] => {
+export const exposedIn = (stateDir: string): readonly ExposedFile[] => {
   const uid = process.getuid?.();
   const names = readdirSync(stateDir).filter((name) =>
     /^(holdfast\.db|daemon\.|agent\.sock|runs$|cas$|archive)/.test(name),
   );
-  return [stateDir, ...names.map((name) => join(stateDir, name))].flatMap((path): Exposed[] => {
+  return [stateDir, ...names.map((name) => join(stateDir, name))].flatMap((path): ExposedFile[] => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined || stats.isSymbolicLink()) return [];
     const mode = stats.mode & 0o777;
@@ -25,7 +25,7 @@ export const exposedIn = (stateDir: string): readonly Exposed[] => {
 };
 
 /** Closes to others what is ours; answers what was open. A file system without modes stays so. */
-export const closeToOthers = (stateDir: string): readonly Exposed[] => {
+export const closeToOthers = (stateDir: string): readonly ExposedFile[] => {
   const exposed = exposedIn(stateDir).filter(({ how }) => how === "open");
   for (const { path, mode } of exposed) chmodSync(path, mode & 0o700);
   return exposed;

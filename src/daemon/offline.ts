@@ -1,15 +1,21 @@
-/** The work that the `agent` command does to a state directory of which no daemon answers. Loaded when it is asked for: SQLite comes along. */
+/**
+ * All that the command and the daemon do to the log's file beside a runtime, or without one: the work of `agent db` and the doctor, and the
+ * looks of the daemon that cost no runtime. The command loads it when it is asked for: SQLite comes along.
+ */
 import { join } from "node:path";
-import { refuseLostLog } from "../adapters/process/lost-log.ts";
 import { Exporter } from "../protocol/run-events/export.ts";
 import { ExportCheck } from "../protocol/run-events/judged.ts";
-import { editedSentence } from "../store/edited.ts";
+import { refuseLostLog } from "../runtime/boot/lost-log.ts";
 import type { GcOptions, GcReport } from "../store/gc-report.ts";
-import { openLog } from "../store/log.ts";
-import { checkFile, editedInFile, lookAtFile } from "../store/offline.ts";
-import type { CheckReport, EventLog } from "../store/port.ts";
-import { exportLines } from "../store/retention/export.ts";
-import { vacuumFile } from "../store/vacuum.ts";
+import { editedSentence } from "../store/sqlite/edited.ts";
+import { openLog } from "../store/sqlite/log.ts";
+import { checkFile, editedInFile, lookAtFile, unknownRuns } from "../store/sqlite/offline.ts";
+import { makeOffload } from "../store/sqlite/offload.ts";
+import { checkReadable as checkFileReadable } from "../store/sqlite/preflight.ts";
+import { referencedDigests } from "../store/sqlite/references.ts";
+import { exportHeartbeats, exportLines } from "../store/sqlite/retention/export.ts";
+import { vacuumFile } from "../store/sqlite/vacuum.ts";
+import type { CheckReport, Upkeep } from "../store/upkeep.ts";
 import { acquireLock } from "./lock.ts";
 
 const fileOf = (stateDir: string): string => join(stateDir, "holdfast.db");
@@ -32,7 +38,7 @@ const lockedWhile = async <A>(stateDir: string, version: string, work: () => A |
 const underLock = <A>(
   stateDir: string,
   version: string,
-  work: (log: EventLog) => A | Promise<A>,
+  work: (upkeep: Upkeep) => A | Promise<A>,
 ): Promise<A> =>
   lockedWhile(stateDir, version, async () => {
     const log = openLog({ file: fileOf(stateDir), inspect: true });
@@ -43,6 +49,20 @@ const underLock = <A>(
     }
   });
 
+/** Throws STORE_FAILED for a log of a newer version, asked while another daemon still writes it. */
+export const checkReadable = (stateDir: string): void => checkFileReadable(fileOf(stateDir));
+
+/** Digests of the artifacts that records name. */
+export const referenced = async (stateDir: string): Promise<ReadonlySet<string>> =>
+  new Set(referencedDigests(fileOf(stateDir)));
+
+/** The same in a thread, for a loop that must not wait meanwhile. */
+export const referencedAside = (stateDir: string) => {
+  const { run, close } = makeOffload();
+  const referenced = async () => new Set(await run("references", { file: fileOf(stateDir) }));
+  return { referenced, close };
+};
+
 export const check = (stateDir: string): CheckReport => checkFile(fileOf(stateDir));
 /** The fault of rows that the records of the log do not give, in one sentence. */
 export const edited = (stateDir: string): string | undefined => {
@@ -51,15 +71,15 @@ export const edited = (stateDir: string): string | undefined => {
 };
 /** Fails as a daemon would that is started now. */
 export const look = async (stateDir: string) => {
-  await refuseLostLog(fileOf(stateDir), join(stateDir, "runs"));
+  await refuseLostLog(fileOf(stateDir), join(stateDir, "runs"), unknownRuns);
   return lookAtFile(fileOf(stateDir));
 };
 
 export const rebuild = (stateDir: string, version: string) =>
-  underLock(stateDir, version, (log) => log.rebuild());
+  underLock(stateDir, version, (upkeep) => upkeep.rebuild());
 
 export const gc = (stateDir: string, version: string, options: GcOptions) =>
-  underLock(stateDir, version, (log) => log.gc(options));
+  underLock(stateDir, version, (upkeep) => upkeep.gc(options));
 
 /** The rest of a gc: the free pages. Answers what it has come to after both. */
 export const vacuum = (stateDir: string, version: string, report: GcReport): Promise<GcReport> =>
@@ -78,9 +98,17 @@ export const exported = (stateDir: string, from: number, to: number): Generator<
   exportLines(fileOf(stateDir), join(stateDir, "archive"), from, to);
 
 /** The same as run and worker events; whole streams, so from the beginning. In test mode each is held against the rules of the contract. */
-export function* exportedEvents(stateDir: string, to: number, isTest: boolean): Generator<string> {
+export function* exportedEvents(
+  stateDir: string,
+  to: number,
+  { isTest, heartbeats }: { readonly isTest: boolean; readonly heartbeats: boolean },
+): Generator<string> {
   const exporter = new Exporter();
   const check = isTest ? new ExportCheck() : undefined;
   for (const line of exported(stateDir, 1, to))
     for (const event of exporter.take(JSON.parse(line))) yield JSON.stringify(check?.take(event) ?? event);
+  if (!heartbeats) return;
+  for (const beat of exportHeartbeats(fileOf(stateDir)))
+    for (const event of exporter.beat(beat.worker_id, beat.incarnation, beat.at_ms))
+      yield JSON.stringify(check?.take(event) ?? event);
 }

@@ -8,21 +8,21 @@ import { IDEMPOTENCY_KEYS_MAX } from "../base/limits.ts";
 import { canonicalDigest } from "../protocol/canonical-json.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { Outcome } from "../protocol/outcome.ts";
-import { keyReused } from "../runtime/commands/idempotency.ts";
+import { keyReused } from "../runtime/idempotency.ts";
 
-type Answer = Outcome<object>;
+type RequestOutcome = Outcome<object>;
 
-interface First {
+interface FirstRequest {
   /** Digest of what was asked for. */
   readonly what: string;
-  readonly answer: Deferred.Deferred<Answer, HoldfastError>;
+  readonly answer: Deferred.Deferred<RequestOutcome, HoldfastError>;
 }
 
 export class Once {
-  private readonly kept = new Map<string, First>();
+  private readonly kept = new Map<string, FirstRequest>();
 
   /** `asked` is the command and its data without the key. */
-  run<A extends Answer>(
+  run<A extends RequestOutcome>(
     key: string | undefined,
     asked: object,
     effect: Effect.Effect<A, HoldfastError>,
@@ -37,23 +37,27 @@ export class Once {
     });
   }
 
-  private begin<A extends Answer>(key: string, what: string, effect: Effect.Effect<A, HoldfastError>) {
-    const answer = Deferred.makeUnsafe<Answer, HoldfastError>();
+  private begin<A extends RequestOutcome>(
+    key: string,
+    what: string,
+    effect: Effect.Effect<A, HoldfastError>,
+  ) {
+    const answer = Deferred.makeUnsafe<RequestOutcome, HoldfastError>();
     this.kept.set(key, { what, answer });
     const [oldest] = this.kept.keys();
     if (this.kept.size > IDEMPOTENCY_KEYS_MAX) this.kept.delete(oldest as string);
     return Effect.onExit(effect, (exit) => {
       // A request that failed and did nothing may be tried again under its key.
       if (Exit.isFailure(exit)) this.kept.delete(key);
-      return Deferred.done(answer, exit as Exit.Exit<Answer, HoldfastError>);
+      return Deferred.done(answer, exit as Exit.Exit<RequestOutcome, HoldfastError>);
     });
   }
 }
 
 /** The first answer; nothing was done this time. */
-const repeated = (first: Answer): Answer => {
+const repeated = (first: RequestOutcome): RequestOutcome => {
   const value = first.value as { readonly results?: readonly object[] } | undefined;
   if (value === undefined) return first;
   const results = value.results?.map((result) => ({ ...result, effect: "noop" }));
-  return { ...first, value: { ...value, ...(results && { results }), effect: "noop" } } as Answer;
+  return { ...first, value: { ...value, ...(results && { results }), effect: "noop" } } as RequestOutcome;
 };

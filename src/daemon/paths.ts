@@ -38,7 +38,7 @@ export const runtimeLink = (stateDir: string, env: Environment, home: string): s
   return join(runtimeDir, "holdfast", "agent.sock");
 };
 
-/** The configuration of the user (docs/daemon.md, Configuration). */
+/** The configuration of the user (docs/reference/daemon.md, Configuration). */
 export const configurationPath = (stateDir: string): string => join(stateDir, "config.yaml");
 export const daemonFilePath = (stateDir: string): string => join(stateDir, "daemon.json");
 /** There while the daemon's loop or tick does not run (watchdog.ts). */

@@ -1,11 +1,11 @@
 /**
- * Asks the kernel which process made a connection (unix(7), SO_PEERCRED). Node has no call for it, so `koffi` calls the C library (decision 0033). It is
- * loaded at the first question, and may be missing: then callers are known by their claims alone, and the daemon says so.
+ * Asks the kernel which process made a connection (unix(7), SO_PEERCRED), by the C library (decision 0033). If it cannot be called, callers are
+ * known by their claims alone, and the daemon says so.
  */
-import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import { statClock } from "../adapters/process/origin.ts";
 import { type Caller, type Peer, UNKNOWN } from "../protocol/caller.ts";
+import { cFunction } from "./c-library.ts";
 
 /** The pid at the other end of the socket with this descriptor; 0 where it is in a pid namespace that this process does not see. Undefined where the kernel does not say. */
 export type AskPeer = (fd: number) => number | undefined;
@@ -22,10 +22,6 @@ export interface Peers {
   callerOf(socket: Socket): (claimed: string | undefined) => Caller;
 }
 
-interface Koffi {
-  load(path: string | null): { func(signature: string): (...args: unknown[]) => number };
-}
-
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 /** struct ucred: pid, uid and gid. */
@@ -33,11 +29,7 @@ const UCRED_BYTES = 12;
 
 const loadAskPeer = (): AskPeer => {
   if (process.platform !== "linux") throw new Error(`${process.platform} is not supported`);
-  const koffi = createRequire(import.meta.url)("koffi") as Koffi;
-  // null is this program with all that it is linked to: the C library, whatever it is called here.
-  const getsockopt = koffi
-    .load(null)
-    .func("int getsockopt(int, int, int, _Out_ uint8_t *, _Inout_ uint32_t *)");
+  const getsockopt = cFunction("int getsockopt(int, int, int, _Out_ uint8_t *, _Inout_ uint32_t *)");
   return (fd) => {
     const ucred = Buffer.alloc(UCRED_BYTES);
     const isAnswered = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, [UCRED_BYTES]) === 0;

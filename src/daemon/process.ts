@@ -28,7 +28,7 @@ export const runDaemonProcess = async (
     process.on(name, () => {
       if (signalled) process.exit(128 + constants.signals[name]);
       signalled = true;
-      log("info", "stopping; agents go on", { signal: name });
+      log("info", "stopping; agents keep running", { signal: name });
       resolve(name);
     });
   }

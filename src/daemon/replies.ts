@@ -5,20 +5,18 @@ import type { DefectCount } from "../actors/defects.ts";
 import type { RequestName } from "../protocol/requests.ts";
 import type {
   AppliedReply,
-  ChangesReply,
-  MessagesReply,
+  JobResult,
+  JobsReply,
+  JobView,
+  MailboxApi,
   PerWorker,
   RuntimeApi,
   RuntimeStatus,
   SpawnReply,
-  TreeNode,
-  UsageReply,
-  WaitReply,
-  WhyReply,
-  WorkerInfo,
+  SubmittedJob,
   WorkerView,
 } from "../runtime/api.ts";
-import type { ApprovalsReply, ApprovedReply } from "../runtime/replies.ts";
+import type { ClaimReply, ItemsReply, PostReply, ReleaseReply } from "../runtime/blackboard-replies.ts";
 import type { LoopLag } from "./health.ts";
 import type { CallerEvidence } from "./peer.ts";
 import type { HealthFacts } from "./watchdog.ts";
@@ -44,57 +42,60 @@ export interface DaemonStatus extends RuntimeStatus {
 }
 
 /** It was done before, under the same idempotency key. */
-export interface Repeated {
+export interface RepeatedReply {
   readonly effect?: "noop";
 }
 
-export interface Replies extends Record<RequestName, object> {
-  "agent/spawn": SpawnReply;
-  "agent/resume": SpawnReply;
+/** Answers that are not those of the runtime call of the same name. */
+interface OwnReplies {
   "agent/fork": SpawnReply;
-  /** Also the data of a PARTIAL_FAILURE. */
-  "agent/kill": { readonly results: readonly PerWorker[] };
-  "agent/restart": { readonly results: readonly PerWorker[] };
   "worktree/remove": { readonly results: readonly PerWorker[] };
-  "agent/changes": ChangesReply;
-  "agent/pause": { readonly results: readonly PerWorker[] };
-  "agent/unpause": { readonly results: readonly PerWorker[] };
-  "tree/apply": AppliedReply & Repeated;
-  "tree/down": AppliedReply & Repeated;
-  "agent/answer": Success<"answer"> & Repeated;
-  "agent/approvals": ApprovalsReply;
-  "agent/approve": ApprovedReply;
-  "agent/cancel": Success<"cancel">;
-  "agent/send": Success<"send">;
-  "agent/ask": Success<"ask">;
-  "agent/messages": MessagesReply;
+  "tree/apply": AppliedReply & RepeatedReply;
+  "tree/down": AppliedReply & RepeatedReply;
   /** `total` counts those of all pages; `cursor` is there when more follow. */
   "agent/list": {
     readonly workers: readonly WorkerView[];
     readonly total: number;
     readonly cursor?: string;
   };
-  "agent/info": WorkerInfo;
-  "agent/tree": TreeNode;
-  "agent/usage": UsageReply;
-  "agent/why": WhyReply;
   /** `next` is the seq to go on from, `cursor` the same with the log's epoch; `records` how many were sent as progress. */
   "agent/watch": { readonly next: number; readonly records: number; readonly cursor: string };
-  "agent/wait": { readonly results: readonly WaitReply[] };
-  "agent/output": Success<"output">;
-  "agent/raw": Success<"raw">;
+  "bb/post": PostReply;
+  "bb/list": ItemsReply;
+  "bb/search": ItemsReply;
+  "bb/claim": ClaimReply;
+  "bb/release": ReleaseReply;
+  "bb/watch": { readonly next: number; readonly records: number; readonly cursor: string };
   /** `refused`: adapters of users that are left out, and why. */
   "agent/capabilities": {
     readonly kinds: Success<"capabilities">;
     readonly refused: RuntimeApi["refused"];
   };
+  "jobs/submit": SubmittedJob;
+  "jobs/list": JobsReply;
+  "jobs/info": JobView;
+  /** After its steps. */
+  "jobs/tail": JobView;
+  "jobs/wait": { readonly jobs: readonly JobView[] };
+  "jobs/result": JobResult;
+  "jobs/cancel": { readonly results: readonly PerWorker[] };
   "protocol/hello": HelloReply;
   "daemon/status": DaemonStatus;
   "daemon/stop": { readonly agents: "kill" | "keep"; readonly live: number };
-  "db/check": Success<"check">;
-  "db/rebuild": Success<"rebuild">;
-  "db/gc": Success<"gc">;
 }
+
+/** A list is the `results` of an object, also as the data of a PARTIAL_FAILURE. */
+type ReplyOf<Name> = Name extends `mailbox/${infer M extends keyof MailboxApi}`
+  ? Effect.Success<ReturnType<MailboxApi[M]>>
+  : Name extends `${string}/${infer M extends keyof RuntimeApi}`
+    ? Success<M> extends readonly unknown[]
+      ? { readonly results: Success<M> }
+      : Success<M>
+    : never;
+
+export type Replies = {
+  [Name in RequestName]: Name extends keyof OwnReplies ? OwnReplies[Name] : ReplyOf<Name>;
+};
 
 export interface HelloReply {
   readonly version: number;

@@ -12,7 +12,6 @@ import {
   TOKEN_MAX_CHARS,
 } from "../base/limits.ts";
 import { nearest } from "../base/suggest.ts";
-import { PROFILES } from "../commands/profiles.ts";
 import type { EnvelopeHead } from "../protocol/envelope-v1.ts";
 import { type ErrorDetails, HoldfastError } from "../protocol/errors.ts";
 import { COMMAND_FORM } from "../protocol/forms.ts";
@@ -20,6 +19,7 @@ import { problemsOf } from "../protocol/problems.ts";
 import { isTellable } from "../protocol/redact.ts";
 import { isRequestName, type RequestData, type RequestName, Requests } from "../protocol/requests.ts";
 import { duplicateIn } from "../protocol/validate/json.ts";
+import { PROFILES } from "./profiles.ts";
 
 export type CommandRequest = {
   readonly [N in RequestName]: { readonly name: N; readonly data: RequestData<N> };
@@ -30,7 +30,7 @@ export interface CancelRequest {
   readonly data: { readonly request_id: string };
 }
 
-export type Parsed =
+export type ParsedRequest =
   | {
       readonly head: EnvelopeHead;
       readonly request: CommandRequest | CancelRequest;
@@ -72,7 +72,7 @@ const Cancel = z.strictObject({ request_id: id });
 /** A byte order mark is no JSON; nothing is let pass that another reader would refuse. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export const parseRequest = (line: Buffer): Parsed => {
+export const parseRequest = (line: Buffer): ParsedRequest => {
   if (isTooDeep(line))
     return {
       head: UNREADABLE,

@@ -7,29 +7,29 @@ import { newId } from "../protocol/ids.ts";
 import { failure, type Outcome } from "../protocol/outcome.ts";
 import type { RequestName } from "../protocol/requests.ts";
 import { cancelledByClient } from "./answers.ts";
-import { Emitter, type Emitting } from "./emitter.ts";
-import type { Handler, Services } from "./handlers/handler.ts";
+import { type EmittedRequest, Emitter } from "./emitter.ts";
+import type { HandlerServices, RequestHandler } from "./handlers/handler.ts";
 import { HANDLERS } from "./handlers/index.ts";
 import type { Outbox } from "./outbox.ts";
 import { type CommandRequest, invalidRequest } from "./request.ts";
-import type { Lane } from "./turns.ts";
+import type { RequestLane } from "./turns.ts";
 
 /** Starts a fiber that lives at most as long as the daemon. */
-export type Run = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
+export type StartFiber = <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>;
 
 /** The means of the requests of one connection. */
-interface Ground {
-  readonly services: Services;
-  readonly run: Run;
+interface ConnectionMeans {
+  readonly services: HandlerServices;
+  readonly run: StartFiber;
   readonly defects: Defects;
-  readonly turns: Lane;
+  readonly turns: RequestLane;
   readonly outbox: Outbox;
   /** Called after the terminal line of a request. */
   readonly ended: () => void;
 }
 
-interface InFlight extends Emitting {
-  readonly lifetime: Handler<RequestName>["lifetime"];
+interface InFlight extends EmittedRequest {
+  readonly lifetime: RequestHandler<RequestName>["lifetime"];
   /** Undefined until its turn has come. */
   fiber?: Fiber.Fiber<Outcome<object>, HoldfastError>;
   /** Why it was interrupted. */
@@ -37,12 +37,12 @@ interface InFlight extends Emitting {
 }
 
 export class RequestsInFlight {
-  private readonly ground: Ground;
+  private readonly ground: ConnectionMeans;
   private readonly byId = new Map<string, InFlight>();
   /** The answer to every new request. */
   refusal: HoldfastError | undefined;
 
-  constructor(ground: Ground) {
+  constructor(ground: ConnectionMeans) {
     this.ground = ground;
   }
 
@@ -58,7 +58,7 @@ export class RequestsInFlight {
     );
   }
 
-  start(given: Omit<Emitting, "id">, request: CommandRequest): void {
+  start(given: Omit<EmittedRequest, "id">, request: CommandRequest): void {
     const id = given.head.request_id ?? newId();
     const head = { ...given.head, request_id: id };
     const error = this.refused(id);
@@ -69,7 +69,7 @@ export class RequestsInFlight {
       return;
     }
     // The name chooses handler and data alike, which the type of the table cannot follow.
-    const handler = HANDLERS[request.name] as Handler<RequestName>;
+    const handler = HANDLERS[request.name] as RequestHandler<RequestName>;
     const entry: InFlight = { ...given, id, head, lifetime: handler.lifetime };
     this.byId.set(id, entry);
     this.ground.turns.add(() => this.begin(entry, handler, request.data as never));
@@ -109,7 +109,7 @@ export class RequestsInFlight {
     );
   }
 
-  private begin(entry: InFlight, handler: Handler<RequestName>, data: never): void {
+  private begin(entry: InFlight, handler: RequestHandler<RequestName>, data: never): void {
     const { services, outbox, run } = this.ground;
     const { cancelled, head, startedAt, inlineMax } = entry;
     if (cancelled !== undefined) {

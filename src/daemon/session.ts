@@ -19,22 +19,22 @@ import { failure, success } from "../protocol/outcome.ts";
 import { cancelledByClient } from "./answers.ts";
 import { farewell } from "./farewell.ts";
 import { type Guard, isSameToken } from "./guard.ts";
-import type { Services } from "./handlers/handler.ts";
-import { type Line, makeLineSplitter } from "./line-splitter.ts";
+import type { HandlerServices } from "./handlers/handler.ts";
+import { makeLineSplitter, type SocketLine } from "./line-splitter.ts";
 import { Outbox } from "./outbox.ts";
 import { parseRequest, UNREADABLE } from "./request.ts";
-import { RequestsInFlight, type Run } from "./requests-in-flight.ts";
-import type { Lane } from "./turns.ts";
+import { RequestsInFlight, type StartFiber } from "./requests-in-flight.ts";
+import type { RequestLane } from "./turns.ts";
 
 /** The means of a session. */
 export interface SessionGround {
-  readonly services: Omit<Services, "caller">;
+  readonly services: Omit<HandlerServices, "caller">;
   /** The caller, given the marker of a run that the client says it has. */
   readonly callerOf: (claimed: string | undefined) => Caller;
-  readonly run: Run;
+  readonly run: StartFiber;
   readonly defects: Defects;
   readonly guard: Guard;
-  readonly turns: Lane;
+  readonly turns: RequestLane;
 }
 
 export class Session {
@@ -44,7 +44,7 @@ export class Session {
   private readonly requests: RequestsInFlight;
   private readonly lines = makeLineSplitter(REQUEST_MAX_BYTES);
   /** Lines that wait until a request in flight has ended. */
-  private held: Line[] = [];
+  private held: SocketLine[] = [];
   private authorised: boolean;
   /** The marker of a run that the client says it has. */
   private claimed: string | undefined;
@@ -200,7 +200,7 @@ export class Session {
     this.lineTimer = undefined;
   }
 
-  private take(line: Line): void {
+  private take(line: SocketLine): void {
     if ("tooLong" in line)
       this.mistaken(
         UNREADABLE,
@@ -252,7 +252,7 @@ export class Session {
       this.turnOut(
         new HoldfastError(
           "QUEUE_FULL",
-          `More than ${REQUEST_MISTAKES_MAX} requests of this connection could not be read.`,
+          `More than ${REQUEST_MISTAKES_MAX} requests of this connection were unreadable.`,
           { retry_after_s: REQUEST_MISTAKES_PERIOD_MS / 1000 },
         ),
       );

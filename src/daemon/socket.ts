@@ -4,10 +4,10 @@
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { Effect, type Scope } from "effect";
+import { clearName } from "../base/files/regular-file.ts";
 import { BACKLOG_MAX, CONNECTION_IDLE_MIN_MS, DAEMON_DRAIN_MS, FAREWELLS_MAX } from "../base/limits.ts";
 import { encodeEnvelope, errorEnvelope } from "../protocol/envelope-v1.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { clearName } from "../store/regular-file.ts";
 import { farewell } from "./farewell.ts";
 import { UNREADABLE } from "./request.ts";
 import type { Session } from "./session.ts";
@@ -32,86 +32,128 @@ export const listen = (
   open: (socket: Socket) => Session,
 ): Effect.Effect<SocketServer, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
-    const sessions = new Map<Socket, Session>();
-    /** Clients that were turned away and may not have read why. */
-    const turnedAway = new Set<Socket>();
-    /** If all places are taken, the connection that was idle for longest gives way: clients that leak them lock nobody out. */
-    const makeRoom = (): boolean => {
-      let longest: { readonly socket: Socket; readonly session: Session; readonly since: number } | undefined;
-      for (const [socket, session] of sessions) {
-        const since = session.idleSince();
-        if (since !== undefined && since < (longest?.since ?? Number.POSITIVE_INFINITY))
-          longest = { socket, session, since };
-      }
-      if (longest === undefined || performance.now() - longest.since < CONNECTION_IDLE_MIN_MS) return false;
-      const { socket, session } = longest;
-      session.turnOut(
-        new HoldfastError(
-          "QUEUE_FULL",
-          `${sessions.size} connections were open, and this one was idle: another client has its place.`,
-        ),
-      );
-      sessions.delete(socket);
-      return true;
-    };
-    const newServer = (): Server =>
-      createServer({ allowHalfOpen: true }, (socket) => {
-        if (sessions.size >= connectionsMax && !makeRoom())
-          return turnAway(socket, sessions.size, turnedAway);
-        socket.once("close", () => {
-          sessions.delete(socket);
-          if (sessions.size === 0) onEmpty?.();
-        });
-        sessions.set(socket, open(socket));
-      });
-    let server = newServer();
-    let isOpen = true;
-    let onEmpty: (() => void) | undefined;
-    const close = (): void => {
-      isOpen = false;
-      server.close();
-    };
-    let bound = yield* Effect.acquireRelease(bind(server, path), () =>
-      Effect.sync(() => {
-        for (const socket of [...sessions.keys(), ...turnedAway]) socket.destroy();
-        close();
-      }),
-    );
-    return {
-      connections: () => sessions.size,
-      inFlight: () => [...sessions.values()].reduce((sum, session) => sum + session.inFlight(), 0),
-      refuse: (reason) => {
-        if (!isOpen) return false;
-        close();
-        for (const session of sessions.values()) session.refuse(reason);
-        return true;
-      },
-      accept: Effect.gen(function* () {
-        server = newServer();
-        bound = yield* bind(server, path);
-        isOpen = true;
-        for (const session of sessions.values()) session.refuse(undefined);
-      }),
-      drain: (reason) =>
-        Effect.callback<void>((resume) => {
-          close();
-          onEmpty = () => resume(Effect.void);
-          if (sessions.size === 0) onEmpty();
-          for (const session of sessions.values()) session.drain(reason);
-        }).pipe(Effect.timeoutOption(DAEMON_DRAIN_MS), Effect.asVoid),
-      keep: () =>
-        Effect.gen(function* () {
-          if (!isOpen || (bound !== undefined && fileId(path) === bound)) return false;
-          // Closing removes whatever has its path, so it comes before the new one.
-          server.close();
-          server = newServer();
-          bound = undefined;
-          bound = yield* bind(server, path);
-          if (!isOpen) server.close();
-          return true;
-        }),
-    };
+    const listener = new Listener(path, connectionsMax, open);
+    yield* Effect.acquireRelease(listener.bind(), () => Effect.sync(() => listener.end()));
+    return listener;
   });
+
+class Listener implements SocketServer {
+  private readonly path: string;
+  private readonly connectionsMax: number;
+  private readonly open: (socket: Socket) => Session;
+  private readonly sessions = new Map<Socket, Session>();
+  /** Clients that were turned away and may not have read why. */
+  private readonly turnedAway = new Set<Socket>();
+  private server: Server;
+  private isOpen = true;
+  private bound: string | undefined;
+  private onEmpty: (() => void) | undefined;
+
+  constructor(path: string, connectionsMax: number, open: (socket: Socket) => Session) {
+    this.path = path;
+    this.connectionsMax = connectionsMax;
+    this.open = open;
+    this.server = this.newServer();
+  }
+
+  connections(): number {
+    return this.sessions.size;
+  }
+
+  inFlight(): number {
+    return [...this.sessions.values()].reduce((sum, session) => sum + session.inFlight(), 0);
+  }
+
+  bind(): Effect.Effect<void, HoldfastError> {
+    return Effect.map(bind(this.server, this.path), (bound) => {
+      this.bound = bound;
+    });
+  }
+
+  end(): void {
+    for (const socket of [...this.sessions.keys(), ...this.turnedAway]) socket.destroy();
+    this.close();
+  }
+
+  refuse(reason: HoldfastError): boolean {
+    if (!this.isOpen) return false;
+    this.close();
+    for (const session of this.sessions.values()) session.refuse(reason);
+    return true;
+  }
+
+  get accept(): Effect.Effect<void, HoldfastError> {
+    return Effect.suspend(() => {
+      this.server = this.newServer();
+      return Effect.map(this.bind(), () => {
+        this.isOpen = true;
+        for (const session of this.sessions.values()) session.refuse(undefined);
+      });
+    });
+  }
+
+  drain(reason: HoldfastError): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      this.close();
+      this.onEmpty = () => resume(Effect.void);
+      if (this.sessions.size === 0) this.onEmpty();
+      for (const session of this.sessions.values()) session.drain(reason);
+    }).pipe(Effect.timeoutOption(DAEMON_DRAIN_MS), Effect.asVoid);
+  }
+
+  keep(): Effect.Effect<boolean, HoldfastError> {
+    return Effect.suspend(() => {
+      const isThere = this.bound !== undefined && fileId(this.path) === this.bound;
+      if (!this.isOpen || isThere) return Effect.succeed(false);
+      // Closing removes whatever has its path, so it comes before the new one.
+      this.server.close();
+      this.server = this.newServer();
+      this.bound = undefined;
+      return Effect.map(this.bind(), () => {
+        if (!this.isOpen) this.server.close();
+        return true;
+      });
+    });
+  }
+
+  private close(): void {
+    this.isOpen = false;
+    this.server.close();
+  }
+
+  private newServer(): Server {
+    const { sessions } = this;
+    return createServer({ allowHalfOpen: true }, (socket) => {
+      if (sessions.size >= this.connectionsMax && !this.makeRoom())
+        return turnAway(socket, sessions.size, this.turnedAway);
+      socket.once("close", () => {
+        sessions.delete(socket);
+        if (sessions.size === 0) this.onEmpty?.();
+      });
+      sessions.set(socket, this.open(socket));
+    });
+  }
+
+  /** If all places are taken, the connection that was idle for longest gives way: clients that leak them lock nobody out. */
+  private makeRoom(): boolean {
+    let longest: { readonly socket: Socket; readonly session: Session; readonly since: number } | undefined;
+    for (const [socket, session] of this.sessions) {
+      const since = session.idleSince();
+      if (since !== undefined && since < (longest?.since ?? Number.POSITIVE_INFINITY))
+        longest = { socket, session, since };
+    }
+    if (longest === undefined || performance.now() - longest.since < CONNECTION_IDLE_MIN_MS) return false;
+    const { socket, session } = longest;
+    session.turnOut(
+      new HoldfastError(
+        "QUEUE_FULL",
+        `${this.sessions.size} connections were open, and this one was idle: it was closed for another client.`,
+      ),
+    );
+    this.sessions.delete(socket);
+    return true;
+  }
+}
 
 const fileId = (path: string): string | undefined => {
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -119,7 +161,7 @@ const fileId = (path: string): string | undefined => {
 };
 
 const turnAway = (socket: Socket, open: number, turnedAway: Set<Socket>): void => {
-  const error = new HoldfastError("QUEUE_FULL", `${open} connections are open, and no more are taken.`);
+  const error = new HoldfastError("QUEUE_FULL", `${open} connections are open, and no more are accepted.`);
   const line = encodeEnvelope(errorEnvelope(UNREADABLE, { now_ms: Date.now(), duration_ms: 0 }, error));
   farewell(socket, line);
   if (turnedAway.size >= FAREWELLS_MAX) socket.destroySoon();

@@ -1,11 +1,11 @@
 /**
  * An agent does not start the daemon that somebody has stopped: a stop that kills its agents would be undone by one of them (promise
- * R32). A daemon that was killed is another matter: its agents go on, and the next command, whoever gives it, starts the next daemon.
+ * R32). A daemon that was killed is another matter: its agents keep running, and the next command of any caller starts the next daemon.
  */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { lineageOf } from "../adapters/process/origin.ts";
-import type { Relative } from "../adapters/spawner.ts";
+import type { RelatedProcess } from "../adapters/spawner.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { isHolderAlive, readDaemonFile } from "./daemon-file.ts";
 
@@ -21,13 +21,13 @@ export const refuseFromInside = (stateDir: string): void => {
   if (worker === undefined) return;
   throw new HoldfastError(
     "POLICY_VIOLATION",
-    `The daemon was stopped, and nothing from inside the run of worker ${worker} starts the next one.`,
+    `The daemon was stopped, and the next one may not be started from inside the run of worker ${worker}.`,
     { suggestion: "Start it from outside: agent daemon start" },
   );
 };
 
 /** By the marker in its environment, or by its output, which goes to the spools of a run. */
-const workerOf = ({ marker, spools }: Relative, runs: string): string | undefined =>
+const workerOf = ({ marker, spools }: RelatedProcess, runs: string): string | undefined =>
   [marker?.split("/")[1], ...spools.map((dir) => relative(runs, dir).split("/")[0])].find(
     (id) => id !== undefined && /^\w+$/.test(id) && existsSync(join(runs, id)),
   );

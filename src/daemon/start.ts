@@ -9,13 +9,6 @@ import { closeSync, openSync, renameSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  DAEMON_LOG_MAX_BYTES,
-  DAEMON_START_CLAIM_MS,
-  DAEMON_START_POLL_MS,
-  DAEMON_START_WAIT_MS,
-} from "../base/limits.ts";
-import { afterTries, ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
-import {
   APPEND,
   clearName,
   openRegular,
@@ -23,8 +16,16 @@ import {
   readRegular,
   sizeOfRegular,
   statAt,
-} from "../store/regular-file.ts";
+} from "../base/files/regular-file.ts";
+import {
+  DAEMON_LOG_MAX_BYTES,
+  DAEMON_START_CLAIM_MS,
+  DAEMON_START_POLL_MS,
+  DAEMON_START_WAIT_MS,
+} from "../base/limits.ts";
+import { afterTries, ERROR_CATALOGUE, HoldfastError } from "../protocol/errors.ts";
 import { silentHolder } from "./lock-holder.ts";
+import { DAEMON_NODE_FLAGS } from "./node-flags.ts";
 import { claimPath, daemonLogPath, type Environment } from "./paths.ts";
 import { ensurePrivateDirectory } from "./private-directory.ts";
 import { refuseFromInside } from "./start-from-inside.ts";
@@ -140,7 +141,7 @@ export const launch = (
   let failure: string | undefined;
   try {
     // Its own session and no marker of a run: an agent that starts the daemon and is then killed does not take it along.
-    child = spawn(node, [program, "--state-dir", stateDir, ...flags], {
+    child = spawn(node, [...DAEMON_NODE_FLAGS, program, "--state-dir", stateDir, ...flags], {
       cwd: "/",
       detached: true,
       env: daemonEnvironment(env),

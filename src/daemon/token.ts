@@ -4,8 +4,8 @@
  */
 import { lstatSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { clearName, readRegular } from "../base/files/regular-file.ts";
 import { HoldfastError } from "../protocol/errors.ts";
-import { clearName, readRegular } from "../store/regular-file.ts";
 
 const tokenPath = (stateDir: string): string => join(stateDir, "daemon.token");
 

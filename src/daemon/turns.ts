@@ -6,7 +6,7 @@
 import { REQUESTS_SLICE_MS } from "../base/limits.ts";
 
 /** The requests of one connection. */
-export interface Lane {
+export interface RequestLane {
   /** Done after the caller, in this turn where it has time left. */
   add(work: () => void): void;
   /** Nothing more is begun in this turn. */
@@ -15,7 +15,7 @@ export interface Lane {
 
 export interface Turns {
   /** One for each connection. A lane with nothing to do costs nothing. */
-  lane(): Lane;
+  lane(): RequestLane;
 }
 
 type Queue = (() => void)[];

@@ -4,12 +4,13 @@
  */
 import { readFileSync, rmSync } from "node:fs";
 import { workerData } from "node:worker_threads";
+import { replaceFile } from "../base/files/replace-file.ts";
 import { BEAT_PERIOD_MS, BEATS_MISSED_MAX, CLOCK_TICK_MS } from "../base/limits.ts";
-import { replaceFile } from "../store/replace-file.ts";
 import { descriptorOf, tryToWrite } from "./log-output.ts";
-import type { Stalled, Watched } from "./watchdog.ts";
+import type { WatchdogData } from "./loop-watcher.ts";
+import type { StallReport } from "./watchdog.ts";
 
-const { pid, file, beats, facts, log: output } = workerData as Watched;
+const { pid, file, beats, facts, log: output } = workerData as WatchdogData;
 const times = new BigInt64Array(beats);
 const words = new Uint8Array(facts);
 /** By place in `beats`. */
@@ -45,7 +46,7 @@ const known = (): unknown => {
   }
 };
 
-const write = (stalled: Stalled): void => {
+const write = (stalled: StallReport): void => {
   try {
     replaceFile(file, `${JSON.stringify(stalled)}\n`);
   } catch {

@@ -1,11 +1,13 @@
 /**
- * The daemon watches its own loop and its supervisor's tick (promise R37). The loop beats into shared memory; a thread
- * of its own looks whether it does, and tells where nobody else can.
+ * The daemon watches its own loop and its supervisor's tick (promise R37). The loop tells each of its beats to a watcher that does not run on
+ * it: a small process, or a thread where there is no perl. The watcher tells where nobody else can.
  */
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Effect, type Scope } from "effect";
+import { theReaper } from "../adapters/process/reaper.ts";
+import { clearName } from "../base/files/regular-file.ts";
 import {
   BEAT_PERIOD_MS,
   BEATS_MISSED_MAX,
@@ -13,23 +15,13 @@ import {
   WATCHDOG_FACTS_MAX_BYTES,
   WATCHDOG_HEAP_MAX_MIB,
 } from "../base/limits.ts";
-import { clearName } from "../store/regular-file.ts";
+import { descriptorOf } from "./log-output.ts";
+import type { LoopWatcher, WatchdogData } from "./loop-watcher.ts";
 import { stalledFilePath } from "./paths.ts";
-
-/** The data that the thread is given. */
-export interface Watched {
-  readonly pid: number;
-  readonly file: string;
-  /** The file of daemon.log. */
-  readonly log: Int32Array;
-  /** Monotonic nanoseconds: of the loop's last beat, and of the supervisor's last tick. */
-  readonly beats: SharedArrayBuffer;
-  /** JSON, padded with NUL: what the loop knew at its last beat. */
-  readonly facts: SharedArrayBuffer;
-}
+import { watchByProcess } from "./watchdog-process.ts";
 
 /** `daemon.stalled`: there while something that is watched does not run. */
-export interface Stalled {
+export interface StallReport {
   readonly pid: number;
   readonly what: "loop" | "tick";
   /** RFC 3339, UTC. */
@@ -44,13 +36,11 @@ export interface HealthFacts {
   readonly stalls: { readonly count: number; readonly longest_ms: number };
 }
 
-export interface Watchdog {
-  /** The loop runs, and `facts` are known: also called on a period. */
-  beat(): void;
-  /** The supervisor has looked at everything. */
-  ticked(): void;
-  health(): HealthFacts;
-}
+/** By place in `beats`: a beat of the loop, a tick. */
+const LATE_MS = {
+  loop_ms: BEATS_MISSED_MAX * BEAT_PERIOD_MS,
+  tick_ms: BEATS_MISSED_MAX * CLOCK_TICK_MS,
+} as const;
 
 const isSource = import.meta.url.endsWith(".ts");
 const THREAD = fileURLToPath(
@@ -59,51 +49,88 @@ const THREAD = fileURLToPath(
 
 export const watchLoop = (
   stateDir: string,
-  log: Watched["log"],
+  log: WatchdogData["log"],
   facts: () => object,
   onFailure: (cause: unknown) => void,
 ): Effect.Effect<Watchdog, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => begin(stateDir, log, facts, onFailure)),
-      ({ end }) => Effect.sync(end),
-    ),
-    ({ watchdog }) => watchdog,
+  Effect.acquireRelease(
+    Effect.sync(() => new Watchdog(stalledFilePath(stateDir), log, facts, onFailure)),
+    (watchdog) => Effect.sync(() => watchdog.end()),
   );
 
-const begin = (
-  stateDir: string,
-  log: Watched["log"],
-  facts: () => object,
-  onFailure: (cause: unknown) => void,
-) => {
-  const file = stalledFilePath(stateDir);
-  clearName(file);
-  rmSync(file, { force: true });
-  const watched: Watched = {
-    pid: process.pid,
-    file,
-    log,
-    beats: new SharedArrayBuffer(16),
-    facts: new SharedArrayBuffer(WATCHDOG_FACTS_MAX_BYTES),
-  };
-  const times = new BigInt64Array(watched.beats);
-  const words = Buffer.from(watched.facts);
-  const stalls = { count: 0, longest_ms: 0 };
-  const now = (): bigint => process.hrtime.bigint();
-  const ageMs = (place: number): number => Number((now() - Atomics.load(times, place)) / 1_000_000n);
-  const beat = (): void => {
-    const late_ms = ageMs(0) - BEAT_PERIOD_MS;
-    Atomics.store(times, 0, now());
-    if (late_ms > BEATS_MISSED_MAX * BEAT_PERIOD_MS) {
-      stalls.count += 1;
-      stalls.longest_ms = Math.max(stalls.longest_ms, late_ms);
+export class Watchdog {
+  private readonly watched: WatchdogData;
+  private readonly times: BigInt64Array;
+  private readonly words: Buffer;
+  private readonly stalls = { count: 0, longest_ms: 0 };
+  private readonly facts: () => object;
+  private readonly timer: NodeJS.Timeout;
+  private watcher: LoopWatcher;
+
+  constructor(
+    file: string,
+    log: WatchdogData["log"],
+    facts: () => object,
+    onFailure: (cause: unknown) => void,
+  ) {
+    clearName(file);
+    rmSync(file, { force: true });
+    this.facts = facts;
+    const beats = new SharedArrayBuffer(16);
+    const shared = new SharedArrayBuffer(WATCHDOG_FACTS_MAX_BYTES);
+    this.watched = { pid: process.pid, file, log, beats, facts: shared };
+    this.times = new BigInt64Array(beats).fill(now());
+    this.words = Buffer.from(shared);
+    this.timer = setInterval(() => this.beat(), BEAT_PERIOD_MS);
+    const perl = theReaper()?.perl;
+    this.watcher =
+      perl === undefined
+        ? watchByThread(this.watched, onFailure)
+        : watchByProcess(perl, this.watched, LATE_MS, (cause) => {
+            onFailure(cause);
+            this.watcher = watchByThread(this.watched, onFailure);
+          });
+  }
+
+  /** The loop runs, and the facts are known: also called on a period. */
+  beat(): void {
+    const late_ms = this.ageMs(0) - BEAT_PERIOD_MS;
+    Atomics.store(this.times, 0, now());
+    if (late_ms > LATE_MS.loop_ms) {
+      this.stalls.count += 1;
+      this.stalls.longest_ms = Math.max(this.stalls.longest_ms, late_ms);
     }
-    words.fill(0);
-    words.write(JSON.stringify(facts()));
-  };
-  times.fill(now());
-  const beating = setInterval(beat, BEAT_PERIOD_MS);
+    const told = JSON.stringify(this.facts());
+    const facts = Buffer.byteLength(told) > WATCHDOG_FACTS_MAX_BYTES ? "null" : told;
+    this.words.fill(0);
+    this.words.write(facts);
+    const log_fd = descriptorOf(this.watched.log);
+    this.watcher.beat({ wall_ms: Date.now(), tick_age_ms: this.ageMs(1), log_fd, facts });
+  }
+
+  /** The supervisor has looked at everything. */
+  readonly ticked = (): void => void Atomics.store(this.times, 1, now());
+
+  health(): HealthFacts {
+    const tick_age_ms = this.ageMs(1);
+    return { ok: tick_age_ms <= LATE_MS.tick_ms, tick_age_ms, stalls: { ...this.stalls } };
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+    this.watcher.end();
+    rmSync(this.watched.file, { force: true });
+  }
+
+  private ageMs(place: number): number {
+    return Number((now() - Atomics.load(this.times, place)) / 1_000_000n);
+  }
+}
+
+const now = (): bigint => process.hrtime.bigint();
+
+/** It reads the shared memory by itself. */
+const watchByThread = (watched: WatchdogData, onFailure: (cause: unknown) => void): LoopWatcher => {
   const thread = new Worker(THREAD, {
     workerData: watched,
     resourceLimits: { maxOldGenerationSizeMb: WATCHDOG_HEAP_MAX_MIB },
@@ -111,18 +138,5 @@ const begin = (
   // Without it the daemon works on, and its loop is not watched.
   thread.on("error", onFailure);
   thread.unref();
-  const watchdog: Watchdog = {
-    beat,
-    ticked: () => void Atomics.store(times, 1, now()),
-    health: () => {
-      const tick_age_ms = ageMs(1);
-      return { ok: tick_age_ms <= BEATS_MISSED_MAX * CLOCK_TICK_MS, tick_age_ms, stalls: { ...stalls } };
-    },
-  };
-  const end = (): void => {
-    clearInterval(beating);
-    void thread.terminate();
-    rmSync(file, { force: true });
-  };
-  return { watchdog, end };
+  return { beat: () => undefined, end: () => void thread.terminate() };
 };

@@ -1,7 +1,9 @@
-/** A program's request to the library, with all that is left to its process: its directory and the variables that may reach the agent. */
+/** A program's requests to the library, completed with facts of its process: its directory, and the variables that may reach the agent. */
+
 import { resolve } from "node:path";
 import { Effect } from "effect";
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import { KIND_VARIABLES } from "../adapters/kinds.ts";
 import type { Registry } from "../adapters/registry.ts";
 import { clientEnvironment, referencedVariables } from "../base/environment.ts";
 import { MCP_TIMEOUT_DEFAULT_MS } from "../base/limits.ts";
@@ -10,11 +12,12 @@ import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import { type TreeSpecInput, withClientEnvironment } from "../protocol/tree.ts";
 import type { WorkerSpecInput } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
+import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
 import { checked, optionsOf } from "./checked.ts";
-import type { McpOptions, SpawnOptions } from "./options.ts";
+import type { JobOptions, McpOptions, SpawnOptions } from "./options.ts";
 
-/** `spawn` of both doors: it runs in this process's directory, with the variables of it that may reach the agent. */
+/** `spawn` of both entry points: in this process's directory, with those of its variables that may reach the agent. */
 export const spawnAs = (
   api: RuntimeApi,
   registry: Registry,
@@ -23,6 +26,20 @@ export const spawnAs = (
   Effect.flatMap(
     Effect.try({ try: () => spawnRequest(registry, options), catch: asHoldfastError }),
     ({ spec, ...how }) => api.spawn(spec, how),
+  );
+
+/** `jobs.submit` of both doors: as `spawnAs`, of a worker that is never restarted. */
+export const submitAs = (
+  api: RuntimeApi,
+  registry: Registry,
+  options: JobOptions,
+): Effect.Effect<SubmittedJob, HoldfastError> =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => spawnRequest(registry, { ...optionsOf(options), restart: "temporary" }),
+      catch: asHoldfastError,
+    }),
+    ({ spec, idempotency_key }) => api.jobs.submit(spec, { idempotency_key }),
   );
 
 const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {
@@ -43,14 +60,14 @@ const spawnRequest = ({ adapterFor }: Registry, options: SpawnOptions) => {
     ...referencedVariables(spec.env),
     ...(adapter === undefined ? [] : namesOfVariables(adapter)),
   ];
-  return { spec: { ...spec, client_env: clientEnvironment(process.env, named) }, ...how };
+  return { spec: { ...spec, client_env: sentEnvironment(named) }, ...how };
 };
 
-/** An empty or wrong one stays as it is, and is refused. */
+/** An empty or malformed directory stays as it is, and is refused later. */
 const directoryOf = (cwd = "."): string =>
   typeof cwd === "string" && cwd !== "" ? resolve(cwd) : (cwd as string);
 
-/** `applyTree` of both doors: its agents may use what a program of any kind needs of this process's environment. */
+/** `applyTree` of both entry points: its agents get the variables of this process that a program of any kind may need. */
 export const applyAs = (
   api: RuntimeApi,
   registry: Registry,
@@ -62,20 +79,24 @@ export const applyAs = (
       try: () => {
         const asked = checked("tree/apply", { tree, ...options });
         const named = registry.all.flatMap(namesOfVariables);
-        return { ...asked, tree: withClientEnvironment(asked.tree, clientEnvironment(process.env, named)) };
+        return { ...asked, tree: withClientEnvironment(asked.tree, sentEnvironment(named)) };
       },
       catch: asHoldfastError,
     }),
     (asked) => api.applyTree(asked.tree, { dry_run: asked.dry_run }),
   );
 
-/** Variables of this process that its adapter may need. */
+/** The variables of this process that agents of built-in kinds may need, and the named ones. */
+const sentEnvironment = (named: readonly string[]): Record<string, string> =>
+  clientEnvironment(process.env, [...KIND_VARIABLES, ...named]);
+
+/** Variables of this process that the adapter may need. */
 const namesOfVariables = ({ binary, credentials }: AgentAdapter): readonly string[] => [
   ...credentials,
   ...(binary === null ? [] : [binary.variable]),
 ];
 
-/** With this process's directory and what the program of the kind may need of its environment. */
+/** Uses this process's directory, and the variables that the kind's program may need. */
 export const mcpOf = (
   registry: Registry,
   kind: string,
@@ -88,7 +109,7 @@ export const mcpOf = (
     kind,
     asked: name === undefined ? { do: "list" } : { do: "get", name },
     cwd: resolve(cwd),
-    client_env: clientEnvironment(process.env, named),
+    client_env: sentEnvironment(named),
     env,
     timeout_ms,
   });

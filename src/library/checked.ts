@@ -1,11 +1,11 @@
-/** A program's arguments to the library, checked as a request over the socket is. */
+/** Checks the arguments of the library's calls with the schemas of requests over the socket. */
 import * as z from "zod";
 import { DEPTH_MAX, PATH_MAX_BYTES, WORKERS_LIVE_MAX } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { problemsOf } from "../protocol/problems.ts";
 import { type RequestData, type RequestInput, type RequestName, Requests } from "../protocol/requests.ts";
 
-/** Applies the bounds that hold over the socket. */
+/** Applies the same bounds as the socket. */
 export const checked = <N extends RequestName>(name: N, input: RequestInput<N>): RequestData<N> =>
   checkedBy(Requests[name], input) as RequestData<N>;
 
@@ -15,14 +15,14 @@ const checkedBy = <S extends z.ZodType>(schema: S, input: unknown): z.output<S> 
   throw invalid(problemsOf(parsed.error, "options"));
 };
 
-/** Refuses options that are no object: nothing can be taken out of them. */
+/** Refuses options that are not an object. */
 export const optionsOf = <O extends object>(options: O): O => {
   if (typeof options === "object" && options !== null && !Array.isArray(options)) return options;
-  throw invalid(["options: they are no object"]);
+  throw invalid(["options: they are not an object"]);
 };
 
 const path = z.string().min(1, "it is empty").max(PATH_MAX_BYTES);
-const isFunction = z.custom<unknown>((value) => typeof value === "function", "it is no function");
+const isFunction = z.custom<unknown>((value) => typeof value === "function", "it is not a function");
 
 const Open = z.strictObject({
   stateDir: path.optional(),
@@ -38,12 +38,12 @@ const Open = z.strictObject({
   report: isFunction.optional(),
 });
 
-/** Refuses a misspelt option of `open`, and an empty `stateDir`: it would be the working directory. */
+/** Refuses an unknown option of `open`, and an empty `stateDir`, which would mean the working directory. */
 export const checkOpen = (options: unknown): void => void checkedBy(Open, options);
 
 const Watch = Requests["agent/watch"].pick({ from: true, follow: true }).partial();
 
-/** Refuses a `from` that is neither a seq nor a cursor, and a misspelt option. */
+/** Refuses a `from` that is neither a seq nor a cursor, and an unknown option. */
 export const checkWatch = (options: unknown): void => void checkedBy(Watch, options);
 
 const Raw = Requests["agent/raw"]

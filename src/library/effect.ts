@@ -1,22 +1,30 @@
 /**
- * `holdfast/effect`: the runtime for Effect programs. `HoldfastRuntime` is the service, `layer` opens a state directory
- * under its lock and supervises as long as the layer lives; closing it leaves the agents to the next one that opens it.
+ * `holdfast/effect`: the runtime for Effect programs. `HoldfastRuntime` is the service. `layer` opens a state directory
+ * under its lock and supervises its workers as long as the layer lives. Closing the layer leaves the agents running for the
+ * next runtime.
  */
 import "./node-version.ts";
 import { Context, Effect, Layer, type Scope } from "effect";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { TreeSpecInput } from "../protocol/tree.ts";
-import type { RuntimeApi as Core } from "../runtime/api.ts";
+import type { RuntimeApi as Core, JobsApi } from "../runtime/api.ts";
+import type { SubmittedJob } from "../runtime/job-replies.ts";
 import type { AppliedReply, SpawnReply } from "../runtime/replies.ts";
-import { applyAs, spawnAs } from "./asked.ts";
+import { applyAs, spawnAs, submitAs } from "./asked.ts";
+import { type BlackboardCalls, blackboardOf } from "./blackboard-calls.ts";
 import { kindsOf, openWith } from "./opening.ts";
-import type { OpenOptions, SpawnOptions } from "./options.ts";
+import type { JobOptions, OpenOptions, SpawnOptions } from "./options.ts";
 
-/** Every method is an Effect that fails with a HoldfastError and nothing else; every watch is a Stream. */
-export interface RuntimeApi extends Omit<Core, "spawn" | "applyTree"> {
-  /** Starts a worker as `Runtime.spawn` does: in this process's directory, with the variables of it that may reach the agent. */
+/** Every method is an Effect that fails only with a HoldfastError; every watch is a Stream. */
+export interface RuntimeApi extends Omit<Core, "spawn" | "applyTree" | "jobs" | "blackboard"> {
+  /** Jobs, as `Runtime.jobs` has them. */
+  readonly jobs: Omit<JobsApi, "submit"> & {
+    submit(options: JobOptions): Effect.Effect<SubmittedJob, HoldfastError>;
+  };
+  readonly blackboard: BlackboardCalls;
+  /** Starts a worker as `Runtime.spawn` does: in this process's directory, with those of its variables that may reach the agent. */
   spawn(options: SpawnOptions): Effect.Effect<SpawnReply, HoldfastError>;
-  /** Brings a tree in line with what is given, as `Runtime.applyTree` does. */
+  /** Changes a tree to match this spec, as `Runtime.applyTree` does. */
   applyTree(
     tree: TreeSpecInput,
     options?: { readonly dry_run?: boolean },
@@ -24,8 +32,9 @@ export interface RuntimeApi extends Omit<Core, "spawn" | "applyTree"> {
 }
 
 /**
- * A runtime that lives as long as its scope. Fails with LOCK_HELD where a daemon or another runtime owns the directory, and with
- * INVALID_REQUEST where one of `adapters` is refused. The end of the scope stops no agent; `runtime.shutdown("kill", reason)` before it does.
+ * A runtime that lives as long as its scope. Fails with LOCK_HELD if a daemon or another runtime owns the directory, and
+ * with INVALID_REQUEST if one of `adapters` is refused. The end of the scope stops no agent; call `runtime.shutdown("kill",
+ * reason)` before it to stop them.
  */
 export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.flatMap(kindsOf(options), (registry) =>
@@ -33,7 +42,9 @@ export const open = (options: OpenOptions = {}): Effect.Effect<RuntimeApi, Holdf
       openWith(registry, options),
       (api): RuntimeApi => ({
         ...api,
+        blackboard: blackboardOf(api),
         spawn: (asked) => spawnAs(api, registry, asked),
+        jobs: { ...api.jobs, submit: (asked) => submitAs(api, registry, asked) },
         applyTree: (tree, how = {}) => applyAs(api, registry, tree, how),
       }),
     ),
@@ -47,5 +58,5 @@ export const layer = (options: OpenOptions = {}): Layer.Layer<HoldfastRuntime, H
 
 export { type ErrorCode, HoldfastError } from "../protocol/errors.ts";
 export type { TreeSpecInput } from "../protocol/tree.ts";
-export type { KillOptions, WatchQuery } from "../runtime/api.ts";
+export type { KillOptions, MailboxApi, MailToSend, WatchQuery } from "../runtime/api.ts";
 export type { OpenOptions, SpawnOptions } from "./options.ts";

@@ -1,4 +1,4 @@
-/** Names for a program that uses the runtime: types of what it gives and gets, errors, and how the log becomes events. */
+/** Exports for programs that use the runtime: the types of arguments and results, errors, and the conversion of the log to events. */
 
 export type {
   AgentAdapter,
@@ -38,11 +38,32 @@ export { mayFollow, type RunStatus } from "../protocol/run-events/statuses.ts";
 export type { TreeSpecInput } from "../protocol/tree.ts";
 export type { WorkerSpec, WorkerState, WorkerStatus } from "../protocol/worker.ts";
 export type {
+  ClaimReply,
+  ItemsReply,
+  ItemView,
+  PostReply,
+  ReleaseReply,
+} from "../runtime/blackboard-replies.ts";
+export type { JobResult, JobsReply, JobView, SubmittedJob } from "../runtime/job-replies.ts";
+export type {
+  MailAckReply,
+  MailChangedReply,
+  MailLeaseReply,
+  MailListReply,
+  MailPollReply,
+  MailSentReply,
+  MailView,
+  PolledMail,
+} from "../runtime/mail-replies.ts";
+export type {
+  Answered,
   AnswerReply,
   AppliedReply,
   ApprovalsReply,
   ApprovedReply,
   ChangesReply,
+  HoldView,
+  InboxReply,
   MessageReply,
   MessageRow,
   MessagesReply,
@@ -61,13 +82,23 @@ export type {
 } from "../runtime/replies.ts";
 export type {
   Answer,
+  ApproveOptions,
+  BlackboardWatchOptions,
+  ClaimOptions,
+  ItemsOptions,
+  JobOptions,
   Json,
   KillOptions,
+  ListOptions,
   McpOptions,
   OpenOptions,
+  PageOptions,
+  PostOptions,
   RawOptions,
   RawSlice,
+  ReleaseOptions,
   ResumeOptions,
   SpawnOptions,
+  UsageOptions,
   WatchOptions,
 } from "./options.ts";

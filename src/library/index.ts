@@ -10,7 +10,6 @@
 import "./node-version.ts";
 import { constants } from "node:os";
 import { Effect, Exit, Scope, Stream } from "effect";
-import { attemptAsync } from "../actors/machine/attempt.ts";
 import type { Registry } from "../adapters/registry.ts";
 import type { McpReply } from "../daemon/mcp.ts";
 import { cursorOf } from "../protocol/cursor.ts";
@@ -20,11 +19,13 @@ import type { TreeSpecInput } from "../protocol/tree.ts";
 import { isEnded } from "../protocol/worker.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import type {
+  Answered,
   AnswerReply,
   AppliedReply,
   ApprovalsReply,
   ApprovedReply,
   ChangesReply,
+  InboxReply,
   MessageReply,
   MessagesReply,
   OutputReply,
@@ -38,49 +39,65 @@ import type {
   WorkerView,
 } from "../runtime/replies.ts";
 import { applyAs, mcpOf, spawnAs } from "./asked.ts";
+import { Blackboard } from "./blackboard.ts";
 import { checked, checkWatch, invalid, optionsOf } from "./checked.ts";
+import { Jobs } from "./jobs.ts";
+import { RuntimeMailbox } from "./mailbox.ts";
 import { kindsOf, openWith } from "./opening.ts";
 import type {
   Answer,
+  ApproveOptions,
   KillOptions,
+  ListOptions,
   McpOptions,
   OpenOptions,
+  PageOptions,
   RawOptions,
   RawSlice,
   ResumeOptions,
   SpawnOptions,
+  UsageOptions,
   WatchOptions,
 } from "./options.ts";
 import { closed, listOf, only, promised } from "./promises.ts";
 import { rawSlices } from "./raw.ts";
 import { Watches } from "./watches.ts";
 
-/** How the calls of a runtime are run: on the clock of the machine, or of a test. */
-type Run = typeof promised;
+/** Runs the calls of a runtime, on the clock of the machine or of a test. */
+type RunEffect = typeof promised;
 
 /**
- * A supervision runtime over one state directory. Every method rejects with a HoldfastError and nothing else. A worker is
- * named by its id, a unique prefix of it, or its name. An open runtime holds the process, as a listening server does.
+ * A supervision runtime over one state directory. Every method rejects only with a HoldfastError. A worker is named by its
+ * id, a unique prefix of the id, or its name. An open runtime keeps the process alive, as a listening server does.
  */
 export class Runtime {
+  readonly blackboard: Blackboard;
+  readonly mailbox: RuntimeMailbox;
   readonly #api: RuntimeApi;
   readonly #registry: Registry;
   readonly #scope: Scope.Closeable;
-  readonly #run: Run;
+  readonly #run: RunEffect;
   readonly #watches = new Watches();
   #closing: Promise<void> | undefined;
 
-  private constructor(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run: Run = promised) {
+  private constructor(
+    api: RuntimeApi,
+    registry: Registry,
+    scope: Scope.Closeable,
+    run: RunEffect = promised,
+  ) {
     this.#run = run;
     this.#api = api;
     this.#registry = registry;
     this.#scope = scope;
+    this.blackboard = new Blackboard(api, (make) => this.#call(make), this.#watches);
+    this.mailbox = new RuntimeMailbox(api.mailbox, (make) => this.#call(make));
   }
 
   /**
-   * Takes over what runs, and settles what ended since the directory was last open: `list` tells their ends then, unless they have so much
-   * output left to read that it takes more than 10 s. Fails with LOCK_HELD where a daemon or
-   * another runtime owns it; `info.details.pid` says who. INVALID_REQUEST where one of `adapters` is refused.
+   * Adopts running agents, and settles agents that ended since the directory was last open. `list` then shows their ends,
+   * unless reading their remaining output takes more than 10 s. Fails with LOCK_HELD if a daemon or another runtime owns the
+   * directory (`info.details.pid` has its pid), and with INVALID_REQUEST if one of `adapters` is refused.
    */
   static async open(options: OpenOptions = {}): Promise<Runtime> {
     const scope = Scope.makeUnsafe();
@@ -95,21 +112,22 @@ export class Runtime {
   }
 
   /**
-   * Over a runtime that is open already, on the clock of `run`: for `openForTest`.
+   * Wraps an open runtime whose calls go through `run`; for `openForTest`.
    * @internal
    */
-  static over(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run: Run): Runtime {
+  static over(api: RuntimeApi, registry: Registry, scope: Scope.Closeable, run: RunEffect): Runtime {
     return new Runtime(api, registry, scope, run);
   }
 
-  /** Resolves when the request is durable; the process starts after that. A worker that cannot start rejects, and nothing is recorded. */
+  /** Resolves when the request is durable; the process starts after that. If a worker cannot start, the call rejects and nothing is recorded. */
   spawn(options: SpawnOptions): Promise<SpawnReply> {
     return this.#call(() => spawnAs(this.#api, this.#registry, options));
   }
 
   /**
-   * A new worker with the spec of this one, in its last session and with another prompt; with `fork` in a branch of the session. Rejects with
-   * SESSION_IN_USE where a living worker goes on in it, and with UNSUPPORTED_CAPABILITY where its kind cannot.
+   * Starts a new worker with the spec of this one and another prompt, in its last session; with `fork`, in a branch of the
+   * session. Rejects with SESSION_IN_USE if a living worker uses the session, and with UNSUPPORTED_CAPABILITY if the kind
+   * cannot do it.
    */
   resume(id: string, options: ResumeOptions = {}): Promise<SpawnReply> {
     return this.#call(() => {
@@ -120,9 +138,10 @@ export class Runtime {
   }
 
   /**
-   * Records in order, from the log and then live, each once. It ends with the worker unless `follow`, and with the runtime: `close`
-   * ends it and never makes it reject. Leave the loop whenever you like; a slow one costs nothing, it reads from the log. One
-   * that has not come to the end of the log when the runtime closes ends where it is: go on after its last `seq` at the next open.
+   * Yields records in order, each once: first from the log, then live. It ends with the worker unless `follow`, and with the
+   * runtime: `close` ends it without an error. You may leave the loop at any time. A slow loop costs no memory, because it
+   * reads from the log. If the runtime closes before the loop reaches the end of the log, it ends there: continue after its
+   * last `seq` at the next open.
    */
   watch(id?: string, options: WatchOptions = {}): AsyncIterable<LogRecord> {
     const one = id !== undefined;
@@ -138,16 +157,19 @@ export class Runtime {
   }
 
   /**
-   * A cursor after a record, to go on from in another run of the program: where an older copy of the log was put back meanwhile, a
-   * watch from it fails with CURSOR_UNKNOWN, and does not take other records for those that follow.
+   * A cursor after a record, from which another run of the program can continue. If an older copy of the log was restored
+   * meanwhile, a watch from this cursor fails with CURSOR_UNKNOWN instead of continuing with other records.
    */
   cursor(seq: number): string {
     return cursorOf(this.#api.epoch, seq);
   }
 
-  /** Resolves when it has ended and its processes are gone; the effect is `noop` if it had ended already. It is not restarted. */
+  /**
+   * Stops a worker, which is then not restarted. Resolves when it has ended and its processes are gone; the effect is `noop`
+   * if it had already ended.
+   */
   kill(id: string, options?: KillOptions): Promise<PerWorker>;
-  /** One result each, in order: `ok` and `error` say how it went, so that one failure hides no other. */
+  /** Returns one result for each id, in order; `ok` and `error` say whether it succeeded. */
   kill(ids: readonly string[], options?: KillOptions): Promise<readonly PerWorker[]>;
   async kill(
     ids: string | readonly string[],
@@ -162,9 +184,9 @@ export class Runtime {
     return typeof ids === "string" ? only(results) : results;
   }
 
-  /** A new incarnation, also of what has ended or was killed. Resolves when that is recorded. */
+  /** Starts a new incarnation, even of a worker that has ended or was killed. Resolves when that is recorded. */
   restart(id: string): Promise<PerWorker>;
-  /** One result each, in order. */
+  /** Returns one result for each id, in order. */
   restart(ids: readonly string[]): Promise<readonly PerWorker[]>;
   async restart(ids: string | readonly string[]): Promise<PerWorker | readonly PerWorker[]> {
     const results = await this.#callAll(ids, (all) =>
@@ -173,12 +195,9 @@ export class Runtime {
     return typeof ids === "string" ? only(results) : results;
   }
 
-  /**
-   * Its processes stand still, and no clock of it counts, until `unpause`, a stop, or the end of this incarnation. Resolves
-   * when that is recorded.
-   */
+  /** Stops all processes and clocks of a worker until `unpause`, a stop, or the end of the incarnation. Resolves when that is recorded. */
   pause(id: string, options?: { readonly reason?: string }): Promise<PerWorker>;
-  /** One result each, in order. */
+  /** Returns one result for each id, in order. */
   pause(ids: readonly string[], options?: { readonly reason?: string }): Promise<readonly PerWorker[]>;
   async pause(
     ids: string | readonly string[],
@@ -191,9 +210,9 @@ export class Runtime {
     return typeof ids === "string" ? only(results) : results;
   }
 
-  /** It goes on, whatever it was paused for; the effect is `noop` if it was not. */
+  /** Continues a paused worker, whatever the reason for the pause; the effect is `noop` if it was not paused. */
   unpause(id: string): Promise<PerWorker>;
-  /** One result each, in order. */
+  /** Returns one result for each id, in order. */
   unpause(ids: readonly string[]): Promise<readonly PerWorker[]>;
   async unpause(ids: string | readonly string[]): Promise<PerWorker | readonly PerWorker[]> {
     const results = await this.#callAll(ids, (all) =>
@@ -202,23 +221,27 @@ export class Runtime {
     return typeof ids === "string" ? only(results) : results;
   }
 
-  /** Resolves when it has ended, restarts included; rejects with TIMEOUT after `timeoutMs` (default: never), and it goes on. */
+  /**
+   * Resolves when the worker has ended for good, after all restarts. Rejects with TIMEOUT after `timeoutMs` (default:
+   * never); the worker then continues.
+   */
   wait(id: string, timeoutMs?: number): Promise<WaitReply>;
-  /** Resolves when all have ended, with how, in order. */
+  /** Resolves when all have ended, with their results in order. */
   wait(ids: readonly string[], timeoutMs?: number): Promise<readonly WaitReply[]>;
   async wait(ids: string | readonly string[], timeoutMs?: number): Promise<WaitReply | readonly WaitReply[]> {
     const replies = await this.#callAll(ids, (all) => {
       const asked = checked("agent/wait", { ids: all, timeout_ms: timeoutMs });
       return this.#api.wait(asked.ids, asked.timeout_ms);
     });
-    // The runtime was closed and left them running.
+    // The runtime was closed while these workers kept running.
     if (!replies.every((reply) => isEnded(reply.status))) throw closed();
     return typeof ids === "string" ? (replies[0] as WaitReply) : replies;
   }
 
   /**
-   * The final answer of an agent, or the stdout of a command's newest incarnation: its first `max_bytes` (default and most: 16 MiB), cut
-   * between two characters, and how much is missing. OUTPUT_NOT_FOUND if it said nothing, or if retention has moved it: then it says where.
+   * The final answer of an agent, or the stdout of a command's newest incarnation: its first `max_bytes` (default and
+   * maximum: 16 MiB), cut between two characters, and the number of missing bytes. Rejects with OUTPUT_NOT_FOUND if there is
+   * no output, or if retention has moved it; the error then says where.
    */
   output(id: string, options: { readonly max_bytes?: number } = {}): Promise<OutputReply> {
     return this.#call(() => {
@@ -228,27 +251,44 @@ export class Runtime {
   }
 
   /**
-   * The bytes that its newest incarnation has written, as they are, a slice at a time; nothing is read ahead of a slow reader. OUTPUT_NOT_FOUND
-   * where they are not kept any more (a day after the end), or it was never started. `close` ends it and never makes it reject.
+   * The raw bytes of the newest incarnation, in slices; nothing is read ahead of a slow reader. Fails with OUTPUT_NOT_FOUND
+   * if the bytes are no longer kept (a day after the end), or if the worker has never started. `close` ends it without an
+   * error.
    */
   raw(id: string, options: RawOptions = {}): AsyncIterable<RawSlice> {
     return this.#watches.iterable(rawSlices(this.#api, id, options));
   }
 
+  /** Workers that are never restarted, in the words of Protocol v1. */
+  get jobs(): Jobs {
+    return new Jobs(this.#api, this.#registry, this.#watches, (call) => this.#call(call));
+  }
+
   /**
-   * Answers the question that a worker stands at with one of its `answers` (`worker_question`): whether it is stuck, how an interrupted
-   * turn goes on, or of a budget that is spent (also by the path of its supervisor). INVALID_STATE where it asks nothing.
+   * Everything that waits for a person, oldest first: permission requests, workers that may be stuck, interrupted turns,
+   * spent budgets, and pauses that a user asked for. `all` adds holds that end without a person. `id` selects one worker, or
+   * a supervisor by its path.
    */
-  answer(id: string, answer: Answer): Promise<{ readonly id: string; readonly question_id: string }> {
+  inbox(page: PageOptions & { readonly id?: string; readonly all?: boolean } = {}): Promise<InboxReply> {
+    return this.#call(() => this.#api.inbox(checked("agent/inbox", page)));
+  }
+
+  /**
+   * Answers a hold with one of its `answers`. `id` is that of the hold in the inbox, or of the worker or supervisor that
+   * waits. `message` tells an agent why its request is denied. Rejects with INVALID_STATE if there is no such hold, or if it
+   * does not accept this answer.
+   */
+  answer(id: string, answer: Answer, options: { readonly message?: string } = {}): Promise<Answered> {
     return this.#call(() => {
-      const asked = checked("agent/answer", { id, answer });
-      return this.#api.answer(asked.id, asked.answer);
+      const { message, ...asked } = checked("agent/answer", { id, answer, ...options });
+      return this.#api.answer(asked.id, asked.answer, { message });
     });
   }
 
   /**
-   * A message for an `interactive` worker; a command reads it as it is, so add the line end. Resolves once it is durable: it
-   * waits where no agent runs. A repeat with the same key does nothing. With `close` the agent's input ends after it.
+   * Sends a message to an `interactive` worker. A command gets the text unchanged, so include the line end. Resolves once
+   * the message is durable; if no agent runs, the message waits for one. A repeat with the same key has no effect. `close`
+   * closes the agent's input after the message.
    */
   send(
     id: string,
@@ -261,7 +301,10 @@ export class Runtime {
     });
   }
 
-  /** A message, and the turn that answers it (kinds `claude_code`, `codex` and `acp`). Rejects with TIMEOUT when the time is up; the agent has the question. */
+  /**
+   * Sends a message and resolves with the turn that answers it, for interactive workers of kinds that report turns; for another worker that
+   * polls its mailbox, with its reply. Rejects with TIMEOUT after that time; only the agent of a conversation still has the question.
+   */
   ask(
     id: string,
     text: string,
@@ -273,11 +316,8 @@ export class Runtime {
     });
   }
 
-  /** The newest messages to a worker, in the order in which they were accepted, and how far each has come; with a `cursor`, those before them. */
-  messages(
-    id: string,
-    page: { readonly limit?: number; readonly cursor?: string } = {},
-  ): Promise<MessagesReply> {
+  /** The newest messages to a worker and their states, in the order of acceptance; with a `cursor`, the messages before it. */
+  messages(id: string, page: PageOptions = {}): Promise<MessagesReply> {
     return this.#call(() => {
       const asked = checked("agent/messages", { id, ...page });
       return this.#api.messages(asked.id, asked);
@@ -285,29 +325,20 @@ export class Runtime {
   }
 
   /**
-   * Requests for permission, oldest first: open requests, with `all` also answered ones; with a `cursor`, those after them.
-   * `id`: those of one worker, or one request, open or not.
+   * Permission requests, oldest first: the open ones; with `all` also answered ones; with a `cursor`, those after it. `id`
+   * selects one worker, or one request.
    */
   approvals(
-    page: {
-      readonly id?: string;
-      readonly all?: boolean;
-      readonly limit?: number;
-      readonly cursor?: string;
-    } = {},
+    page: PageOptions & { readonly id?: string; readonly all?: boolean } = {},
   ): Promise<ApprovalsReply> {
-    return this.#call(() => {
-      const { cursor, ...asked } = checked("agent/approvals", page);
-      return this.#api.approvals({ ...asked, after: cursor === undefined ? undefined : Number(cursor) });
-    });
+    return this.#call(() => this.#api.approvals(checked("agent/approvals", page)));
   }
 
-  /** Answers a request, by its id, a unique beginning of it, or the worker that asks nothing else. The same answer again does nothing; another one rejects with INVALID_STATE. */
-  approve(
-    id: string,
-    decision: "allow" | "deny",
-    options: { readonly message?: string; readonly by?: string } = {},
-  ): Promise<ApprovedReply> {
+  /**
+   * Answers a permission request, by its id, a unique prefix of it, or a worker with only one request. Repeating the answer
+   * has no effect; a different one rejects with INVALID_STATE.
+   */
+  approve(id: string, decision: "allow" | "deny", options: ApproveOptions = {}): Promise<ApprovedReply> {
     return this.#call(() => {
       const asked = checked("agent/approve", { id, decision, ...options });
       return this.#api.approve(asked.id, asked.decision, asked);
@@ -319,8 +350,8 @@ export class Runtime {
     return this.#call(() => this.#api.cancel(checked("agent/cancel", { id }).id));
   }
 
-  /** Workers that have not ended, oldest first; with `all` also those that have. */
-  list(options: { readonly all?: boolean } = {}): Promise<readonly WorkerView[]> {
+  /** Workers that have not ended, oldest first; with `all`, or an ended status, also those that have. */
+  list(options: ListOptions = {}): Promise<readonly WorkerView[]> {
     return this.#call(() => this.#api.list(checked("agent/list", options)));
   }
 
@@ -329,16 +360,19 @@ export class Runtime {
   }
 
   /**
-   * The changes that the agents of a worker have made in its `worktree`; the diff is an artifact, of which `digest` is the name (`agent cas
-   * get`). Rejects with UNSUPPORTED_CAPABILITY where it has none: what was there before it began is not known.
+   * The changes that the agents of a worker have made in its `worktree`; `digest` names the artifact with the diff (`agent
+   * cas get`). Rejects with UNSUPPORTED_CAPABILITY if the worker has no worktree, because the state before its work is then
+   * unknown.
    */
   changes(id: string): Promise<ChangesReply> {
     return this.#call(() => this.#api.changes(checked("agent/changes", { id }).id));
   }
 
-  /** The MCP servers of the CLI of a kind, or the one that is named. That it ended is a success, whatever its exit code. */
+  /** The MCP servers of a kind's CLI, or the named one. The call succeeds whenever the CLI ends by itself, whatever its exit code. */
   mcp(kind: string, name?: string, options: McpOptions = {}): Promise<McpReply> {
-    return this.#call(() => attemptAsync(() => mcpOf(this.#registry, kind, name, options)));
+    return this.#call(() =>
+      Effect.tryPromise({ try: () => mcpOf(this.#registry, kind, name, options), catch: asHoldfastError }),
+    );
   }
 
   /** The root supervisor, its trees, and the workers that have not ended. */
@@ -352,27 +386,25 @@ export class Runtime {
   }
 
   /**
-   * Tokens, costs, turns, tool calls and time of turns that were completed (docs/usage.md): of these workers and of all below these
-   * supervisors, or of all there ever were. `by`: `day` (the default, in UTC), `kind`, `model`, `worker` or `label:KEY`.
+   * Tokens, costs, turns, tool calls and time of completed turns (docs/explanation/usage.md), for these workers and for all
+   * below these supervisors; without ids, for every worker there ever was. `by` is `day` (the default, in UTC), `kind`,
+   * `model`, `worker` or `label:KEY`.
    */
-  usage(
-    ids: readonly string[] = [],
-    options: { readonly by?: string; readonly since_ms?: number; readonly subtree?: boolean } = {},
-  ): Promise<UsageReply> {
+  usage(ids: readonly string[] = [], options: UsageOptions = {}): Promise<UsageReply> {
     return this.#call(() => this.#api.usage(checked("agent/usage", { ids: [...ids], ...options })));
   }
 
-  /** Brings a tree in line with what is given: only what differs is started, stopped or restarted. With `dry_run` it says what would. */
+  /** Changes a tree to match this spec: it starts, stops and restarts only what differs. With `dry_run` it only reports the changes. */
   applyTree(tree: TreeSpecInput, options: { readonly dry_run?: boolean } = {}): Promise<AppliedReply> {
     return this.#call(() => applyAs(this.#api, this.#registry, tree, options));
   }
 
-  /** Stops a tree right to left and forgets it. */
+  /** Stops a tree right to left and removes it. */
   downTree(name: string): Promise<AppliedReply> {
     return this.#call(() => this.#api.downTree(checked("tree/down", { name }).name));
   }
 
-  /** Stops every worker in reverse start order and closes; with `agents: "keep"` they run on, and the next open adopts them. */
+  /** Stops every worker in reverse start order and closes; with `agents: "keep"` the agents keep running, and the next open adopts them. */
   close(options: { readonly agents?: "kill" | "keep" } = {}): Promise<void> {
     this.#watches.closing();
     this.#closing ??= this.#close(options.agents ?? "kill");
@@ -394,7 +426,7 @@ export class Runtime {
   }
 
   #call<A>(make: () => Effect.Effect<A, HoldfastError>): Promise<A> {
-    // The log is closed a little before the runtime is.
+    // The log is closed shortly before the runtime is.
     const told = (error: HoldfastError): HoldfastError =>
       this.#closing !== undefined && error.code === "STORE_FAILED" ? closed() : error;
     return this.#run(
@@ -402,7 +434,7 @@ export class Runtime {
     );
   }
 
-  /** Nobody is named: nothing is done, and nobody is waited for. */
+  /** An empty list: nothing to do or to wait for. */
   #callAll<A>(
     ids: string | readonly string[],
     make: (all: string[]) => Effect.Effect<readonly A[], HoldfastError>,

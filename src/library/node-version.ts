@@ -1,6 +1,6 @@
 /**
- * Each door of the library imports this first: what comes after it does not load under a Node that is too old, and fails there in the
- * words of a package that nobody asked for.
+ * Each entry point of the library imports this first. The imports after it do not load under an old Node; they would fail
+ * with the message of some dependency.
  */
 
 import { NODE_MIN } from "../base/limits.ts";

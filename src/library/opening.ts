@@ -1,8 +1,7 @@
-/** The opening of both doors of the library: a runtime over a state directory, under its lock, with kinds of the program's own. */
+/** Opens a runtime over a state directory, under its lock and with the program's own kinds. Both entry points of the library use it. */
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { Effect, type Scope } from "effect";
-import { openPrices } from "../adapters/prices/lists.ts";
 import { builtIn, makeRegistry, type Registry } from "../adapters/registry.ts";
 import { checkAdapters } from "../adapters/user-adapters.ts";
 import { OPEN_SETTLE_MAX_MS } from "../base/limits.ts";
@@ -14,10 +13,11 @@ import { ensurePrivateDirectory } from "../daemon/private-directory.ts";
 import { asHoldfastError, type HoldfastError } from "../protocol/errors.ts";
 import type { RuntimeApi } from "../runtime/api.ts";
 import { openRuntime } from "../runtime/open.ts";
+import { openPrices } from "../runtime/prices/lists.ts";
 import { checkOpen } from "./checked.ts";
 import type { OpenOptions } from "./options.ts";
 
-/** Ours and those of `adapters`, which are tried first: nothing is opened where one of them is refused. */
+/** The built-in kinds and those of `adapters`. The adapters are checked first: if one is refused, nothing is opened. */
 export const kindsOf = (options: OpenOptions): Effect.Effect<Registry, HoldfastError> =>
   Effect.tryPromise({
     try: async () => {
@@ -60,7 +60,7 @@ export const openWith = (
       (lock) => Effect.sync(() => lock.release()),
     );
     const api = yield* openRuntime({ stateDir, version: VERSION, registry, report, limits, prices });
-    // A program that asks at once what there is would be told that they run.
+    // Without this wait, `list` right after the open would show ended workers as running.
     yield* Effect.timeoutOption(api.settled, OPEN_SETTLE_MAX_MS);
     return api;
   });

@@ -1,9 +1,12 @@
-/** How a call of the library answers: a promise that rejects with a HoldfastError and nothing else. */
+/** Runs a call of the library as a promise that rejects only with a HoldfastError. */
 import { Effect } from "effect";
 import { asHoldfastError, HoldfastError } from "../protocol/errors.ts";
 import type { PerWorker } from "../runtime/replies.ts";
 
-/** Defects become HoldfastErrors too. */
+/** Runs the calls of one runtime: each is refused once the runtime is closed. */
+export type RunCall = <A>(make: () => Effect.Effect<A, HoldfastError>) => Promise<A>;
+
+/** Turns defects into HoldfastErrors too. */
 export const promised = async <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> => {
   try {
     return await Effect.runPromise(effect);
@@ -20,7 +23,7 @@ export const closed = (): HoldfastError =>
 export const listOf = (ids: string | readonly string[]): string[] =>
   typeof ids === "string" ? [ids] : [...ids];
 
-/** The result of the one worker that was named; its failure is the call's. */
+/** The result for a single worker; its failure fails the call. */
 export const only = ([result]: readonly PerWorker[]): PerWorker => {
   if (result === undefined)
     throw new HoldfastError("INTERNAL", "There is no result for the worker that was named.");

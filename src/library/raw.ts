@@ -15,19 +15,19 @@ export const rawSlices = (
   Stream.unwrap(
     Effect.gen(function* () {
       const asked = yield* Effect.try({ try: () => checkedRaw(options), catch: asHoldfastError });
-      // A name may be another worker's later.
+      // The name may belong to another worker later, so the id is used.
       const id = yield* api.resolve(ref);
       return Stream.paginate(
         { place: { incarnation: undefined, offset: asked.offset }, left: asked.max_bytes, released: 0 },
-        (at: Reading) => sliceAt(api, id, asked, at),
+        (at: RawPosition) => sliceAt(api, id, asked, at),
       );
     }),
   );
 
-interface Reading {
+interface RawPosition {
   readonly place: RawPlace;
   readonly left: number;
-  /** Bytes before the place that are not kept, and of which no slice has told yet. */
+  /** Bytes before this place that are no longer kept, and that no slice has reported yet. */
   readonly released: number;
 }
 
@@ -35,8 +35,8 @@ const sliceAt = (
   api: RuntimeApi,
   id: string,
   { stream, follow }: Pick<Required<RawOptions>, "stream" | "follow">,
-  at: Reading,
-): Effect.Effect<readonly [readonly RawSlice[], Option.Option<Reading>], HoldfastError> =>
+  at: RawPosition,
+): Effect.Effect<readonly [readonly RawSlice[], Option.Option<RawPosition>], HoldfastError> =>
   Effect.gen(function* () {
     const { offset, incarnation: asked } = at.place;
     const answer = yield* api.raw(id, stream, offset, Math.min(RAW_SLICE_BYTES, at.left), asked);

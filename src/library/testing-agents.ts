@@ -1,64 +1,67 @@
-/** Agents that are functions of a test, on the spawner without processes. */
+/** Agents as functions in a test, on the spawner without processes. */
+
 import type { AgentAdapter, PlanContext } from "../adapters/adapter.ts";
-import { type FakeLine, fakeOf } from "../adapters/fake.ts";
-import type { MemoryRun, MemorySpawner } from "../adapters/memory-spawner.ts";
+import { PROGRAM_KIND } from "../adapters/kinds.ts";
 import { adapters, makeRegistry, type Registry } from "../adapters/registry.ts";
 import type { RuntimeSpawner } from "../adapters/spawner.ts";
-import type { Json, Usage, WorkerError } from "../protocol/records.ts";
+import type { JsonValue, Usage, WorkerError } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
+import { type FakeLine, fakeOf } from "./fake.ts";
+import type { MemoryRun, MemorySpawner } from "./memory-spawner.ts";
 
-/** The means of a script. Nothing that it prints after its end is read. */
+/** The means of a script. Output after its end is not read. */
 export interface FakeAgent {
-  /** As it was asked for, with its defaults. */
+  /** The spec with its defaults. */
   readonly spec: WorkerSpec;
   /** 1 at its first start, 2 after its first restart. */
   readonly incarnation: number;
-  /** Its task: its prompt, or the message that began this turn. */
+  /** The agent's task: its prompt, or the message that began this turn. */
   readonly text: string;
-  /** Aborted when the agent has ended, however. */
+  /** Aborted when the agent has ended, in any way. */
   readonly ended: AbortSignal;
-  /** The agent says it to its user; a `command` prints it as a line. */
+  /** Prints an agent's text for its user; a `command` prints it as a line. */
   say(text: string): void;
-  /** Bytes as they are, on a stream of a `command`. */
+  /** Writes a text unchanged to a stream of a `command`. */
   print(stream: "stdout" | "stderr", text: string): void;
-  /** It calls a tool, which answers at once. */
+  /** Calls a tool, which answers at once. */
   tool(name: string, how?: { readonly failed?: boolean }): void;
-  /** It asks whether it may use a tool, and waits for the answer (`approve`, a rule, or its deadline). */
+  /** Asks whether it may use a tool, and waits for the answer (`approve`, a rule, or the deadline). */
   ask(
     tool: string,
-    input?: Json,
+    input?: JsonValue,
   ): Promise<{ readonly decision: "allow" | "deny"; readonly message?: string }>;
-  /** Waits on the clock of the test. */
+  /** Waits on the test's clock. */
   sleep(ms: number): Promise<void>;
-  /** The usage of this turn, for `usage` and budgets. */
+  /** Reports usage of this turn, for `usage` and budgets. */
   uses(usage: Partial<Usage>): void;
-  /** How the CLI tells why it fails: return a code after it. */
+  /** Reports the error with which the CLI explains its failure; return an exit code after it. */
   fails(error: WorkerError): void;
 }
 
 /**
- * The work of an agent for its prompt, or in one turn of a conversation. It ends with the exit code or the signal that is returned: nothing is
- * code 0, and in a conversation the wait for the next message. An error ends it with code 1, and is told to `report`.
+ * The work of an agent for its prompt, or in one turn of a dialogue. The returned exit code or signal ends it. A script that
+ * returns nothing ends with code 0 or, in a dialogue, waits for the next message. A thrown error ends it with code 1 and is
+ * passed to `report`.
  */
-export type Script = (agent: FakeAgent) => Ending | Promise<Ending>;
+export type Script = (agent: FakeAgent) => ScriptEnd | Promise<ScriptEnd>;
 // biome-ignore lint/suspicious/noConfusingVoidType: a script that returns nothing is what most are.
-type Ending = number | NodeJS.Signals | void;
+type ScriptEnd = number | NodeJS.Signals | void;
 
 export interface Scripts {
   /** Scripts of workers, by name, else by kind. */
   readonly agents?: Readonly<Record<string, Script>>;
-  /** The script of all others. Default: an agent that says nothing and succeeds. */
+  /** The script of all other workers. Default: an agent that says nothing and succeeds. */
   readonly script?: Script;
 }
 
-interface Stage {
+interface ScriptContext {
   readonly scripts: Scripts;
   readonly memory: MemorySpawner;
   readonly sleep: (ms: number) => Promise<void>;
   readonly report: (message: string, cause?: unknown) => void;
 }
 
-export const stage = ({ scripts, memory, sleep, report }: Stage) => {
+export const stage = ({ scripts, memory, sleep, report }: ScriptContext) => {
   const specs = new Map<string, WorkerSpec>();
   const remembering = (adapter: AgentAdapter): AgentAdapter => ({
     ...adapter,
@@ -67,7 +70,7 @@ export const stage = ({ scripts, memory, sleep, report }: Stage) => {
       return adapter.plan(context);
     },
   });
-  const players = new Map<MemoryRun, Player>();
+  const players = new Map<MemoryRun, ScriptRun>();
   const gone = new WeakSet<MemoryRun>();
   memory.onInput = (run) => players.get(run)?.onInput();
   memory.onSignal = (run, signal) => {
@@ -81,7 +84,7 @@ export const stage = ({ scripts, memory, sleep, report }: Stage) => {
     if (spec === undefined) return;
     const { agents = {}, script = () => undefined } = scripts;
     const ofIt = (spec.name === undefined ? undefined : agents[spec.name]) ?? agents[spec.kind] ?? script;
-    const player = perform({ run, spec, script: ofIt, sleep, report });
+    const player = new ScriptPlayer({ run, spec, script: ofIt, sleep, report });
     players.set(run, player);
     player.begin();
   };
@@ -90,13 +93,13 @@ export const stage = ({ scripts, memory, sleep, report }: Stage) => {
     launch: async (request) => {
       const run = await memory.spawner.launch(request);
       const handle = memory.runs.find((one) => one.request === request)!;
-      // Its supervisor reads first that it runs.
+      // The supervisor must see first that the run lives.
       setImmediate(() => begin(handle));
       return run;
     },
   };
   const fakes = adapters.map((adapter) =>
-    remembering(adapter.kind === "command" ? adapter : (fakeOf(adapter) as unknown as AgentAdapter)),
+    remembering(adapter.kind === PROGRAM_KIND ? adapter : (fakeOf(adapter) as unknown as AgentAdapter)),
   );
   return { spawner, registry: registryOf(fakes) };
 };
@@ -119,106 +122,128 @@ interface Part {
   readonly report: (message: string, cause?: unknown) => void;
 }
 
-interface Player {
+interface ScriptRun {
   begin(): void;
-  /** There is more on its stdin, or the end of it. */
+  /** The stdin has more input, or was closed. */
   onInput(): void;
-  /** Its run is over: what its script does now is nobody's. */
+  /** The run has ended, so its script's further actions are ignored. */
   end(): void;
 }
 
-/** Calls the script: once, or for each message that comes. */
-const perform = ({ run, spec, script, sleep, report }: Part): Player => {
-  const isCommand = spec.kind === "command";
-  const isOpen = run.request.stdin.kind === "open";
-  const ended = new AbortController();
-  const answers = new Map<string, (answer: Answer) => void>();
-  const turns: { readonly id: string; readonly text: string }[] = [];
-  let isBusy = false;
-  let calls = 0;
-  let used: Partial<Usage> | undefined;
+/** Calls the script: once, or for each message. */
+class ScriptPlayer implements ScriptRun {
+  private readonly part: Part;
+  private readonly isCommand: boolean;
+  private readonly isOpen: boolean;
+  private readonly ended = new AbortController();
+  private readonly answers = new Map<string, (answer: PermissionDecision) => void>();
+  private readonly turns: { readonly id: string; readonly text: string }[] = [];
+  private isBusy = false;
+  private calls = 0;
+  private used: Partial<Usage> | undefined;
+  /** Characters of the stdin that the script has read. */
+  private read = 0;
 
-  const end = (how: number | NodeJS.Signals): void => {
-    ended.abort();
-    run.exit(how);
-  };
-  const put = (line: FakeLine): void => {
-    if (!ended.signal.aborted && !isCommand) run.print("stdout", `${JSON.stringify(line)}\n`);
-  };
-  const agentOf = (text: string): FakeAgent => ({
-    spec,
-    incarnation: run.request.incarnation,
-    text,
-    ended: ended.signal,
-    say: (words) => (isCommand ? run.print("stdout", `${words}\n`) : put({ say: words })),
-    print: (stream, bytes) => {
-      if (!ended.signal.aborted) run.print(stream, bytes);
-    },
-    tool: (tool, { failed = false } = {}) => {
-      const id = `call-${++calls}`;
-      put({ tool, id });
-      put({ result: id, name: tool, failed });
-    },
-    ask: (tool, input = null) => {
-      const id = `ask-${run.request.worker_id}-${run.request.incarnation}-${++calls}`;
-      put({ ask: id, tool, input });
-      return new Promise((resolve) => answers.set(id, resolve));
-    },
-    sleep,
-    uses: (usage) => {
-      used = usage;
-    },
-    fails: (error) => put({ error }),
-  });
-  const play = async (text: string): Promise<void> => {
-    isBusy = true;
-    used = undefined;
-    let how: Ending = 1;
+  constructor(part: Part) {
+    this.part = part;
+    this.isCommand = part.spec.kind === PROGRAM_KIND;
+    this.isOpen = part.run.request.stdin.kind === "open";
+  }
+
+  begin(): void {
+    if (this.isOpen) this.onInput();
+    else {
+      this.put({ begin: true });
+      void this.play(this.part.spec.prompt ?? "");
+    }
+  }
+
+  onInput(): void {
+    const lines = this.part.run.stdin.slice(this.read).split("\n").slice(0, -1);
+    this.read += lines.join("\n").length + (lines.length === 0 ? 0 : 1);
+    for (const text of lines) {
+      const line: StdinItem = this.isCommand ? { message: "", text } : (JSON.parse(text) as StdinItem);
+      if ("permission" in line) this.answers.get(line.permission)?.(line);
+      else if ("message" in line) this.turns.push({ id: line.message, text: line.text });
+    }
+    this.next();
+  }
+
+  end(): void {
+    this.ended.abort();
+  }
+
+  private exit(how: number | NodeJS.Signals): void {
+    this.end();
+    this.part.run.exit(how);
+  }
+
+  private put(line: FakeLine): void {
+    if (!this.ended.signal.aborted && !this.isCommand)
+      this.part.run.print("stdout", `${JSON.stringify(line)}\n`);
+  }
+
+  private next(): void {
+    if (this.isBusy || this.ended.signal.aborted) return;
+    const turn = this.turns.shift();
+    if (turn !== undefined) {
+      this.put({ taken: turn.id });
+      void this.play(turn.text);
+    } else if (this.part.run.stdinEnded) this.exit(0);
+  }
+
+  private async play(text: string): Promise<void> {
+    const { script, spec, report } = this.part;
+    this.isBusy = true;
+    this.used = undefined;
+    let how: ScriptEnd = 1;
     try {
-      how = await script(agentOf(text));
+      how = await script(this.agentOf(text));
     } catch (cause) {
       report(`the script of ${spec.name ?? spec.kind} threw: ${String(cause)}`, cause);
     }
-    if (ended.signal.aborted) return;
-    if (how === undefined || how === 0) put({ done: true, usage: used });
-    isBusy = false;
-    if (how !== undefined) end(how);
-    else if (!isOpen) end(0);
-    else next();
-  };
-  const next = (): void => {
-    if (isBusy || ended.signal.aborted) return;
-    const turn = turns.shift();
-    if (turn !== undefined) {
-      put({ taken: turn.id });
-      void play(turn.text);
-    } else if (run.stdinEnded) end(0);
-  };
+    if (this.ended.signal.aborted) return;
+    if (how === undefined || how === 0) this.put({ done: true, usage: this.used });
+    this.isBusy = false;
+    if (how !== undefined) this.exit(how);
+    else if (!this.isOpen) this.exit(0);
+    else this.next();
+  }
 
-  let read = 0;
-  const onInput = (): void => {
-    const lines = run.stdin.slice(read).split("\n").slice(0, -1);
-    read += lines.join("\n").length + (lines.length === 0 ? 0 : 1);
-    for (const text of lines) {
-      const line: Said = isCommand ? { message: "", text } : (JSON.parse(text) as Said);
-      if ("permission" in line) answers.get(line.permission)?.(line);
-      else if ("message" in line) turns.push({ id: line.message, text: line.text });
-    }
-    next();
-  };
-  return {
-    begin: () => {
-      if (isOpen) return onInput();
-      put({ begin: true });
-      void play(spec.prompt ?? "");
-    },
-    onInput,
-    end: () => ended.abort(),
-  };
-};
+  private agentOf(text: string): FakeAgent {
+    const { run, spec, sleep } = this.part;
+    const { worker_id, incarnation } = run.request;
+    const { signal } = this.ended;
+    return {
+      spec,
+      incarnation,
+      text,
+      ended: signal,
+      say: (words) => (this.isCommand ? run.print("stdout", `${words}\n`) : this.put({ say: words })),
+      print: (stream, bytes) => {
+        if (!signal.aborted) run.print(stream, bytes);
+      },
+      tool: (tool, { failed = false } = {}) => {
+        const id = `call-${++this.calls}`;
+        this.put({ tool, id });
+        this.put({ result: id, name: tool, failed });
+      },
+      ask: (tool, input = null) => {
+        const id = `ask-${worker_id}-${incarnation}-${++this.calls}`;
+        this.put({ ask: id, tool, input });
+        return new Promise((resolve) => this.answers.set(id, resolve));
+      },
+      sleep,
+      uses: (usage) => {
+        this.used = usage;
+      },
+      fails: (error) => this.put({ error }),
+    };
+  }
+}
 
-type Answer = { readonly decision: "allow" | "deny"; readonly message?: string };
-type Said =
-  | ({ readonly permission: string } & Answer)
+type PermissionDecision = { readonly decision: "allow" | "deny"; readonly message?: string };
+type StdinItem =
+  | ({ readonly permission: string } & PermissionDecision)
   | { readonly message: string; readonly text: string }
   | { readonly stop: true };

@@ -1,43 +1,43 @@
-/** `openForTest`: a runtime without processes, whose agents are scripts and whose time is moved by hand. */
+/** `openForTest`: a runtime without processes. Its agents are scripts, and the test moves its clock. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Context, Effect, Layer, Scope } from "effect";
 import { TestClock as Clock } from "effect/testing";
-import { type MemorySpawner, makeMemorySpawner } from "../adapters/memory-spawner.ts";
 import { TEST_CLOCK_STEP_MS, TEST_QUIET_TURNS, TEST_SETTLE_TURNS_MAX } from "../base/limits.ts";
 import { VERSION } from "../base/version.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { openRuntime } from "../runtime/open.ts";
 import { Runtime } from "./index.ts";
+import { type MemorySpawner, makeMemorySpawner } from "./memory-spawner.ts";
 import type { OpenOptions } from "./options.ts";
 import { promised } from "./promises.ts";
 import { type Scripts, stage } from "./testing-agents.ts";
 
 export interface TestOptions extends Scripts, Pick<OpenOptions, "limits" | "report"> {
-  /** Between 0 and 1: what the jitter of a backoff is taken from. Default: always 0, the shortest wait. */
+  /** Random numbers from 0 to 1 for the jitter of backoffs. Default: always 0, the shortest wait. */
   readonly random?: () => number;
 }
 
 export interface TestClock {
   /** Milliseconds since the runtime was opened. */
   now(): number;
-  /** Time goes by, a second at a time, and all that is due comes to rest in between: backoffs, timeouts, stalls, `sleep` of agents. */
+  /** Advances the clock, a second at a time. Everything that is due happens in between: backoffs, timeouts, stalls, `sleep` of agents. */
   advance(ms: number): Promise<void>;
 }
 
 export interface TestRuntime extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly clock: TestClock;
-  /** The runs themselves: their requests, signals and input; `failNext` makes launches fail. */
+  /** The runs: their requests, signals and input; `failNext` makes launches fail. */
   readonly spawner: MemorySpawner;
-  /** Resolves when nothing happens any more until time goes by. */
+  /** Resolves when nothing more happens until the clock advances. */
   settled(): Promise<void>;
-  /** Ends all agents and removes the log, which was in a directory of its own. */
+  /** Ends all agents and removes the log with its directory. */
   close(): Promise<void>;
 }
 
-/** No process is started, and nothing is written but a log in a directory of its own below that of temporary files. */
+/** Starts no process and writes only a log, in a temporary directory of its own. */
 export const openForTest = async (options: TestOptions = {}): Promise<TestRuntime> => {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-test-"));
   const scope = Scope.makeUnsafe();
@@ -65,7 +65,7 @@ export const openForTest = async (options: TestOptions = {}): Promise<TestRuntim
     const closed = runtime.close().finally(() => {
       isClosed = true;
     });
-    // The clock goes on while it closes, so that the graces and delays of a stop pass.
+    // The clock continues during the close, so that graces and delays of a stop pass.
     for (await settled(); !isClosed; await settled()) await step(TEST_CLOCK_STEP_MS);
     await closed;
     rmSync(dir, { recursive: true, force: true });
@@ -94,7 +94,10 @@ const onClock =
   <A>(effect: Effect.Effect<A, HoldfastError>): Promise<A> =>
     promised(Effect.provideContext(effect, context));
 
-/** Work that waits for no time takes turns of the loop, or reads and writes files: quiet is when both have stood still for a while. */
+/**
+ * Waits until nothing runs that does not wait for the clock. Such work uses turns of the event loop, or file requests; the
+ * runtime is at rest when both have paused for a while.
+ */
 const settled = async (): Promise<void> => {
   for (let turn = 0, quiet = 0; turn < TEST_SETTLE_TURNS_MAX && quiet < TEST_QUIET_TURNS; turn += 1) {
     const isBusy = process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));

@@ -1,13 +1,13 @@
-/** The watches of a promise door: streams as async iterables, which end with the runtime. */
+/** Watches for the promise API: streams as async iterables that end with the runtime. */
 import { Deferred, Effect, Stream } from "effect";
 import { WATCHES_DRAIN_MAX_MS } from "../base/limits.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { closed } from "./promises.ts";
 
 export class Watches {
-  /** Readers that wait for something now. */
+  /** Readers that wait for their next item. */
   readonly #waiting = new Set<Promise<unknown>>();
-  /** Done once nothing is supervised any more: a watch that still waits ends. */
+  /** Completed once supervision has ended: a watch that still waits then ends. */
   readonly #stopped = Deferred.makeUnsafe<void>();
   #isClosing = false;
 
@@ -15,7 +15,7 @@ export class Watches {
     return Deferred.isDoneUnsafe(this.#stopped);
   }
 
-  /** From now on a watch that can read no more ends, and does not fail. */
+  /** From now on, a watch that cannot read further ends instead of failing. */
   closing(): void {
     this.#isClosing = true;
   }
@@ -27,7 +27,7 @@ export class Watches {
     return { [Symbol.asyncIterator]: () => this.#counted(all[Symbol.asyncIterator]()) };
   }
 
-  /** Lets each reader that waits have what is recorded, and then its end. A reader that is busy elsewhere is not waited for. */
+  /** Gives every waiting reader the recorded items and then its end. It does not wait for a reader that is busy elsewhere. */
   async drain(): Promise<void> {
     const { promise: tooLate, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, WATCHES_DRAIN_MAX_MS);
@@ -37,7 +37,7 @@ export class Watches {
     });
     while (this.#waiting.size > 0 && !isOver) {
       await Promise.race([Promise.allSettled(this.#waiting), tooLate]);
-      // Its reader asks for the next one in this turn of the loop, or is busy.
+      // The reader asks for the next item in this turn of the loop, or is busy.
       await new Promise((turn) => setImmediate(turn));
     }
     clearTimeout(timer);

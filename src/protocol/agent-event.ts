@@ -15,7 +15,7 @@ export type AgentEventKind = z.infer<typeof AgentEventKind>;
 /** Bytes of the UTF-8 form; agent-event.txt counts bytes, never UTF-16 units. */
 const utf8Max = (bytes: number) => (value: string) => Buffer.byteLength(value) <= bytes;
 
-/** The descriptions are for the JSON Schema, which cannot say bytes. */
+/** The description goes into the JSON Schema, which cannot state a bound in bytes. */
 const bounded = (name: string, bytes: number) =>
   z
     .string()

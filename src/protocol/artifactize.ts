@@ -1,7 +1,9 @@
 /**
- * Data of a Protocol v1 envelope that is over the inline limit moves to an artifact; the envelope has its summary and its digest
- * (protocol-v1.txt, Artifactization). A result that is over the capture limit is refused: EOUTPUT_TOO_LARGE. The caller decides the place of artifacts; if they cannot be kept, on a full disk say, a result is sent whole: a caller with too much is better off
- * than one with nothing, and the one who looks for what fills the disk needs the list most. A record is in the log, where it can be read.
+ * Moves large data of a Protocol v1 envelope to an artifact (protocol-v1.txt, Artifactization). Data over the inline limit
+ * becomes an artifact; the envelope then has its summary and digest. A result over the capture limit is refused:
+ * EOUTPUT_TOO_LARGE. A record over it stays readable in the log.
+ * The caller provides the store of artifacts. If it cannot keep one, because the disk is full for example, the result is
+ * sent whole: a client that looks for what fills the disk needs the list most.
  */
 
 import { parseSize } from "../base/durations.ts";
@@ -23,35 +25,38 @@ export interface OutputLimits {
   readonly capture_max_bytes: number;
 }
 
-/** In the hint of a result that is over the limit because it could not be kept. */
+/** Begins the hint of a result that was sent whole because its artifact could not be kept. */
 export const SENT_WHOLE = "The result is sent whole, because it cannot be kept as an artifact";
 
-/** Answers the digest, once the bytes are kept. */
-export type Keep = (bytes: Uint8Array) => Promise<string>;
+/** Resolves to the digest once the bytes are kept. */
+export type KeepArtifact = (bytes: Uint8Array) => Promise<string>;
 
 export interface Artifactizer {
-  /** The limit for who says none. */
+  /** The limit for a client that gives none. */
   readonly inline_max_bytes: number;
   /**
-   * The outcome as it is, where its value has room in an envelope. Never fails. `around`: a text that holds its JSON, where the
-   * caller has one; it is then mostly not made again to be measured.
+   * Returns the outcome unchanged if its value fits into an envelope. Never fails. `around` is a text that contains the
+   * value's JSON, if the caller has one: if that text fits, the value is not serialised again to be measured.
    */
   outcome(
     outcome: Outcome<object>,
     inlineMax?: number,
     around?: string,
   ): Outcome<object> | Promise<Outcome<object>>;
-  /** The stand-in of a record in a progress line, given as its JSON; undefined where the record has room itself. Never fails. */
+  /** The replacement for a record (as JSON) in a progress line; undefined if the record fits. Never fails. */
   record(json: string, inlineMax?: number): Promise<object> | undefined;
 }
 
-/** `meta.cas_digest` of an envelope "MUST match data.artifact": it is taken from there. */
-export interface Artifactized {
+/** `meta.cas_digest` of an envelope "MUST match data.artifact", so it is copied from there. */
+export interface ArtifactizedData {
   readonly summary: Summary;
   readonly artifact: string;
 }
 
-/** How many bytes of what nobody has masked go into an envelope with so much room: they never become an artifact, so the reader takes them in slices. */
+/**
+ * How many raw bytes go into an envelope with this limit. Raw bytes are not masked, so they never become an artifact; the
+ * reader takes them in slices.
+ */
 export const bytesInline = (inlineMax: number): number =>
   Math.max(RAW_INLINE_MIN_BYTES, Math.floor((inlineMax - RAW_REPLY_REST_BYTES) / 4) * 3);
 
@@ -59,12 +64,12 @@ const isOver = (json: string, bytes: number): boolean =>
   // A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting.
   json.length * 3 > bytes && Buffer.byteLength(json) > bytes;
 
-export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => {
+export const artifactizer = (keep: KeepArtifact, limits: OutputLimits): Artifactizer => {
   const { inline_max_bytes, capture_max_bytes } = limits;
 
-  const moved = async (value: unknown): Promise<Artifactized> => {
+  const moved = async (value: unknown): Promise<ArtifactizedData> => {
     if (holdsBytes(value))
-      throw new HoldfastError("POLICY_VIOLATION", "It holds bytes that nobody has masked.");
+      throw new HoldfastError("POLICY_VIOLATION", "It holds bytes in which secrets are not masked.");
     const masked = redactValue(value);
     const bytes = new TextEncoder().encode(JSON.stringify(masked));
     return { summary: summaryOfJson(masked, bytes.byteLength), artifact: await keep(bytes) };
@@ -72,7 +77,7 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
 
   const tooLarge = (outcome: Outcome<object>, size_bytes: number): Outcome<object> => {
     const { warnings = [] } = outcome;
-    // Its outcome is not hidden by how much was to be said about it.
+    // A failed command keeps its own error, however large its result is.
     const error = outcome.ok
       ? new HoldfastError(
           "CAPTURE_TOO_LARGE",
@@ -88,7 +93,7 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
       return { ...outcome, value: await moved(outcome.value) };
     } catch (cause) {
       const warning = `${SENT_WHOLE}: ${redactText(asHoldfastError(cause).message)}`;
-      // The envelope has no place for warnings.
+      // An envelope has no field for warnings, so the warning also goes into the hint.
       const hint = outcome.ok ? warning : `${outcome.error.suggestion} ${warning}`;
       const warnings = [...(outcome.warnings ?? []), warning];
       return { ...outcome, value: { ...outcome.value, hint }, warnings };
@@ -127,7 +132,7 @@ export const artifactizer = (keep: Keep, limits: OutputLimits): Artifactizer => 
   };
 };
 
-/** HOLDFAST_INLINE_OUTPUT (`32KB`) and HOLDFAST_MAX_CAPTURE (`1MB`): the limits, or what is wrong with them. */
+/** Reads HOLDFAST_INLINE_OUTPUT (`32KB`) and HOLDFAST_MAX_CAPTURE (`1MB`): the limits, and the problems with their values. */
 export const outputLimits = (
   env: Readonly<Record<string, string | undefined>>,
 ): OutputLimits & { readonly problems: readonly string[] } => {

@@ -1,7 +1,7 @@
 /**
- * Enforces the bounds of agent-event.txt (Constraints; Enforcement behavior) on what an adapter made of an agent's output.
- * Nothing unbounded passes: a channel is dropped, a message cut, data replaced, and the text of a TextOutput split without
- * loss. All lengths are bytes of UTF-8. A value that is within its bounds is returned as it is, the same object.
+ * Enforces the bounds of agent-event.txt (Constraints; Enforcement behavior) on the events of an adapter. A channel over its
+ * bound is dropped, a message cut, data replaced, and the text of a TextOutput split without loss. All lengths are bytes of
+ * UTF-8. A value within its bounds is returned as the same object.
  */
 
 import {
@@ -15,7 +15,7 @@ import {
 import type { AgentEvent } from "./agent-event.ts";
 import type { AgentCompletion } from "./completion.ts";
 
-type Data = NonNullable<AgentEvent["data"]> | null;
+type EventData = NonNullable<AgentEvent["data"]> | null;
 
 export const TRUNCATED_SUFFIX = "…(truncated)";
 const SUFFIX_BYTES = Buffer.byteLength(TRUNCATED_SUFFIX);
@@ -28,7 +28,10 @@ const fits = (text: string, maxBytes: number): boolean =>
 export const cutUtf8 = (text: string, maxBytes: number): string =>
   fits(text, maxBytes) ? text : text.slice(0, prefixUnits(text, maxBytes));
 
-/** Units of UTF-16 of that prefix. A third as many units as there are bytes of room do fit: so each is counted once, and none is written. */
+/**
+ * The length of that prefix in UTF-16 units. The loop takes a third as many units as there are bytes of room, because they
+ * always fit; so each unit is counted once and nothing is encoded.
+ */
 const prefixUnits = (text: string, maxBytes: number): number => {
   let units = 0;
   let room = maxBytes;
@@ -38,7 +41,7 @@ const prefixUnits = (text: string, maxBytes: number): number => {
     room -= Buffer.byteLength(text.slice(units, end));
     units = end;
   }
-  // The rest is less than 6 bytes, which may still hold a pair, or a few short ones.
+  // Less than 6 bytes of room are left, which may hold a surrogate pair or a few short characters.
   for (const point of text.slice(units, units + 6)) {
     room -= Buffer.byteLength(point);
     if (room < 0) break;
@@ -53,21 +56,21 @@ const pointEnd = (text: string, units: number): number =>
     ? units - 1
     : Math.min(units, text.length);
 
-/** The halves of a pair of UTF-16. */
+/** The two halves of a surrogate pair. */
 export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** agent-event.txt, Enforcement behavior: cut to make room for the suffix; a bound too small for the suffix leaves "…", or nothing. */
+/** agent-event.txt, Enforcement behavior: cuts the text to make room for the suffix. A bound too small for the suffix leaves "…", or nothing. */
 export const truncateMessage = (text: string, maxBytes: number = MESSAGE_MAX_BYTES): string =>
   fits(text, maxBytes) ? text : markTruncated(text, maxBytes);
 
-/** The same of a text of which more is known to be missing: it is marked though it would fit. */
+/** Cuts likewise a text with a part already missing: it gets the suffix even if it fits. */
 export const markTruncated = (text: string, maxBytes: number): string =>
   maxBytes > SUFFIX_BYTES
     ? cutUtf8(text, maxBytes - SUFFIX_BYTES) + TRUNCATED_SUFFIX
     : cutUtf8("…", maxBytes);
 
-/** Parts of at most `maxBytes` bytes, each as long as can be, whose concatenation is the text. `maxBytes` is 4 or more. */
+/** Splits a text into parts of at most `maxBytes` bytes (4 or more), each as long as possible. Joined, the parts are the text. */
 export const splitUtf8 = (text: string, maxBytes: number): string[] => {
   if (fits(text, maxBytes)) return [text];
   const parts: string[] = [];
@@ -81,32 +84,32 @@ export const splitUtf8 = (text: string, maxBytes: number): string[] => {
 };
 
 /**
- * Data of at most 65,536 bytes of compact JSON, or `{"dropped":{"reason":"oversize"}}`. A value that JSON cannot say counts as oversize
- * (a cycle, a BigInt) or becomes what `JSON.stringify` makes of it (NaN is null). Lone surrogates become U+FFFD before
- * the count. Nesting is bounded too: DATA_MAX_DEPTH.
+ * Returns data of at most 65,536 bytes of compact JSON and at most DATA_MAX_DEPTH levels, or
+ * `{"dropped":{"reason":"oversize"}}`. A value that JSON cannot express counts as oversize (a cycle, a BigInt) or becomes
+ * what `JSON.stringify` makes of it (NaN is null). Lone surrogates become U+FFFD before the count.
  */
-export const boundData = (value: unknown): Data => {
-  const size: Size = { least: 0, most: 0 };
+export const boundData = (value: unknown): EventData => {
+  const size: SizeEstimate = { least: 0, most: 0 };
   if (!measure(value, size, DATA_MAX_DEPTH)) {
     const plain = toPlainJson(value);
     return plain === undefined ? dropped() : boundData(plain);
   }
   if (size.least > DATA_MAX_BYTES) return dropped();
   if (size.most <= DATA_MAX_BYTES || Buffer.byteLength(JSON.stringify(value)) <= DATA_MAX_BYTES)
-    return value as Data;
+    return value as EventData;
   return dropped();
 };
 
-const dropped = (): Data => ({ dropped: { reason: "oversize" } });
+const dropped = (): EventData => ({ dropped: { reason: "oversize" } });
 
-/** Between what and what the bytes of the compact JSON are; so that small data is not serialised twice. */
-interface Size {
+/** Bounds for the bytes of the compact JSON, so that small data is not serialised just to be measured. */
+interface SizeEstimate {
   least: number;
   most: number;
 }
 
-/** Adds the size of a value. False: it is not plain JSON. It stops, with `least` over the bound, where more cannot matter. */
-const measure = (value: unknown, size: Size, depth: number): boolean => {
+/** Adds the size of a value. Returns false if it is not plain JSON. Stops once `least` is over the bound. */
+const measure = (value: unknown, size: SizeEstimate, depth: number): boolean => {
   switch (typeof value) {
     case "string":
       return add(size, value.length + 2, value.length * 6 + 2) && value.isWellFormed();
@@ -138,13 +141,13 @@ const measure = (value: unknown, size: Size, depth: number): boolean => {
   return true;
 };
 
-const add = (size: Size, least: number, most: number): true => {
+const add = (size: SizeEstimate, least: number, most: number): true => {
   size.least += least;
   size.most += most;
   return true;
 };
 
-/** The JSON that a value stands for, with well-formed strings; undefined where there is none. */
+/** The value as plain JSON with well-formed strings; undefined if JSON cannot express it. */
 const toPlainJson = (value: unknown): unknown => {
   try {
     const json = JSON.stringify(value, (_key, item: unknown) => {
@@ -159,8 +162,9 @@ const toPlainJson = (value: unknown): unknown => {
 };
 
 /**
- * One event within all bounds, or several with the parts of a long text in order. Each part has the event's channel and data.
- * agent-event.txt bounds `text` on every kind but splits only a TextOutput; on other kinds it is cut like a message.
+ * Returns the event within all bounds, or several events with the parts of a long text in order, each with the channel and
+ * data of the event. agent-event.txt bounds `text` on every kind but splits only a TextOutput; on other kinds the text is
+ * cut like a message.
  */
 export const boundEvent = (event: AgentEvent): AgentEvent[] => {
   const channel =
@@ -191,7 +195,7 @@ const eventOf = (
   channel?: string,
   text?: string,
   message?: string,
-  data?: Data,
+  data?: EventData,
 ): AgentEvent => ({
   agent_kind: event.agent_kind,
   kind: event.kind,

@@ -1,28 +1,28 @@
-/** The caller of a request: what a daemon has found out about the process at the other end of a connection. */
+/** The caller of a request: what the daemon knows about the process at the other end of the connection. */
 
 export type Caller =
-  /** A process outside of every run: a person, or a program of one. */
+  /** A process outside every run: a person or a person's program. */
   | { readonly type: "user" }
-  /** A process inside a run of this worker. Without an incarnation, where it has only said so. */
+  /** A process inside a run of this worker. Without an incarnation, only the process itself has said so. */
   | { readonly type: "worker"; readonly worker_id: string; readonly incarnation?: number | undefined }
-  /** Its process was gone when it was looked for, or is not to be seen from here; or the daemon itself has run it. */
+  /** The process was gone before the daemon could look, or is invisible from here, or the daemon itself started it. */
   | { readonly type: "unknown"; readonly of_daemon?: true };
 
 export const USER: Caller = { type: "user" };
 export const UNKNOWN: Caller = { type: "unknown" };
-/** A program that the daemon runs itself, a filter of git say. */
+/** A program that the daemon itself runs, a filter of git for example. */
 export const OF_DAEMON: Caller = { type: "unknown", of_daemon: true };
 
-/** As records have it. */
+/** The caller as records spell it. */
 export const byOf = (caller: Caller): string =>
   caller.type === "worker" ? `worker:${caller.worker_id}` : caller.type;
 
 /** The process at the other end of a connection. */
 export interface Peer {
-  /** Undefined where this machine does not say which it is; 0 where it is in a pid namespace that is not below the daemon's. */
+  /** Undefined if this machine does not report it; 0 if the peer's pid namespace is not below the daemon's. */
   readonly pid: number | undefined;
-  /** When it was connected, in the seconds in which the process table tells the start of a process. */
+  /** When it connected, on the clock that the process table uses for start times. */
   readonly connected_s: number;
-  /** The marker that it says it has. */
+  /** The run marker that the peer claims to have. */
   readonly claimed: string | undefined;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { HoldfastError } from "./errors.ts";
 
-/** Fails with INVALID_REQUEST on what JSON cannot say: NaN, a lone surrogate, a cycle, or nothing at all. */
+/** Fails with INVALID_REQUEST on a value that JSON cannot express: NaN, a lone surrogate, a cycle, undefined. */
 export const canonicalJson = (value: unknown): string => {
   try {
     const json = canonicalize(value);

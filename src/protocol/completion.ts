@@ -1,13 +1,13 @@
-/** How one incarnation ended, as the adapter tells it (agent-event.txt, Completion payload bounds; notes A.1). */
+/** How an incarnation ended, as its adapter reports it (agent-event.txt, Completion payload bounds; notes A.1). */
 import * as z from "zod";
 import { DATA_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "../base/limits.ts";
 import type { WallTime } from "../base/wall-time.ts";
 import type { ErrorCode } from "./errors.ts";
 
 export const ProcessStatus = z.strictObject({
-  /** Exit code as the shell reported it, null where nobody could know it. */
+  /** The exit code as the shell reported it; null if it cannot be known. */
   code: z.int().nullable(),
-  /** Signal that ended the process: one that we sent, or inferred from a code over 128. */
+  /** The signal that ended the process: one that we sent, or one inferred from a code over 128. */
   signal: z.string().nullable(),
 });
 export type ProcessStatus = z.infer<typeof ProcessStatus>;
@@ -30,12 +30,15 @@ export interface WorkerError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retry_after_s?: number;
-  /** When the provider's limit resets: RFC 3339, UTC; or as its CLI has told it. */
+  /** When the provider's limit resets: RFC 3339 in UTC, or as its CLI prints it. */
   readonly reset_at?: string;
   readonly resets?: WallTime;
 }
 
-/** The whole final answer, where it is over the inline limit; `digest` is null where it could not be kept, and `error` says why. */
+/**
+ * The artifact with the whole final answer, if the answer is over the inline limit. `digest` is null if it could not be
+ * kept; `error` then says why.
+ */
 export interface AnswerArtifact {
   readonly digest: string | null;
   readonly size_bytes: number;

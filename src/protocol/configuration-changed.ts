@@ -1,3 +1,3 @@
-/** The sentence for a case in which a daemon runs with a configuration of before. For the command line too, which does without zod. */
+/** The warning that a daemon runs with an outdated configuration. A file of its own, because the command line uses it without zod. */
 export const CONFIGURATION_CHANGED =
-  "config.yaml was changed since the daemon read it: `agent daemon upgrade --force` reads it anew, and agents go on.";
+  "config.yaml was changed since the daemon read it: `agent daemon upgrade --force` reads it again, and agents keep running.";

@@ -1,4 +1,4 @@
-/** The configuration of a daemon, `config.yaml` in its state directory: what users add, and what they allow. All of it may be absent. */
+/** The configuration of a daemon, `config.yaml` in its state directory: what users add and allow. Every part is optional. */
 import * as z from "zod";
 import { USER_ADAPTERS_MAX } from "../base/limits.ts";
 import { AgentKind } from "./agent-event.ts";
@@ -17,16 +17,16 @@ const Allowed = z.strictObject({
 });
 
 export const Configuration = z.strictObject({
-  /** Adapters of users, loaded when the daemon starts. */
+  /** User adapters, loaded when the daemon starts. */
   adapters: z.array(UserAdapter).max(USER_ADAPTERS_MAX).default([]),
-  /** The program of a kind, by its name or a short one, where its variable names no other. */
+  /** The program of a kind, under the kind's full or short name. The kind's variable overrides it. */
   binaries: z.record(AgentKind, absolute("a program")).default({}),
-  /** The rights of a kind, by its name or a short one; everything is off unless it is written. */
+  /** The rights of a kind's agents, under its full or short name. Everything that is not listed is off. */
   kinds: z.record(AgentKind, Allowed).default({}),
 });
 export type Configuration = z.infer<typeof Configuration>;
 
-/** The keys that there are at a path of it at which a key is wrong. */
+/** The known keys at this path of the configuration, for the report of an unknown key. */
 export const configurationKeys = ([part]: readonly PropertyKey[]): readonly string[] =>
   Object.keys((part === "adapters" ? UserAdapter : part === "kinds" ? Allowed : Configuration).shape);
 

@@ -1,13 +1,13 @@
-/** Calls of tools that were refused for want of a permission, counted by tool. Pure. */
+/** Tool calls that were denied for lack of permission, counted by tool. Pure. */
 import { DENIED_TOOLS_MAX } from "../base/limits.ts";
 
 export interface DeniedCalls {
-  /** Null: the agent did not name it, or DENIED_TOOLS_MAX others are named already. */
+  /** Null if the agent did not name the tool, or if DENIED_TOOLS_MAX others are named already. */
   readonly tool: string | null;
   readonly calls: number;
 }
 
-/** One refused call more, or several. */
+/** Adds denied calls of one tool. */
 export const addDenied = (
   denied: readonly DeniedCalls[],
   tool: string | null,

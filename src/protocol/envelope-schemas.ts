@@ -1,6 +1,6 @@
 /**
- * The two envelopes as zod schemas: Protocol v1 (protocol-v1.txt) and ResponseEnvelope (response-envelope.txt, generations G1 and G2). They
- * check and describe; what makes envelopes takes only their types from here, so that the client does not load zod.
+ * The two envelopes as zod schemas: Protocol v1 (protocol-v1.txt) and ResponseEnvelope (response-envelope.txt, generations
+ * G1 and G2). The code that makes envelopes imports only types from here, so that the client does not load zod.
  */
 import * as z from "zod";
 import { COMMAND_FORM, DIGEST_FORM, isUtcTime, UTC_TIME_FORM } from "./forms.ts";
@@ -10,7 +10,7 @@ const Command = z.string().regex(COMMAND_FORM, "a command is written namespace/v
 const Data = z.record(z.string(), z.unknown());
 const Digest = z.string().regex(DIGEST_FORM);
 
-/** Fields may be added to an envelope of version 1 (Versioning and compatibility), so unknown ones pass. */
+/** Versioning and compatibility: an envelope of version 1 may gain fields, so unknown ones are accepted. */
 const MetaV1 = z.looseObject({
   ts: z.string().regex(UTC_TIME_FORM, "meta.ts is an RFC 3339 time in UTC").refine(isUtcTime),
   duration_ms: z.int().min(0),
@@ -25,7 +25,7 @@ const MetaV1 = z.looseObject({
   cache_key: z.string().optional(),
   seq: z.int().min(0).optional(),
   final: z.boolean().optional(),
-  /** Not in the document: tells apart the answers of many requests on one connection. */
+  /** Not in the document: matches answers to requests on one connection. */
   request_id: z.string().optional(),
 });
 
@@ -78,7 +78,7 @@ export const ErrorDetail = z.strictObject({
 });
 export type ErrorDetail = z.infer<typeof ErrorDetail>;
 
-/** Notes B.1: the later generation's errors are open, and say what must be mended. */
+/** Notes B.1: errors of the later generation are open objects, and say what the caller must fix. */
 const ErrorDetailG2 = z.looseObject({
   ...detail,
   retry_after_ms: z.int().min(0).optional(),
@@ -108,19 +108,19 @@ const shape = {
   meta: ResponseMeta,
 };
 
-interface Told {
+interface EnvelopeFacts {
   readonly ok: boolean;
   readonly data: unknown;
   readonly error: unknown;
   readonly meta: { readonly not_modified?: boolean | undefined };
 }
 
-const errorOnFailure = ({ ok, error }: Told): boolean => ok === (error === null);
-const dataOnSuccess = ({ ok, data }: Told): boolean => ok || data === null;
-const oneOfBoth = ({ data, error, meta }: Told): boolean =>
+const errorOnFailure = ({ ok, error }: EnvelopeFacts): boolean => ok === (error === null);
+const dataOnSuccess = ({ ok, data }: EnvelopeFacts): boolean => ok || data === null;
+const oneOfBoth = ({ data, error, meta }: EnvelopeFacts): boolean =>
   data !== null || error !== null || meta.not_modified === true;
 
-/** Exactly five members, always all of them; `data` and `error` are both null only with `meta.not_modified`. */
+/** Always exactly these five members. `data` and `error` are both null only with `meta.not_modified`. */
 export const ResponseEnvelope = z
   .strictObject({ ...shape, error: ErrorDetail.nullable() })
   .refine(errorOnFailure, "error is null exactly when ok is true")

@@ -1,12 +1,13 @@
 /**
- * Protocol v1 envelopes (protocol-v1.txt): one line of JSON each; on a stream any number of `progress` lines with `meta.seq` from 0,
- * then exactly one terminal `ok` or `error` line. Outcomes come in, lines go out; handlers never see an envelope (architecture §6).
- * `meta.request_id` is ours, an optional field that the document allows to be added.
+ * Protocol v1 envelopes (protocol-v1.txt): one line of JSON each. A stream has any number of `progress` lines with
+ * `meta.seq` from 0, then exactly one terminal `ok` or `error` line. Handlers return outcomes and never see an envelope
+ * (architecture §6). `meta.request_id` is ours, an optional field that the document allows.
  */
 
+import { isoTime } from "../base/iso-time.ts";
 import type { EnvelopeV1 } from "./envelope-schemas.ts";
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
-import { isDigest } from "./forms.ts";
+import { isDigest, isUlid } from "./forms.ts";
 import type { Outcome } from "./outcome.ts";
 import { holdsBytes, redactText, redactValue } from "./redact.ts";
 
@@ -15,17 +16,17 @@ export type OkEnvelope = Extract<EnvelopeV1, { status: "ok" }>;
 export type ErrorEnvelope = Extract<EnvelopeV1, { status: "error" }>;
 export type ProgressEnvelope = Extract<EnvelopeV1, { status: "progress" }>;
 
-/** Members that all answers to one request repeat. */
+/** Members that all answers to a request share. */
 export interface EnvelopeHead {
   /** `namespace/verb` */
   readonly command: string;
-  /** The abilities of the answerer, which a terminal envelope tells. */
+  /** The abilities of the responder, given in a terminal envelope. */
   readonly profiles: readonly string[];
   readonly request_id?: string;
   readonly trace_id?: string;
 }
 
-/** When an envelope is made: wall time, and milliseconds since the request came. */
+/** When an envelope is made: wall time, and milliseconds since the request arrived. */
 export interface EnvelopeTime {
   readonly now_ms: number;
   readonly duration_ms: number;
@@ -36,24 +37,29 @@ const NO_ERROR = { code: null, message: null } as const;
 export const PROTOCOL_VERSION = 1;
 
 const metaOf = (head: EnvelopeHead, time: EnvelopeTime) => ({
-  ts: new Date(time.now_ms).toISOString(),
+  ts: isoTime(time.now_ms),
   duration_ms: Math.max(0, Math.round(time.duration_ms)),
   ...(head.trace_id !== undefined && { trace_id: redactText(head.trace_id) }),
   ...(head.request_id !== undefined && { request_id: head.request_id }),
 });
 
-/** `cache_key` is of an answer that the caller has already, and is there on cache hits alone. */
+/** `cache_key` is present only on a cache hit: it names the answer that the caller already has. */
 const terminalMeta = (head: EnvelopeHead, time: EnvelopeTime, data: object, cache_key?: string) => ({
   ...metaOf(head, time),
   profiles: [...head.profiles],
   source: cache_key === undefined ? ("run" as const) : ("cache" as const),
   ...digestIn(data),
+  ...jobIn(data),
   ...(cache_key !== undefined && { cache_key }),
 });
 
 /** protocol-v1.txt, meta: `cas_digest`, "if set MUST match data.artifact". */
 const digestIn = ({ artifact }: { readonly artifact?: unknown }): { cas_digest?: string } =>
   isDigest(artifact) ? { cas_digest: artifact } : {};
+
+/** protocol-v1.txt, meta: `job_id`, "ULID for async jobs". */
+const jobIn = ({ job_id }: { readonly job_id?: unknown }): { job_id?: string } =>
+  typeof job_id === "string" && isUlid(job_id) ? { job_id } : {};
 
 export const okEnvelope = (
   head: EnvelopeHead,
@@ -69,7 +75,7 @@ export const okEnvelope = (
   error: NO_ERROR,
 });
 
-/** `data` is what was done before it failed (the results by id, say); `data.hint` is the next step for the caller. */
+/** `data` holds what was done before the failure (the results by id, for example); `data.hint` is the next step for the caller. */
 export const errorEnvelope = (
   head: EnvelopeHead,
   time: EnvelopeTime,
@@ -127,7 +133,7 @@ const objectOf = (value: unknown): object => {
 
 export const encodeEnvelope = (envelope: EnvelopeV1): string => `${JSON.stringify(envelope)}\n`;
 
-/** The catalogue's code and facts; `attempts`, `backoff` and `retry_after` (seconds) as Retry transparency names them. */
+/** The facts of the error, with its code. `attempts`, `backoff` and `retry_after` (seconds) are named as in Retry transparency. */
 const detailsOf = ({ code, info }: HoldfastError): Record<string, unknown> =>
   redactValue({
     ...info.details,
@@ -142,7 +148,7 @@ const detailsOf = ({ code, info }: HoldfastError): Record<string, unknown> =>
     ...(info.redirect !== undefined && { redirect: info.redirect }),
   });
 
-/** The outcome that a terminal envelope tells, with the very error that went into it. A code of a newer version becomes INTERNAL. */
+/** The outcome in a terminal envelope, with the original error. An unknown code (of a newer version) becomes INTERNAL. */
 export const outcomeOf = (envelope: OkEnvelope | ErrorEnvelope): Outcome<Record<string, unknown>> => {
   if (envelope.status === "ok") return { ok: true, value: envelope.data };
   const { hint: _hint, ...value } = envelope.data;
@@ -170,13 +176,13 @@ export const errorOf = ({ error }: ErrorEnvelope): HoldfastError => {
 const isPhase = (phase: unknown): phase is ErrorDetails["phase"] =>
   phase === "validation" || phase === "execution" || phase === "cleanup";
 
-/** The answer to one request, as lines in the only order that the protocol allows. */
+/** The answer to one request, as lines in the order that the protocol demands. */
 export interface EnvelopeStream {
-  /** One progress line for each record, given as the JSON text of an object; they share one time. */
-  progress(records: readonly string[], time: EnvelopeTime): string;
-  /** The same of a record whose payload is in an artifact (`artifactize.ts`). */
+  /** Returns one progress line for each record (the JSON text of an object). The lines share one time. */
+  progress(records: readonly string[], time: EnvelopeTime, meta?: ProgressMeta): string;
+  /** The progress line of a record whose payload moved to an artifact (`artifactize.ts`). */
   moved(data: object, time: EnvelopeTime): string;
-  /** The terminal line; `cache_key` where the caller has the answer already. Anything after it is a defect and throws INTERNAL. */
+  /** The terminal line; `cache_key` if the caller already has the answer. Any later call is a defect and throws INTERNAL. */
   end(outcome: Outcome<unknown>, time: EnvelopeTime, cache_key?: string): string;
 }
 
@@ -188,9 +194,9 @@ export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
       throw new HoldfastError("INTERNAL", `An envelope of ${head.command} was to follow the terminal one.`);
   };
   return {
-    progress: (records, time) => {
+    progress: (records, time, meta) => {
       open();
-      const frame = progressFrame(head, time);
+      const frame = progressFrame(head, time, meta);
       let lines = "";
       for (const record of records) lines += progressLine(frame, seq++, record);
       return lines;
@@ -207,19 +213,29 @@ export const envelopeStream = (head: EnvelopeHead): EnvelopeStream => {
   };
 };
 
-/** The text of a progress line around its data and its seq: what many lines share. */
+/** The text around the data and the seq of a progress line, which many lines share. */
 export interface ProgressFrame {
   readonly beforeData: string;
   readonly beforeSeq: string;
   readonly end: string;
 }
 
-export const progressFrame = (head: EnvelopeHead, time: EnvelopeTime): ProgressFrame => ({
+/** protocol-v1.txt, meta: the job that a progress line tells of; `final`: it is the last one of the stream. */
+export interface ProgressMeta {
+  readonly job_id?: string | undefined;
+  readonly final?: true | undefined;
+}
+
+export const progressFrame = (
+  head: EnvelopeHead,
+  time: EnvelopeTime,
+  { job_id, final }: ProgressMeta = {},
+): ProgressFrame => ({
   beforeData: `{"version":1,"status":"progress","command":${JSON.stringify(head.command)},"data":`,
-  beforeSeq: `,"meta":${JSON.stringify(metaOf(head, time)).slice(0, -1)},"seq":`,
-  end: `},"error":${JSON.stringify(NO_ERROR)}}\n`,
+  beforeSeq: `,"meta":${JSON.stringify({ ...metaOf(head, time), ...(job_id && { job_id }) }).slice(0, -1)},"seq":`,
+  end: `${final ? ',"final":true' : ""}},"error":${JSON.stringify(NO_ERROR)}}\n`,
 });
 
-/** The line that `encodeEnvelope(progressEnvelope(…))` gives, without parsing the record and printing it again. */
+/** Gives the line of `encodeEnvelope(progressEnvelope(…))` without parsing and printing the record again. */
 export const progressLine = (frame: ProgressFrame, seq: number, recordJson: string): string =>
   frame.beforeData + recordJson + frame.beforeSeq + seq + frame.end;

@@ -1,4 +1,4 @@
-/** The shape of a row of the error catalogue (errors.ts), and of what an error may tell beside it. */
+/** The shape of a row of the error catalogue (errors.ts), and of the facts that an error carries. */
 
 /** protocol-v1.txt, Error catalog: the fifteen codes. */
 export type V1Code =
@@ -25,7 +25,10 @@ export interface ErrorRow {
   readonly retryable: boolean;
   readonly effects: "none" | "partial" | "complete";
   readonly next: string;
-  /** The fate of a worker that failed so: its policy decides, or no restart can help and none is made, unless its spec asks for it. */
+  /**
+   * The consequence for a worker that failed with this error. `policy`: its restart policy decides. `never`: no restart can
+   * help, so it is not restarted unless its spec asks for that.
+   */
   readonly restart: "policy" | "never";
 }
 
@@ -42,7 +45,7 @@ export const row = (
 /** response-envelope.txt, Redirect. */
 export interface Redirect {
   readonly command: string;
-  /** The old form never works again: remember it. */
+  /** The old form never works again, so a client can remember the new one. */
   readonly permanent: boolean;
   readonly reason: "renamed" | "typo_corrected";
 }

@@ -1,10 +1,10 @@
 /**
- * The one error catalogue: a row per error, and what each contract calls it.
+ * The one error catalogue: one row for each error, with its name in each contract.
  *
- * `code` is the ResponseEnvelope `error.code` (stable, agents branch on it); `v1` the Protocol v1 code; `exit` the
- * process exit code (ResponseEnvelope notes B.2, generation G1); `http` the HTTP status; `retryable` says that the same
- * call may be repeated as it is; `effects` what may already have happened; `next` what the caller should do; `restart` whether a
- * worker that failed so can be helped by a restart.
+ * `code` is the ResponseEnvelope `error.code` (stable; agents branch on it). `v1` is the Protocol v1 code. `exit` is the
+ * process exit code (ResponseEnvelope notes B.2, generation G1). `http` is the HTTP status. `retryable` says whether the
+ * same call may be repeated unchanged. `effects` says what may already have happened. `next` is the caller's next step.
+ * `restart` says whether a restart can help a worker that failed with the error.
  */
 
 import { type ErrorRow, type Redirect, row } from "./error-row.ts";
@@ -48,7 +48,7 @@ export const ERROR_CATALOGUE = {
     409,
     true,
     "none",
-    "Read the log from its beginning with `--from 0`, or leave the cursor out to see what comes.",
+    "Read the log from its beginning with `--from 0`, or leave the cursor out to see only new records.",
   ),
   PAGE_UNKNOWN: row(
     "EARG",
@@ -56,7 +56,7 @@ export const ERROR_CATALOGUE = {
     400,
     true,
     "none",
-    "Give --cursor as the last page told it, or leave it out for the first page.",
+    "Give --cursor as the last page printed it, or leave it out for the first page.",
   ),
   AMBIGUOUS_ID: row("EARG", 3, 400, true, "none", "Give more characters of the id, or the whole name."),
   // 4: precondition
@@ -158,7 +158,7 @@ export const ERROR_CATALOGUE = {
     412,
     false,
     "none",
-    "See what `agent doctor` says of the sandbox, or leave --sandbox out.",
+    "See what `agent doctor` says about the sandbox, or leave --sandbox out.",
   ),
   DOCTOR_CHECKS_FAILED: row(
     "ERUNTIME",
@@ -166,10 +166,18 @@ export const ERROR_CATALOGUE = {
     412,
     false,
     "none",
-    "Mend what the checks name, then run `agent doctor` again.",
+    "Fix what the checks name, then run `agent doctor` again.",
   ),
   // 5: not found
   WORKER_NOT_FOUND: row("ENOTFOUND", 5, 404, false, "none", "List the workers with `agent list --all`."),
+  MESSAGE_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "List the messages of a mailbox with `agent mailbox list`; an acknowledged one is gone.",
+  ),
   OUTPUT_NOT_FOUND: row(
     "ENOTFOUND",
     5,
@@ -184,7 +192,15 @@ export const ERROR_CATALOGUE = {
     404,
     false,
     "none",
-    "See what is kept with `agent cas list`; what nobody pins or names is removed in time.",
+    "See the artifacts with `agent cas list`; one that is not pinned and that no record names is removed after a while.",
+  ),
+  ITEM_NOT_FOUND: row(
+    "ENOTFOUND",
+    5,
+    404,
+    false,
+    "none",
+    "See the items of a namespace with `agent bb list --ns NS`; one that is done or past its time to live is gone.",
   ),
   SESSION_NOT_FOUND: row(
     "ENOTFOUND",
@@ -202,6 +218,15 @@ export const ERROR_CATALOGUE = {
     false,
     "none",
     "Choose another --name, or kill the worker that has it.",
+  ),
+  LEASE_LOST: row("EPOLICY", 6, 409, false, "none", "Poll again: what you held may be with somebody else."),
+  ITEM_CLAIMED: row(
+    "EPOLICY",
+    6,
+    409,
+    false,
+    "none",
+    "Claim another item, or wait until the lease of this one is over; `agent bb watch` tells of it.",
   ),
   SESSION_IN_USE: row(
     "EARG",
@@ -253,9 +278,16 @@ export const ERROR_CATALOGUE = {
     403,
     false,
     "none",
-    "Do the work in the agent that asks, or spawn the worker that is named with looser limits.",
+    "Do the work in the agent that asks, or spawn the worker that the message names with looser limits.",
   ),
-  POLICY_VIOLATION: row("EPOLICY", 7, 403, false, "none", "Ask for what the policy that is named allows."),
+  POLICY_VIOLATION: row(
+    "EPOLICY",
+    7,
+    403,
+    false,
+    "none",
+    "Ask only for what the policy in the message allows.",
+  ),
   NOT_AUTHORISED: row(
     "EAUTH",
     8,
@@ -310,7 +342,7 @@ export const ERROR_CATALOGUE = {
     503,
     false,
     "partial",
-    "See why with `agent logs`, mend the cause, then `agent restart` the worker.",
+    "See why with `agent logs`, fix the cause, then `agent restart` the worker.",
   ),
   UPGRADE_FAILED: row("ERUNTIME", 1, 500, false, "partial", "See daemon.log in the state directory."),
   DAEMON_UNHEALTHY: row(
@@ -327,7 +359,7 @@ export const ERROR_CATALOGUE = {
     429,
     true,
     "none",
-    "Wait until workers have ended, or kill some; `agent list` shows them.",
+    "Wait until some workers end, or kill some; `agent list` shows them.",
   ),
   QUEUE_FULL: row("ERATELIMIT", 11, 429, true, "none", "Send more slowly."),
   // 2: it ran, and failed
@@ -403,7 +435,7 @@ export const ERROR_CATALOGUE = {
     500,
     false,
     "partial",
-    "Start it again with `agent restart`; spawned with --on-supervisor-death survive it lives on.",
+    "Start it again with `agent restart`; with --on-supervisor-death survive, it would have lived on.",
   ),
   ARTIFACT_DAMAGED: row(
     "EIO",
@@ -448,8 +480,8 @@ export const ERROR_CATALOGUE = {
     "Please report this, with the daemon.log of the state directory.",
   ),
   // 13: it has another name
-  COMMAND_RENAMED: row("EARG", 13, 308, true, "none", "Use the command of `redirect`, now and from now on."),
-  COMMAND_MISTYPED: row("EARG", 13, 308, true, "none", "Use the command of `redirect`."),
+  COMMAND_RENAMED: row("EARG", 13, 308, true, "none", "Use the command in `redirect` from now on."),
+  COMMAND_MISTYPED: row("EARG", 13, 308, true, "none", "Use the command in `redirect`."),
   // 130: the person stopped it
   CANCELLED: row("ECANCELED", 130, 499, false, "partial", "Run the command again."),
 } as const satisfies Record<string, ErrorRow>;
@@ -457,14 +489,14 @@ export const ERROR_CATALOGUE = {
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 export interface ErrorDetails {
-  /** The mistakes, one sentence an item, all at once (validation). */
+  /** All mistakes that validation found, one sentence an item. */
   readonly problems?: readonly string[];
-  /** The words of a provider, a program or an earlier step, as text. */
+  /** The words of a provider, a program or an earlier step. */
   readonly detail?: string;
   /** More specific than the catalogue's `next`. */
   readonly suggestion?: string;
   readonly retry_after_s?: number;
-  /** protocol-v1.txt, Retry transparency: tries made before this error, and how they were spaced. */
+  /** protocol-v1.txt, Retry transparency: the number of tries before this error, and the wait between them. */
   readonly attempts?: number;
   readonly backoff?: string;
   /** The command to call instead, word for word. */
@@ -475,10 +507,10 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The command's files are bundled apart, each with its own copy of the class below: an error of one is one to all of them. */
+/** Each command is bundled separately, with its own copy of the class below. The brand makes `instanceof` work across them. */
 const BRAND = Symbol.for("holdfast.error");
 
-/** The error of every layer. `message` is one clear sentence; `code` a row of the catalogue. */
+/** The error of every layer. `message` is one clear sentence; `code` names a row of the catalogue. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
   /** For `Effect.catchTag`. */
@@ -502,7 +534,7 @@ export class HoldfastError extends Error {
   get suggestion(): string {
     return this.info.suggestion ?? this.row.next;
   }
-  /** An Error's message is no member that JSON would write. */
+  /** JSON leaves out an Error's message otherwise. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { name, code, message, suggestion } = this;
     const { details, problems } = this.info;
@@ -517,7 +549,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** The same error with the tries that were made before it was told (protocol-v1.txt, Retry transparency): one each so many milliseconds. */
+/** The same error with the number of tries before it and the milliseconds between them (protocol-v1.txt, Retry transparency). */
 export const afterTries = (
   { code, message, info }: HoldfastError,
   attempts: number,
@@ -529,7 +561,7 @@ const isOutOfFiles = (cause: unknown): boolean => {
   return code === "EMFILE" || code === "ENFILE";
 };
 
-/** Wrap whatever was thrown; a HoldfastError passes unchanged. */
+/** Wraps any thrown value; a HoldfastError passes unchanged. */
 export const asHoldfastError = (cause: unknown): HoldfastError =>
   cause instanceof HoldfastError
     ? cause

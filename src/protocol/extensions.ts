@@ -1,7 +1,6 @@
 /**
- * The extension keys of the AgentEvent notes, A.5: `--ext KEY=JSON` fails closed on every other key. Keys are capability ids, so a kind
- * supports exactly the keys that it advertises; a namespace of another kind is never its own. All of it is pure: whether a directory
- * exists is asked by whoever starts an agent.
+ * The extension keys of the AgentEvent notes, A.5: `--ext KEY=JSON` refuses every other key. Keys are capability ids, so a
+ * kind supports exactly the keys that it advertises. Pure: an agent's start checks whether a directory exists.
  */
 import { resolve } from "node:path";
 import { asObject } from "../base/json.ts";
@@ -16,7 +15,7 @@ export const NON_INTERACTIVE = "agent_api.exec.non_interactive";
 export const ADD_DIRS = "agent_api.exec.add_dirs.v1";
 export const EXTERNAL_SANDBOX = "agent_api.exec.external_sandbox.v1";
 
-/** The one Status before all other output of a run whose sandbox is somebody else's business (notes A.5, its exact text). */
+/** The Status that precedes all other output of a run whose sandbox is external (notes A.5, exact text). */
 export const EXTERNAL_SANDBOX_WARNING =
   "DANGEROUS: external sandbox exec policy enabled (agent_api.exec.external_sandbox.v1=true)";
 
@@ -32,21 +31,21 @@ export const HEADLESS = [
   SESSION_HANDLE,
 ] as const;
 
-/** A session to go on in: one by its id, or the newest of the working directory. */
-export type Session = { readonly by: "id"; readonly id: string } | { readonly by: "last" };
+/** The session to continue: one by its id, or the newest of the working directory. */
+export type SessionChoice = { readonly by: "id"; readonly id: string } | { readonly by: "last" };
 
-/** The spec's flags and extension keys as one thing. */
+/** The options that a spec gives by its flags and extension keys together. */
 export interface AgentOptions {
   readonly model: string | undefined;
-  readonly session: Session | undefined;
+  readonly session: SessionChoice | undefined;
   readonly fork: boolean;
-  /** Absolute and lexically normal, each once. */
+  /** Absolute and normalised paths, without duplicates. */
   readonly addDirs: readonly string[];
-  /** Somebody else's sandbox bounds the agent: it is asked to hold itself back in nothing. */
+  /** An external sandbox confines the agent, so the agent is told to restrict nothing itself. */
   readonly externalSandbox: boolean;
 }
 
-/** The mistake in a value: the key, or the key and the place in it; undefined where nothing is. */
+/** Returns the mistake in a value: the key, or the key with the place in its value. Undefined if the value is right. */
 export type ValueCheck = (value: unknown) => string | undefined;
 
 const modelOf = (value: unknown): string | undefined => {
@@ -54,8 +53,8 @@ const modelOf = (value: unknown): string | undefined => {
   return model !== "" && Buffer.byteLength(model) <= MODEL_MAX_BYTES ? model : undefined;
 };
 
-/** A closed shape: `{selector:"last"}` or `{selector:"id", id}`. */
-const sessionOf = (value: unknown): Session | undefined => {
+/** Accepts exactly `{selector:"last"}` or `{selector:"id", id}`. */
+const sessionOf = (value: unknown): SessionChoice | undefined => {
   const given = asObject(value);
   if (given === undefined) return undefined;
   const keys = Object.keys(given).length;
@@ -70,7 +69,7 @@ const isDir = (value: unknown): value is string => {
   return bytes >= 1 && bytes <= ADD_DIR_MAX_BYTES;
 };
 
-/** As they were given, in their order; undefined where the value is not well formed. */
+/** In the order given; undefined if the value is malformed. */
 const dirsOf = (value: unknown): readonly string[] | undefined =>
   checkDirs(value) === undefined ? (asObject(value)?.dirs as string[]) : undefined;
 
@@ -83,7 +82,7 @@ const checkDirs: ValueCheck = (value) => {
   return at === -1 ? undefined : `${ADD_DIRS}.dirs[${at}]`;
 };
 
-/** One of a few words. */
+/** Checks for one of a few words. */
 export const oneOf =
   (key: string, values: readonly string[]): ValueCheck =>
   (value) =>
@@ -104,19 +103,13 @@ const UNIVERSAL: ReadonlyMap<string, ValueCheck> = new Map([
   [EXTERNAL_SANDBOX, boolean(EXTERNAL_SANDBOX)],
 ]);
 
-/** Ids that say how a kind is run, and asks for nothing: ids in its own namespace that are no keys. */
-const WAYS_OF_RUNNING: readonly string[] = [
-  "backend.codex.exec_stream",
-  "backend.claude_code.print_stream_json",
-];
-
 /** Notes A.5: what a key looks like, beside its namespace. */
 const KEY_FORM = /^[a-z][a-z0-9_.-]*$/;
 
 const isKeyOf = (kind: string, key: string): boolean =>
-  UNIVERSAL.has(key) || (key.startsWith(`backend.${kind}.`) && !WAYS_OF_RUNNING.includes(key));
+  UNIVERSAL.has(key) || key.startsWith(`backend.${kind}.`);
 
-/** Keys of a spec that its kind does not take, in lexicographic order. */
+/** Keys of a spec that are not in `supported`, in lexicographic order. */
 export const unsupportedKeys = (
   spec: Pick<WorkerSpec, "ext" | "kind">,
   supported: readonly string[],
@@ -125,7 +118,7 @@ export const unsupportedKeys = (
     .sort()
     .filter((key) => !(KEY_FORM.test(key) && supported.includes(key) && isKeyOf(spec.kind, key)));
 
-/** The sentence about such a key. */
+/** The message about an unsupported key. */
 export const unsupportedKey = (key: string, kind: string): string =>
   `Extension key ${key.slice(0, 128)} is not supported by kind ${kind}: see \`agent capabilities ${kind}\`.`;
 
@@ -141,16 +134,16 @@ export const agentOptions = (spec: WorkerSpec): AgentOptions => ({
 });
 
 /**
- * The directories of `agent_api.exec.add_dirs.v1`, one for each that was given: relative to the working directory of the agent, made
- * normal by their letters alone (no link, `~` or variable is followed). Each must be there when the worker is asked for.
+ * The directories of `agent_api.exec.add_dirs.v1`, in their order. Each is resolved against the agent's working directory by
+ * its text alone: no link, `~` or variable is followed. Each must exist when the worker is requested.
  */
 export const addedDirectories = (spec: Pick<WorkerSpec, "ext" | "cwd">): readonly string[] =>
   (dirsOf(spec.ext[ADD_DIRS]) ?? []).map((dir) => resolve(spec.cwd, dir.trim()));
 
-/** The sentence about the directory at this place, which is not there or is none. */
+/** The message about the directory at this index, which does not exist or is a file. */
 export const missingDirectory = (at: number): string => `invalid ${ADD_DIRS}.dirs[${at}]`;
 
-/** One sentence a mistake: keys that are not supported first, then values, then what contradicts (notes A.5, Precedence). */
+/** All mistakes, one sentence each: unsupported keys first, then values, then contradictions (notes A.5, Precedence). */
 export const extensionProblems = (
   spec: WorkerSpec,
   supported: readonly string[],
@@ -189,15 +182,17 @@ const contradictions = (spec: WorkerSpec): readonly string[] => {
   for (const key of policies.sort())
     problems.push(`${EXTERNAL_SANDBOX}=true contradicts ${key}: leave one of them out.`);
   if (ext[NON_INTERACTIVE] === false)
-    problems.push(`${EXTERNAL_SANDBOX}=true contradicts ${NON_INTERACTIVE}=false: nobody is asked then.`);
+    problems.push(
+      `${EXTERNAL_SANDBOX}=true contradicts ${NON_INTERACTIVE}=false: with it, no person is asked.`,
+    );
   if (permission === "ask" || (spec.permission_rules ?? []).length > 0)
     problems.push(
-      `${EXTERNAL_SANDBOX}=true contradicts --permission ask and rules of tools: nobody is asked then.`,
+      `${EXTERNAL_SANDBOX}=true contradicts --permission ask and rules of tools: with it, no person is asked.`,
     );
   return problems;
 };
 
-/** The model that a worker asks for; null where it leaves it to its CLI's configuration. */
+/** The model that a worker asks for; null if the configuration of its CLI decides. */
 export const modelAsked = (
   adapter: { readonly model?: (spec: WorkerSpec) => string | undefined },
   spec: WorkerSpec,

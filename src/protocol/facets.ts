@@ -1,2 +1,2 @@
-/** Names of the facets in the `data` of an AgentEvent that more than one room reads (AgentEvent notes, A.3). */
+/** Names of the facets in the `data` of an AgentEvent that several rooms read (AgentEvent notes, A.3). */
 export const SESSION_HANDLE = "agent_api.session.handle.v1";

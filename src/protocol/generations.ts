@@ -1,10 +1,11 @@
 /**
- * Generations of the ResponseEnvelope contract as data (response-envelope notes B.1, B.2): what its exit codes are called and mean, and
- * which members its errors have. G1 is the document's and the default; G2 is behind `--envelope g2`. The catalogue's numbers are those of G1.
+ * The generations of the ResponseEnvelope contract as data (response-envelope notes B.1, B.2): the names and meanings of
+ * exit codes, and the members of errors. G1 is the document's generation and the default; `--envelope g2` selects G2. The
+ * error catalogue uses the numbers of G1.
  */
 import type { ErrorCode } from "./errors.ts";
 
-/** exit-code-entry.json; what is retryable has no side effects. */
+/** exit-code-entry.json; a retryable class has no side effects. */
 export interface ExitClass {
   readonly name: string;
   readonly description: string;
@@ -15,11 +16,14 @@ export interface ExitClass {
 export interface Generation {
   readonly name: "g1" | "g2";
   readonly schema_version: string;
-  /** By this generation's own numbers. */
+  /** Keyed by the numbers of this generation. */
   readonly exits: Readonly<Record<number, ExitClass>>;
-  /** The number here for a number of G1, where they differ. */
+  /** From a number of G1 to this generation's number, where they differ. */
   readonly renumbered: Readonly<Record<number, number>>;
-  /** By numbers of G1: the same call fails again until the caller has mended this. Absent where such errors count as retryable. */
+  /**
+   * Keyed by numbers of G1: the condition that a caller must fix before the same call can succeed. In G1 there are none,
+   * because such errors count as retryable.
+   */
   readonly fixes: Readonly<Record<number, string>>;
   readonly backoff: "seconds" | "milliseconds and strategy";
 }
@@ -48,12 +52,12 @@ const COMMON: Readonly<Record<number, ExitClass>> = {
   7: exit("PERMISSION_DENIED", "It is not allowed; nothing was done.", false, "none"),
   8: exit("AUTH_REQUIRED", "Credentials are missing or not valid; error.code says which.", false, "none"),
   9: exit("PAYMENT_REQUIRED", "A payment is needed first; nothing was done.", false, "none"),
-  10: exit("TIMEOUT", "Its time ran out; what was begun may go on.", false, "partial"),
+  10: exit("TIMEOUT", "Its time ran out; what it began may continue.", false, "partial"),
   11: exit("RATE_LIMITED", "A limit was reached; wait for error.retry_after, or a minute.", true, "none"),
   12: exit("UNAVAILABLE", "It cannot be done now; try again later, and later each time.", true, "none"),
   13: exit("REDIRECTED", "The command has another name; error.redirect has it.", true, "none"),
-  130: exit("INTERRUPTED", "SIGINT stopped it; what was begun may go on.", false, "partial"),
-  143: exit("TERMINATED", "SIGTERM stopped it; what was begun may go on.", false, "partial"),
+  130: exit("INTERRUPTED", "SIGINT stopped it; what it began may continue.", false, "partial"),
+  143: exit("TERMINATED", "SIGTERM stopped it; what it began may continue.", false, "partial"),
 };
 
 export const G1: Generation = {
@@ -63,7 +67,8 @@ export const G1: Generation = {
     ...COMMON,
     2: PARTIAL,
     3: exit("ARG_ERROR", ARGUMENT, true, "none"),
-    // Notes B.2: yes, once what is missing is there; error.code says whether a new token or new credentials are.
+    // Notes B.2: retryable once valid credentials are there; error.code says whether a new token or new credentials are
+    // needed.
     8: { ...COMMON[8]!, retryable: true },
     9: { ...COMMON[9]!, retryable: true },
   },
@@ -95,14 +100,14 @@ const G2: Generation = {
 
 export const GENERATIONS: Readonly<Record<string, Generation>> = { g1: G1, g2: G2 };
 
-/** Commands that mend the condition, verbatim: never destructive, and harmless when run twice. */
+/** Commands, verbatim, that fix the condition. They destroy nothing and are harmless when run twice. */
 export const FIX_COMMANDS: Readonly<Partial<Record<ErrorCode, string>>> = {
   SUPERVISOR_DOWN: "agent daemon start",
 };
 
-/** This generation's number of an exit code of the catalogue. */
+/** This generation's number for an exit code of the catalogue. */
 export const exitIn = ({ renumbered }: Generation, code: number): number => renumbered[code] ?? code;
 
-/** response-envelope.txt, ErrorDetail: `retryable` mirrors the entry of the exit code, for all of its errors alike. */
+/** response-envelope.txt, ErrorDetail: `retryable` is that of the exit code, the same for all its errors. */
 export const retryableIn = (generation: Generation, row: { readonly exit: number }): boolean =>
   generation.exits[exitIn(generation, row.exit)]?.retryable === true;

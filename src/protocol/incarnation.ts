@@ -1,8 +1,8 @@
-/** The facts of one incarnation on which everybody decides: its processes, its exit, its outcome. */
+/** The facts of one incarnation on which decisions rest: its processes, its exit, its outcome. */
 import type { AgentCompletion } from "./completion.ts";
 import type { ExitCause, ExitReason, ProcessIdentity, WorkerError } from "./records.ts";
 
-/** The processes of a recorded incarnation, as the log names them. */
+/** The processes of an incarnation as the log records them. */
 export interface RecordedProcesses {
   readonly agent: ProcessIdentity;
   readonly launcher: ProcessIdentity;
@@ -11,14 +11,14 @@ export interface RecordedProcesses {
 export interface RunExit {
   readonly exit_code: number | null;
   readonly signal: string | null;
-  /** The shell's status cannot tell "killed by 9" from "exit 137": true unless the signal is one that we sent. */
+  /** The shell's status cannot distinguish "killed by 9" from "exit 137": true unless we sent this signal. */
   readonly signal_inferred: boolean;
   readonly raw_status: number | null;
   readonly reason: ExitReason;
   readonly cause?: ExitCause;
 }
 
-/** The outcome of an incarnation. The adapter's terminal event first, the exit code second (agent-clis.md §11). */
+/** The outcome of an incarnation: the adapter's terminal event decides first, the exit code second (agent-clis.md §11). */
 export interface IncarnationOutcome {
   readonly status: "completed" | "failed";
   readonly completion: AgentCompletion;

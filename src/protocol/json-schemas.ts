@@ -1,4 +1,4 @@
-/** The published JSON Schemas (draft 2020-12), made from the zod schemas: for `agent <command> --schema` and for the package. */
+/** The published JSON Schemas (draft 2020-12), generated from the zod schemas, for `agent <command> --schema` and for the package. */
 import * as z from "zod";
 import { AgentEvent } from "./agent-event.ts";
 import { AgentCompletion } from "./completion.ts";
@@ -19,7 +19,7 @@ const CONTRACTS = {
   "worker-spec": WorkerSpec,
 } as const;
 
-/** As the one who writes the value sees it: what has a default may be left out. */
+/** The schema for writers of the value: a member with a default is optional. */
 const schemaOf = (name: string, type: z.ZodType): JsonSchema => ({
   title: name,
   ...z.toJSONSchema(type, { target: "draft-2020-12", io: "input" }),
@@ -28,7 +28,7 @@ const schemaOf = (name: string, type: z.ZodType): JsonSchema => ({
 /** The `data` of a request. */
 export const requestSchema = (name: RequestName): JsonSchema => schemaOf(name, Requests[name]);
 
-/** Every published schema by its name; requests are named `namespace/verb`. */
+/** Every published schema by its name; a request's schema is named `namespace/verb`. */
 export const jsonSchemas = (): Record<string, JsonSchema> => {
   const types: Record<string, z.ZodType> = { ...CONTRACTS, ...Requests };
   return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, schemaOf(name, type)]));

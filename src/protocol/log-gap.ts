@@ -1,4 +1,4 @@
-/** The payload of `log_gap`: what stands in the place of output records that retention has removed. Part of the published schemas. */
+/** The payload of `log_gap`, the record that replaces output records which retention has removed. Part of the published schemas. */
 import * as z from "zod";
 
 export const LogGap = z.strictObject({

@@ -1,9 +1,9 @@
-/** A message to a worker as the log keeps it (docs/messages.md). */
+/** A message to a worker as the log has it (docs/explanation/messages.md). */
 import type { MessageStep } from "./talk-records.ts";
 
 export type MessageState = MessageStep["state"];
 
-/** A message to an agent, as its records tell it. */
+/** The state of one message, folded from its records. */
 export interface MessageRow {
   readonly worker_id: string;
   readonly message_id: string;
@@ -12,14 +12,14 @@ export interface MessageRow {
   readonly bytes: number;
   readonly masked: boolean;
   readonly closes: boolean;
-  /** A line of the agent's protocol, of which nobody but the runtime need know. */
+  /** True for a line of the agent's protocol, which only the runtime sends. */
   readonly line: boolean;
-  /** The incarnation that it is for alone; null where the next one gets it, too. */
+  /** The only incarnation that may get it; null if the next one may get it too. */
   readonly bound: number | null;
   readonly state: MessageState;
-  /** More is to come: it waits, or its acknowledgement does. */
+  /** The message, or its acknowledgement, is still awaited. */
   readonly open: boolean;
-  /** How often it was handed over, and the newest time: to which incarnation, up to which byte of its stdin. */
+  /** How often it was delivered; then, for the newest delivery, the incarnation and the length of its stdin file afterwards. */
   readonly deliveries: number;
   readonly incarnation: number | null;
   readonly end: number | null;

@@ -1,16 +1,16 @@
 /**
- * Compares what two specs allow their agents (decision 0033). For each call that a rule could fit, the narrower spec must answer the same or
- * less. A pattern counts as narrower only where its text shows it. Pure.
+ * Compares the permissions of two specs (decision 0033). The narrower spec must allow the same or less for every call that a
+ * rule could match. A pattern counts as narrower only if its text proves it. Pure.
  */
 
 import type { Permission, PermissionRule } from "./permission.ts";
 import { globFits } from "./permission-rules.ts";
 import type { RestartPolicy, WorkerSpec } from "./worker.ts";
 
-export type Permitted = Pick<WorkerSpec, "permission" | "permission_rules" | "approval_default">;
+export type PermissionSpec = Pick<WorkerSpec, "permission" | "permission_rules" | "approval_default">;
 
-/** How much a request for permission is worth. One that nobody answers is denied, or is allowed. */
-const levelOf = (action: Permission, { approval_default }: Permitted): number => {
+/** How permissive an action is. An unanswered request is denied or allowed, as `approval_default` says. */
+const levelOf = (action: Permission, { approval_default }: PermissionSpec): number => {
   if (action === "deny") return 0;
   if (action === "allow") return 3;
   return approval_default === "deny" ? 1 : 2;
@@ -19,30 +19,31 @@ const levelOf = (action: Permission, { approval_default }: Permitted): number =>
 const textOf = ({ tool, argument }: PermissionRule): string =>
   argument === undefined ? tool : `${tool}(${argument})`;
 
-/** Each text that `narrow` fits is one that `wide` fits: the stars of one are met by stars of the other alone. */
+/** Every text that `narrow` matches, `wide` matches too: a star of `narrow` can only be matched by a star of `wide`. */
 const covers = (wide: PermissionRule, narrow: PermissionRule): boolean =>
   globFits(wide.tool.toLowerCase(), narrow.tool.toLowerCase()) &&
   (wide.argument === undefined ||
     (narrow.argument !== undefined && globFits(wide.argument, narrow.argument)));
 
-/** All that it may ever say to a call of which nothing is known. */
-const highestOf = (spec: Permitted): number =>
+/** The most permissive answer that the spec can give to an unknown call. */
+const highestOf = (spec: PermissionSpec): number =>
   Math.max(
     levelOf(spec.permission, spec),
     ...spec.permission_rules.map(({ action }) => levelOf(action, spec)),
   );
 
-/** Rights that `child` has and `parent` has not, as a flag each; undefined where there is nothing. */
+/** The first right of `child` that goes beyond `parent`, as the flag of each spec; undefined if there is none. */
 export const widerPermission = (
-  child: Permitted,
-  parent: Permitted,
+  child: PermissionSpec,
+  parent: PermissionSpec,
 ): { readonly child: string; readonly parent: string } | undefined => {
   const own = levelOf(child.permission, child);
   const bound = levelOf(parent.permission, parent);
   if (own > bound) return { child: permissionText(child), parent: permissionText(parent) };
   for (const rule of child.permission_rules) {
     const level = levelOf(rule.action, child);
-    // A call of a tool that is not told fits rules that ask, and none that allows: one does not stand for the other.
+    // A call of an unknown tool matches rules that ask, but none that allow, so a rule stands only for one with the same
+    // action.
     const isCovered = parent.permission_rules.some(
       (wide) => wide.action === rule.action && levelOf(wide.action, parent) >= level && covers(wide, rule),
     );
@@ -58,7 +59,7 @@ export const widerPermission = (
   return undefined;
 };
 
-const permissionText = ({ permission, permission_rules, approval_default }: Permitted): string => {
+const permissionText = ({ permission, permission_rules, approval_default }: PermissionSpec): string => {
   const asks = permission === "ask" || permission_rules.some(({ action }) => action === "ask");
   return `--permission ${permission}${asks && approval_default === "allow" ? " --approval-default allow" : ""}`;
 };

@@ -1,24 +1,24 @@
 /**
- * The names of spans and metrics, settled (docs/observability.md is held against this file). OpenTelemetry's rules: a
- * namespace, dots, the unit of a metric apart from its name.
+ * The names of spans and metrics (docs/reference/observability.md is tested against this file). They follow OpenTelemetry: a
+ * namespace, dots, and the unit of a metric apart from its name.
  */
 import type { RecordDraft } from "./records.ts";
 
-/** One span a decision of a supervisor. */
+/** One span for each decision of a supervisor. */
 export const HOLDFAST_DECIDE = "holdfast.supervisor.decide";
 
-/** One span a phase of a worker's life. */
+/** One span for each phase of a worker's life. */
 export const HOLDFAST_PHASES = {
   launch: "holdfast.worker.launch",
   settle: "holdfast.worker.settle",
   stop: "holdfast.worker.stop",
   take_over: "holdfast.worker.take_over",
 } as const;
-export type Phase = keyof typeof HOLDFAST_PHASES;
+export type HoldfastPhase = keyof typeof HOLDFAST_PHASES;
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** The part of a record that an event of a decision tells: whom it is about, and why. Never an agent's text or an argument. */
+/** The facts of a record that go into a span: its subject and the reason. Never an agent's text or an argument. */
 export const spanAttributesOf = ({ worker_id, incarnation, payload }: RecordDraft): SpanAttributes => {
   const { supervisor, reason, delay_ms, restarts_in_window, to } = payload as Partial<
     Record<string, unknown>

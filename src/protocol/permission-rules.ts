@@ -1,14 +1,14 @@
 /**
- * Whether a tool may be used, by the rules of a worker's spec. A rule names a tool and, in brackets, what its argument must
- * look like: `Bash(git status*)`; `*` stands for anything. Among the rules that fit, `deny` wins over `ask`, and `ask` over `allow`
- * (the order of Claude Code's own permission rules); where none fits the worker's `permission` decides. The argument of a call may be
- * unknown: then no pattern allows it, and each that denies or asks fits. Pure.
+ * Decides by the rules of a worker's spec whether a tool call is allowed. A rule names a tool and, in brackets, a pattern
+ * for its argument: `Bash(git status*)`; `*` matches anything. Among the matching rules `deny` wins over `ask`, and `ask`
+ * over `allow` (the order of Claude Code's own permission rules). If none matches, the worker's `permission` decides. If the
+ * argument of a call is unknown, no rule with a pattern allows it, and each that denies or asks matches. Pure.
  */
 import { posix } from "node:path";
 import { PERMISSION_RULE_MAX_BYTES } from "../base/limits.ts";
 import type { Permission, PermissionRule } from "./permission.ts";
 
-/** `TOOL` or `TOOL(ARGUMENT)`; undefined where it is neither. */
+/** Parses `TOOL` or `TOOL(ARGUMENT)`; undefined for anything else. */
 export const parseRule = (text: string, action: Permission): PermissionRule | undefined => {
   const found = /^([^()\s]+)(?:\(([\s\S]+)\))?$/.exec(text.trim());
   const [, tool, argument] = found ?? [];
@@ -36,8 +36,9 @@ export const permissionFor = (
 };
 
 /**
- * A pattern that allows must not be led astray: a shell reads `git status; rm -rf ~` as two commands, and `src/../../etc` is
- * not below `src/`. So no pattern allows what joins commands or goes up; one that denies or asks fits any part of it.
+ * A pattern that allows must not be tricked: a shell reads `git status; rm -rf ~` as two commands, and `src/../../etc` is
+ * not below `src/`. So no pattern allows an argument that joins commands or goes up; a pattern that denies or asks matches
+ * any part of it.
  */
 const argumentFits = ({ argument: pattern, action }: PermissionRule, given: readonly string[]): boolean => {
   if (pattern === undefined) return true;
@@ -51,10 +52,10 @@ const JOINS_COMMANDS = /[;&|\n\r`<>(){}]|\$[({]/;
 const isManifold = (argument: string): boolean =>
   JOINS_COMMANDS.test(argument) || GOES_UP.test(argument.replace(/['"\\]/g, ""));
 
-/** Before the command that they are about. */
+/** Shell words that stand before a command. */
 const RESERVED = /^(?:(?:if|then|elif|else|while|until|do|time|exec|command|!)\s+)+/;
 
-/** The whole, and each of the commands in it, as they are and as they mean. */
+/** The whole argument, and each command in it: as written, without reserved words and extra spaces, and with its path normalised. */
 const partsOf = (argument: string): readonly string[] => [
   argument,
   ...argument.split(JOINS_COMMANDS).flatMap((part) => {
@@ -63,7 +64,7 @@ const partsOf = (argument: string): readonly string[] => [
   }),
 ];
 
-/** Keys under which agents put what a tool is about, most telling first. */
+/** Keys under which agents put the argument of a tool, the most telling first. */
 const ARGUMENTS = [
   "command",
   "cmd",
@@ -77,7 +78,10 @@ const ARGUMENTS = [
   "pattern",
 ] as const;
 
-/** All that a rule's pattern is compared with; of a shell's words the whole line and its script. None where nothing of that kind is told. */
+/**
+ * The texts that a rule's pattern is compared with; for a list of shell words, the whole line and its script. Empty if the
+ * input has none of the known keys.
+ */
 const argumentsOf = (input: unknown): readonly string[] => {
   if (typeof input === "string") return [input];
   if (typeof input !== "object" || input === null) return [];
@@ -90,10 +94,13 @@ const argumentsOf = (input: unknown): readonly string[] => {
   });
 };
 
-/** The argument of a request, for people who read a list of them. */
+/** The argument of a request, for lists that people read. */
 export const argumentOf = (input: unknown): string | undefined => argumentsOf(input)[0];
 
-/** Whether a text is as the pattern says, in which `*` stands for anything. In one pass: texts are the agent's, and may be made to last. */
+/**
+ * Whether a text matches a pattern in which `*` stands for anything. In one pass, because an agent could choose a text that
+ * makes backtracking slow.
+ */
 export const globFits = (pattern: string, text: string): boolean => {
   const parts = pattern.split("*");
   const first = parts.shift() as string;

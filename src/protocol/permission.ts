@@ -1,4 +1,4 @@
-/** How a spec says what an agent may do unasked; `permission-rules.ts` says what follows. */
+/** How a spec states an agent's permissions; `permission-rules.ts` applies them. */
 import * as z from "zod";
 import { PERMISSION_RULE_MAX_BYTES, PERMISSION_RULES_MAX } from "../base/limits.ts";
 
@@ -6,9 +6,9 @@ export const Permission = z.enum(["ask", "deny", "allow"]);
 export type Permission = z.infer<typeof Permission>;
 
 export const PermissionRule = z.strictObject({
-  /** Name of the tool as the agent calls it, in any case; `*` stands for anything. */
+  /** The name of the tool as the agent spells it, in any case; `*` stands for anything. */
   tool: z.string().min(1).max(PERMISSION_RULE_MAX_BYTES),
-  /** A pattern for its argument: the command, path, URL or query. Without it, whatever it is called with. */
+  /** A pattern for the argument: the command, path, URL or query. Without it the rule matches every call of the tool. */
   argument: z.string().min(1).max(PERMISSION_RULE_MAX_BYTES).optional(),
   action: Permission,
 });

@@ -1,20 +1,20 @@
-/** The mistakes that a schema found in what a program or a client gave, one sentence each. */
+/** The mistakes that a schema found in the input of a program or client, one sentence each. */
 import type * as z from "zod";
 
-type Issue = z.core.$ZodIssue;
+type SchemaIssue = z.core.$ZodIssue;
 
-/** `path.to.field: what is wrong`; `whole` names the value itself, where nothing in it is wrong alone. */
+/** `path.to.field: mistake`. `whole` is the name for the value itself, if the mistake is not in one of its fields. */
 export const problemsOf = (error: z.ZodError, whole = ""): readonly string[] =>
   error.issues.flatMap(inUnion).map(({ path, message }) => {
     const place = path.length === 0 ? whole : path.join(".");
     return place === "" ? message : `${place}: ${message}`;
   });
 
-/** A union says of a bad value only that it is invalid. The member that the value means, by its `type`, says why. */
-const inUnion = (issue: Issue): readonly Issue[] => {
+/** zod reports of a bad union only that it is invalid. The member that the value's `type` selects says why. */
+const inUnion = (issue: SchemaIssue): readonly SchemaIssue[] => {
   if (issue.code !== "invalid_union") return [issue];
   const meant = issue.errors.filter((member) => member.every(({ path }) => path[0] !== "type"));
   const [only] = meant;
   if (only === undefined || meant.length > 1 || only.every(({ path }) => path.length === 0)) return [issue];
-  return only.flatMap((inner) => inUnion({ ...inner, path: [...issue.path, ...inner.path] } as Issue));
+  return only.flatMap((inner) => inUnion({ ...inner, path: [...issue.path, ...inner.path] } as SchemaIssue));
 };

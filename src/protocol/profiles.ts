@@ -1,4 +1,4 @@
-/** protocol-v1.txt, Available profiles: a profile is declared where each command that the document reserves for it has a handler. */
+/** protocol-v1.txt, Available profiles: a profile is declared if every command that the document reserves for it has a handler. */
 
 export const RESERVED: Readonly<Record<string, readonly string[]>> = {
   "core/v1": [

@@ -1,35 +1,35 @@
-/** The reading of a worker's raw output, a slice at a time: over the socket, or in a program that embeds the runtime. */
+/** Reads a worker's raw output slice by slice, over the socket or in a program that embeds the runtime. */
 
 export interface RawPlace {
-  /** Undefined: the newest one, when it is asked for. */
+  /** Undefined: the newest incarnation at the time of the request. */
   readonly incarnation: number | undefined;
   readonly offset: number;
 }
 
 export interface RawAnswer {
-  /** The incarnation that has written it; 0: none has begun yet. */
+  /** The incarnation that wrote the slice; 0 if none has begun. */
   readonly incarnation: number;
-  /** The worker's newest one. */
+  /** The worker's newest incarnation. */
   readonly newest: number;
   readonly base64: string;
   /** The offset at which the next slice begins. */
   readonly next: number;
-  /** Nothing more is written by this incarnation. */
+  /** This incarnation writes no more. */
   readonly ended: boolean;
-  /** Bytes from the offset on that are in the log and no longer kept; the slice is empty then, and `next` is behind them. */
+  /** Bytes at this offset that are in the log but no longer on disk. The slice is then empty, and `next` is behind them. */
   readonly released?: number;
 }
 
 export interface RawStep {
   readonly bytes: Uint8Array;
   readonly released: number;
-  /** Undefined: this is the end. */
+  /** Undefined at the end. */
   readonly next: RawPlace | undefined;
-  /** There is nothing yet: ask again in a while. */
+  /** The next slice is not there yet: ask again later. */
   readonly wait: boolean;
 }
 
-/** With `follow` it goes on to the end of the worker, through its later incarnations. */
+/** With `follow`, reading continues through later incarnations until the worker ends. */
 export const rawStep = (answer: RawAnswer, follow: boolean): RawStep => {
   const { incarnation, newest, ended, next: offset, released = 0 } = answer;
   const bytes = Buffer.from(answer.base64, "base64");

@@ -1,6 +1,8 @@
 /**
- * Masks secrets as "***" before anything is stored or shown (protocol-v1.txt, Security invariants; notes 2.13): by the known shapes
- * of keys and tokens, by the names of fields and variables, and by value where the value is known (docs/secrets.md). A value that is unchanged is returned as the same object. Not seen: a secret that an agent prints in pieces, over several events.
+ * Masks secrets as "***" before anything is stored or shown (protocol-v1.txt, Security invariants; notes 2.13): by the
+ * shapes of keys and tokens, by the names of fields and variables, and by their values if known (docs/reference/secrets.md).
+ * An unchanged value is returned as the same object. A secret that an agent prints in pieces, over several events, is not
+ * seen.
  */
 
 import { DATA_MAX_DEPTH } from "../base/limits.ts";
@@ -14,7 +16,7 @@ import type { Outcome } from "./outcome.ts";
 
 export { isSecretName, secretArguments } from "../base/secrets/names.ts";
 
-/** Short texts without a hint: names, ids and sentences of decoders come again with every event. */
+/** A cache of short texts without a hint: names, ids and sentences of decoders come again with every event. */
 const clean = new Set<string>();
 const CLEAN_MAX = 1_024;
 const CLEAN_TEXT_MAX_UNITS = 96;
@@ -25,11 +27,11 @@ const noteClean = (text: string): void => {
   clean.add(text);
 };
 
-/** Nothing shorter can hold a secret and what tells it. */
+/** A shorter text cannot hold a secret and the name or shape that identifies it. */
 const SECRET_TEXT_MIN_UNITS = 8;
 const scan = makeScanner(SHAPES, ASSIGNMENT_HINTS);
 
-/** Text with the shapes of secrets masked, and what stands after a secret's name. */
+/** Masks the shapes of secrets in a text, and values after a secret's name. */
 export const redactText = (text: string): string => {
   if (text.length < SECRET_TEXT_MIN_UNITS) return text;
   if (text.length <= CLEAN_TEXT_MAX_UNITS && clean.has(text)) return text;
@@ -43,23 +45,27 @@ export const redactText = (text: string): string => {
 
 export interface Redactor {
   /**
-   * A line of output before it is decoded: known values alone, of which nothing that is cut or remembered later keeps a part. A
-   * secret that may be a word or a number of the agent's own protocol is left to the others.
+   * Masks a line of output before it is decoded: only known values, so that no part of one stays in a text that is cut or
+   * remembered later. It leaves out a secret that may be a word or number of the agent's own protocol; the other functions
+   * mask it.
    */
   readonly line: (line: string) => string;
-  /** The beginning of a line that is cut: a token or a known value that the cut left a part of is masked too. */
+  /** Masks the beginning of a line that is cut, including a token or known value that the cut has shortened. */
   readonly head: (head: string) => string;
   readonly text: (text: string) => string;
-  /** JSON, deep: strings and names by shape, and all strings and long numbers below a secret's name. Below DATA_MAX_DEPTH nothing is let through. */
+  /**
+   * Masks JSON in depth: strings and names by shape, and all strings and long numbers below a secret's name. Everything
+   * below DATA_MAX_DEPTH is masked.
+   */
   readonly value: <T>(value: T) => T;
-  /** Variables for people to see: values of secret names masked; references (`@env:NAME`, `@file:PATH`) stay. */
+  /** Variables as people may see them: values of secret names are masked; references (`@env:NAME`, `@file:PATH`) stay. */
   readonly env: (env: Readonly<Record<string, string>>) => Record<string, string>;
 }
 
 /**
- * A redactor that also masks these values wherever they stand, as they are, escaped (in JSON, in JSON inside JSON, in a URL) or
- * encoded (base64, hex), and each long line of theirs. Values
- * shorter than KNOWN_SECRET_MIN_CHARS are not looked for: they would mask ordinary words.
+ * A redactor that also masks these values anywhere: as they are, escaped (in JSON, in JSON inside JSON, in a URL) or encoded
+ * (base64, hex), and each of their long lines. Values shorter than KNOWN_SECRET_MIN_CHARS would mask ordinary words, so they
+ * are skipped.
  */
 export function makeRedactor(secrets: readonly string[] = []): Redactor {
   const known = knownSecrets(secrets, MASK);
@@ -67,7 +73,7 @@ export function makeRedactor(secrets: readonly string[] = []): Redactor {
   const unmistakable = clear.length === secrets.length ? known : knownSecrets(clear, MASK);
   const line = (input: string): string => unmistakable?.mask(input) ?? input;
   const text = (input: string): string => redactText(known?.mask(input) ?? input);
-  // The names of our own members are words, which a secret may be too.
+  // The names of our own members are ordinary words, which may equal a secret.
   const name = remembering((input) => ({ shown: redactText(line(input)), isSecret: isSecretName(input) }));
   return {
     line,
@@ -84,7 +90,7 @@ export function makeRedactor(secrets: readonly string[] = []): Redactor {
   };
 }
 
-/** The same error without what may not be said; what caused it stays unsaid, too. */
+/** The same error with its secrets masked, and without its cause. */
 export const redactError = (error: HoldfastError, redact: Redactor): HoldfastError => {
   const { cause: _, problems, suggestion, details, redirect, ...info } = error.info;
   return new HoldfastError(error.code, redact.text(error.message), {
@@ -96,7 +102,7 @@ export const redactError = (error: HoldfastError, redact: Redactor): HoldfastErr
   });
 };
 
-/** The masked outcome, for whoever reads it. Bytes that nobody has masked stay as they are: they are asked for raw. */
+/** The masked outcome. Raw bytes stay unmasked: the caller asked for them raw. */
 export const redactOutcome = <T>(outcome: Outcome<T>): Outcome<T> => {
   const { value, warnings } = outcome;
   const told = {
@@ -108,29 +114,29 @@ export const redactOutcome = <T>(outcome: Outcome<T>): Outcome<T> => {
     : ({ ...outcome, ...told, error: redactError(outcome.error, plain) } as Outcome<T>);
 };
 
-/** Names and ids are told to everybody and repeated as they are, so that one that looks like a secret is refused. */
+/** Names and ids are shown to every caller unmasked, so a name that looks like a secret is refused. */
 export const isTellable = (name: string): boolean => redactText(name) === name;
 export const NOT_TELLABLE = "a name has to be one that everybody may see, and this one looks like a secret";
 
-/** Secrets in bytes cannot be seen. */
+/** Secrets in raw bytes cannot be found. */
 export const holdsBytes = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "base64" in value;
 
 const MAY_BE_PROTOCOL = /^(?:[a-z_]+|[\d.]+)$/;
 
-/** The name of a member: how it is shown, and whether it says that a secret stands below it. */
-interface Named {
+/** The name of a member: how it is shown, and whether its value is a secret. */
+interface MemberName {
   readonly shown: string;
   readonly isSecret: boolean;
 }
 
-/** How a string and the name of a member are shown. */
-interface Showing {
+/** Functions that mask a string and the name of a member. */
+interface MaskFunctions {
   readonly text: (text: string) => string;
-  readonly name: (name: string) => Named;
+  readonly name: (name: string) => MemberName;
 }
 
-const redactDeep = (value: unknown, show: Showing, isBelowName: boolean, depth: number): unknown => {
+const redactDeep = (value: unknown, show: MaskFunctions, isBelowName: boolean, depth: number): unknown => {
   if (typeof value === "string") return isBelowName ? maskAll(value) : show.text(value);
   if (typeof value === "number") return isBelowName && isLongNumber(String(value)) ? MASK : value;
   if (typeof value !== "object" || value === null) return value;
@@ -160,15 +166,15 @@ const redactDeep = (value: unknown, show: Showing, isBelowName: boolean, depth: 
   return hasSecretKey ? renamed(copy ?? value, show.name) : (copy ?? value);
 };
 
-/** The value after `--api-key` in the words of a command. */
+/** Whether a word of a command follows a flag like `--api-key`. */
 const isSecretArgument = (words: readonly unknown[], index: number): boolean => {
   const [flag, word] = [words[index - 1], words[index]];
   if (typeof flag !== "string" || typeof word !== "string" || flag.charCodeAt(0) !== 45) return false;
   return secretArguments([flag, word]).includes(word);
 };
 
-/** Members whose names are secrets get another one each, so that none is lost. */
-const renamed = (value: object, name: Showing["name"]): object => {
+/** Each member with a secret name gets a different masked name, so that no member is lost. */
+const renamed = (value: object, name: MaskFunctions["name"]): object => {
   const shown = new Map<string, unknown>();
   for (const [key, member] of Object.entries(value)) {
     const first = name(key).shown;
@@ -182,12 +188,12 @@ const renamed = (value: object, name: Showing["name"]): object => {
 
 const maskAll = (text: string): string => (isReference(text) ? text : MASK);
 
-/** Names of members come again with every event; those that are longer are looked at each time. */
+/** Bounds of the cache of member names, which come again with every event. Longer names are not cached. */
 const NAMES_MAX = 1_024;
 const NAME_MAX_UNITS = 64;
 
-const remembering = (look: Showing["name"]): Showing["name"] => {
-  const looked = new Map<string, Named>();
+const remembering = (look: MaskFunctions["name"]): MaskFunctions["name"] => {
+  const looked = new Map<string, MemberName>();
   return (name) => {
     const known = looked.get(name);
     if (known !== undefined) return known;

@@ -1,11 +1,14 @@
 /**
- * The arguments of each command over the socket, as zod schemas: the daemon checks every request against them, and
- * `--schema` and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
+ * The arguments of each command over the socket, as zod schemas. The daemon checks every request against them; `--schema`
+ * and the manifest print their JSON Schemas. Command names are Protocol v1 `namespace/verb`.
  */
 import * as z from "zod";
 import {
   APPROVALS_PAGE_MAX,
   DURATION_MAX_MS,
+  INBOX_PAGE_MAX,
+  JOBS_PAGE_DEFAULT,
+  JOBS_PAGE_MAX,
   MESSAGE_TO_AGENT_MAX_BYTES,
   MESSAGES_PAGE_DEFAULT,
   MESSAGES_PAGE_MAX,
@@ -16,21 +19,37 @@ import {
   RETENTION_SIZE_MIN_BYTES,
   TAIL_MAX_RECORDS,
 } from "../base/limits.ts";
+import { BLACKBOARD_REQUESTS } from "./blackboard-requests.ts";
 import { CURSOR } from "./cursor.ts";
+import { isUlid } from "./forms.ts";
+import { ANSWERS } from "./holds.ts";
+import { JOB_STATES } from "./jobs.ts";
+import { MailboxRequests } from "./mailbox-requests.ts";
 import { NodeName, TreeSpec } from "./tree.ts";
-import { ANSWERS, USAGE_BY } from "./words.ts";
-import { WorkerSpec } from "./worker.ts";
+import { LIST_SORTS, USAGE_BY } from "./words.ts";
+import { WorkerSpec, WorkerStatus } from "./worker.ts";
 
 const ref = z.string().min(1).max(PATH_MAX_BYTES);
 const refs = z.array(ref).min(1).max(1_000);
 const ms = z.int().min(0).max(DURATION_MAX_MS);
 
 const idempotencyKey = z.string().min(1).max(256);
-/** A repeat with the same key gets the first answer, and does nothing. */
+/** A repeated request with the same key gets the first answer and has no effect. */
 const keyed = { idempotency_key: idempotencyKey.optional() };
 const message = z
   .string()
   .refine((t) => Buffer.byteLength(t) <= MESSAGE_TO_AGENT_MAX_BYTES, "the message is over 64 KB");
+
+/** A page of at most `max` items, from the cursor in the answer of the previous page. */
+const page = (max: number, command: string, limit = max) => ({
+  limit: z.int().min(1).max(max).default(limit),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, `it is no cursor of ${command}`)
+    .optional(),
+});
+
+const JobSpec = WorkerSpec.extend({ restart: z.literal("temporary").default("temporary") });
 
 const resume = {
   id: ref,
@@ -40,7 +59,7 @@ const resume = {
     .optional(),
   name: z.string().min(1).max(PATH_MAX_BYTES).optional(),
   interactive: z.boolean().optional(),
-  /** The worker whose agent asks. */
+  /** The worker whose agent makes the request. */
   parent: z.string().max(64).optional(),
   dry_run: z.boolean().default(false),
   idempotency_key: idempotencyKey.optional(),
@@ -52,7 +71,7 @@ export const Requests = {
     dry_run: z.boolean().default(false),
     idempotency_key: idempotencyKey.optional(),
   }),
-  /** A new worker that goes on in the last session of this one, or in a branch of it. */
+  /** A new worker that continues the last session of this worker, or a branch of it. */
   "agent/resume": z.strictObject(resume),
   "agent/fork": z.strictObject(resume),
   "agent/kill": z.strictObject({
@@ -70,22 +89,29 @@ export const Requests = {
   "agent/unpause": z.strictObject({ ids: refs, ...keyed }),
   "tree/apply": z.strictObject({
     tree: TreeSpec,
-    /** The environment of the client, once for all workers: a thousand copies would not fit into a request. */
+    /** The environment of the client, once for all workers: with a copy for each, the request would be too large. */
     client_env: z.record(z.string(), z.string()).default({}),
     dry_run: z.boolean().default(false),
     ...keyed,
   }),
-  /** With `file`: only if that file owns the tree. */
+  /** With `file`: only if this file owns the tree. */
   "tree/down": z.strictObject({ name: NodeName, file: z.string().min(1).optional(), ...keyed }),
-  /** The question that the worker stands at; with `question_id` only if it is that one. */
+  /** Open holds that a person can answer, or with `all` every hold. The cursor of an answer continues after it. */
+  "agent/inbox": z.strictObject({
+    id: ref.optional(),
+    all: z.boolean().default(false),
+    ...page(INBOX_PAGE_MAX, "agent inbox"),
+  }),
+  /** `id` is a hold as the inbox names it, or the worker or supervisor that waits. With `question_id`, only that question is answered. */
   "agent/answer": z.strictObject({
     id: ref,
     answer: z.enum(ANSWERS),
     question_id: z.string().max(64).optional(),
+    message: z.string().max(1_024).optional(),
     by: z.string().min(1).max(256).optional(),
     ...keyed,
   }),
-  /** With `close` nothing comes after it; it needs no text then. */
+  /** `close` closes the agent's input afterwards; the text is then optional. */
   "agent/send": z
     .strictObject({
       id: ref,
@@ -94,7 +120,7 @@ export const Requests = {
       idempotency_key: idempotencyKey.optional(),
     })
     .refine(({ text, close }) => text !== undefined || close, "there is neither a text nor close"),
-  /** Answers with the turn that answers it. A client that comes again asks with the same key. */
+  /** Answers with the turn that answers the message. A client that reconnects repeats the request with the same key. */
   "agent/ask": z.strictObject({
     id: ref,
     text: message,
@@ -102,19 +128,15 @@ export const Requests = {
     idempotency_key: idempotencyKey.optional(),
   }),
   /**
-   * Open requests for permission, or all that ever were; with the cursor of an answer, those after them. `id` is a worker, or one
-   * request, open or not.
+   * Open permission requests, or with `all` every one. The cursor of an answer continues after it. `id` is a worker, or one
+   * request.
    */
   "agent/approvals": z.strictObject({
     id: ref.optional(),
     all: z.boolean().default(false),
-    limit: z.int().min(1).max(APPROVALS_PAGE_MAX).default(APPROVALS_PAGE_MAX),
-    cursor: z
-      .string()
-      .regex(/^\d{1,15}$/, "it is no cursor of agent approvals")
-      .optional(),
+    ...page(APPROVALS_PAGE_MAX, "agent approvals"),
   }),
-  /** `id` is the request's, a unique prefix of it, or the worker's that asks nothing else. */
+  /** `id` is that of the request, a unique prefix of it, or that of a worker with only one request. */
   "agent/approve": z.strictObject({
     id: ref,
     decision: z.enum(["allow", "deny"]),
@@ -122,26 +144,59 @@ export const Requests = {
     by: z.string().min(1).max(256).optional(),
     ...keyed,
   }),
-  /** Ends the turn that is open and keeps the worker. */
+  /** Ends the open turn, but not the worker. */
   "agent/cancel": z.strictObject({ id: ref, ...keyed }),
-  /** The newest ones; with the cursor of an answer, those before them. */
+  /** The newest messages; with the cursor of an answer, the messages before it. */
   "agent/messages": z.strictObject({
     id: ref,
-    limit: z.int().min(1).max(MESSAGES_PAGE_MAX).default(MESSAGES_PAGE_DEFAULT),
-    cursor: z
-      .string()
-      .regex(/^\d{1,15}$/, "it is no cursor of agent messages")
-      .optional(),
+    ...page(MESSAGES_PAGE_MAX, "agent messages", MESSAGES_PAGE_DEFAULT),
   }),
-  /** In order of their ids; `cursor` is the last id of the page before. */
+  ...MailboxRequests,
+  /** Workers that match all of these, in the order of their ids; `cursor` is the last id of the previous page. */
   "agent/list": z.strictObject({
     all: z.boolean().default(false),
+    labels: z.record(z.string(), z.string()).optional(),
+    /** An ended status also lists ended workers. */
+    statuses: z.array(WorkerStatus).max(WorkerStatus.options.length).optional(),
+    kinds: z.array(z.string().max(64)).max(64).optional(),
+    /** Only workers that were requested at most this long ago. */
+    since_ms: ms.optional(),
+    /** Any order but that of ids has a single page: the first `limit` workers. */
+    sort: z.enum(LIST_SORTS).optional(),
     limit: z.int().min(1).optional(),
     cursor: z.string().max(64).optional(),
   }),
   "agent/info": z.strictObject({ id: ref }),
   "agent/tree": z.strictObject({}),
-  /** Only turns that were completed. `since_ms` is how long ago at most; the days of `by: "day"` are those of UTC. */
+  /** A worker that is never restarted. Another restart policy in the spec is refused. */
+  "jobs/submit": z.strictObject({ spec: JobSpec, idempotency_key: idempotencyKey.optional() }),
+  /** Jobs in the order of their ids, and so of their submission; `cursor` is the last id of the previous page. */
+  "jobs/list": z.strictObject({
+    states: z.array(z.enum(JOB_STATES)).max(JOB_STATES.length).default([]),
+    limit: z.int().min(1).max(JOBS_PAGE_MAX).default(JOBS_PAGE_DEFAULT),
+    cursor: z.string().refine(isUlid, "it is no cursor of agent jobs list").optional(),
+  }),
+  "jobs/info": z.strictObject({ id: ref }),
+  /** A stream: progress envelopes whose data is one step each, the last one with `meta.final`, then a terminal `ok` with the job. */
+  "jobs/tail": z.strictObject({
+    id: ref,
+    /** Steps after this seq only. */
+    from: z.int().min(0).default(0),
+    /** False: end with the newest step, even if the job goes on. */
+    follow: z.boolean().default(true),
+  }),
+  "jobs/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
+  "jobs/result": z.strictObject({
+    id: ref,
+    max_bytes: z.int().min(1).max(OUTPUT_TEXT_MAX_BYTES).optional(),
+  }),
+  "jobs/cancel": z.strictObject({
+    ids: refs,
+    grace_ms: ms.optional(),
+    reason: z.string().max(1_024).optional(),
+    ...keyed,
+  }),
+  /** Counts completed turns only. `since_ms` is an age. `by: "day"` groups by days in UTC. */
   "agent/usage": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     by: z.string().regex(USAGE_BY, "it is day, kind, model, worker or label:KEY").default("day"),
@@ -149,7 +204,7 @@ export const Requests = {
     subtree: z.boolean().default(false),
   }),
   "agent/why": z.strictObject({ id: ref }),
-  /** A stream: progress envelopes whose data is one record each, then a terminal `ok` with {next: seq}. */
+  /** A stream: progress envelopes with one record each, then a terminal `ok` with {next: seq}. */
   "agent/watch": z.strictObject({
     ids: z.array(ref).max(1_000).default([]),
     all: z.boolean().default(false),
@@ -159,9 +214,9 @@ export const Requests = {
     kinds: z.array(z.string()).max(64).default([]),
     types: z.array(z.string()).max(64).default([]),
     follow: z.boolean().default(true),
-    /** End after the record with this seq, whatever goes on: what the log holds so far. */
+    /** End after the record with this seq, even if the log goes on. */
     until: z.int().min(0).optional(),
-    /** The newest N records only, before following. */
+    /** Begin with only the newest N records. */
     tail: z.int().min(0).max(TAIL_MAX_RECORDS).optional(),
   }),
   "agent/wait": z.strictObject({ ids: refs, timeout_ms: ms.optional() }),
@@ -177,21 +232,22 @@ export const Requests = {
     offset: z.int().min(0).default(0),
     /** Default: the newest one. */
     incarnation: z.int().min(1).optional(),
-    /** The slice is at most what the client takes inline: `meta.inline_max_bytes`. */
+    /** The slice is also bounded by what the client accepts inline: `meta.inline_max_bytes`. */
     max_bytes: z.int().min(1).max(RAW_SLICE_BYTES).default(65_536),
   }),
+  ...BLACKBOARD_REQUESTS,
   "agent/capabilities": z.strictObject({ kind: z.string().optional() }),
-  /** The versions that the client speaks and needs; a connection may do without. */
+  /** The versions that the client speaks and the profiles that it needs. A connection works without this request. */
   "protocol/hello": z.strictObject({
     versions: z.array(z.int()).min(1).max(16).default([1]),
     profiles: z.array(z.string().max(64)).max(16).default([]),
   }),
   "daemon/status": z.strictObject({}),
-  /** Neither flag while agents run fails with AGENTS_RUNNING. */
+  /** With `refuse`, the request fails with AGENTS_RUNNING while agents run. */
   "daemon/stop": z.strictObject({ agents: z.enum(["refuse", "kill", "keep"]).default("refuse") }),
   "db/check": z.strictObject({}),
   "db/rebuild": z.strictObject({}),
-  /** Without `older_than_ms` or `max_bytes`: what the daemon's own retention is. */
+  /** Without `older_than_ms` or `max_bytes`: the daemon's own retention. */
   "db/gc": z.strictObject({
     older_than_ms: ms.optional(),
     max_bytes: z.int().min(RETENTION_SIZE_MIN_BYTES).optional(),
@@ -202,6 +258,6 @@ export const Requests = {
 
 export type RequestName = keyof typeof Requests;
 export type RequestData<N extends RequestName> = z.output<(typeof Requests)[N]>;
-/** The data that a client sends: fields with a default may be left out. */
+/** The data that a client sends: fields with a default are optional. */
 export type RequestInput<N extends RequestName> = z.input<(typeof Requests)[N]>;
 export const isRequestName = (name: string): name is RequestName => Object.hasOwn(Requests, name);

@@ -1,6 +1,6 @@
 /**
- * The ResponseEnvelope (response-envelope.txt), of generation G1 where no other is asked for (notes B.1, B.2): what a command prints as
- * JSON. One factory makes it from an outcome; `ok` is derived from the exit code and from nothing else.
+ * The ResponseEnvelope (response-envelope.txt), which a command prints as JSON; generation G1 unless another is asked for
+ * (notes B.1, B.2). One factory makes it from an outcome. `ok` is derived from the exit code alone.
  */
 import type { ErrorDetail, ErrorDetailG2, ResponseEnvelope, ResponseMeta } from "./envelope-schemas.ts";
 import { HoldfastError } from "./errors.ts";
@@ -13,27 +13,27 @@ export type { ErrorDetail, ResponseEnvelope, ResponseMeta };
 /** Numbers of G1. */
 const ARG_ERROR = 3;
 const REDIRECTED = 13;
-/** Exit codes of the class whose waits grow: it is unavailable. */
+/** The exit code of the class whose waits grow with each try. */
 const UNAVAILABLE = 12;
 
 export interface ResponseOptions {
   readonly duration_ms: number;
   readonly request_id?: string;
-  /** The process's exit code, where it is not the outcome's own: a child's (`wait --exit-code-from`), or 143. */
+  /** The process's exit code, if it is not that of the outcome: a child's (`wait --exit-code-from`), or 143. */
   readonly exitCode?: number;
   readonly generation?: Generation;
-  /** More of `meta`: truncated, cursor, not_modified. */
+  /** Further members of `meta`: truncated, cursor, not_modified. */
   readonly meta?: PageMeta;
 }
 
-/** Facts that a command tells about its answer, beside the answer. */
+/** Facts about an answer that go beside it. */
 export interface PageMeta {
-  /** Something was left out; with `cursor` it can be had. */
+  /** Something was left out; `cursor` continues there. */
   readonly truncated?: boolean;
   readonly cursor?: string;
-  /** The caller has it already: `data` is null. */
+  /** The caller already has the answer, so `data` is null. */
   readonly not_modified?: boolean;
-  /** Tries that this command made again by itself. */
+  /** How often the command retried by itself. */
   readonly retries?: number;
 }
 
@@ -41,8 +41,8 @@ export const exitCodeOf = (outcome: Outcome<unknown>, generation: Generation = G
   outcome.ok ? 0 : exitIn(generation, outcome.error.row.exit);
 
 /**
- * The envelope and the exit code that belongs to it. An exit code that contradicts the outcome (0 for a failure, or the other
- * way round) is a defect and throws INTERNAL.
+ * The envelope and its exit code. An exit code that contradicts the outcome (0 for a failure, or another one for a success)
+ * is a defect and throws INTERNAL.
  */
 export const toResponseEnvelope = (
   outcome: Outcome<unknown>,
@@ -72,7 +72,7 @@ export const toResponseEnvelope = (
   return { envelope, exitCode };
 };
 
-/** `data` is an object or an array; no value at all is an empty object, since null would mean failure. */
+/** `data` is an object or an array. An absent value becomes an empty object, since null would mean failure. */
 const dataOf = (value: unknown): NonNullable<ResponseEnvelope["data"]> => {
   if (value === null || value === undefined) return {};
   return typeof value === "object" ? (value as Record<string, unknown> | unknown[]) : { value };
@@ -82,7 +82,7 @@ const errorDetail = (error: HoldfastError, generation: Generation): ErrorDetail 
   const { info, row } = error;
   const { problems = [] } = info;
   const detail = info.detail ?? (problems.length > 1 ? problems.join("\n") : undefined);
-  // Exit code 3 guarantees that nothing was done (notes B.2), which is what the phase says; so does a redirect.
+  // Exit code 3 promises that nothing was done (notes B.2), and so does a redirect: both are of phase validation.
   const phase = info.phase ?? ([ARG_ERROR, REDIRECTED].includes(row.exit) ? "validation" : undefined);
   return {
     code: error.code,
@@ -97,7 +97,7 @@ const errorDetail = (error: HoldfastError, generation: Generation): ErrorDetail 
   };
 };
 
-/** Whether and when the same call may be repeated, and, in G2, what must be mended before. */
+/** Whether and when the same call may be repeated and, in G2, what the caller must fix before. */
 const againOf = (
   { code, info, row }: HoldfastError,
   generation: Generation,
@@ -120,8 +120,8 @@ const againOf = (
 };
 
 /**
- * Facts that a closed ErrorDetail has no member for stand in `meta`, which is open: what there is all the same (`data` is null on failure), all
- * problems, the tries that were made, a wait that the caller of a retryable error would find in `retry_after`, and the error's facts.
+ * ErrorDetail is closed, so further facts go into `meta`, which is open: a partial result (`data` is null on failure), all
+ * problems, the number of tries, a wait that a retryable error would have in `retry_after`, and the error's own facts.
  */
 const factsOf = (
   { info, row }: HoldfastError,

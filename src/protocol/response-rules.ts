@@ -1,11 +1,12 @@
 /**
- * The rules of response-envelope.txt, each by its name, for every envelope that is printed under HOLDFAST_VALIDATE=1 (all tests set it).
- * Written from the document and not from the factory; plain code, because the client does not load zod.
+ * The rules of response-envelope.txt, each by its name. Under HOLDFAST_VALIDATE=1, which all tests set, every printed
+ * envelope is checked against them. They are written from the document, not from the factory, and without zod, which the
+ * client does not load.
  */
 import { ERROR_CATALOGUE, type ErrorRow } from "./errors.ts";
 import { exitIn, type Generation, retryableIn } from "./generations.ts";
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonMembers = Readonly<Record<string, unknown>>;
 
 const MEMBERS = ["data", "error", "meta", "ok", "warnings"];
 const ERROR_MEMBERS_G1 = "code message detail retryable retry_after phase suggestion redirect".split(" ");
@@ -13,14 +14,14 @@ const PHASES = ["validation", "execution", "cleanup"];
 const REASONS = [undefined, "renamed", "restructured", "deprecated", "typo_corrected"];
 const REDIRECTED = 13;
 
-const isObject = (value: unknown): value is Members =>
+const isObject = (value: unknown): value is JsonMembers =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 const isOptional = (value: unknown, test: (value: unknown) => boolean): boolean =>
   value === undefined || test(value);
 
-/** Names of the rules that an envelope breaks which is printed with this exit code. */
+/** Names of the rules that an envelope with this exit code breaks. */
 export const brokenRules = (envelope: unknown, exit: number, generation: Generation): readonly string[] => {
   if (!isObject(envelope)) return ["an envelope is an object"];
   const { ok, data, error, warnings, meta } = envelope;
@@ -38,7 +39,7 @@ export const brokenRules = (envelope: unknown, exit: number, generation: Generat
 };
 
 const metaRules = (
-  { duration_ms, request_id, schema_version, not_modified, truncated, cursor }: Members,
+  { duration_ms, request_id, schema_version, not_modified, truncated, cursor }: JsonMembers,
   data: unknown,
   error: unknown,
 ): Readonly<Record<string, boolean>> => ({
@@ -52,7 +53,7 @@ const metaRules = (
 });
 
 const errorRules = (
-  error: Members,
+  error: JsonMembers,
   exit: number,
   generation: Generation,
 ): Readonly<Record<string, boolean>> => {

@@ -1,4 +1,4 @@
-/** Why a worker is started again: what decides whether a restart counts, beside the sentence that says it to people. */
+/** Why a worker is restarted. The cause decides whether a restart counts; the sentence beside it is for people. */
 
 /** The cause of a restart in its record. */
 interface ScheduledRestart {
@@ -8,9 +8,9 @@ interface ScheduledRestart {
 }
 
 /**
- * Causes of a restart that no window counts: somebody asked for it, the daemon died before the agent was made, it took the
- * agent with it, as it was told to, or the machine did, the provider's rate limit was reached, the session in which it was to
- * go on is no more, somebody was asked first, or it rested until a message came.
+ * Causes of a restart that no window counts: a user asked for it; the daemon died before it made the agent; the daemon or
+ * the machine took the agent down with it; the provider's rate limit was reached; the session to continue is gone; a person
+ * answered a question; the worker rested until a message came.
  */
 export const RESTART_BY_USER = "user";
 export const RESTART_NEVER_STARTED = "never_started";
@@ -29,18 +29,21 @@ const UNCOUNTED_RESTARTS = [
   RESTART_WOKEN,
 ] as const;
 export type UncountedRestart = (typeof UNCOUNTED_RESTARTS)[number];
-/** It ended by itself and its policy starts it again: the cause that a window counts. */
+/** The agent ended by itself and the policy restarts it: windows count this cause. */
 export const RESTART_ENDED = "ended";
-/** Its supervisor starts it with others, or anew: what its own window would count, its supervisor's has. */
+/** Its supervisor restarts the worker, alone or with others. The supervisor's window has counted what its own window would count. */
 export const RESTART_BY_SUPERVISOR = "supervisor";
 export type RestartCause = UncountedRestart | typeof RESTART_ENDED | typeof RESTART_BY_SUPERVISOR;
 
 const uncounted: ReadonlySet<string> = new Set(UNCOUNTED_RESTARTS);
-/** An early log said the cause in `reason`, and where it counted also how many had; an agent's message may equal a cause. */
+/**
+ * An early log has the cause in `reason`, and a positive count if a window counted it. An agent's message may equal a cause,
+ * so the count is read first.
+ */
 export const restartCause = ({ cause, reason, restarts_in_window }: ScheduledRestart): RestartCause => {
   if (cause !== undefined) return cause;
   if (restarts_in_window > 0) return RESTART_ENDED;
   return uncounted.has(reason) ? (reason as UncountedRestart) : RESTART_BY_SUPERVISOR;
 };
-/** Neither its own window nor its supervisor's counts it. */
+/** Neither the worker's own window nor its supervisor's counts it. */
 export const isUncounted = (cause: RestartCause): cause is UncountedRestart => uncounted.has(cause);

@@ -1,7 +1,7 @@
 /**
- * The words of an envelope about an artifact, instead of its content (protocol-v1.txt, Summary requirements; Preview bounds): how large it
- * is, what it is, and its beginning, which is the same each time. The content has its secrets masked before it comes here, so
- * that nothing that is cut here was a part of one.
+ * Summarises an artifact for its envelope (protocol-v1.txt, Summary requirements; Preview bounds): its size, its kind, and
+ * its beginning. The same content always has the same summary. Secrets are masked before the content comes here, so that a
+ * cut leaves no part of one.
  */
 
 import { PREVIEW_KEYS_MAX, PREVIEW_MAX_BYTES, PREVIEW_TEXT_MAX_BYTES } from "../base/limits.ts";
@@ -13,7 +13,7 @@ type Scalar = string | number | boolean | null;
 export interface Preview {
   /** The first keys of the first record, or of the object itself. */
   readonly first_keys?: readonly string[];
-  /** Among these, the members that do not nest. */
+  /** The members under these keys that do not nest. */
   readonly sample_record?: Readonly<Record<string, Scalar>> | Scalar;
   readonly first_text?: string;
 }
@@ -22,16 +22,16 @@ export interface Summary {
   readonly size_bytes: number;
   /** MIME type. */
   readonly kind: string;
-  /** The length of a list, or of an object that has exactly one. */
+  /** The length of a list, or of the only list in an object. */
   readonly record_count?: number;
   readonly preview: Preview;
-  /** For a page of a list: what it takes to ask for the next one without reading the artifact. */
+  /** For a page of a list: how to request the next page without reading the artifact. */
   readonly pagination?: Pagination;
 }
 
 interface Pagination {
   readonly has_more: boolean;
-  /** On all pages together. */
+  /** Items on all pages together. */
   readonly total_items?: number;
   /** The cursor of the next page. */
   readonly cursor?: string;
@@ -48,7 +48,7 @@ export const summaryOfJson = (value: unknown, size_bytes: number): Summary => {
   };
 };
 
-/** The preview of bytes that are not known to be anything: text where they are UTF-8 without NUL, otherwise nothing is shown of them. */
+/** The preview of bytes of unknown kind: their text if they are UTF-8 without NUL, otherwise nothing. */
 export const summaryOfBytes = (bytes: Uint8Array): Summary => {
   const text = textOf(bytes);
   return {
@@ -58,7 +58,7 @@ export const summaryOfBytes = (bytes: Uint8Array): Summary => {
   };
 };
 
-/** Undefined where it is no text. */
+/** Undefined if the bytes are not text. */
 const textOf = (bytes: Uint8Array): string | undefined => {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -75,7 +75,10 @@ const recordsOf = (value: unknown): readonly unknown[] | undefined => {
   return lists.length === 1 ? lists[0] : undefined;
 };
 
-/** Our pages say `total`, and `cursor` where there is another one. A cursor longer than any of ours is left out: cut it would be of no use. */
+/**
+ * Our pages have `total`, and `cursor` if another page follows. A cursor longer than any of ours is left out, because a cut
+ * one would be useless.
+ */
 const paginationOf = ({
   total,
   cursor,

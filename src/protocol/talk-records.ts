@@ -1,63 +1,69 @@
-/** The talk between us and an agent, as records tell it: messages and how far each has come, requests for permission and their answers. */
+/** Records of the dialogue with an agent: messages and their progress, permission requests and their answers. */
 import type { ClockStamp } from "./clock-stamp.ts";
 
-/** The purpose of a line of the agent's protocol: an answer to a permission, the end of a turn, or what its adapter says to it. */
+/** The purpose of a line of the agent's protocol: an answer to a permission request, the interruption of a turn, or another line of its adapter. */
 export type LinePurpose = "answer" | "interrupt" | "protocol";
 
 export type MessageStep =
-  /** It will reach the agent or be told undeliverable. `text` has its secrets masked; the prompt's is in the spec. */
+  /** The message will be delivered or recorded as undeliverable. `text` has its secrets masked; the text of a prompt is in the spec. */
   | {
       readonly state: "accepted";
       readonly bytes: number;
       readonly text?: string;
       /** The agent's own copy is in the run directory, because `text` is masked. */
       readonly masked?: true;
-      /** For the incarnation that its record names, and for no other one. */
+      /** For the incarnation of this record only. */
       readonly bound?: true;
-      /** `text` is no message but what the agent's protocol wants said: it is written as it is. */
+      /** `text` is a line of the agent's protocol instead of a message, so it is written unchanged. */
       readonly line?: true;
       readonly purpose?: LinePurpose;
-      /** For an interrupt: the turn that it is to end. It is never written in another one. */
+      /** For an interrupt: the turn to end. It is not written in another turn. */
       readonly turn?: number;
-      /** The end of the agent's input, after all that was sent before. */
+      /** Closes the agent's input after everything sent before. */
       readonly closes?: true;
     }
-  /** Its bytes are wholly in the agent's stdin file, which is `end` bytes long with them. */
+  /** All its bytes are in the agent's stdin file, which is then `end` bytes long. */
   | {
       readonly state: "delivered";
       readonly end: number;
-      /** Whether the agent's protocol will tell that it has it; if not, no more is ever known. */
+      /** Whether the agent's protocol will acknowledge the message; if not, its fate stays unknown. */
       readonly acknowledges: boolean;
       readonly purpose?: LinePurpose;
-      /** The end of the agent's input. */
+      /** This closes the agent's input. */
       readonly closes?: true;
     }
-  /** The agent's own protocol has shown it; `turn` is the one that was open then. The end of its input, by its own end. */
+  /** The agent's own protocol has shown the message; `turn` was open at the time. The closing of its input is acknowledged by the agent's end. */
   | { readonly state: "acknowledged"; readonly turn: number | null; readonly closes?: true }
-  /** Undeliverable: it never reached an agent. Unknown: the agent ended before it acknowledged it. */
+  /** Undeliverable: it never reached an agent. Unknown: the agent ended without acknowledging it. */
   | { readonly state: "undeliverable" | "unknown"; readonly reason: string };
 
-/** A value that JSON can say. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+/** A value that JSON can express. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
 
 export interface ApprovalRequested {
   readonly approval_id: string;
   readonly tool: string | null;
   readonly tool_use_id: string | null;
-  /** The agent's words for it, at most APPROVAL_TITLE_MAX_BYTES. */
+  /** The agent's description of the call, at most APPROVAL_TITLE_MAX_BYTES. */
   readonly title: string;
-  /** The tool's input, secrets masked; null where it is not told or over APPROVAL_INPUT_MAX_BYTES. */
-  readonly input: Json;
+  /** The tool's input with its secrets masked; null if unknown or over APPROVAL_INPUT_MAX_BYTES. */
+  readonly input: JsonValue;
   /** Data that the adapter needs to answer it (`MessageProtocol.answer`). */
-  readonly reply: Json;
+  readonly reply: JsonValue;
 }
 
 export interface ApprovalAnswered {
   readonly approval_id: string;
   readonly decision: "allow" | "deny";
-  /** A person, `policy` (a rule of its spec) or `deadline` (nobody has answered in time). */
+  /** A person, `policy` (a rule of the spec) or `deadline` (no answer came in time). */
   readonly by: string;
-  /** For the agent, and for whoever reads this: why. */
+  /** The reason, for the agent and for people. */
   readonly message?: string;
   readonly clock: ClockStamp;
 }

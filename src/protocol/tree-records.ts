@@ -1,7 +1,7 @@
-/** Records of a tree, about its supervisors and its shape. */
+/** Records of a tree: its supervisors and its shape. */
 import type { SupervisorConfig } from "./tree.ts";
 
-/** Why a supervisor has ended. OTP tells its parent `shutdown` in every case. */
+/** Why a supervisor ended. OTP reports `shutdown` to the parent in every case. */
 export type SupervisorEnd =
   | "intensity"
   | "start_failed"
@@ -11,27 +11,27 @@ export type SupervisorEnd =
   | "removed"
   | "down";
 
-/** How somebody wants workers to be stopped, where not as their specs say. */
+/** How a user wants workers to be stopped, if not as their specs say. */
 export interface StopHow {
   readonly grace_ms?: number;
   /** The first signal. */
   readonly signal?: string;
 }
 
-/** The work of a supervisor on some of its children: stopping those in reverse order, then starting them in order. */
+/** The work of a supervisor on some of its children: it stops them in reverse order, then starts them in order. */
 export interface SupervisorOperation {
   readonly kind: "start" | "restart" | "stop";
   readonly stage: "stopping" | "starting";
-  /** Names of the children it is about. */
+  /** Names of the children that it concerns. */
   readonly scope: readonly string[];
-  /** Among these, the ones that are stopped and started; the others have been started before, and are waited for. Absent: all. */
+  /** The children in `scope` that are stopped and started; the others have been started already, and the operation waits for them. Absent: all. */
   readonly anew?: readonly string[];
-  /** The start waits so long (backoff), from the record's instant. */
+  /** The start waits this long (backoff), from the time of the record. */
   readonly delay_ms: number;
-  /** With `stop`: why it ends afterwards. */
+  /** With `stop`: why the supervisor ends afterwards. */
   readonly end?: SupervisorEnd;
   readonly how?: StopHow;
-  /** Somebody asked for it: what it starts counts in no window, and a first start that fails does not concern its supervisor. */
+  /** A user asked for it: its starts count in no window, and a failed first start does not affect the supervisor. */
   readonly asked?: boolean;
 }
 
@@ -50,5 +50,5 @@ export interface TreeSupervisorRef {
   readonly children: readonly TreeRef[];
 }
 
-/** A tree as it is on record: its workers by id, their specs in their own streams. */
+/** The recorded shape of a tree: its workers by id. Their specs are in their own streams. */
 export type TreeRef = TreeSupervisorRef | TreeWorkerRef;

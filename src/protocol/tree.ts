@@ -1,6 +1,6 @@
 /**
- * A supervision tree as it is asked for (cli.md, holdfast.yaml): supervisors with a strategy and ordered children, workers
- * with their specs. The reader of the file is above; this is what goes over the wire and what the supervisor keeps.
+ * A supervision tree as a user requests it (cli.md, holdfast.yaml): supervisors with a strategy and ordered children, and
+ * workers with their specs. The reader of the file produces it; it goes over the wire and the supervisor keeps it.
  */
 import * as z from "zod";
 import {
@@ -14,23 +14,24 @@ import {
   RESTARTS_MAX,
 } from "../base/limits.ts";
 import { isTellable, NOT_TELLABLE } from "./redact.ts";
+import { NAME_FORM } from "./spec-fields.ts";
 import { Budget, OnBreach, RestartPolicy, WorkerSpec } from "./worker.ts";
 
 /**
- * OTP's strategies (supervisor.erl). `dynamic` is simple_one_for_one: children of one template, started by `agent spawn
- * --supervisor PATH`, stopped all at once, and gone with their supervisor.
+ * OTP's strategies (supervisor.erl). `dynamic` is simple_one_for_one: its children share a template, are started by `agent
+ * spawn --supervisor PATH`, are stopped all at once, and go with their supervisor.
  */
 export const Strategy = z.enum(["one_for_one", "one_for_all", "rest_for_one", "dynamic"]);
 export type Strategy = z.infer<typeof Strategy>;
 
-/** OTP's auto_shutdown: what the end of a significant child does to its supervisor. */
+/** OTP's auto_shutdown: how the end of a significant child affects its supervisor. */
 export const AutoShutdown = z.enum(["never", "any", "all"]);
 export type AutoShutdown = z.infer<typeof AutoShutdown>;
 
-/** More restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until started by name (suture). */
+/** After more restarts than the window allows: end, so that the parent decides (OTP), or stay stopped until a start by name (suture). */
 export const OnIntensity = z.enum(["escalate", "park"]);
 
-/** The phase of a supervisor in its life. `pending` also while its own supervisor holds it stopped. */
+/** The phase of a supervisor. `pending` also means that its own supervisor holds it stopped. */
 export const SupervisorPhase = z.enum([
   "pending",
   "starting",
@@ -44,11 +45,10 @@ export const SupervisorPhase = z.enum([
 export type SupervisorPhase = z.infer<typeof SupervisorPhase>;
 
 const duration = z.int().min(0).max(DURATION_MAX_MS);
-const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 export const NodeName = z
   .string()
   .max(NAME_MAX_BYTES)
-  .regex(SEGMENT, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit")
+  .regex(NAME_FORM, "a name has letters, digits, '.', '_' and '-', and starts with a letter or digit")
   .refine(isTellable, NOT_TELLABLE);
 /** Names from the top of the file down, joined by "/": `crew/fixer`. */
 const NodePath = z.string().min(1).max(PATH_MAX_BYTES);
@@ -58,13 +58,13 @@ export const SupervisorConfig = z.strictObject({
   strategy: Strategy.default("one_for_one"),
   max_restarts: z.int().min(0).max(RESTARTS_MAX).default(RESTARTS_DEFAULT),
   period_ms: duration.default(RESTART_PERIOD_DEFAULT_MS),
-  /** suture's failure decay: every failure counts for half after so long, in place of the window. 0 is none. */
+  /** suture's failure decay, in place of the window: after this time a failure counts half. 0 turns it off. */
   decay_ms: duration.default(0),
   backoff_min_ms: duration.default(BACKOFF_MIN_DEFAULT_MS),
   backoff_max_ms: duration.default(BACKOFF_MAX_DEFAULT_MS),
   on_intensity: OnIntensity.default("escalate"),
   auto_shutdown: AutoShutdown.default("never"),
-  /** The budget of all that run below it; without `on_breach` it asks. */
+  /** The budget of all workers below the supervisor; without `on_breach` the supervisor asks when it is spent. */
   budget: Budget.optional(),
   on_breach: OnBreach.optional(),
   /** As a child of its own supervisor. */
@@ -76,9 +76,9 @@ export type SupervisorConfig = z.infer<typeof SupervisorConfig>;
 export const WorkerNode = z.strictObject({
   type: z.literal("worker"),
   name: NodeName,
-  /** Its `name` and `supervisor` are set by whoever applies the tree. */
+  /** `tree/apply` sets its `name` and `supervisor`. */
   spec: WorkerSpec,
-  /** Paths that must be ready before it is started. */
+  /** Paths that must be ready before the worker starts. */
   depends_on: z.array(NodePath).default([]),
 });
 export type WorkerNode = z.infer<typeof WorkerNode>;
@@ -93,7 +93,7 @@ export interface SupervisorNode {
 }
 export type TreeNodeSpec = SupervisorNode | WorkerNode;
 
-/** As it is given: what has a default may be left out. */
+/** A supervisor as a user gives it: members with a default are optional. */
 export interface SupervisorNodeInput {
   readonly type: "supervisor";
   readonly name: string;
@@ -112,21 +112,24 @@ export const SupervisorNode: z.ZodType<SupervisorNode, SupervisorNodeInput> = z.
   }),
 );
 
-/** One file's tree. Its top supervisor is a child of the daemon's root and is called by the tree's name. */
+/** The tree of one file. Its top supervisor is a child of the daemon's root and has the tree's name. */
 export const TreeSpec = z.strictObject({
   name: NodeName,
-  /** Absolute path of the file: its owner. Another file cannot take the name. */
+  /** Absolute path of the file that owns the tree. Another file cannot take the tree's name. */
   file: z.string().min(1),
   root: SupervisorNode,
 });
 export type TreeSpec = z.infer<typeof TreeSpec>;
 export type TreeSpecInput = z.input<typeof TreeSpec>;
 
-/** The path of a child: the top's children stand at the front, so a path does not begin with the tree's name. */
+/** The path of a child. Children of the top supervisor have their name alone, so a path does not begin with the tree's name. */
 export const childPath = (tree: string, supervisor: string, name: string): string =>
   supervisor === tree ? name : `${supervisor}/${name}`;
 
-/** A tree whose workers may all use the same variables of a client; what a spec says itself wins. The starter of a worker keeps what that one needs. */
+/**
+ * Gives the client's variables to all workers of a tree; the spec of a worker overrides them. A worker's start keeps only
+ * the variables that the worker needs.
+ */
 export const withClientEnvironment = (
   tree: TreeSpec,
   client_env: Readonly<Record<string, string>>,

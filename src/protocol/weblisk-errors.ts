@@ -1,6 +1,6 @@
 /**
- * The name of an error in a Weblisk ErrorResponse (weblisk.txt, Standard Error Codes; notes 1.1). The codes of the protocol are few and may
- * not be added to, so ours goes into `detail.reason`; `retryable` of the catalogue overrides the category.
+ * The name of an error in a Weblisk ErrorResponse (weblisk.txt, Standard Error Codes; notes 1.1). The protocol has few codes
+ * and allows no others, so our code goes into `detail.reason`. `retryable` of the catalogue overrides the category.
  */
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorRow } from "./errors.ts";
 
@@ -35,7 +35,7 @@ const BY_EXIT: Readonly<Record<number, WebliskError>> = {
   130: error("PHASE_FAILED", 500, "permanent"),
 };
 
-/** Rows for errors of which the exit code says too little. */
+/** Errors for which the exit code is not specific enough. */
 const BY_CODE: Readonly<Partial<Record<ErrorCode, WebliskError>>> = {
   PARTIAL_FAILURE: error("PARTIAL_FAILURE", 207, "partial"),
   TOKEN_EXPIRED: error("TOKEN_EXPIRED", 401, "transient"),

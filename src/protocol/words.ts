@@ -1,7 +1,22 @@
-/** Words of requests that a client checks before it asks. The client loads this file: it imports nothing. */
+/** Words in requests that a client checks before it sends them. The client loads this file, so it imports nothing. */
 
-/** To a worker that may be stuck, to a budget that is spent, and to a worker whose turn was interrupted. */
-export const ANSWERS = ["wait", "restart", "kill", "continue", "stop", "fresh"] as const;
-
-/** The rows of `agent usage`; the key of a label is as long as any name. */
+/** The groupings of `agent usage`; the key of a label is as long as any name. */
 export const USAGE_BY = /^(?:day|kind|model|worker|label:.{1,64})$/su;
+
+/** Orders of `agent list`; with a minus the other way round. */
+const SORTED_BY = ["created", "name", "kind", "status", "restarts", "cost", "ended"] as const;
+export type ListSort = (typeof SORTED_BY)[number] | `-${(typeof SORTED_BY)[number]}`;
+export const LIST_SORTS: readonly ListSort[] = SORTED_BY.flatMap((by) => [by, `-${by}`] as const);
+
+/** Statuses on the wire: protocol-v1 notes 2.6. */
+export const WORKER_STATUSES = [
+  "pending",
+  "starting",
+  "running",
+  "stopping",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
+/** The namespace of the blackboard where none is given. */
+export const NAMESPACE_DEFAULT = "default";

@@ -1,19 +1,20 @@
 /**
- * Why a worker or a turn failed, as the error of a command that asked for it: the same code, and with it its exit code. Pure.
+ * Turns the failure of a worker or turn into the error of the command that asked for it: with the same code, and so the same
+ * exit code. Pure.
  */
 import type { WorkerError } from "./completion.ts";
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorDetails, HoldfastError } from "./errors.ts";
 
-/** Exit codes of G1 that speak of the command itself: its arguments (nothing was done), another name, an interrupt. */
+/** Exit codes of G1 about the command itself: its arguments, its name, its interruption. */
 const OF_THE_COMMAND: readonly number[] = [3, 13, 130];
 
-/** The catalogue's row that a caller is told. A code that it does not know, or that speaks of the command, is AGENT_FAILED. */
+/** The error code for the caller. An unknown code, or one about the command itself, becomes AGENT_FAILED. */
 export const failureCode = ({ code }: Pick<WorkerError, "code">): ErrorCode => {
   const row = Object.hasOwn(ERROR_CATALOGUE, code) ? ERROR_CATALOGUE[code] : undefined;
   return row === undefined || OF_THE_COMMAND.includes(row.exit) ? "AGENT_FAILED" : code;
 };
 
-/** Codes of which only the worker's records say more. */
+/** Codes that only the worker's records explain. */
 const SEE_RECORDS: readonly ErrorCode[] = [
   "AGENT_FAILED",
   "WORKER_FAILED",
@@ -23,7 +24,7 @@ const SEE_RECORDS: readonly ErrorCode[] = [
   "PARTIAL_FAILURE",
 ];
 
-/** `suggestion` goes with the codes whose own next step is only to look. */
+/** `suggestion` is used for the codes whose own next step is only to look at the records. */
 export const failure = (
   code: ErrorCode,
   message: string,

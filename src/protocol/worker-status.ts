@@ -1,4 +1,4 @@
-/** The status of a state, apart from the schemas: who folds a log needs no zod. */
+/** The status for each state. Apart from the schemas, because code that folds a log needs no zod. */
 import type { WorkerState, WorkerStatus } from "./worker.ts";
 
 export const statusOf = (state: WorkerState): WorkerStatus => {
@@ -16,5 +16,5 @@ export const statusOf = (state: WorkerState): WorkerStatus => {
   }
 };
 
-/** The reason that is shown of a conversation between two turns. */
+/** The reason shown for a worker in a dialogue between two turns. */
 export const WAITS_FOR_MESSAGE = "waits for a message";

@@ -1,25 +1,30 @@
 /** The parts that all of the runtime share: its ports, its clock, who lives, and how a worker is found. */
+
 import { Clock, Effect, type Scope } from "effect";
 import { makeBridge } from "../actors/bridge.ts";
 import { attempt, attemptAsync } from "../actors/machine/attempt.ts";
 import type { Services } from "../actors/ports.ts";
 import { Sessions } from "../actors/sessions.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
+import type { ClockStamp } from "../protocol/clock-stamp.ts";
 import { CONFIGURATION_CHANGED } from "../protocol/configuration-changed.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../protocol/records.ts";
 import { DAEMON_STREAM } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
-import type { AppendOptions, EventLog, WorkerRow } from "../store/port.ts";
+import type { AppendOptions, EventLog } from "../store/event-log.ts";
+import type { Upkeep } from "../store/upkeep.ts";
+import type { Views, WorkerRow } from "../store/views.ts";
 import { type Disk, diskSentence, makeDisk } from "../supervisor/admission/disk.ts";
 import { type Ancestor, ancestorsOf, type Limits } from "../supervisor/admission/seats.ts";
 import { evolve, LIFECYCLE, monotonicOf, newChild } from "../supervisor/child/evolve.ts";
 import type { ChildState } from "../supervisor/child/inputs.ts";
-import { type Gap, type Gaps, makeGaps } from "../supervisor/clocks/gaps.ts";
+import { type ClockGap, type Gaps, makeGaps } from "../supervisor/clocks/gaps.ts";
 import type { Now } from "../supervisor/clocks/now.ts";
-import { type Authority, makeAuthority } from "./authority/authority.ts";
-import { type Accounts, makeAccounts } from "./limits/accounts.ts";
-import { type Admission, makeAdmission } from "./limits/admission.ts";
+import { Authority } from "./authority/authority.ts";
+import { Tail } from "./following/tail.ts";
+import { Accounts } from "./limits/accounts.ts";
+import { Admission } from "./limits/admission.ts";
 import { resolveRef } from "./resolve.ts";
 import { makeRoster, type Roster } from "./roster.ts";
 
@@ -33,11 +38,18 @@ export interface Kinds {
   readonly isPartial?: boolean;
 }
 
+/** The ports of the runtime: those of its actors, and the care for the store. */
+export interface RuntimeServices extends Services {
+  readonly upkeep: Upkeep;
+}
+
 export interface Core {
-  readonly services: Services;
+  readonly services: RuntimeServices;
   readonly roster: Roster;
   readonly admission: Admission;
   readonly gaps: Gaps;
+  /** The end of the log, where its readers wait. */
+  readonly tail: Tail;
   readonly disk: Disk;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
@@ -76,33 +88,27 @@ const noWorker = (supervisor: string): HoldfastError =>
 const LEFT_OUT = "Something of config.yaml is left out: `agent doctor` says what, and why.";
 
 export const makeCore = (
-  services: Services,
+  services: RuntimeServices,
   kinds: Kinds,
   limits: Limits,
 ): Effect.Effect<Core, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { log } = services;
+    const { log, views } = services;
     const { wallMs, monoMs, stamp, now } = timeOf(yield* Clock.Clock, services);
     let order = 0;
     const commit: Core["commit"] = (drafts, how) => attemptAsync(() => log.commit(drafts, how));
 
-    /** Records an event of the daemon itself; nothing waits for it. */
-    const note = (draft: RecordDraft): void =>
-      void log.commit([draft]).catch((cause) => services.report("an event could not be recorded", cause));
-    services.defects.recordTo(({ where, error }) => {
-      const payload = { where, error, clock: stamp() };
-      note({ type: "daemon_defect", stream: DAEMON_STREAM, payload });
-    });
+    const note = noteOf(services, stamp);
     const disk = makeDisk(services.diskFreeBytes ?? (() => undefined), limits.disk_min_bytes, (view) =>
       services.report(diskSentence(view)),
     );
-    const admission = makeAdmission({
+    const admission = new Admission({
       limits,
       disk,
       memAvailableBytes: services.machine.memAvailableBytes,
       note,
     });
-    const onGap = (gap: Gap): void => {
+    const onGap = (gap: ClockGap): void => {
       for (const worker of roster.live.values()) worker.rebase(gap.at_ms);
       const { kind, gap_ms } = gap;
       const payload = { kind, gap_ms, counted_ms: gap.counted_ms, clock: stamp() };
@@ -110,8 +116,9 @@ export const makeCore = (
     };
     const reading = () => ({ mono_ms: monoMs(), uptime_ms: services.machine.uptimeMs() });
     const gaps = makeGaps(reading, onGap);
-    const accounts = makeAccounts({
+    const accounts = new Accounts({
       log,
+      views,
       live: () => roster.live,
       gaps,
       monoMs,
@@ -119,7 +126,7 @@ export const makeCore = (
       stamp,
       report: services.report,
     });
-    const sessions = new Sessions(log);
+    const sessions = new Sessions(views);
     const left = (id: string): void => {
       sessions.left(id);
       admission.left(id);
@@ -130,7 +137,7 @@ export const makeCore = (
     const roster: Roster = yield* makeRoster(services, { ...shared, gaps, accounts, sessions, rested }, left);
 
     const ancestors = (parent: string | undefined) =>
-      attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? log.worker(id)?.spec));
+      attempt(() => ancestorsOf(parent, (id) => roster.live.get(id)?.spec ?? views.worker(id)?.spec));
     let supervises = (ref: string): boolean => ref === "root";
     const adapterOf = adaptersOf(services, kinds);
     return {
@@ -138,21 +145,22 @@ export const makeCore = (
       roster,
       admission,
       gaps,
+      tail: new Tail(log, monoMs),
       disk,
       accounts,
       sessions,
-      authority: makeAuthority({ services, roster, adapterOf }),
+      authority: new Authority({ services, roster, adapterOf }),
       ancestors,
       place: () => order++,
       wallMs,
       monoMs,
       now,
       commit,
-      find: (ref) => found(log, ref, (name) => supervises(name)),
+      find: (ref) => found(views, ref, (name) => supervises(name)),
       nameSupervisors: (knows) => {
         supervises = (ref) => ref === "root" || knows(ref);
       },
-      rowOf: (id) => attempt(() => log.worker(id) as WorkerRow),
+      rowOf: (id) => attempt(() => views.worker(id) as WorkerRow),
       adapterOf,
       fold: (row, spec) => {
         const instant = { boot_id: services.boot_id, mono_ms: monoMs(), wall_ms: wallMs() };
@@ -160,6 +168,17 @@ export const makeCore = (
       },
     };
   });
+
+/** Records an event of the daemon itself; nothing waits for it. */
+const noteOf = ({ log, report, defects }: Services, stamp: () => ClockStamp) => {
+  const note = (draft: RecordDraft): void =>
+    void log.commit([draft]).catch((cause) => report("an event could not be recorded", cause));
+  defects.recordTo(({ where, error }) => {
+    const payload = { where, error, clock: stamp() };
+    note({ type: "daemon_defect", stream: DAEMON_STREAM, payload });
+  });
+  return note;
+};
 
 const timeOf = (clock: Clock.Clock, { boot_id, random, zone }: Services) => {
   const wallMs = () => clock.currentTimeMillisUnsafe();
@@ -175,12 +194,12 @@ const timeOf = (clock: Clock.Clock, { boot_id, random, zone }: Services) => {
 };
 
 const found = (
-  log: EventLog,
+  views: Views,
   ref: string,
   supervises: (ref: string) => boolean,
 ): Effect.Effect<WorkerRow, HoldfastError> =>
   Effect.flatMap(
-    attempt(() => resolveRef(log, ref)),
+    attempt(() => resolveRef(views, ref)),
     (row) => {
       if (!(row instanceof HoldfastError)) return Effect.succeed(row);
       return Effect.fail(row.code === "WORKER_NOT_FOUND" && supervises(ref) ? noWorker(ref) : row);

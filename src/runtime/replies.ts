@@ -5,13 +5,15 @@
 
 import type { MovedOutput } from "../actors/intake/moved.ts";
 import type { RunFinding } from "../adapters/spawner.ts";
-import type { ChangedFile, ChangeList } from "../adapters/workspace/worktree/change-list.ts";
+import type { ChangedFile, ChangeList } from "../protocol/change-list.ts";
 import type { AgentCompletion } from "../protocol/completion.ts";
 import type { DeniedCalls } from "../protocol/denied.ts";
+import type { HoldAnswer, HoldReason } from "../protocol/holds.ts";
 import type { MessageRow, MessageState } from "../protocol/message-row.ts";
 import type { RawAnswer } from "../protocol/raw.ts";
 import type {
   EndCause,
+  JsonValue,
   LogRecord,
   PauseReason,
   SweepReport,
@@ -21,11 +23,11 @@ import type {
 } from "../protocol/records.ts";
 import type { Strategy, SupervisorPhase } from "../protocol/tree.ts";
 import type { Budget, WorkerState, WorkerStatus } from "../protocol/worker.ts";
-import type { ApprovalRow, TurnRow, WorkerRow } from "../store/port.ts";
 import type { SubtreeSum, UsageReport, UsageRow, UsageSum } from "../store/usage-report.ts";
+import type { ApprovalRow, TurnRow, WorkerRow } from "../store/views.ts";
 import type { DiskView } from "../supervisor/admission/disk.ts";
 import type { QueuePlace } from "../supervisor/admission/seats.ts";
-import type { Spent } from "../supervisor/budgets/budgets.ts";
+import type { SpentAmounts } from "../supervisor/budgets/budgets.ts";
 import type { TreeChange } from "../supervisor/tree/diff.ts";
 
 /** Why a worker stands still; lifted by `agent unpause`. */
@@ -47,7 +49,7 @@ export interface BudgetView {
   readonly owner: string;
   /** Spent: it waits for an answer, or everybody was stopped. */
   readonly state: "open" | "asked" | "stopped";
-  readonly spent: Spent;
+  readonly spent: SpentAmounts;
   readonly bounds: Budget;
   /** Some of it has neither a reported cost nor a price that is known: its dollars count as none. */
   readonly unpriced: boolean;
@@ -77,6 +79,8 @@ export interface WorkerView {
   readonly created_at: string;
   readonly started_at: string | null;
   readonly ended_at: string | null;
+  /** When its process was last looked at; null where none was. A paused one is not looked at. */
+  readonly heartbeat_at: string | null;
   readonly exit_code: number | null;
   readonly signal: string | null;
   readonly error: WorkerError | null;
@@ -88,7 +92,7 @@ export interface WorkerView {
   readonly denied?: readonly DeniedCalls[];
   /** The time of all its turns together. */
   readonly turn_ms: number;
-  /** Turns of which some part has neither a reported cost nor an estimate. */
+  /** Turns with a part that has neither a reported cost nor an estimate. */
   readonly unpriced_turns: number;
   /** Its place among those that wait to be started. */
   readonly queue?: QueuePlace;
@@ -126,7 +130,7 @@ export interface WorkerInfo extends WorkerView {
   readonly window: { readonly used: number; readonly max: number; readonly period_ms: number };
 }
 
-export type Effected =
+export type EffectWord =
   | "created"
   | "updated"
   | "deleted"
@@ -140,7 +144,7 @@ export interface SpawnReply {
   readonly name: string | null;
   readonly kind: string;
   readonly status: WorkerStatus;
-  readonly effect: Effected;
+  readonly effect: EffectWord;
   /** With dry_run: what would be run, secrets masked. */
   readonly plan?: {
     readonly argv: readonly string[];
@@ -183,7 +187,7 @@ export interface PerWorker {
   readonly id: string;
   readonly name: string | null;
   readonly ok: boolean;
-  readonly effect: Effected;
+  readonly effect: EffectWord;
   readonly status: WorkerStatus | null;
   /** For a kill: where the sweep looked for what is left. Only `cgroup` means that nothing can have hidden. */
   readonly checked_by?: SweepReport["checked_by"];
@@ -281,13 +285,15 @@ export interface RuntimeStatus {
   readonly store_error: (WorkerError & { readonly suggestion: string }) | null;
   /**
    * `polled`: of the living, those whose output is looked for on a timer, for want of file events (inotify). `tampered`: of the living,
-   * those in whose run directory this daemon has found something (`agent why`).
+   * those in whose run directory this daemon has found something (`agent why`). `heartbeats.late`: of the living, those that nobody has
+   * looked at for three of their heartbeats, and at least 10 s; `oldest_ms`: the age of the oldest newest one.
    */
   readonly workers: {
     readonly live: number;
     readonly total: number;
     readonly polled: number;
     readonly tampered: number;
+    readonly heartbeats: { readonly late: number; readonly oldest_ms: number | null };
   };
   readonly disk: DiskView;
   readonly rss_bytes: number;
@@ -317,6 +323,44 @@ export interface ApprovalsReply {
   readonly cursor?: string;
 }
 
+/** A hold as it is shown. */
+export interface HoldView {
+  /** As `answer` takes it: the id of a request for permission; else `WORKER:HOLD`, or `SUPERVISOR:HOLD`. */
+  readonly id: string;
+  readonly reason: HoldReason;
+  /** Null for the budget of a supervisor. */
+  readonly worker_id: string | null;
+  /** The worker's name. */
+  readonly worker: string | null;
+  /** Its path, for the budget of a supervisor. */
+  readonly supervisor: string | null;
+  readonly incarnation: number | null;
+  /** A sentence for a person. */
+  readonly question: string;
+  /** The words that `answer` takes. None: it ends without a person. */
+  readonly answers: readonly HoldAnswer[];
+  readonly since: string;
+  /** When it answers itself, and how; null where it waits for ever, or its agent stands still. */
+  readonly expires_at: string | null;
+  readonly otherwise: "allow" | "deny" | "stop" | null;
+  /** For a request for permission: as in `ApprovalView`. */
+  readonly tool?: string | null;
+  readonly input?: JsonValue;
+}
+
+export interface Answered {
+  readonly id: string;
+  readonly question_id: string;
+  readonly answer: HoldAnswer;
+  /** `noop`: it had this answer already. */
+  readonly effect: "updated" | "noop";
+}
+
+export interface InboxReply {
+  readonly holds: readonly HoldView[];
+  readonly cursor?: string;
+}
+
 export interface ApprovedReply {
   readonly approval_id: string;
   readonly worker_id: string;
@@ -334,15 +378,19 @@ export interface MessageReply {
   readonly effect: "created" | "noop";
 }
 
-/** The turn that answered a message. */
+/** The turn that answered a message, or the reply out of a mailbox. */
 export interface AnswerReply {
   readonly id: string;
   readonly message_id: string;
-  readonly turn: number;
+  /** Null for a reply, as its usage. */
+  readonly turn: number | null;
+  /** The payload of a reply, as JSON where it is no text. */
   readonly text: string;
   readonly truncated: boolean;
-  readonly usage: Usage;
+  readonly usage: Usage | null;
   readonly duration_ms: number | null;
+  /** Digest of an artifact that comes with a reply. */
+  readonly artifact?: string;
 }
 
 /** `agent usage`. Days are those of UTC. */

@@ -3,7 +3,7 @@
 import { nearest } from "../base/suggest.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { isEnded } from "../protocol/worker.ts";
-import type { EventLog, WorkerRow } from "../store/port.ts";
+import type { Views, WorkerRow } from "../store/views.ts";
 
 /** Shorter prefixes would be guesses: a ULID's first characters are its time. */
 export const PREFIX_MIN_CHARS = 4;
@@ -14,18 +14,23 @@ const SHOWN_MAX = 5;
 const NAMES_COMPARED_MAX = 1_000;
 
 /** Each by an index of its own: thousands of workers that have ended cost nothing. */
-export type Workers = Pick<EventLog, "worker" | "named" | "withPrefix" | "living" | "newestNames">;
+export type WorkerLookup = Pick<Views, "worker" | "named" | "withPrefix" | "living" | "newestNames">;
 
-export const resolveRef = (log: Workers, ref: string): WorkerRow | HoldfastError => {
-  const exact = log.worker(ref.toUpperCase());
+export const resolveRef = (views: WorkerLookup, ref: string): WorkerRow | HoldfastError => {
+  const exact = views.worker(ref.toUpperCase());
   if (exact !== undefined) return exact;
-  const named = log.named(ref);
+  const named = views.named(ref);
   const newest = named.find((row) => !isEnded(row.state)) ?? named[0];
   if (newest !== undefined) return newest;
-  const matching = ref.length >= PREFIX_MIN_CHARS ? log.withPrefix(ref.toUpperCase(), PREFIX_FOUND_MAX) : [];
+  const matching =
+    ref.length >= PREFIX_MIN_CHARS ? views.withPrefix(ref.toUpperCase(), PREFIX_FOUND_MAX) : [];
   if (matching.length === 1) return matching[0] as WorkerRow;
   if (matching.length === 0)
-    return new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${ref}".`, hintOf(log, ref));
+    return new HoldfastError(
+      "WORKER_NOT_FOUND",
+      `No worker has the id or name "${ref}".`,
+      hintOf(views, ref),
+    );
   return ambiguous(
     ref,
     matching.map((row) => (row.name === null ? row.id : `${row.id} (${row.name})`)),
@@ -37,15 +42,15 @@ export const ambiguous = (ref: string, found: readonly string[]): HoldfastError 
   const count = found.length === PREFIX_FOUND_MAX ? `more than ${PREFIX_FOUND_MAX - 1}` : found.length;
   const shown = found.slice(0, SHOWN_MAX).reverse().join(", ");
   const more = found.length > SHOWN_MAX ? ", …" : "";
-  return new HoldfastError("AMBIGUOUS_ID", `"${ref}" is the beginning of ${count} ids: ${shown}${more}.`);
+  return new HoldfastError("AMBIGUOUS_ID", `"${ref}" is a prefix of ${count} ids: ${shown}${more}.`);
 };
 
-export const TOO_SHORT = `The beginning of an id needs ${PREFIX_MIN_CHARS} characters or more.`;
+export const TOO_SHORT = `A prefix of an id needs at least ${PREFIX_MIN_CHARS} characters.`;
 
-/** A worker of a file is named by its whole path; who gives the last part of it is told the rest. */
-const hintOf = (log: Workers, ref: string): { readonly suggestion?: string } => {
-  const living = log.living().flatMap(({ name }) => name ?? []);
-  const all = [...new Set([...living, ...log.newestNames(NAMES_COMPARED_MAX)])];
+/** A worker of a file is named by its whole path; a refusal of its last part alone names the rest. */
+const hintOf = (views: WorkerLookup, ref: string): { readonly suggestion?: string } => {
+  const living = views.living().flatMap(({ name }) => name ?? []);
+  const all = [...new Set([...living, ...views.newestNames(NAMES_COMPARED_MAX)])];
   const paths = all.filter((name) => name.endsWith(`/${ref}`));
   if (paths.length > 0) {
     const shown = paths.slice(0, SHOWN_MAX).join(", ");
@@ -56,5 +61,5 @@ const hintOf = (log: Workers, ref: string): { readonly suggestion?: string } => 
   if (near !== undefined) return { suggestion: `Did you mean ${near}? See all with: agent list` };
   const ended = nearest(ref, all);
   if (ended !== undefined) return { suggestion: `Did you mean ${ended}? See all with: agent list --all` };
-  return log.withPrefix(ref.toUpperCase(), 1).length > 0 ? { suggestion: TOO_SHORT } : {};
+  return views.withPrefix(ref.toUpperCase(), 1).length > 0 ? { suggestion: TOO_SHORT } : {};
 };

@@ -4,16 +4,16 @@ import type { Bridge } from "../actors/bridge.ts";
 import type { Services } from "../actors/ports.ts";
 import {
   type FiberView,
-  type Supervised,
+  type SupervisedWorker,
   Supervisor,
   type WorkerFiberEnd,
 } from "../actors/supervisor/supervisor.ts";
-import { type Enlisted, Shell, type Worker } from "../actors/worker/worker.ts";
+import { Shell, type Worker, type WorkerEntry } from "../actors/worker/worker.ts";
 
 export interface Roster {
   readonly live: ReadonlyMap<string, Worker>;
   /** `under`: the paths of its supervisors, from the top of its file down; none for a worker that was spawned. */
-  supervise(enlisted: Enlisted, under?: readonly string[]): Effect.Effect<void>;
+  supervise(enlisted: WorkerEntry, under?: readonly string[]): Effect.Effect<void>;
   /** Ends the fibers of supervisors that are no more, once they have no worker. */
   prune(isThere: (path: string) => boolean): void;
   /** Resolves when the worker does not live, because its life has ended or the runtime's has. */
@@ -49,7 +49,7 @@ export const makeRoster = (
       endings.delete(id);
     };
 
-    const onEnd = (worker: Supervised, end: WorkerFiberEnd): void => {
+    const onEnd = (worker: SupervisedWorker, end: WorkerFiberEnd): void => {
       const { id } = worker;
       // Another life of the same worker may have begun.
       if (live.get(id) !== worker) return;

@@ -1,8 +1,8 @@
-/** Files in a run directory that the runtime has not put there: told to the operator and recorded, each once a daemon (docs/security.md). */
+/** Files in a run directory that the runtime has not put there: told to the operator and recorded, each once a daemon (docs/explanation/security.md). */
 import type { RunFinding, RunId } from "../adapters/spawner.ts";
 import { RUN_FINDINGS_MAX } from "../base/limits.ts";
 import { workerStream } from "../protocol/records.ts";
-import type { EventLog } from "../store/port.ts";
+import type { EventLog } from "../store/event-log.ts";
 
 export interface RunFindings {
   tell(id: RunId, finding: RunFinding): void;

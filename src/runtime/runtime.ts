@@ -5,7 +5,6 @@
 import { Effect, type Scope } from "effect";
 import { containing } from "../actors/defects.ts";
 import { attempt } from "../actors/machine/attempt.ts";
-import type { Services } from "../actors/ports.ts";
 import { containedTrace } from "../actors/trace.ts";
 import type { Registry } from "../adapters/registry.ts";
 import { RETENTION_DEFAULT_MS, WORKERS_LIVE_MAX } from "../base/limits.ts";
@@ -18,11 +17,14 @@ import { recoverAll, retryRecovery } from "./boot/boot.ts";
 import { tellEpoch } from "./boot/epochs.ts";
 import { watchOrphans } from "./boot/orphans.ts";
 import { makeSettled } from "./boot/settled.ts";
-import { makeAnswering } from "./commands/answers.ts";
+import { Answers } from "./commands/answers.ts";
 import { Approvals } from "./commands/approvals.ts";
 import { Asking } from "./commands/asking.ts";
+import { AskingByMailbox } from "./commands/asking-by-mailbox.ts";
 import { makeEach } from "./commands/each.ts";
 import { Ends } from "./commands/ends.ts";
+import { Inbox } from "./commands/inbox.ts";
+import { makeJobs } from "./commands/jobs.ts";
 import { Killing } from "./commands/kill.ts";
 import { Messaging, tellingLost } from "./commands/messages.ts";
 import { makePausing } from "./commands/pause.ts";
@@ -32,8 +34,12 @@ import { Shutdown } from "./commands/shutdown.ts";
 import { Spawning } from "./commands/spawn.ts";
 import { applyingTrees, takingTreesDown } from "./commands/trees.ts";
 import { makeWait } from "./commands/wait.ts";
-import { type Core, makeCore } from "./core.ts";
-import { Changes } from "./reading/changes.ts";
+import { makeBlackboard } from "./control/blackboard.ts";
+import { Boxes } from "./control/boxes.ts";
+import { Mailboxes } from "./control/mailboxes.ts";
+import { type Core, makeCore, type RuntimeServices } from "./core.ts";
+import { Heartbeats } from "./heartbeats.ts";
+import { ChangesReader } from "./reading/changes.ts";
 import { makeQueries } from "./reading/queries.ts";
 import { forkTicks, rememberGaps } from "./ticks.ts";
 import { type Forest, makeForest } from "./trees/forest.ts";
@@ -49,7 +55,7 @@ export interface RuntimeOptions {
 }
 
 /** A field that is not given has its default. */
-const allLimits = ({ workers_max = WORKERS_LIVE_MAX }: Services, given?: Partial<Limits>): Limits => ({
+const allLimits = ({ workers_max = WORKERS_LIVE_MAX }: RuntimeServices, given?: Partial<Limits>): Limits => ({
   ...LIMITS,
   live_max: workers_max,
   running_max: workers_max,
@@ -57,7 +63,7 @@ const allLimits = ({ workers_max = WORKERS_LIVE_MAX }: Services, given?: Partial
 });
 
 export const makeRuntime = (
-  given: Services,
+  given: RuntimeServices,
   options: RuntimeOptions,
 ): Effect.Effect<RuntimeApi, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -75,17 +81,27 @@ export const makeRuntime = (
     const downTree = takingTreesDown(core, forest);
     const ending = new Shutdown(core, forest, killing, downTree);
     const approvals = new Approvals(core);
-    const changes = new Changes(core, each);
-    const settled = yield* booted(core, forest, options.version);
+    const inbox = new Inbox(core, forest, approvals);
+    const answers = new Answers(core, forest, approvals);
+    const changes = new ChangesReader(core, each);
+    const heartbeats = new Heartbeats(core);
+    const settled = yield* booted(core, forest, heartbeats, options.version);
     const retention = { retention_ms: RETENTION_DEFAULT_MS, ...options };
-    const queries = makeQueries(core, forest, retention, () => ending.isOver());
+    const queries = makeQueries(core, forest, heartbeats, retention, () => ending.isOver());
+    const blackboard = yield* makeBlackboard(core, queries);
     const messaging = new Messaging(core);
-    const asking = new Asking(core, messaging, queries.watch);
+    const mailbox = new Mailboxes(core, yield* Boxes.open(core));
+    const asking = new Asking(core, messaging, new AskingByMailbox(core, mailbox, ends), queries.watch);
     yield* messaging.tellLost;
     yield* Effect.forkScoped(tellingLost(messaging.tellLost, services));
     const { identify, identifyIn, permitAll, permitStart } = core.authority;
+    const wait = makeWait(core, ends);
+    const calls = { ...queries, spawn: spawning.spawn, kill: killing.kill, wait };
     return {
       ...queries,
+      jobs: makeJobs(calls),
+      blackboard,
+      mailbox,
       send: messaging.send,
       messages: messaging.messages,
       ask: asking.ask,
@@ -95,7 +111,8 @@ export const makeRuntime = (
       ...makePausing(core, each),
       changes: changes.changes,
       removeWorktrees: changes.removeWorktrees,
-      answer: makeAnswering(core, forest),
+      inbox: inbox.inbox,
+      answer: answers.answer,
       spawn: spawning.spawn,
       resume: makeResuming(core, spawning.spawn),
       identify,
@@ -106,7 +123,7 @@ export const makeRuntime = (
       downTree,
       kill: killing.kill,
       restart: restarting.restart,
-      wait: makeWait(core, ends),
+      wait,
       settled,
       shutdown: ending.shutdown,
     };
@@ -116,6 +133,7 @@ export const makeRuntime = (
 const booted = (
   core: Core,
   forest: Forest,
+  heartbeats: Heartbeats,
   version: string,
 ): Effect.Effect<Effect.Effect<void>, HoldfastError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -132,7 +150,7 @@ const booted = (
     const ofTrees = yield* forest.recover;
     const missing = yield* recoverAll(core, (id) => ofTrees.has(id));
     const settled = makeSettled(core);
-    yield* forkTicks(core);
+    yield* forkTicks(core, heartbeats);
     const again = retryRecovery(core, missing);
     yield* Effect.forkScoped(containing(defects, "looking up again what a boot could not", again));
     yield* Effect.forkScoped(forest.reconciling);

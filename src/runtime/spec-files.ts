@@ -2,10 +2,10 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SpecFiles } from "../actors/ports.ts";
+import { readRegular } from "../base/files/regular-file.ts";
 import { SPEC_FILE_MAX_BYTES } from "../base/limits.ts";
 import { HoldfastError } from "../protocol/errors.ts";
 import { WorkerSpec } from "../protocol/worker.ts";
-import { readRegular } from "../store/regular-file.ts";
 
 const messageFile = (messageId: string): string => `message-${messageId}`;
 
@@ -60,7 +60,7 @@ export const specFiles = (dirOf: (workerId: string) => string, write: Write = wr
       throw new HoldfastError(
         "INVALID_STATE",
         `The launch spec of worker ${workerId} is not kept (any more).`,
-        { cause, suggestion: "Spawn it anew." },
+        { cause, suggestion: "Spawn it again." },
       );
     }
   },

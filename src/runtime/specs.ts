@@ -1,12 +1,12 @@
 /** A request becomes what can be started: checked whole, its environment built, and a second copy with its secrets masked. */
+
 import { Effect } from "effect";
 import { attempt, attemptAsync, typed } from "../actors/machine/attempt.ts";
-import type { Prepared, Probe } from "../actors/ports.ts";
+import type { PreparedLaunch, Probe } from "../actors/ports.ts";
 import { confine } from "../actors/worker/launching.ts";
+import type { Repository, SandboxedLaunch } from "../actors/workspaces.ts";
 import type { AgentAdapter } from "../adapters/adapter.ts";
 import { refusal, refused } from "../adapters/gateway.ts";
-import type { Sandboxed } from "../adapters/workspace/sandbox/sandbox.ts";
-import type { Repository } from "../adapters/workspace/worktree/worktrees.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import { addedDirectories, missingDirectory } from "../protocol/extensions.ts";
 import { isTellable, makeRedactor, NOT_TELLABLE, type Redactor, redactError } from "../protocol/redact.ts";
@@ -14,7 +14,7 @@ import { WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import type { Core } from "./core.ts";
 import type { SpawnReply } from "./replies.ts";
 
-export interface Startable {
+export interface StartableSpec {
   /** As it is kept in the run directory. Keys that its kind has no use for are not. */
   readonly kept: WorkerSpec;
   /** As it goes on record. */
@@ -28,7 +28,7 @@ export interface Specs {
     given: WorkerSpecInput,
   ): Effect.Effect<{ readonly spec: WorkerSpec; readonly adapter: AgentAdapter }, HoldfastError>;
   /** Start errors that are certain now are told now, before anything is recorded. */
-  startable(spec: WorkerSpec, adapter: AgentAdapter): Effect.Effect<Startable, HoldfastError>;
+  startable(spec: WorkerSpec, adapter: AgentAdapter): Effect.Effect<StartableSpec, HoldfastError>;
 }
 
 export const makeSpecs = (core: Core): Specs => ({
@@ -66,7 +66,7 @@ const startable = (
   { services }: Core,
   spec: WorkerSpec,
   adapter: AgentAdapter,
-): Effect.Effect<Startable, HoldfastError> =>
+): Effect.Effect<StartableSpec, HoldfastError> =>
   Effect.gen(function* () {
     const prepared = yield* typed(services.prepare(adapter, spec, 1, undefined, ""));
     const { plan, env, client_env, secrets } = prepared;
@@ -100,11 +100,11 @@ const maskedSpec = (spec: WorkerSpec, redact: Redactor): WorkerSpec => {
 
 const shownPlan = (
   { cwd, worktree }: WorkerSpec,
-  { plan, env }: Prepared,
+  { plan, env }: PreparedLaunch,
   redact: Redactor,
   repository: Repository | undefined,
-  confined: Sandboxed | undefined,
-): Startable["shown"] => ({
+  confined: SandboxedLaunch | undefined,
+): StartableSpec["shown"] => ({
   argv: plan.argv.map(redact.text),
   cwd,
   env: redact.env(env),
@@ -147,7 +147,7 @@ const checkDirectories = async (spec: WorkerSpec, probe: Probe): Promise<void> =
 };
 
 const CANNOT_REST =
-  "passivate: only a conversation can rest, of a kind that goes on in its session, as claude with --interactive.";
+  "passivate: only an --interactive worker can rest, of a kind that can continue its session.";
 
 const canRest = ({ interactive }: WorkerSpec, { messages, sessions_under }: AgentAdapter): boolean =>
   interactive && messages?.acknowledges === true && sessions_under !== undefined;

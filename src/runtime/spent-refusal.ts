@@ -1,6 +1,6 @@
 /** Why a worker whose budget is spent is not started by name, and what to do about it. */
 import { HoldfastError } from "../protocol/errors.ts";
-import type { WorkerRow } from "../store/port.ts";
+import type { WorkerRow } from "../store/views.ts";
 
 export const spentRefusal = (
   { id }: WorkerRow,
@@ -9,6 +9,6 @@ export const spentRefusal = (
   new HoldfastError("BUDGET_EXCEEDED", `Worker ${id} cannot be started: ${sentence}.`, {
     suggestion:
       question_id === undefined
-        ? "Raise the budget in its file and run `agent up`, or spawn it anew with more."
+        ? "Raise the budget in its file and run `agent up`, or spawn it again with more."
         : `Grant as much again with \`agent answer ${id} continue\`.`,
   });

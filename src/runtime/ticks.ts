@@ -4,9 +4,10 @@ import { attempt } from "../actors/machine/attempt.ts";
 import { CLOCK_TICK_MS } from "../base/limits.ts";
 import type { HoldfastError } from "../protocol/errors.ts";
 import type { Core } from "./core.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 
 /** Looks never hold up the next tick: what waits for the store does so by itself. */
-export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =>
+export const forkTicks = (core: Core, heartbeats: Heartbeats): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { gaps, disk, admission, roster } = core;
     const { contain, tell } = core.services.defects;
@@ -28,6 +29,7 @@ export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =
         } catch (cause) {
           tell(`the tick: worker ${worker.id}`, cause);
         }
+      contain("the tick: heartbeats", () => heartbeats.look());
       contain("the tick: who watches it", () => core.services.onTick?.());
     });
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(CLOCK_TICK_MS)));
@@ -35,10 +37,10 @@ export const forkTicks = (core: Core): Effect.Effect<void, never, Scope.Scope> =
 
 /** Says once what is wrong with the store, and once that it is over. */
 const storeWatch = ({ services }: Core): (() => void) => {
-  const { log, report } = services;
+  const { log, upkeep, report } = services;
   let told: string | undefined;
   return () => {
-    log.look();
+    upkeep.look();
     const trouble = log.trouble();
     if (trouble?.code === told) return;
     told = trouble?.code;

@@ -14,3 +14,10 @@ export interface History {
   /** Oldest first. */
   readonly former: readonly FormerEpoch[];
 }
+
+/** `seq` is good in the log's own history. */
+export const isOfHistory = (
+  { epoch, former }: Pick<History, "epoch" | "former">,
+  of: string,
+  seq: number,
+): boolean => of === epoch || former.some((one) => one.epoch === of && seq <= one.up_to);

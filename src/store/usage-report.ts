@@ -9,10 +9,10 @@ export interface UsageQuery {
   /** RFC 3339: turns that were completed then or later. */
   readonly since?: string | undefined;
   /** The ids of the workers that count; without it all workers there ever were. */
-  readonly among?: Among | undefined;
+  readonly among?: UsageScope | undefined;
 }
 
-export interface Among {
+export interface UsageScope {
   readonly workers: readonly string[];
   /** With all that the agents of those have asked for, and those. */
   readonly descendants: boolean;

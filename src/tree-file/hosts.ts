@@ -1,15 +1,15 @@
-/** Differences of some hosts: variables and keys of nodes, by patterns of host names. */
+/** Settings for some hosts: other variables and other keys of nodes, by patterns of host names. */
 import { didYouMean } from "../base/suggest.ts";
 import { check, plainKeys, type Subject } from "./issues.ts";
-import { type Located, type LocatedMap, mergePatch, valueAt } from "./located.ts";
+import { type LocatedMap, type LocatedValue, mergePatch, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";
 import { SupervisorPatch, TEXT_KEYS, WorkerPatch } from "./schema.ts";
 import { type Scope, substituteAll } from "./variables.ts";
 
-/** `build-*`, `web?`; a host name has no case. */
+/** Matches a pattern such as `build-*` or `web?`; host names ignore case. */
 export const matchesHost = (pattern: string, host: string): boolean => {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&");
-  // Two stars in a row match no more than one, and would only cost time.
+  // Several stars in a row match the same as one, but cost time.
   const source = escaped.replace(/\*+/g, ".*").replaceAll("?", ".");
   return new RegExp(`^${source}$`, "is").test(host);
 };
@@ -20,20 +20,20 @@ interface Patch {
 }
 
 export interface Hosts {
-  /** The entries of the hosts that match, in their order in the file. */
+  /** The variables of the matching hosts, in their order in the file. */
   readonly variables: readonly (LocatedMap | undefined)[];
-  /** A node with what is different here. Each patch is checked, also those of other hosts. */
+  /** A node with the keys of the matching hosts. Patches of other hosts are checked too. */
   over(path: string, node: LocatedMap, subject: Subject): LocatedMap;
-  /** Mistakes that name nothing: to be asked when every node has been seen. */
+  /** Reports patches for nodes that do not exist. Call it after every node was visited. */
   addUnknown(paths: readonly string[]): void;
 }
 
-const entriesOf = (node: Located | undefined): LocatedMap["entries"] =>
+const entriesOf = (node: LocatedValue | undefined): LocatedMap["entries"] =>
   node?.type === "map" ? node.entries : new Map();
 
 export const readHosts = (
-  hosts: Located | undefined,
-  declared: Located | undefined,
+  hosts: LocatedValue | undefined,
+  declared: LocatedValue | undefined,
   host: string,
   problems: Problems,
 ): ((scope: Scope) => Hosts) & { readonly variables: Hosts["variables"] } => {
@@ -81,10 +81,10 @@ export const readHosts = (
   return Object.assign(bind, { variables });
 };
 
-const isNull = (node: Located): boolean => node.type === "scalar" && node.value === null;
+const isNull = (node: LocatedValue): boolean => node.type === "scalar" && node.value === null;
 
-/** A key that is taken away is `null`, which its schema does not know. */
-const withoutNulls = (node: Located, keep: (key: string) => boolean = () => false): Located =>
+/** `null` removes a key; the schema does not know `null`, so such keys are taken out. */
+const withoutNulls = (node: LocatedValue, keep: (key: string) => boolean = () => false): LocatedValue =>
   node.type !== "map"
     ? node
     : {

@@ -1,13 +1,11 @@
-/** The findings of zod, in words: which key, what it needs, what was meant. */
+/** Puts zod's findings into words: which key, what it needs, and what was probably meant. */
 import type * as z from "zod";
 import { didYouMean, nearest } from "../base/suggest.ts";
-import { describe, type Located, placeOfKey, plain, valueAt } from "./located.ts";
+import { describe, type LocatedValue, placeOfKey, plain, valueAt } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
-/** Params of an issue of a schema of ours that is about the name of a key, and not about its value. */
+/** Marks an issue in our schemas that concerns the name of a key, not its value. */
 export const ABOUT_KEY = { about: "key" } as const;
-
-type Issue = z.core.$ZodIssue;
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: "a text",
@@ -22,9 +20,9 @@ export interface Subject {
   /** `a worker`, `a supervisor`, `the file`. */
   readonly what: string;
   readonly keys: readonly string[];
-  /** Keys that would be right elsewhere, and where. */
+  /** Keys that belong elsewhere, and where. */
   readonly elsewhere?: Readonly<Record<string, string>>;
-  /** Words that are a key nowhere, and what is written instead. */
+  /** Words that are never keys, and what to write instead. */
   readonly instead?: Readonly<Record<string, string>>;
 }
 
@@ -45,10 +43,10 @@ const keyOf = (path: readonly PropertyKey[]): string =>
     .map((part, at) => (typeof part === "number" ? `[${part}]` : `${at === 0 ? "" : "."}${String(part)}`))
     .join("");
 
-/** The schema gives no sentence of its own for it. */
-const isOfZod = ({ message }: Issue): boolean => /^(Invalid input|Too big)/.test(message);
+/** zod's own message: the schema has no sentence for it. */
+const isOfZod = ({ message }: z.core.$ZodIssue): boolean => /^(Invalid input|Too big)/.test(message);
 
-const restOf = (issue: Issue, found: Located | undefined): string => {
+const restOf = (issue: z.core.$ZodIssue, found: LocatedValue | undefined): string => {
   switch (issue.code) {
     case "invalid_type":
       return EXPECTED[issue.expected] === undefined || !isOfZod(issue)
@@ -64,22 +62,23 @@ const restOf = (issue: Issue, found: Located | undefined): string => {
     case "too_big":
       return isOfZod(issue) ? `may be at most ${issue.maximum} long` : issue.message;
     default:
-      // NodeName's message is a whole sentence.
+      // NodeName's message is a whole sentence already.
       return issue.message.replace(/^a name has/, "has");
   }
 };
 
-const not = (found: Located | undefined): string => (found === undefined ? "" : `, not ${describe(found)}`);
-const wrong = (needs: string, found: Located | undefined): string => `${needs}${not(found)}`;
+const not = (found: LocatedValue | undefined): string =>
+  found === undefined ? "" : `, not ${describe(found)}`;
+const wrong = (needs: string, found: LocatedValue | undefined): string => `${needs}${not(found)}`;
 
-/** The keys of the object in which an unknown one stands: of the subject itself, or of a part such as `ready`. */
+/** The keys of the object that holds the unknown key: the subject, or a part such as `ready`. */
 const knownKeys = (schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] | undefined => {
   let at: unknown = schema;
   for (const key of path) at = shapeOf(at)?.[String(key)];
   return Object.keys(shapeOf(at) ?? {});
 };
 
-/** Unwraps optional, pipe (transform), refinement and union to the object inside. */
+/** Unwraps optional, pipe (transform), refinement and union down to the object. */
 const shapeOf = (schema: unknown): Record<string, unknown> | undefined => {
   const def = (schema as z.core.$ZodType | undefined)?._zod.def as
     | {
@@ -100,28 +99,31 @@ const shapeOf = (schema: unknown): Record<string, unknown> | undefined => {
   return undefined;
 };
 
-/** A union of a text and an object says only that neither fits: what is wrong inside of the object is better. */
-const insideUnion = (issue: Issue, found: Located | undefined): readonly Issue[] => {
+/** For a union of a text and an object, zod only says that neither fits; the mistake inside the object says more. */
+const insideUnion = (
+  issue: z.core.$ZodIssue,
+  found: LocatedValue | undefined,
+): readonly z.core.$ZodIssue[] => {
   if (issue.code !== "invalid_union" || found?.type !== "map") return [issue];
   const deeper = issue.errors.find((errors) =>
     errors.every((each) => each.code === "unrecognized_keys" || each.path.length > 0),
   );
   return deeper === undefined
     ? [issue]
-    : deeper.map((each) => ({ ...each, path: [...issue.path, ...each.path] }) as Issue);
+    : deeper.map((each) => ({ ...each, path: [...issue.path, ...each.path] }) as z.core.$ZodIssue);
 };
 
-/** A key is written, or one that is meant to be it: then what is missing has been told. */
-export const isWritten = (node: Located, key: string, keys: readonly string[]): boolean =>
+/** Whether the key is present, possibly misspelt: its mistake has then been reported. */
+export const isWritten = (node: LocatedValue, key: string, keys: readonly string[]): boolean =>
   node.type === "map" &&
   [...node.entries.keys()].some(
     (typed) => typed === key || (!keys.includes(typed) && nearest(typed, keys) === key),
   );
 
-/** Checks a node against a schema. All that is wrong is added; the value is undefined then. */
+/** Checks a node against a schema and reports all mistakes. The value is undefined if there are any. */
 export const check = <S extends z.ZodType>(
   schema: S,
-  node: Located,
+  node: LocatedValue,
   value: unknown,
   subject: Subject,
   problems: Problems,
@@ -136,9 +138,9 @@ export const check = <S extends z.ZodType>(
 };
 
 const addIssue = (
-  issue: Issue,
+  issue: z.core.$ZodIssue,
   schema: z.ZodType,
-  node: Located,
+  node: LocatedValue,
   subject: Subject,
   problems: Problems,
   path: string,
@@ -162,10 +164,10 @@ const addIssue = (
   else problems.add(found.place, `${keyOf(issue.path)} ${restOf(issue, found)}`, path);
 };
 
-/** As `check`; beside mistakes it still gives the keys that are right, so that whatever else is wrong is told too. */
+/** Like `check`, but also returns the correct keys of a node with mistakes, so that further mistakes are found. */
 export const checkKeys = <S extends z.ZodObject>(
   schema: S,
-  node: Located,
+  node: LocatedValue,
   value: Readonly<Record<string, unknown>>,
   subject: Subject,
   problems: Problems,
@@ -180,8 +182,8 @@ export const checkKeys = <S extends z.ZodObject>(
   return { keys: Object.fromEntries(right), isWhole: false };
 };
 
-/** A map's value for a schema, without the keys that are read apart. */
-export const plainKeys = (node: Located, asText: readonly string[] = []): Record<string, unknown> =>
+/** A map's value for a schema, without the keys that are handled separately. */
+export const plainKeys = (node: LocatedValue, asText: readonly string[] = []): Record<string, unknown> =>
   node.type !== "map"
     ? {}
     : Object.fromEntries(

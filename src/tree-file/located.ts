@@ -1,7 +1,7 @@
-/** The values of a file with the place of each, so that a mistake found late still has its line and column. */
+/** The values of a file with their places, so that a mistake found late still has its line and column. */
 
-/** Line and column count from 1; a column is a UTF-16 unit, as editors count. */
-export interface Place {
+/** Line and column count from 1; a column is a UTF-16 unit, as in editors. */
+export interface FilePlace {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -9,25 +9,25 @@ export interface Place {
 
 export interface LocatedScalar {
   readonly type: "scalar";
-  readonly place: Place;
+  readonly place: FilePlace;
   readonly value: string | number | boolean | null;
-  /** As it is written: `010` and `1.10` are not what their numbers print. */
+  /** The text as written: `010` and `1.10` would print differently as numbers. */
   readonly source: string;
 }
 export interface LocatedList {
   readonly type: "list";
-  readonly place: Place;
-  readonly items: readonly Located[];
+  readonly place: FilePlace;
+  readonly items: readonly LocatedValue[];
 }
 export interface LocatedMap {
   readonly type: "map";
-  readonly place: Place;
-  readonly entries: ReadonlyMap<string, { readonly key: Place; readonly value: Located }>;
+  readonly place: FilePlace;
+  readonly entries: ReadonlyMap<string, { readonly key: FilePlace; readonly value: LocatedValue }>;
 }
-export type Located = LocatedScalar | LocatedList | LocatedMap;
+export type LocatedValue = LocatedScalar | LocatedList | LocatedMap;
 
-/** The value without its places. `asText` keeps numbers and words such as `true` as they are written: `argv: [sleep, 60]`. */
-export const plain = (node: Located, asText = false): unknown => {
+/** The value without its places. `asText` keeps numbers, and words such as `true`, as written: `argv: [sleep, 60]`. */
+export const plain = (node: LocatedValue, asText = false): unknown => {
   switch (node.type) {
     case "scalar":
       return asText && node.value !== null ? node.source : node.value;
@@ -38,8 +38,8 @@ export const plain = (node: Located, asText = false): unknown => {
   }
 };
 
-export const valueAt = (node: Located, path: readonly PropertyKey[]): Located | undefined => {
-  let at: Located | undefined = node;
+export const valueAt = (node: LocatedValue, path: readonly PropertyKey[]): LocatedValue | undefined => {
+  let at: LocatedValue | undefined = node;
   for (const key of path) {
     if (at?.type === "map") at = at.entries.get(String(key))?.value;
     else if (at?.type === "list") at = at.items[Number(key)];
@@ -48,8 +48,8 @@ export const valueAt = (node: Located, path: readonly PropertyKey[]): Located | 
   return at;
 };
 
-/** The place of a key of a map; the map itself where it has none. */
-export const placeOfKey = (node: Located | undefined, key: string, otherwise: Place): Place =>
+/** The place of a key in a map; the place of the map itself if it lacks the key. */
+export const placeOfKey = (node: LocatedValue | undefined, key: string, otherwise: FilePlace): FilePlace =>
   (node?.type === "map" ? node.entries.get(key)?.key : undefined) ?? node?.place ?? otherwise;
 
 export const withoutKeys = (map: LocatedMap, keys: readonly string[]): LocatedMap => ({
@@ -57,8 +57,8 @@ export const withoutKeys = (map: LocatedMap, keys: readonly string[]): LocatedMa
   entries: new Map([...map.entries].filter(([key]) => !keys.includes(key))),
 });
 
-/** RFC 7396: maps are merged, `null` takes a key away, anything else replaces. Every value keeps the place where it was written. */
-export const mergePatch = (target: Located | undefined, patch: Located): Located => {
+/** RFC 7396: maps are merged, `null` removes a key, any other value replaces. Every value keeps its own place. */
+export const mergePatch = (target: LocatedValue | undefined, patch: LocatedValue): LocatedValue => {
   if (patch.type !== "map") return patch;
   const entries = new Map(target?.type === "map" ? target.entries : []);
   for (const [key, { key: place, value }] of patch.entries) {
@@ -68,8 +68,8 @@ export const mergePatch = (target: Located | undefined, patch: Located): Located
   return { ...patch, place: target?.place ?? patch.place, entries };
 };
 
-/** A value in words, for a sentence: `not a list`. */
-export const describe = (node: Located): string => {
+/** A value in words, for sentences: `not a list`. */
+export const describe = (node: LocatedValue): string => {
   if (node.type === "list") return "a list";
   if (node.type === "map") return "a map";
   if (node.value === null) return "nothing";

@@ -1,31 +1,32 @@
-/** Located nodes to the tree that goes over the wire: which is a supervisor, which a worker, and whether each is whole. */
+/** Turns located nodes into the tree that goes over the wire: decides which are supervisors and which workers, and checks each. */
 import type * as z from "zod";
 import { NAME_MAX_BYTES, PATH_MAX_BYTES, TREE_DEPTH_MAX, TREE_NODES_MAX } from "../base/limits.ts";
 import { nearest } from "../base/suggest.ts";
+import { PROGRAM_KIND } from "../commands/kinds.ts";
 import { SupervisorConfig, type SupervisorNode, type TreeNodeSpec } from "../protocol/tree.ts";
 import type { RestartPolicy } from "../protocol/worker.ts";
 import type { Hosts } from "./hosts.ts";
 import { checkKeys, isWritten, plainKeys, type Subject } from "./issues.ts";
 import {
   describe,
-  type Located,
+  type FilePlace,
   type LocatedMap,
-  type Place,
+  type LocatedValue,
   placeOfKey,
   valueAt,
   withoutKeys,
 } from "./located.ts";
 import { RootKeys, SupervisorKeys, TEXT_KEYS, WorkerKeys } from "./schema.ts";
-import { entriesOf, type Sources, type Within } from "./sources.ts";
+import { entriesOf, type NodeScope, type Sources } from "./sources.ts";
 import { PROGRAM_WORDS, workerSpec } from "./workers.ts";
 
 export interface Walk {
   readonly sources: Sources;
   readonly hosts: Hosts;
   readonly tree: string;
-  /** By path, as they are found; the top has the empty path. */
+  /** By path, in the order of the file; the top has the empty path. */
   readonly nodes: Map<string, LocatedMap>;
-  /** Every node, also one without a name. */
+  /** The number of all nodes, including those without a name. */
   count: number;
 }
 
@@ -79,7 +80,7 @@ const configOf = (keys: Partial<SupervisorKeys>): SupervisorConfig => {
   );
 };
 
-/** Mistakes are told; the node keeps its place in the tree with the keys that are right, so that the rest is checked too. */
+/** Reports the mistakes of a node. The node stays in the tree with its correct keys, so that the rest is checked too. */
 const keysOf = <S extends z.ZodObject>(
   schema: S,
   node: LocatedMap,
@@ -89,7 +90,7 @@ const keysOf = <S extends z.ZodObject>(
 ): ReturnType<typeof checkKeys<S>> =>
   checkKeys(schema, node, plainKeys(withoutKeys(node, ["children"]), TEXT_KEYS), subject, problems, path);
 
-export const readRoot = (node: Located, within: Within, walk: Walk): SupervisorNode | undefined => {
+export const readRoot = (node: LocatedValue, within: NodeScope, walk: Walk): SupervisorNode | undefined => {
   const { problems } = walk.sources;
   if (node.type !== "map") {
     problems.add(node.place, `tree needs a strategy and children, not ${describe(node)}`);
@@ -106,7 +107,7 @@ const readChildren = (
   config: Partial<RootKeys>,
   path: string,
   depth: number,
-  within: Within,
+  within: NodeScope,
   walk: Walk,
   { what, keys }: Subject,
 ): readonly TreeNodeSpec[] => {
@@ -135,7 +136,7 @@ const readChildren = (
     problems.add(place, `supervisors nest deeper than ${TREE_DEPTH_MAX}`, path);
     return [];
   }
-  const names = new Map<string, Place>();
+  const names = new Map<string, FilePlace>();
   return children.items.flatMap((item) =>
     entriesOf(item, within, walk.sources).flatMap((entry) => {
       walk.count += 1;
@@ -152,8 +153,8 @@ const readChildren = (
 const isNew = (
   name: string,
   above: string,
-  node: Located,
-  names: Map<string, Place>,
+  node: LocatedValue,
+  names: Map<string, FilePlace>,
   { sources: { problems }, tree }: Walk,
 ): boolean => {
   const place = valueAt(node, ["name"])?.place ?? node.place;
@@ -165,7 +166,7 @@ const isNew = (
       above,
     );
   else names.set(name, place);
-  // Paths do not begin with the tree's name, so the children of both would have the same ones.
+  // Paths do not begin with the tree's name, so both nodes' children would have the same paths.
   if (above === "" && name === tree && isSupervisor(node))
     problems.add(
       place,
@@ -176,10 +177,10 @@ const isNew = (
 };
 
 const readNode = (
-  node: Located,
+  node: LocatedValue,
   above: string,
   depth: number,
-  within: Within,
+  within: NodeScope,
   walk: Walk,
 ): TreeNodeSpec | undefined => {
   const { problems } = walk.sources;
@@ -210,8 +211,8 @@ const readNode = (
     : readWorker(whole, name, path, walk);
 };
 
-/** A node with children is a supervisor; where neither says so, the keys that only one of them has. */
-const isSupervisor = (node: Located): boolean => {
+/** A node with children is a supervisor. Without that sign, keys that only one of the two has decide. */
+const isSupervisor = (node: LocatedValue): boolean => {
   if (node.type !== "map") return false;
   const keys = [...node.entries.keys()];
   if (keys.includes("children") || keys.includes("strategy")) return true;
@@ -225,7 +226,7 @@ const readSupervisor = (
   name: string,
   path: string,
   depth: number,
-  within: Within,
+  within: NodeScope,
   walk: Walk,
 ): SupervisorNode | undefined => {
   const { keys } = keysOf(SupervisorKeys, node, SUPERVISOR, path, walk);
@@ -252,8 +253,8 @@ const readWorker = (node: LocatedMap, name: string, path: string, walk: Walk): T
   };
 };
 
-/** Stands in for a worker with mistakes, so that the rest of the tree is checked: it goes nowhere. */
-const UNFINISHED = { kind: "command", cwd: "/", restart: "temporary" } as TreeNodeSpec extends {
+/** Replaces a worker with mistakes, so that the rest of the tree is checked. It is never sent. */
+const UNFINISHED = { kind: PROGRAM_KIND, cwd: "/", restart: "temporary" } as TreeNodeSpec extends {
   spec: infer S;
 }
   ? S
@@ -264,7 +265,7 @@ interface Significance {
   readonly restart: RestartPolicy;
 }
 
-/** supervisor.erl: a significant child under auto_shutdown never, or one that always comes back, contradicts itself. */
+/** supervisor.erl: a significant child contradicts auto_shutdown never, and a restart policy of permanent. */
 export const addSignificanceProblems = (supervisor: SupervisorNode, path: string, walk: Walk): void => {
   for (const child of supervisor.children) {
     const below = path === "" ? child.name : `${path}/${child.name}`;

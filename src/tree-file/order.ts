@@ -1,31 +1,32 @@
 /**
- * The order in which a tree starts: children as they are written, moved only where `depends_on` asks for it (docs/tree.md,
- * Order). A supervisor starts whole before its next sibling, so a dependency between two subtrees orders the siblings above them.
+ * The start order of a tree: children as written, moved only if `depends_on` requires it (docs/reference/tree-file.md,
+ * Order). A supervisor starts completely before its next sibling, so a dependency between two subtrees orders the siblings
+ * above them.
  */
 import { TREE_PROBLEMS_MAX } from "../base/limits.ts";
 import { nearest } from "../base/suggest.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../protocol/tree.ts";
-import type { Place } from "./located.ts";
+import type { FilePlace } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
-/** The most members of a circle that are told; its reader goes round by then. */
+/** The most members of a circle that are named. */
 const STEPS_TOLD_MAX = 12;
 
-/** One child waits for another, because of what somewhere below it was asked for. */
+/** One child waits for another because of a dependency of a node below it. */
 interface Wait {
   readonly on: string;
   readonly path: string;
   readonly dependency: string;
-  readonly place: Place | undefined;
+  readonly place: FilePlace | undefined;
 }
-/** By supervisor path (empty for the top), then by the child that waits. */
+/** By the path of the supervisor (empty for the top), then by the child that waits. */
 type Waits = Map<string, Map<string, Wait[]>>;
 
-export type PlaceOfDependency = (path: string, index: number) => Place | undefined;
+export type PlaceOfDependency = (path: string, index: number) => FilePlace | undefined;
 
 const join = (path: string, name: string): string => (path === "" ? name : `${path}/${name}`);
 
-/** Every node below a supervisor with its path, in the order of the file. */
+/** Every node below a supervisor with its path, in file order. */
 const pathsOf = (
   { children }: SupervisorNode,
   above = "",
@@ -80,7 +81,7 @@ const lineageProblem = (path: string, dependency: string): string | undefined =>
 
 const last = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** The whole path of a name that is meant, or what is nearest to the path or to its end. */
+/** The full path that a name means, or the path nearest to it or to its last part. */
 const meant = (typed: string, paths: readonly string[]): string => {
   const near =
     paths.find((path) => last(path) === typed) ?? nearest(typed, paths) ?? byEnd(last(typed), paths);
@@ -102,7 +103,7 @@ const sorted = (
   const left = new Map(supervisor.children.map((child) => [child.name, child]));
   const ordered: TreeNodeSpec[] = [];
   while (left.size > 0) {
-    // The first of the file that waits for nobody: what depends on nothing stays where it is.
+    // The first child in the file that waits for no other: children without dependencies keep their places.
     const next = [...left.values()].find(({ name }) => !(own.get(name) ?? []).some(({ on }) => left.has(on)));
     if (next === undefined) {
       for (const member of addCircle(left, own, problems)) left.delete(member);
@@ -114,7 +115,7 @@ const sorted = (
   return { ...supervisor, children: ordered };
 };
 
-/** Among children who all wait: one circle, told by its members. */
+/** Reports one circle among children that all wait, by its members. */
 const addCircle = (
   left: ReadonlyMap<string, TreeNodeSpec>,
   waits: ReadonlyMap<string, readonly Wait[]>,

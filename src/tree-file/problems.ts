@@ -1,22 +1,22 @@
-/** The mistakes of a file: collected, told at once, in the order of the text. */
+/** The mistakes of a file: collected, and reported together in the order of the text. */
 import { TREE_PROBLEMS_MAX } from "../base/limits.ts";
-import type { Place } from "./located.ts";
+import type { FilePlace } from "./located.ts";
 
 export interface Problem {
-  /** Without one it is about what was typed, not about a file. */
-  readonly place: Place | undefined;
-  /** The path of the node that it is about, `crew/fixer`; empty for what stands above the tree. */
+  /** Undefined if the mistake is in the command line, not in a file. */
+  readonly place: FilePlace | undefined;
+  /** The path of the node in question, `crew/fixer`; empty for keys above the tree. */
   readonly path: string;
   /** A sentence without its full stop. */
   readonly message: string;
 }
 
 export interface Problems {
-  add(place: Place | undefined, message: string, path?: string): void;
+  add(place: FilePlace | undefined, message: string, path?: string): void;
   readonly found: readonly Problem[];
 }
 
-/** A value that stands in several places of the tree (an alias) has its mistake told once. */
+/** An aliased value stands in several places of the tree; its mistake is reported once. */
 export const makeProblems = (): Problems => {
   const found = new Map<string, Problem>();
   return {
@@ -30,14 +30,14 @@ export const makeProblems = (): Problems => {
   };
 };
 
-const inOrder = (files: readonly string[], a: Place | undefined, b: Place | undefined): number => {
+const inOrder = (files: readonly string[], a: FilePlace | undefined, b: FilePlace | undefined): number => {
   if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined);
   return files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column;
 };
 
 const sentence = (text: string): string => (/[.?]$/.test(text) ? text : `${text}.`);
 
-/** One mistake as facts, for programs. */
+/** One mistake as data for programs. */
 export interface Mistake {
   readonly file?: string;
   readonly line?: number;
@@ -46,7 +46,7 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** All that is wrong, for an error INVALID_REQUEST: plain data, because the client loads this folder as a program of its own. */
+/** All mistakes, for an INVALID_REQUEST error. Plain data, because the client loads this folder as a separate bundle. */
 export interface Mistakes {
   readonly message: string;
   /** `file:line:column: sentence`, in the order of the text. */
@@ -54,7 +54,7 @@ export interface Mistakes {
   readonly mistakes: readonly Mistake[];
 }
 
-/** `display` makes of an absolute path what a person reads; `files` in the order in which they were read. */
+/** `display` turns an absolute path into one for people; `files` are in the order of reading. */
 export const mistakesOf = (
   problems: readonly Problem[],
   files: readonly string[],

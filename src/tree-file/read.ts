@@ -1,6 +1,6 @@
 /**
- * A holdfast.yaml to the tree that `agent up` asks for (cli.md; docs/tree.md). Pure but for the files that it is handed; it
- * answers with every mistake of the file and its includes, each with its line and column, or with the tree.
+ * Reads a holdfast.yaml into the tree that `agent up` requests (cli.md; docs/reference/tree-file.md). Pure except for
+ * `readFile`. It returns the tree, or every mistake of the file and its includes, each with line and column.
  */
 import { basename, dirname } from "node:path";
 import { NAME_MAX_BYTES } from "../base/limits.ts";
@@ -9,7 +9,7 @@ import { type AddedKinds, NO_KINDS_ADDED } from "../commands/kinds.ts";
 import { NodeName, type SupervisorNode, type TreeSpec } from "../protocol/tree.ts";
 import { readHosts } from "./hosts.ts";
 import { check, type Subject } from "./issues.ts";
-import { describe, type Located, type LocatedMap, type Place, plain, valueAt } from "./located.ts";
+import { describe, type FilePlace, type LocatedMap, type LocatedValue, plain, valueAt } from "./located.ts";
 import { addSignificanceProblems, readRoot, type Walk } from "./nodes.ts";
 import { inStartOrder } from "./order.ts";
 import { type Mistakes, makeProblems, mistakesOf, type Problems } from "./problems.ts";
@@ -18,10 +18,10 @@ import { openFile, type ReadFile, type Sources } from "./sources.ts";
 import { type Scope, substituteAll, withVariables } from "./variables.ts";
 
 export interface TreeFileInput {
-  /** Absolute: it becomes the owner of the tree. */
+  /** Absolute: this file owns the tree. */
   readonly file: string;
   readonly readFile: ReadFile;
-  /** `--var`: wins over what the file says. */
+  /** `--var`: overrides the file's variables. */
   readonly given?: ReadonlyMap<string, string>;
   /** For `${env:NAME}`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -29,21 +29,21 @@ export interface TreeFileInput {
   readonly kinds?: AddedKinds;
   /** For `hosts`. */
   readonly host?: string;
-  /** The path that a person reads for an absolute path; relative to where they are. */
+  /** Turns an absolute path into one for people, relative to their directory. */
   readonly display?: (file: string) => string;
 }
 
 export interface TreeFile {
   readonly tree: TreeSpec;
-  /** The place of each node, by path; the top has the empty path. */
-  readonly places: ReadonlyMap<string, Place>;
-  /** Absolute; the file itself first, then what it includes. */
+  /** The place of each node by its path; the top has the empty path. */
+  readonly places: ReadonlyMap<string, FilePlace>;
+  /** Absolute: the file itself, then its includes. */
   readonly files: readonly string[];
 }
 
 type TreeFileReading = ({ readonly ok: true } & TreeFile) | ({ readonly ok: false } & Mistakes);
 
-/** The name of a file's tree alone: `agent down` needs no more of it, and works where the rest has mistakes. */
+/** Reads only the name of a file's tree. `agent down` needs no more, so it works even if the rest has mistakes. */
 export const readTreeName = ({
   file,
   readFile,
@@ -85,7 +85,7 @@ export const readTreeFile = (input: TreeFileInput): TreeFileReading => {
 };
 
 const readTop = (
-  top: Located,
+  top: LocatedValue,
   { file, given = new Map(), env = {}, host = "" }: TreeFileInput,
   sources: Sources,
 ): { readonly root: SupervisorNode; readonly nodes: Walk["nodes"] } | undefined => {
@@ -108,7 +108,7 @@ const readTop = (
   if (root === undefined) return undefined;
   hosts.addUnknown([...walk.nodes.keys()].filter((path) => path !== ""));
   addSignificanceProblems(root, "", walk);
-  const placeOf = (path: string, index: number): Place | undefined => {
+  const placeOf = (path: string, index: number): FilePlace | undefined => {
     const written = walk.nodes.get(path);
     const list = written && valueAt(written, ["depends_on"]);
     return (list?.type === "list" ? list.items[index] : list)?.place;
@@ -116,7 +116,7 @@ const readTop = (
   return { root: inStartOrder(root, placeOf, problems), nodes: walk.nodes };
 };
 
-/** Nodes are read apart, one by one. */
+/** The keys of the top; nodes are read separately, one by one. */
 const topKeys = (top: LocatedMap): Record<string, unknown> =>
   Object.fromEntries(
     [...top.entries].map(([key, { value }]) => [
@@ -137,7 +137,7 @@ const addUnusedVariables = (
       problems.add(undefined, `--var ${name} is no variable of the file${didYouMean(name, names)}`);
 };
 
-/** Given, or the directory's, made a name; a tree needs one, so that `agent down NAME` can say which. */
+/** The given name, or one made from the directory's name; a tree needs a name for `agent down NAME`. */
 const nameOf = (top: LocatedMap, file: string): string => {
   const written = valueAt(top, ["name"]);
   if (written?.type === "scalar" && NodeName.safeParse(written.source).success) return written.source;

@@ -1,6 +1,7 @@
 /**
- * The keys of a holdfast.yaml (cli.md, `holdfast.yaml`; docs/tree.md), as zod schemas: a worker's keys, a supervisor's, the
- * top's. Their JSON Schema is published, so that editors complete; messages are the rest of a sentence that begins with the key.
+ * The keys of a holdfast.yaml (cli.md, `holdfast.yaml`; docs/reference/tree-file.md) as zod schemas: a worker's, a
+ * supervisor's, and the top's. Their JSON Schema is published for completion in editors. A message is the rest of a sentence
+ * that begins with the key.
  */
 import * as z from "zod";
 import {
@@ -12,23 +13,18 @@ import {
   readSize,
 } from "../base/durations.ts";
 import { VARIABLE_NAME } from "../base/environment.ts";
-import {
-  CPUS_MAX,
-  DEPTH_MAX,
-  LABELS_MAX,
-  PERMISSION_RULES_MAX,
-  PIDS_MAX,
-  WORKERS_LIVE_MAX,
-} from "../base/limits.ts";
+import { CPUS_MAX, CPUS_MIN, LABELS_MAX, PERMISSION_RULES_MAX, PIDS_MAX } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
+import { KINDS, kindsThatTake, PROGRAM_KIND } from "../commands/kinds.ts";
 import type { JsonSchema } from "../protocol/json-schemas.ts";
 import type { Permission, PermissionRule } from "../protocol/permission.ts";
 import { parseRule } from "../protocol/permission-rules.ts";
+import { type Field, type KeyedFields, specKeys } from "../protocol/spec-fields.ts";
 import { AutoShutdown, NodeName, OnIntensity, Strategy } from "../protocol/tree.ts";
-import { OnBreach, Priority, RestartPolicy } from "../protocol/worker.ts";
+import { OnBreach, RestartPolicy } from "../protocol/worker.ts";
 import { ABOUT_KEY } from "./issues.ts";
 
-/** An amount as people write it; JSON's numbers stand for themselves. */
+/** An amount as people write it, or a plain number. */
 const amount = <T>(read: (text: string) => Reading<T>, needs: string) =>
   z.union([z.string(), z.number()], { error: `needs ${needs}` }).transform((value, context): T => {
     const reading = read(String(value));
@@ -41,11 +37,11 @@ const size = amount(readSize, "a size such as 512, 64KB or 1MB");
 const restarts = amount(readRestarts, "a number and a period, as in 3/60s");
 const backoff = amount(readBackoff, "two durations, as in 1s..60s");
 
-/** A word of a command line may look like a number. */
+/** A word of a command line, which may look like a number. */
 const word = z
   .union([z.string(), z.number(), z.boolean()], { error: "needs a text" })
   .transform((value) => String(value));
-/** A variable may hold the word. */
+/** A variable may hold the value as text. */
 const flag = z
   .union([z.boolean(), z.enum(["true", "false"])], { error: "needs true or false" })
   .transform((value) => value === true || value === "true");
@@ -64,16 +60,19 @@ const toolRules = (action: Permission) =>
       { error: "needs a list, as in [Read, Bash(git status*)]" },
     )
     .max(PERMISSION_RULES_MAX);
+const count = (min: number, max: number) =>
+  z.int("needs a whole number").min(min, `is below ${min}`).max(max, `may be at most ${max}`);
 const texts = z.array(word, { error: "needs a list, as in [a, b]" });
 
 const dependsOn = z
   .union([z.string(), z.array(z.string())], { error: "needs paths of the tree, as in [store, crew/fixer]" })
   .transform((value) => (typeof value === "string" ? [value] : value))
+  .optional()
   .describe("paths of nodes that must be ready before this one is started");
 
 const SHUTDOWN_WORDS = ["brutal_kill", "infinity"] as const;
-type Shutdown = { readonly shutdown: (typeof SHUTDOWN_WORDS)[number] } | { readonly grace_ms: number };
-const readShutdown = (text: string): Reading<Shutdown> => {
+type ShutdownKeys = { readonly shutdown: (typeof SHUTDOWN_WORDS)[number] } | { readonly grace_ms: number };
+const readShutdown = (text: string): Reading<ShutdownKeys> => {
   const known = SHUTDOWN_WORDS.find((each) => each === text);
   if (known !== undefined) return { ok: true, value: { shutdown: known } };
   const read = readDuration(text);
@@ -117,14 +116,14 @@ const Ready = z
         .transform(() => true as const)
         .describe("its first event")
         .optional(),
-      healthy_for: duration.describe("it has run for so long").optional(),
+      healthy_for: duration.describe("it has run for this long").optional(),
       within: duration.describe("not ready within this, it has failed to start").optional(),
     },
     { error: "needs a condition, as in { log: listening }" },
   )
   .refine((ready) => CONDITIONS.filter((each) => ready[each] !== undefined).length === 1, {
     error: `has exactly one of ${CONDITIONS.join(", ")}`,
-    // A mistyped condition is told as that alone.
+    // A mistyped condition is reported alone.
     when: ({ issues }) => issues.length === 0,
   });
 
@@ -158,7 +157,6 @@ const onBreach = OnBreach.describe(
   "once more than the budget is spent: ask (all pause until agent answer) or stop; default ask",
 );
 
-const name = NodeName.describe("its name among its siblings; a path joins names with /");
 const checkVariableNames = (values: Readonly<Record<string, string>>, context: z.RefinementCtx): void => {
   for (const variable of Object.keys(values))
     if (!VARIABLE_NAME.test(variable))
@@ -174,28 +172,23 @@ const environment = z
   .record(z.string(), word, { error: "needs names and values, as in { KEY: value }" })
   .superRefine(checkVariableNames);
 
-export const WorkerKeys = z.strictObject({
-  name,
+const HERE = "relative to this file";
+/** The keys of a worker that the file writes in another form than their field's type. */
+const OWN_KEYS = {
+  name: NodeName,
   kind: z
     .string()
+    .optional()
     .describe(
-      "claude, codex, gemini, opencode, copilot, acp, command, or a kind of the configuration; command where only argv is given",
-    )
-    .optional(),
-  argv: texts.describe("program and arguments of a command; extra arguments of an agent").optional(),
-  prompt: z.string().describe("task of the agent").optional(),
-  prompt_file: z
-    .string()
-    .min(1, "is empty")
-    .describe("file with the prompt, relative to this file")
-    .optional(),
-  cwd: z.string().min(1, "is empty").describe("directory in which it runs, relative to this file").optional(),
+      `${KINDS.map(({ short }) => short).join(", ")}, or a kind of the configuration; ${PROGRAM_KIND} where only argv is given`,
+    ),
+  prompt: z.string().optional(),
+  prompt_file: z.string().min(1, "is empty").optional().describe(HERE),
+  cwd: z.string().min(1, "is empty").optional().describe(HERE),
   worktree: z
     .union([z.boolean({ error: "is true, false or the name of a new branch" }), word])
-    .describe(
-      "true, or the name of a new branch: it works in a git worktree of its own, made from the repository of cwd",
-    )
-    .optional(),
+    .optional()
+    .describe("true, or the name of the branch"),
   sandbox: z
     .union([
       z.boolean(),
@@ -204,145 +197,98 @@ export const WorkerKeys = z.strictObject({
         writable: texts.describe("more directories that it may write to, relative to this file").optional(),
       }),
     ])
-    .describe(
-      "true, or what it may: its agent writes to its workspace alone, and sees no process but its own",
-    )
-    .optional(),
-  add_dirs: texts
-    .describe(
-      "more directories that its agent may work in, relative to this file (claude, codex, copilot, gemini)",
-    )
-    .optional(),
+    .optional()
+    .describe("true, or a map of net (none, host) and writable (directories, relative to this file)"),
+  add_dirs: texts.optional().describe(`${HERE} (${kindsThatTake("add-dir").join(", ")})`),
   labels: z
     .record(z.string(), word, { error: "needs names and values, as in { team: core }" })
     .refine((labels) => Object.keys(labels).length <= LABELS_MAX, `may be at most ${LABELS_MAX}`)
-    .describe("names and values for lists")
     .optional(),
-  env: environment.describe("variables; @env:NAME and @file:PATH are read at each start").optional(),
-  inherit_env: texts.describe("your variables that it gets too").optional(),
-  model: word.describe("as the agent names it").optional(),
-  session: word.describe("session of the provider to go on in").optional(),
-  fork: flag.describe("branch the session instead").optional(),
-  interactive: flag.describe("keep stdin open for agent send").optional(),
-  permission: z.enum(["ask", "deny", "allow"]).optional(),
-  allow_tools: toolRules("allow")
-    .describe("tools that are allowed unasked: Bash, or Bash(git status*)")
-    .optional(),
-  ask_tools: toolRules("ask").describe("tools that a person is asked about").optional(),
-  deny_tools: toolRules("deny").describe("tools that are never allowed").optional(),
-  approval_within: duration.describe("how long a request for permission waits").optional(),
-  approval_default: z.enum(["deny", "allow"]).describe("answer to it then").optional(),
-  ext: z
-    .record(z.string(), z.json(), { error: "needs keys and values" })
-    .describe("extension keys of the agent API")
-    .optional(),
-  restart: RestartPolicy.describe("default: temporary for command, else transient").optional(),
-  backoff: backoff.describe("first wait before a restart and the longest, as in 1s..60s").optional(),
-  grace: duration.describe("time between TERM and KILL").optional(),
+  env: environment.optional(),
+  allow_tools: toolRules("allow").optional(),
+  ask_tools: toolRules("ask").optional(),
+  deny_tools: toolRules("deny").optional(),
+  ext: z.record(z.string(), z.json(), { error: "needs keys and values" }).optional(),
+  backoff: backoff.optional(),
   shutdown: amount(readShutdown, "brutal_kill, infinity or a duration")
-    .describe("brutal_kill, infinity, or a duration, which is the same as grace")
-    .optional(),
-  timeout: duration.describe("longest run of one incarnation; 0 is none").optional(),
-  stall: duration.describe("no record for so long means stuck; 0 is never").optional(),
-  tool_timeout: duration.describe("longest call of a tool; 0 is none").optional(),
-  heartbeat: duration.describe("how often the process is looked at").optional(),
-  priority: Priority.describe("place in the queue for a slot").optional(),
-  max_depth: z
-    .int("needs a whole number")
-    .min(0, "is below 0")
-    .max(DEPTH_MAX, `may be at most ${DEPTH_MAX}`)
-    .describe("agents that spawn agents, counted from the top; only tighter than what holds for itself")
-    .optional(),
-  max_concurrency: z
-    .int("needs a whole number")
-    .min(0, "is below 0")
-    .max(WORKERS_LIVE_MAX, `may be at most ${WORKERS_LIVE_MAX}`)
-    .describe("how many of those that its agent spawns run at once")
-    .optional(),
-  budget: Budget.describe(
-    "for it and all that its agent spawns: usd=5,tokens=2M,turns=40,wall=1h,restarts=10,output=1GB, or the same as a map",
-  ).optional(),
-  on_breach: onBreach.optional(),
-  output_quota: size
-    .describe(
-      "output on the disk that is not read yet, as in 1GB; beyond it the worker is stopped, 0 is none",
-    )
-    .optional(),
-  on_output_quota: z
-    .enum(["fail", "pause"])
-    .describe("pause: it stands still instead until the rest is read, and while the disk is nearly full")
-    .optional(),
-  ready: Ready.describe("when it counts as started; without it, as soon as it runs").optional(),
+    .optional()
+    .describe("a duration is the same as grace"),
+  ready: Ready.optional(),
   limits: z
     .strictObject({
       memory: amount(readSize, "a size such as 512M or 2G").optional(),
-      pids: z
-        .int("needs a whole number")
-        .min(1, "is below 1")
-        .max(PIDS_MAX, `may be at most ${PIDS_MAX}`)
-        .optional(),
+      pids: count(1, PIDS_MAX).optional(),
       cpu: z
         .number("needs a number such as 1.5")
-        .min(0.01, "is below 0.01")
+        .min(CPUS_MIN, `is below ${CPUS_MIN}`)
         .max(CPUS_MAX, `may be at most ${CPUS_MAX}`)
         .optional(),
     })
-    .describe("resources for it with all that it starts, where a cgroup is delegated to the daemon")
     .optional(),
-  passivate: duration
-    .describe(
-      "a conversation that has waited so long for a message is ended, and started again by the next one; 0 is never",
-    )
-    .optional(),
-  on_unfixable: z
-    .enum(["end", "restart"])
-    .describe(
-      "when it fails so that no restart can mend it (no valid key, a rejected request): end at once, or as its restart says; default end",
-    )
-    .optional(),
-  on_interrupted: z
-    .enum(["continue", "ask", "never"])
-    .describe(
-      "when its agent dies in the middle of a turn: go on in its session, ask first, or end; default ask where a tool was open that may have changed something",
-    )
-    .optional(),
-  on_supervisor_death: z
-    .enum(["survive", "die"])
-    .describe("whether it lives on when the daemon dies; default survive")
-    .optional(),
-  significant: flag.describe("its end may end its supervisor: auto_shutdown").optional(),
-  depends_on: dependsOn.optional(),
+};
+
+/** The form of each field type in a file. */
+const TYPES = {
+  string: word,
+  texts,
+  bool: flag,
+  duration,
+  size,
+  budget: Budget.describe("or the same as a map"),
+  int: z.int(),
+};
+
+type KeyOf<F extends Field> = F extends { readonly values: readonly (infer V)[] }
+  ? z.ZodEnum<{ [K in V & string]: K }>
+  : (typeof TYPES)[F["type"] & keyof typeof TYPES];
+type DerivedKeys = {
+  [K in Exclude<keyof KeyedFields, keyof typeof OWN_KEYS>]: z.ZodOptional<KeyOf<KeyedFields[K]>>;
+};
+
+const keyOf = ({ type, values, min, max }: Field): z.ZodType =>
+  values !== undefined
+    ? z.enum(values)
+    : type === "int"
+      ? count(min!, max!)
+      : TYPES[type as keyof typeof TYPES];
+
+/** The keys of a worker: those of its spec, with the order and help of the table of fields. */
+export const WorkerKeys = z.strictObject({
+  ...(Object.fromEntries(
+    specKeys().map(({ key, field, help, shown }) => {
+      const own = (OWN_KEYS as Record<string, z.ZodType>)[key];
+      const { description } = own ?? keyOf(field);
+      const about = [help, description, shown && `default: ${shown}`];
+      return [key, (own ?? keyOf(field).optional()).describe(about.filter(Boolean).join("; "))];
+    }),
+  ) as DerivedKeys & typeof OWN_KEYS),
+  depends_on: dependsOn,
 });
 export type WorkerKeys = z.output<typeof WorkerKeys>;
 
-/** Keys whose numbers are taken as they are written. */
-export const TEXT_KEYS: readonly string[] = [
-  "argv",
-  "env",
-  "labels",
-  "inherit_env",
-  "model",
-  "session",
-] satisfies (keyof WorkerKeys)[];
+/** Keys whose values stay as written, even if they look like numbers. */
+export const TEXT_KEYS: readonly string[] = specKeys().flatMap(({ key, field: { type } }) =>
+  (key in OWN_KEYS ? ["map", "labels"] : ["string", "texts"]).includes(type) ? [key] : [],
+);
 
-/** Keys that the top supervisor has, too. */
+/** The keys of every supervisor, including the top one. */
 export const RootKeys = z.strictObject({
   strategy: Strategy.optional(),
   intensity: restarts.describe("restarts / period, as in 3/60s").optional(),
-  decay: duration.describe("every failure counts for half after so long, in place of the period").optional(),
+  decay: duration.describe("after this time a failure counts half; replaces the period").optional(),
   backoff: backoff.describe("first wait before a restart and the longest").optional(),
   on_intensity: OnIntensity.describe("escalate: its supervisor decides; park: stay stopped").optional(),
   auto_shutdown: AutoShutdown.describe("effect of the end of a significant child").optional(),
-  budget: Budget.describe("for all that run below it together, as that of a worker").optional(),
+  budget: Budget.describe("for all workers below it together, in the form of a worker's budget").optional(),
   on_breach: onBreach.optional(),
 });
 export type RootKeys = z.output<typeof RootKeys>;
 
 export const SupervisorKeys = RootKeys.extend({
-  name,
+  name: NodeName.describe("its name among its siblings; a path joins names with /"),
   restart: RestartPolicy.describe("as a child; default permanent").optional(),
   significant: flag.describe("its end may end its supervisor: auto_shutdown").optional(),
-  depends_on: dependsOn.optional(),
+  depends_on: dependsOn,
 });
 export type SupervisorKeys = z.output<typeof SupervisorKeys>;
 
@@ -383,10 +329,10 @@ const topOf = (tree: z.ZodType, patch: z.ZodType) =>
     tree,
   });
 
-/** The top of a file; nodes are checked one by one, so that each mistake has its own words. */
+/** The top of a file; nodes are checked one by one, so that each mistake gets its own sentence. */
 export const TopKeys = topOf(z.unknown(), z.unknown());
 
-/** The keys that a host may change: anything but what makes the tree's shape. */
+/** The keys that a host may change: all except those that define the tree's shape. */
 export const WorkerPatch = WorkerKeys.omit({ name: true }).partial();
 export const SupervisorPatch = SupervisorKeys.omit({ name: true }).partial();
 

@@ -1,45 +1,52 @@
-/** The files that a tree is read from: the first one and what it includes, each bounded. */
+/** The files from which a tree is read: the first one and its includes, each bounded. */
 import { dirname, resolve } from "node:path";
 import type { Reading } from "../base/durations.ts";
 import { TREE_FILE_MAX_BYTES, TREE_INCLUDE_DEPTH_MAX, TREE_INCLUDES_MAX } from "../base/limits.ts";
 import type { AddedKinds } from "../commands/kinds.ts";
 import { check, plainKeys } from "./issues.ts";
-import { type Located, type LocatedMap, mergePatch, type Place, valueAt, withoutKeys } from "./located.ts";
+import {
+  type FilePlace,
+  type LocatedMap,
+  type LocatedValue,
+  mergePatch,
+  valueAt,
+  withoutKeys,
+} from "./located.ts";
 import type { Problems } from "./problems.ts";
 import { IncludeKeys } from "./schema.ts";
 import { readSyntax } from "./syntax.ts";
 import { type Scope, substituteAll, withVariables } from "./variables.ts";
 
-/** Text of a file of at most so many bytes, or why not, as the rest of a sentence: `does not exist`. */
+/** The text of a file of at most `maxBytes`, or the reason as the rest of a sentence: `does not exist`. */
 export type ReadFile = (path: string, maxBytes: number) => Reading<string>;
 
 export interface Sources {
   readonly readFile: ReadFile;
   readonly problems: Problems;
-  /** Kinds beyond ours. */
+  /** Kinds that are not built in. */
   readonly kinds: AddedKinds;
-  /** Absolute, in the order in which they were read. */
+  /** Absolute, in the order of reading. */
   readonly files: string[];
   includes: number;
 }
 
-/** The place of a node: the scope of its file, and the files that led there. */
-export interface Within {
+/** The context of a node: the variables of its file, and the chain of includes that led there. */
+export interface NodeScope {
   readonly scope: Scope;
   readonly chain: readonly string[];
 }
 
 export interface Entry {
-  readonly node: Located;
-  readonly within: Within;
+  readonly node: LocatedValue;
+  readonly within: NodeScope;
 }
 
-/** `asked` is the place of the `include`, and what it says. */
+/** `asked`: the place of the `include`, and its value. */
 export const openFile = (
   file: string,
   sources: Sources,
-  asked?: { readonly place: Place; readonly text: string },
-): Located | undefined => {
+  asked?: { readonly place: FilePlace; readonly text: string },
+): LocatedValue | undefined => {
   const read = sources.readFile(file, TREE_FILE_MAX_BYTES);
   if (!sources.files.includes(file)) sources.files.push(file);
   if (!read.ok) {
@@ -56,8 +63,8 @@ export const openFile = (
   return value;
 };
 
-/** A child as it is, or the nodes of the file that it includes. */
-export const entriesOf = (child: Located, within: Within, sources: Sources): readonly Entry[] => {
+/** The child itself, or the nodes of the file that it includes. */
+export const entriesOf = (child: LocatedValue, within: NodeScope, sources: Sources): readonly Entry[] => {
   const include = valueAt(child, ["include"]);
   if (include === undefined || child.type !== "map") return [{ node: child, within }];
   const keys = check(
@@ -72,7 +79,7 @@ export const entriesOf = (child: Located, within: Within, sources: Sources): rea
   if (!mayInclude(file, include.place, within, sources)) return [];
   const value = openFile(file, sources, { place: include.place, text: keys.include });
   if (value === undefined) return [];
-  const inner: Within = {
+  const inner: NodeScope = {
     scope: withVariables(within.scope, [valueAt(child, ["variables"]) as LocatedMap | undefined]),
     chain: [...within.chain, file],
   };
@@ -83,7 +90,7 @@ export const entriesOf = (child: Located, within: Within, sources: Sources): rea
   ).flatMap((node) => entriesOf(node, inner, sources));
 };
 
-const mayInclude = (file: string, place: Place, { chain }: Within, sources: Sources): boolean => {
+const mayInclude = (file: string, place: FilePlace, { chain }: NodeScope, sources: Sources): boolean => {
   const { problems } = sources;
   if (chain.includes(file)) problems.add(place, `include goes in a circle: ${[...chain, file].join(" → ")}`);
   else if (chain.length > TREE_INCLUDE_DEPTH_MAX)
@@ -97,8 +104,8 @@ const mayInclude = (file: string, place: Place, { chain }: Within, sources: Sour
   return false;
 };
 
-/** A key that stands beside `include` goes over the node of the file. */
-const nodesOf = (value: Located, over: LocatedMap, { problems }: Sources): readonly Located[] => {
+/** Applies a key beside `include` to the included node. */
+const nodesOf = (value: LocatedValue, over: LocatedMap, { problems }: Sources): readonly LocatedValue[] => {
   const [[key, entry] = []] = over.entries;
   if (value.type === "map") {
     if (!over.entries.has("children")) return [mergePatch(value, over)];

@@ -1,22 +1,22 @@
-/** `${NAME}`, `${NAME:-default}` and `${env:NAME}` in the texts of a file. `$${…}` stays as `${…}`, for a shell to read. */
+/** Replaces `${NAME}`, `${NAME:-default}` and `${env:NAME}` in the texts of a file. `$${…}` becomes `${…}`, for a shell to read. */
 import { TREE_FILE_MAX_BYTES } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
-import type { Located, LocatedMap, Place } from "./located.ts";
+import type { FilePlace, LocatedMap, LocatedValue } from "./located.ts";
 import type { Problems } from "./problems.ts";
 
 export interface Scope {
   readonly values: ReadonlyMap<string, string>;
-  /** The client's variables: reached by `${env:NAME}` alone, so that a file says what it takes from outside. */
+  /** The client's variables, reached only by `${env:NAME}`, so that a file shows what it takes from outside. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly problems: Problems;
-  /** Shared by all scopes of one file: names that were asked for, and the text that was made so far. */
+  /** Shared by all scopes of one file: the names used, and the length of the expanded text so far. */
   readonly seen: { readonly names: Set<string>; chars: number };
 }
 
 const REFERENCE = /\$(\$?)\{([^{}]*)\}/g;
 const INSIDE = /^(env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
-const referenceOf = (inside: string, scope: Scope, place: Place): string => {
+const referenceOf = (inside: string, scope: Scope, place: FilePlace): string => {
   const [, env, name = "", fallback] = INSIDE.exec(inside) ?? [];
   const { values, problems } = scope;
   if (name === "") {
@@ -28,7 +28,7 @@ const referenceOf = (inside: string, scope: Scope, place: Place): string => {
   }
   if (env === undefined) scope.seen.names.add(name);
   const value = env === undefined ? values.get(name) : scope.env[name];
-  // As in a shell, :- stands in for what is unset or empty.
+  // As in a shell, :- also replaces an empty value.
   if (fallback !== undefined) return value || fallback;
   if (value !== undefined) return value;
   problems.add(
@@ -40,7 +40,7 @@ const referenceOf = (inside: string, scope: Scope, place: Place): string => {
   return "";
 };
 
-const substitute = (text: string, scope: Scope, place: Place): string => {
+const substitute = (text: string, scope: Scope, place: FilePlace): string => {
   if (!text.includes("${")) return text;
   return text.replace(REFERENCE, (_whole, escaped: string, inside: string) => {
     if (escaped !== "") return `\${${inside}}`;
@@ -52,8 +52,8 @@ const substitute = (text: string, scope: Scope, place: Place): string => {
   });
 };
 
-/** Every text of a value, but no key. */
-export const substituteAll = (node: Located, scope: Scope): Located => {
+/** Replaces variables in every text of a value, but not in keys. */
+export const substituteAll = (node: LocatedValue, scope: Scope): LocatedValue => {
   switch (node.type) {
     case "scalar": {
       if (typeof node.value !== "string") return node;
@@ -75,7 +75,7 @@ export const substituteAll = (node: Located, scope: Scope): Located => {
   }
 };
 
-/** A scope with more names: each value may use what stands before it. A value that is `given` wins over what is written. */
+/** A scope with further names; each value may use the names before it. A value in `given` overrides the written one. */
 export const withVariables = (
   scope: Scope,
   written: readonly (LocatedMap | undefined)[],

@@ -1,15 +1,23 @@
-/** The keys of a worker to the spec that goes over the wire; what is wrong beyond the shape of a single key. */
+/** Turns the keys of a worker into its spec, and finds mistakes that involve several keys. */
 import { dirname, resolve } from "node:path";
 import { ARG_MAX_BYTES, PROMPT_MAX_BYTES } from "../base/limits.ts";
-import type { KindDef } from "../commands/commands.ts";
-import { type AddedKind, kindDefaults, kindOf } from "../commands/kinds.ts";
+import {
+  type AddedKind,
+  type KindDef,
+  kindDefaults,
+  kindOf,
+  noProgramOf,
+  PROGRAM_KIND,
+  SOME_KINDS,
+} from "../commands/kinds.ts";
+import { plainFields } from "../protocol/spec-fields.ts";
 import { type Ready, type RunLimits, WorkerSpec, type WorkerSpecInput } from "../protocol/worker.ts";
 import { isWritten } from "./issues.ts";
-import { type LocatedMap, type Place, placeOfKey, valueAt } from "./located.ts";
+import { type FilePlace, type LocatedMap, placeOfKey, valueAt } from "./located.ts";
 import { WorkerKeys } from "./schema.ts";
 import type { Sources } from "./sources.ts";
 
-/** Other tools' words for the program of a worker. */
+/** Other tools' words for a worker's program. */
 export const PROGRAM_WORDS = { command: "its program is argv, a list: argv: [npm, run, dev]" };
 
 type Report = (key: keyof WorkerKeys | undefined, message: string) => void;
@@ -53,46 +61,22 @@ const rulesOf = ({ allow_tools, ask_tools, deny_tools }: Partial<WorkerKeys>) =>
     ? undefined
     : [...(allow_tools ?? []), ...(ask_tools ?? []), ...(deny_tools ?? [])];
 
-/** Only what was written: the rest is left to the defaults, and no key is undefined. */
+/** Only the written fields, without undefined ones; the others get their defaults. */
 const given = (keys: Partial<WorkerKeys>, file: string): Partial<WorkerSpecInput> => {
   const { backoff, shutdown, ready } = keys;
+  const plain = plainFields("key").map(([field, key]) => [field, keys[key as keyof WorkerKeys]]);
   const fields: Partial<WorkerSpecInput> = {
-    argv: keys.argv,
+    ...Object.fromEntries(plain),
     labels: keys.labels,
     worktree: worktreeOf(keys.worktree),
     sandbox: sandboxOf(keys.sandbox, dirname(file)),
     env: keys.env,
-    inherit_env: keys.inherit_env,
-    model: keys.model,
-    session: keys.session,
-    fork: keys.fork,
-    interactive: keys.interactive,
-    permission: keys.permission,
     permission_rules: rulesOf(keys),
-    approval_within_ms: keys.approval_within,
-    approval_default: keys.approval_default,
-    restart: keys.restart,
     backoff_min_ms: backoff?.min_ms,
     backoff_max_ms: backoff?.max_ms,
-    grace_ms: keys.grace,
-    timeout_ms: keys.timeout,
-    stall_ms: keys.stall,
-    tool_timeout_ms: keys.tool_timeout,
-    heartbeat_ms: keys.heartbeat,
-    output_quota_bytes: keys.output_quota,
-    on_output_quota: keys.on_output_quota,
-    priority: keys.priority,
-    max_depth: keys.max_depth,
-    max_concurrency: keys.max_concurrency,
-    budget: keys.budget,
     limits: keys.limits && limitsOf(keys.limits),
-    on_breach: keys.on_breach,
-    passivate_ms: keys.passivate,
-    on_unfixable: keys.on_unfixable,
-    on_interrupted: keys.on_interrupted,
-    on_supervisor_death: keys.on_supervisor_death,
-    significant: keys.significant,
     ready: ready && readyOf(ready),
+    shutdown: undefined,
     ...shutdown,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -107,11 +91,11 @@ const sandboxOf = (asked: WorkerKeys["sandbox"], dir: string): WorkerSpecInput["
   return { ...(net && { net }), writable: writable.map((path) => resolve(dir, path)) };
 };
 
-/** AgentEvent notes, A.5: the key of which `add_dirs` is another spelling. */
+/** AgentEvent notes, A.5: the key for which `add_dirs` is an alias. */
 const ADD_DIRS = "agent_api.exec.add_dirs.v1";
 
 const extOf = (
-  kind: Named,
+  kind: NamedKind,
   { ext, add_dirs }: Partial<WorkerKeys>,
   dir: string,
 ): Partial<WorkerSpecInput> => {
@@ -132,13 +116,13 @@ const limitsOf = ({ memory, ...limits }: NonNullable<WorkerKeys["limits"]>): Run
   ...(memory === undefined ? {} : { memory_bytes: memory }),
 });
 
-interface Named extends KindDef {
-  /** Its restart policy, where its kind says so. */
+interface NamedKind extends KindDef {
+  /** The restart policy that the kind sets by default. */
   readonly restart?: AddedKind["restart"];
 }
 
-/** Its own adapter tells what it needs and refuses: the daemon has it. */
-const ofConfiguration = (added: AddedKind | undefined): Named | undefined =>
+/** The daemon has the kind's adapter, which checks needed and refused keys. */
+const ofConfiguration = (added: AddedKind | undefined): NamedKind | undefined =>
   added && {
     kind: added.kind,
     short: added.kind,
@@ -155,28 +139,23 @@ const kindNamedBy = (
   node: LocatedMap,
   path: string,
   { problems, kinds }: Sources,
-): Named | undefined => {
+): NamedKind | undefined => {
   const isKey = (key: keyof WorkerKeys): boolean => isWritten(node, key, Object.keys(WorkerKeys.shape));
   if (keys.kind === undefined && isKey("kind")) return undefined;
   if (keys.kind === undefined && !isKey("argv")) {
     if (isWritten(node, "command", Object.keys({ ...WorkerKeys.shape, ...PROGRAM_WORDS }))) return undefined;
-    problems.add(node.place, `${path} needs a kind (claude, codex …), or the argv of a program`, path);
+    problems.add(node.place, `${path} needs a kind (${SOME_KINDS}), or the argv of a program`, path);
     return undefined;
   }
-  const typed = keys.kind ?? "command";
-  const kind: Named | undefined = kindOf(typed) ?? ofConfiguration(kinds.find(typed));
+  const typed = keys.kind ?? PROGRAM_KIND;
+  const kind: NamedKind | undefined = kindOf(typed) ?? ofConfiguration(kinds.find(typed));
   if (kind === undefined) {
     problems.add(valueAt(node, ["kind"])?.place, kinds.unknown(typed), path);
     return undefined;
   }
-  if (kind.binary === null && (isKey("argv") ? keys.argv?.length === 0 : true))
-    problems.add(
-      placeOfKey(node, "argv", node.place),
-      kind.kind === "acp"
-        ? `${path} needs its agent's program, as in argv: [my-agent, --acp]; or acp:gemini, or another known one, as its kind`
-        : `${path} is a command and needs a program, as in argv: [sleep, 60]`,
-      path,
-    );
+  const missing = kind.binary === null ? noProgramOf(kind.kind) : undefined;
+  if (missing !== undefined && (isKey("argv") ? keys.argv?.length === 0 : true))
+    problems.add(placeOfKey(node, "argv", node.place), `${path} ${missing.in_file}`, path);
   const needsPrompt = kind.needsPrompt && !(kind.converses && keys.interactive === true);
   if (needsPrompt && !isKey("prompt") && !isKey("prompt_file"))
     problems.add(node.place, `${path} is of kind ${kind.short} and needs a prompt or a prompt_file`, path);
@@ -186,7 +165,7 @@ const kindNamedBy = (
   return kind;
 };
 
-/** The key for a flag of spawn. */
+/** The key that corresponds to a flag of spawn. */
 const keyOf = (flag: string): string => (flag === "add-dir" ? "add_dirs" : flag.replaceAll("-", "_"));
 
 const isSet = (keys: object, key: string): boolean => {
@@ -212,7 +191,7 @@ const addShutdownProblems = ({ shutdown, grace }: Partial<WorkerKeys>, report: R
   );
 };
 
-/** Relative to the file in which it is written, which an include or a host may make another one than the node's. */
+/** A path is relative to the file in which it is written; through an include or a host, that may be another file than the node's. */
 const pathOf = (
   key: "cwd" | "prompt_file",
   value: string | undefined,
@@ -222,7 +201,7 @@ const pathOf = (
   if (value === undefined) return undefined;
   if (value === "~" || value.startsWith("~/"))
     report(key, `${key} is read by no shell; write \${env:HOME}${value.slice(1)}`);
-  const place: Place = valueAt(node, [key])!.place;
+  const place: FilePlace = valueAt(node, [key])!.place;
   return resolve(dirname(place.file), value);
 };
 

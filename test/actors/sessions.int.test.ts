@@ -6,7 +6,7 @@ import type { Services } from "../../src/actors/ports.ts";
 import { claudeCode } from "../../src/adapters/kinds/claude-code/index.ts";
 import { command } from "../../src/adapters/kinds/command/index.ts";
 import { geminiCli } from "../../src/adapters/kinds/gemini-cli/index.ts";
-import type { MemoryRun, MemorySpawner } from "../../src/adapters/memory-spawner.ts";
+import type { MemoryRun, MemorySpawner } from "../../src/library/memory-spawner.ts";
 import { TreeSpec } from "../../src/protocol/tree.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
 import { elapse, memoryMachine, nth, settled, spec, until } from "../runtime/memory-runtime.ts";
@@ -70,7 +70,7 @@ describe("agent resume", () => {
       (yield* nth(memory, 1)).exit(0);
       expect(yield* Effect.flip(runtime.resume(id, { prompt: "x" }))).toMatchObject({
         code: "UNSUPPORTED_CAPABILITY",
-        suggestion: `Start it anew: agent restart ${id}`,
+        suggestion: `Start it again: agent restart ${id}`,
       });
       const silent = yield* runtime.spawn(claude());
       yield* nth(memory, 2);
@@ -157,7 +157,7 @@ describe("a session has one living worker", () => {
       ])
         expect(yield* Effect.flip(asked)).toMatchObject({
           code: "SESSION_IN_USE",
-          message: `Worker ${id} goes on in session s1 already.`,
+          message: `Worker ${id} already uses session s1.`,
           info: { details: { holder: id } },
         });
       expect(log.workers().length).toBe(workers);
@@ -247,7 +247,7 @@ describe("a session has one living worker", () => {
       yield* elapse(2);
       expect(log.worker(late.id)).toMatchObject({
         state: "failed",
-        error: { code: "SESSION_IN_USE", message: `Worker ${id} goes on in session s1 already.` },
+        error: { code: "SESSION_IN_USE", message: `Worker ${id} already uses session s1.` },
       });
       expect(log.stream(late.id, ["session_conflict"])).toMatchObject([
         { payload: { session_id: "s1", holder: id } },
@@ -426,7 +426,7 @@ describe("a turn that was interrupted", () => {
       ]);
       expect(yield* runtime.why("fixer")).toMatchObject({
         reason: "its turn was interrupted while Bash ran, which may run again",
-        suggestion: "say whether it goes on: agent answer fixer continue|fresh|stop",
+        suggestion: "say whether it shall continue: agent answer fixer continue|fresh|stop",
       });
       const told = log.stream(id, ["agent.event", "worker_exited"]);
       const tools = told.filter(({ type, payload }) => type !== "agent.event" || /^Tool/.test(payload.kind));
@@ -548,7 +548,7 @@ describe("a message to an agent that had one prompt", () => {
       const run = yield* nth(memory, 1);
       expect(yield* Effect.flip(runtime.send(id, "and then?"))).toMatchObject({
         code: "STDIN_CLOSED",
-        suggestion: "Once it has ended, go on in its session: agent resume fixer PROMPT",
+        suggestion: "Once it has ended, continue its session: agent resume fixer PROMPT",
       });
       answer(run, "s1");
       yield* ended(id);

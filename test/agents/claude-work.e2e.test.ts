@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { lookForSandbox } from "../../src/adapters/workspace/sandbox/sandbox.ts";
+import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
 import { makeRepository } from "../support/repository.ts";
 import { claude } from "./agents.ts";
 import { BINARIES } from "./install.ts";

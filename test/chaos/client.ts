@@ -3,9 +3,8 @@
  * nemesis, which is no test. Whoever starts a daemon here ends it.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
-import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import {
   identityOf,
@@ -21,10 +20,9 @@ import { socketPath } from "../../src/daemon/paths.ts";
 import type { LogRecord, RecordPayloads, RecordType } from "../../src/protocol/records.ts";
 import type { RequestInput, RequestName } from "../../src/protocol/requests.ts";
 import type { WorkerSpecInput } from "../../src/protocol/worker.ts";
+import { AGENT, assertBuilt, CACHE, DAEMON } from "../support/built.ts";
 
-const root = resolve(import.meta.dirname, "../..");
-export const DAEMON = join(root, "dist/daemon.js");
-export const AGENT = join(root, "bin/agent");
+export { AGENT, DAEMON };
 
 /** Nothing here waits longer: this machine may be busy with other work, but not that busy. */
 const WAIT_MAX_MS = 240_000;
@@ -58,6 +56,7 @@ const within = <T>(what: string, promise: Promise<T>, ms = WAIT_MAX_MS): Promise
 export const environment = (): Record<string, string> => ({
   PATH: process.env.PATH ?? "/usr/bin:/bin",
   HOME: "/nonexistent",
+  ...CACHE,
   LANG: "C.UTF-8",
 });
 
@@ -235,8 +234,7 @@ export const launchDaemon = (
   stateDir: string,
   { env = {}, hook, flags = [] }: Surroundings = {},
 ): Launched => {
-  if (!existsSync(DAEMON))
-    throw new Error("Build first: the chaos tests run the daemon that is shipped. npm run build");
+  assertBuilt();
   const said = `${stateDir}.said`;
   const fd = openSync(said, "a");
   const agentSays = (...args: readonly string[]) =>
@@ -285,15 +283,20 @@ export const launchDaemon = (
   };
 };
 
-/** Tidies up after a test, by the marker of its own store; no test counts by it. */
-export const endMarked = (storeId: string): void => {
+/** The processes that carry the marker of a store, and the worker in whose run each is. */
+export const marked = (storeId: string) => {
   const block = Buffer.alloc(256 * 1024);
-  for (const pid of listPids()) {
+  return listPids().flatMap((pid) => {
     const stat = readStat(pid);
     const environ = stat && readProc(`/proc/${pid}/environ`, block);
-    if (typeof environ !== "object" || !markerIn(environ)?.startsWith(`${storeId}/`)) continue;
-    signalProcess(identityOf(pid, stat!.start_time), "SIGKILL");
-  }
+    const [store, worker] = (typeof environ === "object" ? markerIn(environ) : undefined)?.split("/") ?? [];
+    return store === storeId ? [{ worker: worker!, identity: identityOf(pid, stat!.start_time) }] : [];
+  });
+};
+
+/** Tidies up after a test, by the marker of its own store; no test counts by it. */
+export const endMarked = (storeId: string): void => {
+  for (const { identity } of marked(storeId)) signalProcess(identity, "SIGKILL");
 };
 
 /** The identity of exactly the process that had this pid at that start time. */

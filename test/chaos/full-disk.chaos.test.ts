@@ -4,13 +4,12 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { figure } from "../support/figures.ts";
-import { AGENT } from "./client.ts";
+import { AGENT, DAEMON } from "./client.ts";
 import { clientOf, endMarked, environment, lives, temporaryDirectory, until } from "./support.ts";
 
-const DAEMON = resolve(import.meta.dirname, "../../dist/daemon.js");
 const canMount = spawnSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 
 /**

@@ -1,4 +1,4 @@
-/** A short run of the nemesis (docs/chaos.md): every fault at least once on the real daemon, and the history is whole. */
+/** A short run of the nemesis (docs/explanation/chaos.md): every fault at least once on the real daemon, and the history is whole. */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos:nightly`: every promise with its full figure, one after the other, and docs/reliability.md with what came of
+ * `npm run chaos:nightly`: every promise with its full figure, one after the other, and docs/reference/reliability.md with what came of
  * it. A step that fails does not keep the others from being measured. `-- WORD` does only the steps that have the word.
  */
 import { spawnSync } from "node:child_process";

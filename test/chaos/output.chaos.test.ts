@@ -54,7 +54,7 @@ test.skipIf(!canPunch())(
     const { stdout, stderr } = await daemon.agentSays("logs", id, "--raw", "-o", "text");
     expect(stdout).not.toContain("\0");
     expect(Buffer.byteLength(stdout)).toBe(statSync(spool).size - releasedBelow(spool));
-    expect(stderr).toContain(`${releasedBelow(spool)} bytes of its stdout are not kept`);
+    expect(stderr).toContain(`${releasedBelow(spool)} bytes of its stdout are no longer kept raw`);
     writeFileSync(stop, "");
     await daemon.wait([id]);
     watching.stop();

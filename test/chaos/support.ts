@@ -19,6 +19,7 @@ export {
   endMarked,
   environment,
   lives,
+  marked,
   type RecordOf,
   sleep,
   until,

@@ -1,59 +1,12 @@
 /** Promise R38: another version takes over from the daemon that runs, over agents that print numbered lines. */
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import Database from "better-sqlite3";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { readDaemonFile } from "../../src/daemon/daemon-file.ts";
 import { figure, full } from "../support/figures.ts";
-import { endMarked, environment, lives, startDaemon, temporaryDirectory, until } from "./support.ts";
-
-const root = resolve(import.meta.dirname, "../..");
-const NEXT = "99.0.0";
-
-/** This build, installed elsewhere as version NEXT; `spoil` is put before the daemon's program. */
-const nextVersion = (spoil = ""): string => {
-  const dir = join(temporaryDirectory(), "next");
-  mkdirSync(join(dir, "dist"), { recursive: true });
-  cpSync(join(root, "bin"), join(dir, "bin"), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
-  for (const name of ["cli.cjs", "daemon.js", "daemon-watchdog.js"]) {
-    const text = readFileSync(join(root, "dist", name), "utf8");
-    const other = text.replaceAll(`version: "${packageJson.version}"`, `version: "${NEXT}"`);
-    writeFileSync(
-      join(dir, "dist", name),
-      name === "daemon.js" ? other.replace("\n", `\n${spoil}\n`) : other,
-    );
-  }
-  return join(dir, "bin/agent");
-};
-
-interface Upgraded {
-  readonly exit: number;
-  readonly data: { readonly gap_ms: number; readonly effect: string };
-  readonly error: { readonly code: string; readonly message: string };
-}
-
-const upgrade = (agent: string, stateDir: string): Promise<Upgraded> =>
-  new Promise((done) => {
-    const env = { ...environment(), HOLDFAST_HOME: stateDir };
-    const child = execFile(
-      process.execPath,
-      [agent, "daemon", "upgrade", "-o", "json"],
-      { env },
-      (_, stdout) => done({ exit: child.exitCode ?? -1, ...JSON.parse(stdout) }),
-    );
-  });
-
-/** The one that runs now is no child of this test. */
-const endedLater = (stateDir: string, storeId: string): void =>
-  void onTestFinished(async () => {
-    const pid = readDaemonFile(stateDir)?.pid ?? 0;
-    if (lives(pid)) process.kill(pid, "SIGKILL");
-    await until("it is gone", () => !lives(pid));
-    endMarked(storeId);
-  });
+import { NEXT, nextVersion } from "../support/versions.ts";
+import { startDaemon, until } from "./support.ts";
+import { endedLater, upgrade } from "./upgrading.ts";
 
 const AGENTS = full ? 100 : 8;
 const COUNTS = `i=0; while :; do i=$((i+1)); echo "line $i"; sleep ${full ? 0.5 : 0.02}; done`;

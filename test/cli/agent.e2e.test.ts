@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
-import { type Commands, MAIN, makeCommands, until } from "./support/commands.ts";
+import { AGENT } from "../support/built.ts";
+import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 let commands: Commands;
 const start: Commands["start"] = (argv, env) => commands.start(argv, env);
@@ -64,7 +65,7 @@ describe("agent", () => {
     watching.child.kill(signal);
     const { exit: code, stderr } = await watching.ended;
     expect(code).toBe(exit);
-    expect(stderr).toContain(`The worker goes on. To end it: agent kill ${name}`);
+    expect(stderr).toContain(`The worker keeps running. To end it: agent kill ${name}`);
     expect((await agent("info", name)).data.status).toBe("running");
     // Without -f, logs end where the log ends, whether the worker goes on or not.
     expect(await commands.text("logs", name)).toMatchObject({
@@ -129,7 +130,7 @@ describe("agent daemon", () => {
 
 describe("workers", () => {
   it("of an agent that runs agent spawn live under the same daemon, below it, and end with its subtree", async () => {
-    const inner = [process.execPath, MAIN, "spawn", "--name", "child", "--", "sleep", "300"];
+    const inner = [process.execPath, AGENT, "spawn", "--name", "child", "--", "sleep", "300"];
     await agent("spawn", "--name", "parent", "--", "sh", "-c", '"$@"; sleep 300', "sh", ...inner);
     await until(async () => (await agent("info", "child")).exit === 0);
     const { children } = (await agent("tree")).data as {

@@ -118,7 +118,7 @@ it("one request is shown and answered by the beginning of its id; why and answer
   });
   const said = await commands.agent("answer", "named", "wait");
   expect(said).toMatchObject({ exit: 6, error: { code: "INVALID_STATE" } });
-  expect(JSON.stringify(said.error)).toContain("agent approvals approve|deny named");
+  expect(JSON.stringify(said.error)).toContain("agent answer named allow|deny");
   const shown = await commands.text("why", "named");
   expect(shown.stdout).toContain(`asks to use Door (open it): agent approvals approve|deny ${id}`);
   expect(await commands.agent("approvals", "approve", id.slice(0, 12).toLowerCase())).toMatchObject({

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LINEAGE_MAX } from "../../src/base/limits.ts";
 import type { LogRecord } from "../../src/protocol/records.ts";
+import { AGENT, DAEMON } from "../support/built.ts";
 import { makeRepository } from "../support/repository.ts";
-import { type Commands, MAIN, makeCommands, until } from "./support/commands.ts";
+import { type Commands, makeCommands, until } from "./support/commands.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 const child = (name: string) => join(FIXTURES, "children", name);
-const ENTRY = join(import.meta.dirname, "../../src/daemon/entry.ts");
 const CONVERSES = join(FIXTURES, "agents/converses.mjs");
 
 let commands: Commands;
@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => commands.close());
 
 const envFor = (set: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries({ AGENT: `${process.execPath} ${MAIN}`, HOLDFAST_HOME: commands.home, ...set }).flatMap(
+  Object.entries({ AGENT: `${process.execPath} ${AGENT}`, HOLDFAST_HOME: commands.home, ...set }).flatMap(
     ([name, value]) => ["--env", `${name}=${value}`],
   );
 
@@ -76,7 +76,7 @@ it("a stop of the daemon that kills its agents is final, too: no daemon that one
   const alone = makeCommands();
   try {
     const LEDGER = join(alone.home, "ledger");
-    const set = { LEDGER, HOLDFAST_HOME: alone.home, DAEMON: `${process.execPath} ${ENTRY}` };
+    const set = { LEDGER, HOLDFAST_HOME: alone.home, DAEMON: `${process.execPath} ${DAEMON}` };
     await alone.agent(
       ...["spawn", "--name", "heir", "--grace", "60s", ...envFor(set)],
       ...["--", "sh", child("starts-a-daemon.sh")],
@@ -88,7 +88,7 @@ it("a stop of the daemon that kills its agents is final, too: no daemon that one
     const pid = /"ready to take over","pid":(\d+)/.exec(said())?.[1];
     expect(pid).toBeDefined();
     await until(
-      () => said().includes("nothing from inside it starts anything") || !existsSync(`/proc/${pid}`),
+      () => said().includes("nothing may be started from inside it") || !existsSync(`/proc/${pid}`),
     );
     expect((await alone.agent("daemon", "status")).error?.code).toBe("SUPERVISOR_DOWN");
     expect((await alone.agent("daemon", "start")).exit).toBe(0);
@@ -178,7 +178,7 @@ describe("an agent that runs with reduced rights", () => {
     ] as const)
       expect((await written(said(name))).error).toMatchObject({
         code: "POLICY_VIOLATION",
-        message: `It asks for ${told}, and worker ${id} above it has ${bound}; rights only narrow on the way down.`,
+        message: `It asks for ${told}, but worker ${id} above it has ${bound}; rights only narrow on the way down.`,
       });
     expect((await written(said("kill"))).error.message).toContain("runs with reduced rights");
     expect((await commands.agent("info", "bystander")).data).toMatchObject({

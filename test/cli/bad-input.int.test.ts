@@ -4,13 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { adapters } from "../../src/adapters/registry.ts";
-import {
-  COMMANDS,
-  type CommandDef,
-  type FlagDef,
-  KINDS,
-  type ValueType,
-} from "../../src/commands/commands.ts";
+import type { FlagDef, ValueType } from "../../src/base/flag.ts";
+import { COMMANDS, type CommandDef } from "../../src/commands/commands.ts";
+import { KINDS } from "../../src/commands/kinds.ts";
 import { ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
 import { hasVectors } from "../protocol/vectors.ts";
@@ -294,14 +290,14 @@ it.each([
   [["approvals", "dny", "k2"], 'There is no command "approvals dny"; did you mean agent approvals deny?'],
   [["approvals", "k1", "k2"], 'agent approvals does not take "k2".'],
   [["capabilities", "cluade"], 'There is no kind "cluade"; did you mean claude?'],
-  [["kill"], "agent kill needs an ID, or --all."],
-  [["kill", "a", "--all"], "agent kill takes IDs or --all, not both."],
+  [["kill"], "agent kill needs an ID, --label or --all."],
+  [["kill", "a", "--all"], "agent kill takes IDs, --label or --all: one of them."],
   [["watch", "a", "--all"], "agent watch takes IDs or --all, not both."],
   [["watch", "--from", "1", "--since", "1m"], "agent watch takes --from or --since, not both."],
   [["db", "export", "--from", "9", "--to", "6"], "--from 9 is after --to 6: there is nothing between them."],
   [["logs", "a", "--stderr"], "--stderr goes with --raw."],
   [["usage", "--by", "moon"], '--by is day, kind, model, worker or label:KEY, not "moon".'],
-  [["usage", "--subtree"], "--subtree needs the ID of whose subtree it is."],
+  [["usage", "--subtree"], "--subtree needs the ID of a worker."],
   [["logs", "a", "--tail", "100001"], "--tail may be at most 100000."],
   [
     ["daemon", "stop", "--keep-agents", "--kill-agents"],
@@ -309,12 +305,22 @@ it.each([
   ],
   [["list", "--format", "wide"], "agent list has no flag --format."],
   [
-    ["list", "--state", "failed"],
-    "agent list has no flag --state; choose from its JSON: agent list --all -o json | jq '.data[] | select(.state == \"failed\")'.",
+    ["list", "--filter", "failed"],
+    "agent list has no flag --filter; choose by --label, --state, --kind or --since.",
   ],
   [
+    ["list", "--state", "runing"],
+    '--state knows no "runing"; did you mean running?; it is pending, starting, running, stopping, completed, failed, cancelled.',
+  ],
+  [
+    ["list", "--sort", "cost", "--cursor", "01M852GXBZPH97KAJ2WWF4MHS5"],
+    "--sort and --cursor exclude each other: a cursor continues in the order of ids.",
+  ],
+  [["pause"], "agent pause needs an ID or --label."],
+  [["kill", "a", "--label", "team=a"], "agent kill takes IDs, --label or --all: one of them."],
+  [
     ["spawn", "--replicas", "3", "--", "sh"],
-    "agent spawn has no flag --replicas; spawn each worker, or give each a child of its own in holdfast.yaml.",
+    "agent spawn has no flag --replicas; spawn each worker by itself, or list each as a child in holdfast.yaml.",
   ],
   [["spawn", "--no-such-flag", "3"], "agent spawn has no flag --no-such-flag."],
   [["spawn", "--no-such-flag", "3", "sh"], "agent spawn has no flag --no-such-flag."],

@@ -15,8 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { EnvelopeV1, ResponseEnvelope } from "../../src/protocol/envelope-schemas.ts";
+import { AGENT } from "../support/built.ts";
 import { type AgentOptions, agent } from "./support/agent.ts";
-import { MAIN } from "./support/commands.ts";
 
 let dir: string;
 let file: string;
@@ -97,7 +97,7 @@ describe("a file that is written anew", () => {
     const argv = ["--state-dir", state(), "cas", "get", await putText(), "--out", out()];
     const { status, stderr } = spawnSync(
       "sh",
-      ["-c", 'ulimit -f 64 && exec "$@"', "sh", process.execPath, MAIN, ...argv],
+      ["-c", 'ulimit -f 64 && exec "$@"', "sh", process.execPath, AGENT, ...argv],
       { encoding: "utf8" },
     );
     expect({ status, stderr }).toEqual({ status: 7, stderr: expect.stringContaining("EFBIG") });
@@ -115,7 +115,7 @@ describe("a file that is written anew", () => {
     rmSync(out());
     spawnSync("mkfifo", [out()]);
     expect(await json(["get", digest, "--out", out()])).toMatchObject({
-      error: { code: "INVALID_REQUEST", message: `${out()} is a pipe that nobody reads, or a socket.` },
+      error: { code: "INVALID_REQUEST", message: `${out()} is a pipe without a reader, or a socket.` },
     });
   });
 });

@@ -72,7 +72,7 @@ it("a schema that is newer than this version is told, as the daemon tells it", a
   const db = new SQLite(file);
   db.pragma("user_version = 99");
   db.close();
-  const sentence = "The event log has schema 99, and this version knows schemas up to 2.";
+  const sentence = "The event log has schema 99, and this version knows schemas up to 3.";
   const checked = await agent("db", "check");
   expect(checked.error).toMatchObject({ code: "STORE_FAILED", message: sentence });
   const started = await agent("daemon", "start");

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => commands.close());
 
-const GONE = "The daemon is gone; its agents go on.";
+const GONE = "The daemon is gone; its agents keep running.";
 const COUNTING = "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.1; done";
 
 const crash = async (): Promise<void> => {

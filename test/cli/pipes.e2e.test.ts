@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { closeSync, createWriteStream, openSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { MAIN, makeCommands, until } from "./support/commands.ts";
+import { AGENT } from "../support/built.ts";
+import { makeCommands, until } from "./support/commands.ts";
 
 const setUp = () => {
   const commands = makeCommands();
@@ -50,7 +51,7 @@ test.each([
 test("what cannot be written to stdout ends the command with a sentence", () => {
   const full = openSync("/dev/full", "w");
   onTestFinished(() => closeSync(full));
-  const { status, stderr } = spawnSync(process.execPath, [MAIN, "--help"], {
+  const { status, stderr } = spawnSync(process.execPath, [AGENT, "--help"], {
     stdio: ["ignore", full, "pipe"],
     encoding: "utf8",
   });

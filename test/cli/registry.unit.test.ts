@@ -6,8 +6,8 @@ import { parse } from "../../src/cli/parse.ts";
 import { plainPaint } from "../../src/cli/render/terminal.ts";
 import { OUTPUTS } from "../../src/cli/schemas.ts";
 import { COMMANDS, GLOBAL_FLAGS } from "../../src/commands/commands.ts";
-import { FLAG_TOPICS } from "../../src/commands/flag-topics.ts";
 import { isRequestName } from "../../src/protocol/requests.ts";
+import { TOPICS } from "../../src/protocol/spec-fields.ts";
 
 describe.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
   "agent %s",
@@ -69,6 +69,6 @@ describe("manifest", () => {
 
 it("each flag of spawn has one topic, and each topic has flags that there are", () => {
   const spawn = COMMANDS.find((command) => command.command === "agent/spawn")!;
-  const named = FLAG_TOPICS.flatMap(([, names]) => names);
-  expect([...named].sort()).toEqual(spawn.flags.map(({ name }) => name).sort());
+  const named = new Set(spawn.flags.map(({ topic }) => topic ?? TOPICS.at(-1)));
+  expect([...named]).toEqual([...TOPICS]);
 });

@@ -244,7 +244,7 @@ describe("text", () => {
 
   it("breaks an error between words where stderr is a terminal", async () => {
     const options = { terminal: true, columns: 40, env: { NO_COLOR: "1" } };
-    const { stderr } = await against({}, ["list", "--wait", "--state", "failed"], options);
+    const { stderr } = await against({}, ["list", "--wait", "--until", "failed"], options);
     expect(stderr.split("\n")[0]).toBe("error: 2 mistakes; nothing was done");
     expect(stderr.split("\n").slice(1)).toContain("  agent list has no flag --wait.");
     for (const line of stderr.split("\n")) expect(line.length).toBeLessThanOrEqual(40);
@@ -499,7 +499,7 @@ describe("commands", () => {
     };
     const ran = await against(answers, ["logs", "x", "--raw"]);
     expect(ran.stdout).toBe("later");
-    expect(ran.stderr).toContain("9000 bytes of its stdout are not kept as bytes any more");
+    expect(ran.stderr).toContain("9000 bytes of its stdout are no longer kept raw");
     expect(
       envelopeOf((await against(answers, ["logs", "x", "--raw", "-o", "json"])).stdout).data,
     ).toMatchObject({

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { livingRuns } from "../../src/adapters/process/living.ts";
-import { lookForSandbox } from "../../src/adapters/workspace/sandbox/sandbox.ts";
+import { lookForSandbox } from "../../src/workspace/sandbox/sandbox.ts";
 import { makeRepository } from "../support/repository.ts";
 import { type Answer, type Commands, makeCommands, until } from "./support/commands.ts";
 

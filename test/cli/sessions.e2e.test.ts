@@ -96,7 +96,7 @@ it("starts fresh once where its own session is gone", async () => {
   expect(ran.data).toMatchObject({ status: "completed" });
   expect(await answerOf(ran.data.id)).toBe("lose it");
   const why = await commands.text("why", String(ran.data.id));
-  expect(why.stdout).toContain("does not go on in session");
+  expect(why.stdout).toContain("does not continue session");
   expect(why.stdout).toContain("started again, in a fresh session");
 });
 

@@ -167,7 +167,7 @@ describe("agent tree -f", () => {
     const { exit, stdout, stderr } = await following.ended;
     expect(exit).toBe(130);
     if (mode === "text") {
-      expect(stderr).toContain("The workers go on.");
+      expect(stderr).toContain("The workers keep running.");
       return;
     }
     const lines = stdout.trimEnd().split("\n");

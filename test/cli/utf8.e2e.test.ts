@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { badArguments, badDirectory, badVariables, type RawProcess } from "../../src/cli/utf8.ts";
-import { type Commands, MAIN, makeCommands } from "./support/commands.ts";
+import { AGENT } from "../support/built.ts";
+import { type Commands, makeCommands } from "./support/commands.ts";
 
 let commands: Commands;
 let dir: string;
@@ -26,7 +27,7 @@ const shell = (script: string) => {
       PATH: process.env.PATH,
       HOLDFAST_HOME: commands.home,
       HOLDFAST_VALIDATE: "1",
-      AGENT: `${process.execPath} ${MAIN}`,
+      AGENT: `${process.execPath} ${AGENT}`,
       DIR: dir,
     },
   });

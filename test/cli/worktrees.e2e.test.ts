@@ -176,7 +176,8 @@ describe("a worker with --worktree", () => {
       "--",
       "sh",
       "-c",
-      `cp a.txt ${ran}`,
+      // It is there whole or not at all.
+      `cp a.txt ${ran}.part && mv ${ran}.part ${ran}`,
     ];
     await commands.agent("spawn", "--cwd", slow.path, ...argv);
     await until(() => existsSync(begun));

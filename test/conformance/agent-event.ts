@@ -242,7 +242,7 @@ export const AGENT_EVENT: Contract = {
   intro: "",
   sentences,
   deviations: [
-    "**Kind `command` tells its lines.** A command has no protocol but its text, so each line of it is a TextOutput, on channel `stdout` or `stderr` ([0002](decisions/0002-command-output-is-lines.md)). The rule of Safety is kept for kinds that have a protocol. The channels are not among the suggested ones, which are not normative.",
+    "**Kind `command` tells its lines.** A command has no protocol but its text, so each line of it is a TextOutput, on channel `stdout` or `stderr` ([0002](../decisions/0002-command-output-is-lines.md)). The rule of Safety is kept for kinds that have a protocol. The channels are not among the suggested ones, which are not normative.",
     "**`text` of other kinds is cut**, like a message, at 65,536 bytes: the document bounds `text` everywhere but says only of TextOutput how.",
     "**`data` nested over 100 levels** counts as oversize, since the reader with which the document counts bytes takes 127 levels.",
     "**Bytes of numbers** are counted in JavaScript's shortest form; another serialiser may write a number a few bytes longer.",

@@ -1,5 +1,5 @@
 /**
- * The contracts, sentence by sentence, each with its test: docs/conformance.md is generated from here (`npm run docs`), and a
+ * The contracts, sentence by sentence, each with its test: docs/reference/conformance.md is generated from here (`npm run docs`), and a
  * test finds every name and title. `done` names a declaration and its file in src, `held` a test's title and its file in test.
  */
 export interface Sentence {

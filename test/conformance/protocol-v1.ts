@@ -218,7 +218,7 @@ const sentences: Contract["sentences"] = {
       held: ["of a stream is in an artifact too, at its place between the others", "daemon/session.int"],
     },
     {
-      says: "progress holds no secrets (docs/secrets.md: what is found, and what is not)",
+      says: "progress holds no secrets (docs/reference/secrets.md: what is found, and what is not)",
       done: ["redactText", "protocol/redact"],
       held: ["%s: agent %j tells none", "cli/redaction.e2e"],
     },
@@ -250,7 +250,7 @@ const sentences: Contract["sentences"] = {
     {
       says: "MUST be artifactized, always",
       done: ["artifactizer", "protocol/artifactize"],
-      open: "a result that cannot be kept, on a full disk say, is sent whole and says so ([0026](decisions/0026-artifacts.md))",
+      open: "a result that cannot be kept, on a full disk say, is sent whole and says so ([0026](../decisions/0026-artifacts.md))",
     },
   ],
   "Summary requirements": [
@@ -416,8 +416,20 @@ const sentences: Contract["sentences"] = {
       open: "workers are what would be jobs, under `agent/*`",
     },
     {
-      says: "`bb/*`, of the profile agent/v1",
-      open: "there is no blackboard; workers have mailboxes (`agent/send`, `agent/messages`)",
+      says: "`bb/post`, `watch`, `search`, `claim`, `release`",
+      done: ["BLACKBOARD", "daemon/handlers/blackboard"],
+      held: [
+        "an item is posted, found, claimed, extended and done, and each refusal says what to do",
+        "cli/blackboard.e2e",
+      ],
+    },
+    {
+      says: "`mailbox/*`, of the profile agent/v1: at least once, in order, under leases",
+      done: ["MailboxRequests", "protocol/mailbox-requests"],
+      held: [
+        "does what a simple model does, whatever is asked and however time goes",
+        "control/mailbox/box.unit",
+      ],
     },
   ],
   "Vocabulary rules": [
@@ -494,7 +506,7 @@ const sentences: Contract["sentences"] = {
     },
     {
       says: "a secret that is reversed, split, encrypted, or printed in pieces",
-      open: "it is not found (docs/secrets.md)",
+      open: "it is not found (docs/reference/secrets.md)",
     },
     {
       says: "in dry runs",
@@ -677,14 +689,14 @@ export const PROTOCOL_V1: Contract = {
   deviations: [
     "**`meta.request_id`** is ours: it tells the answers of many requests on one connection apart. The document allows fields to be added.",
     "**Requests** are not in the document; ours have the members of an envelope that a caller knows (`version`, `command`, `data`, `meta`).",
-    "**The inline limit is the reader's** ([0026](decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
+    "**The inline limit is the reader's** ([0026](../decisions/0026-artifacts.md)): a client of the socket that says so takes more (`meta.inline_max_bytes`), as our own command does. A result that cannot be kept, on a full disk say, is sent whole, and `data.hint` says so: the one place where an envelope of ours breaks a rule of the document.",
     "**`summary.status_code`, `headers` and `pagination`** are for HTTP responses; nothing makes one yet.",
-    "**Profiles.** `meta.profiles` is computed from the handlers, and empty today: of core/v1 none of nine reserved commands is built, of agent/v1 five of ten (`agent/*` without `bb/*`), of plugin/v1 none of two. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
+    "**Profiles.** `meta.profiles` is computed from the handlers, and is agent/v1 today: all of its ten reserved commands are there. None of the nine of core/v1 is built, and none of the two of plugin/v1. A command that is not built is answered `UNKNOWN_COMMAND`. Progress envelopes leave profiles out.",
     "**`meta.final`, `runner`, `workspace`, `job_id` and `skill_version`** are never set: they are optional, and there are no skills and no jobs. `source` is `run`, but for a manifest whose etag is told: it is `cache`, and `cache_key` is the etag.",
     "**Retries.** An error that we tell after several tries has `attempts` and `backoff`: the start of a daemon, the wait for the next one, the look at a run at boot, and the incarnations of a worker that somebody waits for; `retry_after` is told of a provider's limit whose reset is known.",
     "**Our own code** is in `error.details.code`: the catalogue of the document is coarser than what a caller can act on.",
     "**A record that cannot be kept** as an artifact, or is over the capture limit, is told by its summary and by the command that reads it from the log.",
-    "**Open questions** of the document about validity are decided in [0024](decisions/0024-two-levels-of-validity.md). The JSON Schemas are built with the package.",
+    "**Open questions** of the document about validity are decided in [0024](../decisions/0024-two-levels-of-validity.md). The JSON Schemas are built with the package.",
     "**Workspace confinement, network policies and WASI** are written for skills, which are not built. An agent CLI has all rights of its user unless its worker has a sandbox.",
   ],
 };

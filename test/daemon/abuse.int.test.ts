@@ -70,7 +70,7 @@ test("a connection of nothing but mistakes is closed, with the reason", async ()
   });
   expect(client.received.at(-1)!.error).toMatchObject({
     code: "ERATELIMIT",
-    message: `More than ${REQUEST_MISTAKES_MAX} requests of this connection could not be read.`,
+    message: `More than ${REQUEST_MISTAKES_MAX} requests of this connection were unreadable.`,
   });
   await isServed();
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { pageOf } from "../../src/daemon/page.ts";
+import { pageOf, sortedPage } from "../../src/daemon/page.ts";
 import { worker } from "../cli/support/samples.ts";
 
 const fleet = (ids: readonly string[]) => ids.map((id) => worker({ id }));
@@ -39,5 +39,29 @@ describe("a page of a fleet", () => {
         },
       ),
     );
+  });
+});
+
+describe("another order", () => {
+  const workers = [
+    { id: "a", name: "z", usage: { cost_usd: 2 }, ended_at: null },
+    { id: "b", name: null, usage: { cost_usd: null }, ended_at: "2026" },
+    { id: "c", name: "x", usage: { cost_usd: null, estimated_usd: 3 }, ended_at: "2025" },
+    { id: "d", name: "x", usage: { cost_usd: 0 }, ended_at: null },
+  ] as unknown as Parameters<typeof sortedPage>[0];
+  it.each([
+    ["name", ["c", "d", "a", "b"]],
+    ["-name", ["a", "c", "d", "b"]],
+    ["cost", ["d", "a", "c", "b"]],
+    ["-cost", ["c", "a", "d", "b"]],
+    ["ended", ["c", "b", "a", "d"]],
+  ] as const)("%s: a worker without it comes last, equal ones by id", (sort, ids) => {
+    expect(sortedPage(workers, sort).workers.map(({ id }) => id)).toEqual(ids);
+  });
+  it("has the first ones, and no cursor", () => {
+    const page = sortedPage(workers, "-cost", 2);
+    expect(page.workers.map(({ id }) => id)).toEqual(["c", "a"]);
+    expect(page).toMatchObject({ total: 4 });
+    expect(page).not.toHaveProperty("cursor");
   });
 });

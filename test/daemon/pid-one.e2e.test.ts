@@ -63,6 +63,6 @@ test("a daemon that is PID 1 runs agents and kills them, orphans and all, and do
     ],
     { env: { ...environment(), HOLDFAST_HOME: stateDir } },
   ).catch((failed: { stdout: string }) => failed);
-  expect(stdout).toContain("the daemon is PID 1, and nobody reaps what its agents orphan");
+  expect(stdout).toContain("the daemon is PID 1, and nothing reaps the orphans of its agents");
   expect(stdout).toContain("docker run --init");
 }, 120_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PROFILES } from "../../src/commands/profiles.ts";
+import { PROFILES } from "../../src/daemon/profiles.ts";
 import { parseRequest } from "../../src/daemon/request.ts";
 
 const parse = (value: unknown) =>

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Commands, MAIN, makeCommands, until } from "../cli/support/commands.ts";
+import { type Commands, makeCommands, until } from "../cli/support/commands.ts";
+import { AGENT } from "../support/built.ts";
 
 const child = (name: string) => join(import.meta.dirname, "../fixtures/children", name);
 
@@ -17,7 +18,7 @@ const GO = () => join(commands.home, "go");
 
 const begin = async (script: string, name: string) => {
   const set = {
-    AGENT: `${process.execPath} ${MAIN}`,
+    AGENT: `${process.execPath} ${AGENT}`,
     HOLDFAST_HOME: commands.home,
     LEDGER: LEDGER(),
     GO: GO(),
@@ -41,7 +42,7 @@ it("after a stop that keeps its agents, none of them starts the next daemon", as
   const refused = await answer();
   expect(refused).toMatchObject({ ok: false, error: { code: "POLICY_VIOLATION" } });
   expect(refused.error.message).toMatch(
-    /^The daemon was stopped, and nothing from inside the run of worker \w{26} starts/,
+    /^The daemon was stopped, and the next one may not be started from inside the run of worker \w{26}\./,
   );
   expect(await isDown()).toBe(true);
   expect((await commands.agent("daemon", "start")).exit).toBe(0);

@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connectDaemon } from "../../src/daemon/connect.ts";
 import { isAlive, readDaemonFile } from "../../src/daemon/daemon-file.ts";
+import { DAEMON_NODE_FLAGS } from "../../src/daemon/node-flags.ts";
 import { daemonLogPath, socketPath } from "../../src/daemon/paths.ts";
 import { daemonEnvironment } from "../../src/daemon/start.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
@@ -75,6 +76,11 @@ describe("starting a daemon", () => {
     await until("the log says so", () =>
       said().includes("daemon.log was gone or replaced, and is there again"),
     );
+  });
+
+  test("runs it with the flags of Node that keep it small", async () => {
+    const words = readFileSync(`/proc/${await connect()}/cmdline`, "utf8").split("\0");
+    expect(words.slice(1, 1 + DAEMON_NODE_FLAGS.length)).toEqual(DAEMON_NODE_FLAGS);
   });
 
   test("gives it a session of its own, the directory /, and no marker of the run that started it", async () => {

@@ -1,22 +1,33 @@
-/** docs/adapters.md: of each kind what its CLI prints and what is told of it, what its runs came to, what it cannot do, and what shows it. */
+/** docs/reference/adapters.md: of each kind what its CLI prints and what is told of it, what its runs came to, what it cannot do, and what shows it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "../../scripts/markdown.ts";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
+import type { KindFacts } from "../../src/adapters/facts.ts";
+import { KIND_FACTS } from "../../src/adapters/kinds.ts";
 import { adapterFor, adapters } from "../../src/adapters/registry.ts";
 import type { Recorded } from "../adapters/conformance/expected/readers.ts";
 import { nameOf, type Observed, observed, type Seen, toldOfLine } from "../adapters/conformance/observe.ts";
 import { built, openingFor, VERDICTS } from "../adapters/conformance/transcripts.ts";
-import { KIND_FACTS, type KindFacts } from "./adapters-data.ts";
+import { DOCUMENTED, type Documented } from "./adapters-data.ts";
 
 const test = join(import.meta.dirname, "..");
 
-/** Every kind with what is known of it; a kind of which nothing is said is a defect. */
-export const kinds = (): readonly (readonly [AgentAdapter, KindFacts])[] =>
+/** Every kind with what is known of it. */
+interface Known extends Documented, Pick<KindFacts, "limits"> {
+  /** The suite of `npm run test:agents` that runs the CLI itself. */
+  readonly suite: string | undefined;
+}
+
+const suiteOf = ({ kind, aliases }: AgentAdapter): string | undefined => {
+  const suite = `agents/${aliases[0] ?? kind}.e2e`;
+  return existsSync(join(test, `${suite}.test.ts`)) ? suite : undefined;
+};
+
+export const kinds = (): readonly (readonly [AgentAdapter, Known])[] =>
   adapters.map((adapter) => {
-    const facts = KIND_FACTS[adapter.kind];
-    if (facts === undefined) throw new Error(`test/docs/adapters-data.ts says nothing of ${adapter.kind}.`);
-    return [adapter, facts];
+    const { limits } = KIND_FACTS.find(({ kind }) => kind === adapter.kind)!;
+    return [adapter, { documented: [], ...DOCUMENTED[adapter.kind], limits, suite: suiteOf(adapter) }];
   });
 
 /** The ways in which a kind is run, each with its own lines. */
@@ -59,40 +70,40 @@ const rowsOf = (
   return [...linesOf(seen), ...others];
 };
 
-const evidence = (adapter: AgentAdapter, { suite }: KindFacts, ways: readonly Recorded[]): string => {
+const evidence = (adapter: AgentAdapter, { suite }: Known, ways: readonly Recorded[]): string => {
   const seen = ways.map(observed);
   const recorded = seen.flatMap(({ transcripts }) => Object.entries(transcripts));
   const recordings = seen.reduce((sum, one) => sum + one.recordings, 0);
   const folder = adapter.kind.replaceAll("_", "-");
   const own = existsSync(join(test, "adapters", "kinds", folder))
-    ? `[its own](../test/adapters/kinds/${folder})`
+    ? `[its own](../../test/adapters/kinds/${folder})`
     : undefined;
   const parts = [
     ...recorded.map(([version, runs]) => `${runs} recorded runs of ${version}`),
-    ways.length === 0 ? undefined : `${recordings} recordings in [test/recordings](../test/recordings)`,
-    `the suites for every kind ([conformance](../test/adapters/conformance/conformance.unit.test.ts)${
+    ways.length === 0 ? undefined : `${recordings} recordings in [test/recordings](../../test/recordings)`,
+    `the suites for every kind ([conformance](../../test/adapters/conformance/conformance.unit.test.ts)${
       ways.length === 0
         ? ""
-        : ", [second reader](../test/adapters/conformance/recordings.unit.test.ts), [spoilt runs](../test/adapters/conformance/mutations.int.test.ts)"
+        : ", [second reader](../../test/adapters/conformance/recordings.unit.test.ts), [spoilt runs](../../test/adapters/conformance/mutations.int.test.ts)"
     })`,
     own,
-    suite === undefined ? undefined : `the CLI itself in [npm run test:agents](../test/${suite}.test.ts)`,
+    suite === undefined ? undefined : `the CLI itself in [npm run test:agents](../../test/${suite}.test.ts)`,
   ];
   return `Evidence: ${parts.filter((part) => part !== undefined).join("; ")}.`;
 };
 
 const PRINTS = ["the CLI prints", "it is told as", "runs with it"];
 
-const linesPart = (adapter: AgentAdapter, { documented, spoken }: KindFacts, of: Recorded): string =>
+const linesPart = (adapter: AgentAdapter, { documented, spoken }: Documented, of: Recorded): string =>
   of.way === undefined
     ? table(PRINTS, rowsOf(adapter, of, documented))
     : `Spoken with, by ${code(`${adapter.kind} ${of.way}`)}:\n\n${table(PRINTS, rowsOf(adapter, of, spoken ?? []))}`;
 
-const kindPart = ([adapter, facts]: readonly [AgentAdapter, KindFacts]): string => {
+const kindPart = ([adapter, facts]: readonly [AgentAdapter, Known]): string => {
   const ways = waysOf(adapter);
   const events =
     ways.length === 0
-      ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](decisions/0002-command-output-is-lines.md)).`
+      ? `Each line of stdout and stderr is one TextOutput on the channel of its stream ([0002](../decisions/0002-command-output-is-lines.md)).`
       : `${ways.map((of) => linesPart(adapter, facts, of)).join("\n\n")}
 
 A line that is no JSON object, and any other type, is one Unknown without its text.`;
@@ -168,6 +179,6 @@ ${outcomeTable(built.filter(({ dialogue }) => dialogue !== undefined))}
 
 The CLI's own word for the end of the last turn decides, then the exit: without that word exit code 0 is a failure, too
 (NO_TERMINAL_EVENT), and so is any exit after a signal of ours (AGENT_FAILED).
-[Every recorded run](../test/adapters/conformance/transcripts.int.test.ts) is also derived by a second reader that shares no code with
-the adapters, and [spoilt](../test/adapters/conformance/mutations.int.test.ts): cut, reordered, said twice, of types of tomorrow, of other values.
+[Every recorded run](../../test/adapters/conformance/transcripts.int.test.ts) is also derived by a second reader that shares no code with
+the adapters, and [spoilt](../../test/adapters/conformance/mutations.int.test.ts): cut, reordered, said twice, of types of tomorrow, of other values.
 `;

@@ -1,4 +1,4 @@
-/** docs/conformance.md, from test/conformance: sentence → where it is done → test. */
+/** docs/reference/conformance.md, from test/conformance: sentence → where it is done → test. */
 import type { Contract, Sentence } from "../conformance/contract.ts";
 import { CONTRACTS } from "../conformance/contracts.ts";
 
@@ -9,13 +9,13 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const shown = (title: string): string => cell(title.replace(/%\w/g, "…"));
 
 const heldBy = ({ held, open, apart }: Sentence): string => {
-  if (held !== undefined) return `[${shown(held[0])}](../test/${held[1]}.test.ts)`;
+  if (held !== undefined) return `[${shown(held[0])}](../../test/${held[1]}.test.ts)`;
   return open === undefined ? `no matter of ours: ${cell(apart ?? "")}` : `**open**: ${cell(open)}`;
 };
 
 const row = (sentence: Sentence, section: string): string => {
   const { says, done } = sentence;
-  const place = done === undefined ? "–" : `[${done[0]}](../src/${done[1]}.ts)`;
+  const place = done === undefined ? "–" : `[${done[0]}](../../src/${done[1]}.ts)`;
   return `| ${section} | ${cell(says)} | ${place} | ${heldBy(sentence)} |`;
 };
 
@@ -47,7 +47,7 @@ export const page = (): string => `# Conformance
 
 The sentences of the contracts, paraphrased, each with its section; where it is done; and the test that fails if it is not so. A rule that no test holds is open, with the
 reason, or no matter of ours: rules for who reads our envelopes. A part that is not built is open. Every name and title on this page is held
-against the code. The rest of the runtime architecture is told in [architecture.md](architecture.md); nothing of Weblisk is built.
+against the code. The rest of the runtime architecture is told in [architecture.md](../architecture.md); nothing of Weblisk is built.
 Generated from \`test/conformance\` by \`npm run docs\`.
 
 | contract | sentences | held by a test | open | no matter of ours |

@@ -1,4 +1,4 @@
-/** docs/conformance.md says only what is there: each name is declared in the file, each title stands in the test, to which it points. */
+/** docs/reference/conformance.md says only what is there: each name is declared in the file, each title stands in the test, to which it points. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

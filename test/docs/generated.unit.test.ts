@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PAGES } from "../../scripts/docs.ts";
 import { roff } from "../../scripts/page-man.ts";
+import { recordRows } from "../../scripts/page-records.ts";
+import * as limits from "../../src/base/limits.ts";
 import { COMMANDS } from "../../src/commands/commands.ts";
 import { ERROR_CATALOGUE } from "../../src/protocol/errors.ts";
 
@@ -14,7 +16,7 @@ it.each(Object.entries(PAGES))("%s is up to date (npm run docs)", (name, page) =
 });
 
 describe("the pages", () => {
-  const cli = PAGES["docs/cli.md"]!();
+  const cli = PAGES["docs/reference/commands.md"]!();
   const man = PAGES["man/agent.1"]!();
 
   it.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
@@ -31,7 +33,14 @@ describe("the pages", () => {
 
   it("have every error", () => {
     for (const code of Object.keys(ERROR_CATALOGUE))
-      expect(PAGES["docs/errors.md"]!()).toContain(`| \`${code}\` |`);
+      expect(PAGES["docs/reference/errors.md"]!()).toContain(`| \`${code}\` |`);
+  });
+
+  it("have every limit, and a meaning of every record", () => {
+    const page = PAGES["docs/reference/limits.md"]!();
+    for (const name of Object.keys(limits)) expect(page).toContain(`| \`${name}\` |`);
+    expect(recordRows().length).toBeGreaterThan(40);
+    expect(recordRows().filter(({ words, members }) => words === "" || members === "")).toEqual([]);
   });
 
   it("have no line in roff that is a request by accident", () => {

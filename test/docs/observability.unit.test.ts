@@ -8,7 +8,7 @@ import {
   spanAttributesOf,
 } from "../../src/protocol/observability.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/observability.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/reference/observability.md"), "utf8");
 
 it("the page lists every metric as the code has it, and no other", () => {
   const rows = page

@@ -1,5 +1,5 @@
 /**
- * docs/reliability.md: promise, test, last figures. `npm run reliability -- --record FILE` takes over the figures that tests told into
+ * docs/reference/reliability.md: promise, test, last figures. `npm run reliability -- --record FILE` takes over the figures that tests told into
  * FILE (HOLDFAST_FIGURES) as those of today and of this commit, and writes the page; without figures `npm run docs` writes it too.
  */
 import { execFileSync } from "node:child_process";
@@ -10,7 +10,7 @@ import { PROMISES } from "../promises.ts";
 import type { Figure } from "../support/figures.ts";
 
 const root = join(import.meta.dirname, "../..");
-const docs = join(root, "docs");
+const docs = join(root, "docs/reference");
 const PAGE = join(docs, "reliability.md");
 const FIGURES = join(docs, "reliability.json");
 
@@ -95,7 +95,7 @@ export const page = (figures = recorded()): string => {
 
 Each promise of Holdfast, the test that holds it, and what was measured last. ${proved} of ${PROMISES.length} have a test; what is open says so.
 Tier D is held by every \`npm test\` (scaled where the full figure takes longer), N by \`npm run chaos:nightly\`, S by its soak.
-How they are tried: [chaos.md](chaos.md). Generated from \`test/promises.ts\` and [reliability.json](reliability.json) by \`npm run docs\`.
+How they are tried: [chaos.md](../explanation/chaos.md). Generated from \`test/promises.ts\` and [reliability.json](reliability.json) by \`npm run docs\`.
 
 | | promise | tier | held by | last figures |
 |---|---|---|---|---|

@@ -1,4 +1,4 @@
-/** docs/secrets.md: what is masked and what is not, and a comparison with a public list of rules, each with a made-up sample that the test masks. */
+/** docs/reference/secrets.md: what is masked and what is not, and a comparison with a public list of rules, each with a made-up sample that the test masks. */
 
 /** The list: its rules' names, and when they were read. Nothing but the names comes from there. */
 const LIST = {

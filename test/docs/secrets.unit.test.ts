@@ -1,4 +1,4 @@
-/** The secrets that docs/secrets.md names are masked. */
+/** The secrets that docs/reference/secrets.md names are masked. */
 import { expect, it } from "vitest";
 import { redactText } from "../../src/protocol/redact.ts";
 import { samples, unanswered } from "./secrets.ts";

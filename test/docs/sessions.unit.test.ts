@@ -1,4 +1,4 @@
-/** docs/sessions.md says of every kind what its adapter says. */
+/** docs/explanation/sessions.md says of every kind what its adapter says. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { kindOf } from "../../src/commands/kinds.ts";
 import { FORK, RESUME } from "../../src/protocol/extensions.ts";
 import { WorkerSpec } from "../../src/protocol/worker.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/sessions.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/explanation/sessions.md"), "utf8");
 const yes = (can: boolean): string => (can ? "yes" : "–");
 const words = (names: readonly string[] = []): string =>
   names.length === 0 ? "–" : names.map((name) => `\`${name}\``).join(", ");

@@ -1,19 +1,12 @@
 /** Every `ts` fence of the README and of docs/ compiles against the built package, with the line numbers of its page. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { pages, root } from "./pages.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 /** Inside the package, so that its own name resolves. */
 const folder = join(root, ".cache", "snippets");
-
-const pages = [
-  "README.md",
-  ...(readdirSync(join(root, "docs"), { recursive: true }) as string[])
-    .filter((file) => file.endsWith(".md"))
-    .map((file) => join("docs", file)),
-];
 
 /** The page with all lines but those of one fence emptied. */
 const snippetsOf = (page: string): string[] => {
@@ -41,7 +34,7 @@ test("the snippets of all pages compile", () => {
     }),
   );
   expect(files.map((file) => file.slice(folder.length + 1))).toEqual(
-    expect.arrayContaining(["README.md.1.ts", "docs-library.md.1.ts"]),
+    expect.arrayContaining(["README.md.1.ts", "docs-reference-library.md.1.ts"]),
   );
   const project = join(folder, "tsconfig.json");
   const compilerOptions = { noUnusedLocals: false };

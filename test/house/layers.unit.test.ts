@@ -7,11 +7,13 @@ const src = resolve(import.meta.dirname, "../../src");
 const rows = [
   "base",
   "protocol",
-  "commands",
-  "tree-file",
   "store",
   "supervisor",
+  "control",
   "adapters",
+  "workspace",
+  "commands",
+  "tree-file",
   "actors",
   "runtime",
   "daemon",
@@ -20,9 +22,9 @@ const rows = [
 ];
 /** The folders of a room, from the lowest to the highest. Its files stand between them wherever no circle arises. */
 const inside: Readonly<Record<string, readonly string[]>> = {
-  base: ["secrets"],
+  base: ["files", "secrets"],
   protocol: ["run-events", "validate"],
-  store: ["migrations", "projections", "retention", "cas"],
+  store: ["cas", "sqlite"],
   supervisor: [
     "admission",
     "clocks",
@@ -35,15 +37,17 @@ const inside: Readonly<Record<string, readonly string[]>> = {
     "messages",
     "tree",
   ],
-  adapters: ["decoding", "process", "kinds", "prices", "workspace"],
+  control: ["blackboard", "mailbox"],
+  adapters: ["decoding", "process", "kinds"],
+  workspace: ["sandbox", "worktree"],
   actors: ["machine", "deciding", "clocks", "intake", "talk", "supervisor", "worker"],
-  runtime: ["following", "limits", "authority", "boot", "trees", "reading", "commands"],
+  runtime: ["prices", "following", "limits", "authority", "control", "boot", "trees", "reading", "commands"],
   daemon: ["handlers"],
   cli: ["render", "commands"],
 };
 /** Rooms that decide and never do: what they must know of the world is handed in. */
 const pureRooms =
-  /^(protocol|commands|tree-file|supervisor|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
+  /^(protocol|commands|tree-file|supervisor|control|adapters\/decoding|adapters\/kinds\/(command|claude-code|codex))\//;
 /** The client is thin: of the daemon it knows how to find and start one, and the wire; of the rest only what goes on the wire. */
 const clientMayImport = ["base", "protocol", "commands", "cli"];
 
@@ -117,12 +121,29 @@ describe("layers", () => {
   });
 });
 
+/** Decision 0034 has the figure, and 0039 its last step: a new arrow between rooms is a new thing to know, and wants a reason. */
+const ARROWS_MAX = 51;
+
+it(`at most ${ARROWS_MAX} pairs of rooms know each other`, () => {
+  const arrows = new Set(
+    files.flatMap((file) =>
+      ownImportsOf(file)
+        .map(({ target }) => roomOf(target))
+        .filter((room) => rows.includes(room) && room !== roomOf(file))
+        .map((room) => `${roomOf(file)} → ${room}`),
+    ),
+  );
+  expect(arrows.size, [...arrows].sort().join("\n")).toBeLessThanOrEqual(ARROWS_MAX);
+});
+
 describe("pure rooms", () => {
   const pure = files.filter(
     (file) =>
       pureRooms.test(file) ||
       file === "actors/machine/worker-machine.ts" ||
-      /^adapters\/process\/(framer|environment)\.ts$/.test(file),
+      /^(adapters\/process\/environment|actors\/intake\/(framer|drafter|open-calls|turn-account))\.ts$/.test(
+        file,
+      ),
   );
   it.each(pure)("%s touches no clock, file, socket or process", (file) => {
     const impure = importsOf(file)
@@ -138,13 +159,13 @@ describe("pure rooms", () => {
     expect([...impure, ...calls]).toEqual([]);
   });
 
-  it.each(files.filter((file) => file.startsWith("supervisor/")))(
+  it.each(files.filter((file) => /^(supervisor|control)\//.test(file)))(
     "%s knows the wire and itself: no effect, no machine, no store",
     (file) => {
       const foreign = importsOf(file)
         .filter(({ from, target }) =>
           from.startsWith(".")
-            ? !["base", "protocol", "supervisor"].includes(roomOf(target))
+            ? !["base", "protocol", roomOf(file)].includes(roomOf(target))
             : !from.startsWith("node:"),
         )
         .map(({ from }) => from);
@@ -153,12 +174,19 @@ describe("pure rooms", () => {
   );
 });
 
-it("nobody outside store writes SQL, but the lock", () => {
-  expect(
-    files
-      .filter((file) => importsOf(file).some(({ from }) => from === "better-sqlite3"))
-      .filter((file) => !file.startsWith("store/")),
-  ).toEqual(["daemon/lock.ts"]);
+describe("SQLite", () => {
+  const outside = files.filter((file) => !file.startsWith("store/sqlite/"));
+  it("nobody outside store/sqlite uses it, but the lock", () => {
+    expect(outside.filter((file) => importsOf(file).some(({ from }) => from === "better-sqlite3"))).toEqual([
+      "daemon/lock.ts",
+    ]);
+  });
+
+  it("nobody knows that it is the store, but the lock and those who open the log: another one can stand beside it", () => {
+    expect(
+      outside.filter((file) => importsOf(file).some(({ target }) => target.startsWith("store/sqlite/"))),
+    ).toEqual(["daemon/lock.ts", "daemon/offline.ts", "runtime/open.ts"]);
+  });
 });
 
 it("nobody outside adapters/process signals a process of a run", () => {
@@ -176,12 +204,28 @@ it("nobody outside adapters/process signals a process of a run", () => {
   ]);
 });
 
+it("the command line and holdfast.yaml know the facts of kinds, and not how they are run", () => {
+  const known = ["adapters/facts.ts", "adapters/kinds.ts"];
+  const foreign = files
+    .filter((file) => /^(commands|tree-file)\//.test(file))
+    .flatMap((file) => ownImportsOf(file).map(({ target }) => ({ file, target })))
+    .filter(({ target }) => !["base", "protocol", "commands", "tree-file"].includes(roomOf(target)))
+    .filter(({ target }) => !known.includes(target))
+    .map(({ file, target }) => `${file} → ${target}`);
+  expect(foreign).toEqual([]);
+  const heavy = files
+    .filter((file) => /^adapters\/(kinds\/[a-z-]+\/)?facts\.ts$/.test(file))
+    .flatMap((file) => importsOf(file).map(({ target, typeOnly }) => ({ file, target, typeOnly })))
+    .filter(({ target, typeOnly }) => !typeOnly && roomOf(target) === "adapters")
+    .filter(({ target }) => !/\/(facts|settings|agent-rules|events)\.ts$/.test(target))
+    .map(({ file, target }) => `${file} → ${target}`);
+  expect(heavy).toEqual([]);
+});
+
 it("the client knows only what goes on the wire", () => {
   const light = [
     // Mistakes that are told before a daemon is started.
-    "store/regular-file.ts",
     "adapters/process/programs.ts",
-    "adapters/validate.ts",
     "daemon/paths.ts",
     "daemon/start.ts",
     "daemon/connect.ts",
@@ -189,6 +233,7 @@ it("the client knows only what goes on the wire", () => {
     "daemon/line-splitter.ts",
     "daemon/machine-files.ts",
     "daemon/modes.ts",
+    "daemon/node-flags.ts",
     "daemon/room.ts",
     "daemon/token.ts",
   ];
@@ -206,5 +251,52 @@ it("the client knows only what goes on the wire", () => {
         )
         .map(({ target }) => `${file} → ${target}`),
     );
+  expect(foreign).toEqual([]);
+});
+
+/** Comments may name a kind, as the source of what they say. */
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
+
+it("a kind is named in its folder alone", () => {
+  /** Each with its reason, and the lines that it may have. */
+  const exceptions: Readonly<Record<string, RegExp>> = {
+    // The two lists of kinds: facts, and code.
+    "adapters/kinds.ts": /kinds\/[a-z-]+\/facts|const ALL|PROGRAM_KIND/,
+    "adapters/registry.ts": /kinds\/[a-z-]+\/index|^ {2}\w+(: \w+)?,$/,
+    // Examples of the command line show an agent that many people have.
+    "commands/commands.ts": /agent (spawn|resume|capabilities|mcp \w+) (claude|codex)/,
+    "cli/commands/demo.ts": /spawn claude '/,
+    // Records of early versions name no models; no new kind comes to this list.
+    "protocol/usage.ts": /ONCE_CACHED_INSIDE/,
+  };
+  const names = /claude|codex|gemini|opencode|copilot|\bacp\b|\bkind\b.{0,12}"command"|\?\? "command"/i;
+  const naming = files
+    .filter((file) => !file.startsWith("adapters/kinds/"))
+    .flatMap((file) =>
+      withoutComments(readFileSync(join(src, file), "utf8"))
+        .split("\n")
+        .filter((line) => names.test(line) && exceptions[file]?.test(line) !== true)
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+  expect(naming).toEqual([]);
+});
+
+it("a kind names no other, but for acp, which knows agents by their names", () => {
+  const words: Readonly<Record<string, RegExp>> = {
+    "claude-code": /claude/i,
+    codex: /codex/i,
+    "gemini-cli": /gemini/i,
+    opencode: /opencode/i,
+    copilot: /copilot/i,
+  };
+  const foreign = files.flatMap((file) => {
+    const [, kind] = /^adapters\/kinds\/([a-z-]+)\//.exec(file) ?? [];
+    if (kind === undefined || kind === "acp") return [];
+    // The variables of a provider may be anybody's.
+    const text = withoutComments(readFileSync(join(src, file), "utf8")).replace(/\b[A-Z][A-Z0-9_]+\b/g, "");
+    return Object.entries(words).flatMap(([other, word]) =>
+      other !== kind && word.test(text) ? [`${file} names ${other}`] : [],
+    );
+  });
   expect(foreign).toEqual([]);
 });

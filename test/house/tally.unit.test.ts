@@ -1,6 +1,6 @@
 /** The counts of `npm test`: no failure is lost, and only an abort of V8 is given a second run. */
-import { describe, expect, it } from "vitest";
-import { ABORTED_FILES_MAX, tally } from "../../scripts/tally.ts";
+import { describe, expect, it, test } from "vitest";
+import { ABORTED_FILES_MAX, failureLines, tally } from "../../scripts/tally.ts";
 
 const file = (name: string, statuses: readonly string[], status = "passed") => ({
   name,
@@ -16,7 +16,7 @@ describe("the tally", () => {
   it("counts each test by how it ended", () => {
     expect(
       of([file("a", ["passed", "failed", "skipped"], "failed"), file("b", ["todo"])], [], false),
-    ).toEqual({
+    ).toMatchObject({
       passed: 1,
       failed: 1,
       skipped: 2,
@@ -25,7 +25,7 @@ describe("the tally", () => {
   });
 
   it("counts nothing of a file under which V8 aborted, and names it", () => {
-    expect(of([file("a", ["passed", "pending"]), file("b", ["passed"])], [abort("a")], false)).toEqual({
+    expect(of([file("a", ["passed", "pending"]), file("b", ["passed"])], [abort("a")], false)).toMatchObject({
       passed: 1,
       failed: 0,
       skipped: 0,
@@ -60,4 +60,25 @@ describe("the tally", () => {
   it("refuses a report that is none", () => {
     expect(() => tally({}, [], true)).toThrow();
   });
+});
+
+test("a run that failed names each failure, what it said, and the command that runs it alone", () => {
+  const failures = [
+    {
+      file: "/clone/test/a.unit.test.ts",
+      title: "it's (one) of two",
+      message: "\u001b[31mError: I4 dense\u001b[39m\n\nnpm run sim\n    at it (a.ts:1)",
+    },
+    { file: "/clone/test/b.e2e.test.ts" },
+  ];
+  expect(failureLines(failures, "/clone")).toEqual([
+    "FAILED test/a.unit.test.ts: it's (one) of two",
+    "  Error: I4 dense",
+    "  npm run sim",
+    "  alone: npm test -- test/a.unit.test.ts -t 'it'\\''s \\(one\\) of two'",
+    "FAILED test/b.e2e.test.ts: it could not be loaded",
+    "  alone: npm test -- test/b.e2e.test.ts",
+  ]);
+  expect(failureLines(Array(25).fill(failures[1]), "/clone").at(-1)).toBe("and 5 more");
+  expect(failureLines([], "/clone")).toEqual([]);
 });

@@ -19,10 +19,14 @@ describe("sources", () => {
     expect(sources.filter((file) => !read(file).startsWith("/**"))).toEqual([]);
   });
 
-  it("stay under 450 lines, but for the tables of commands, outputs, limits and errors, which are data", () => {
-    const tables = ["commands/commands.ts", "protocol/errors.ts", "base/limits.ts", "cli/schemas.ts"].map(
-      (name) => join("src", name),
-    );
+  it("stay under 450 lines, but for the tables of commands, fields, outputs, limits and errors, which are data", () => {
+    const tables = [
+      "commands/commands.ts",
+      "protocol/spec-fields.ts",
+      "protocol/errors.ts",
+      "base/limits.ts",
+      "cli/schemas.ts",
+    ].map((name) => join("src", name));
     const isLong = (file: string) => read(file).split("\n").length > 450;
     expect(sources.filter((file) => isLong(file) && !tables.includes(file))).toEqual([]);
   });
@@ -35,7 +39,7 @@ describe("sources", () => {
     const foreign = {
       "tree-file/issues.ts": "zod, where a schema has no sentence of its own",
       "tree-file/syntax.ts": "the stack of the engine",
-      "store/failure.ts": "SQLite",
+      "store/sqlite/failure.ts": "SQLite",
       "adapters/kinds/gemini-cli/decode.ts": "Gemini CLI, which tells its errors in words alone",
       "adapters/conformance.ts": "holds an adapter to sentences that end with a full stop",
     };
@@ -60,6 +64,36 @@ describe("sources", () => {
 
   it("import zod as a namespace, which leaves the messages of fifty languages out of the bundles", () => {
     expect(sources.filter((file) => /import (type )?\{[^}]*\} from "zod"/.test(read(file)))).toEqual([]);
+  });
+});
+
+describe("names of types", () => {
+  const declared = sources.flatMap((file) =>
+    [...code(file).matchAll(/^(?:export )?(?:interface|type|(?:abstract )?class) ([A-Z]\w*)/gm)].map(
+      ([, name = ""]) => ({ file, name }),
+    ),
+  );
+
+  it("stand for one thing each", () => {
+    const doors = {
+      KillOptions: "the library's, in whose terms `effect` takes the runtime's",
+      RuntimeApi: "the runtime as `effect` publishes it, and as the runtime answers",
+    };
+    const files = Map.groupBy(declared, ({ name }) => name);
+    const twice = [...files].filter(([, at]) => new Set(at.map(({ file }) => file)).size > 1);
+    expect(twice.map(([name]) => name).sort()).toEqual(Object.keys(doors));
+  });
+
+  it("are nouns, and no bare participles", () => {
+    const exceptions = ["Answered", "Decoded", "Deed"];
+    const participle =
+      /^([A-Z][a-z]+ed|Found|Given|Gone|Heard|Held|Kept|Known|Left|Made|Meant|Ran|Read|Said|Seen|Sent|Shown|Spent|Taken|Told|Would)$/;
+    expect(
+      declared
+        .map(({ name }) => name)
+        .filter((name) => participle.test(name))
+        .sort(),
+    ).toEqual(exceptions);
   });
 });
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { CAPTURE_MAX_BYTES, FINAL_TEXT_MAX_BYTES } from "../../src/base/limits.ts";
 import { artifactsIn, collectIn } from "../../src/daemon/artifacts.ts";
 import { gc } from "../../src/daemon/offline.ts";
-import { referencedDigests } from "../../src/store/cas/references.ts";
+import { referencedDigests } from "../../src/store/sqlite/references.ts";
 import { collect, openRuntime, stateDirectory } from "./support.ts";
 
 const AGENT = join(import.meta.dirname, "../fixtures/agents/answers-at-length.mjs");

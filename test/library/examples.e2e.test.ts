@@ -3,9 +3,9 @@ import { execFile, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { AGENT } from "../support/built.ts";
 import { program, stateDirectory } from "./support.ts";
 
-const bin = resolve(import.meta.dirname, "../../bin/agent");
 const folder = resolve(import.meta.dirname, "../../examples");
 
 const prints: Record<string, readonly RegExp[]> = {
@@ -50,7 +50,7 @@ describe("examples", () => {
             error ? fail(error) : done(stdout),
           ),
         );
-      const agent = (...args: readonly string[]) => run(process.execPath, [bin, ...args]);
+      const agent = (...args: readonly string[]) => run(process.execPath, [AGENT, ...args]);
       await agent("daemon", "start");
       try {
         const script = "echo hello; exec sleep 600";

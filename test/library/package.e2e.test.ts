@@ -152,7 +152,7 @@ describe("its tarball", () => {
     const pages = (readdirSync(installed, { recursive: true }) as string[]).filter((file) =>
       file.endsWith(".md"),
     );
-    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/library.md"]));
+    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/reference/library.md"]));
     const dead = pages.flatMap((page) => {
       const text = readFileSync(join(installed, page), "utf8").replaceAll(/^```.*?^```/gms, "");
       return [...text.matchAll(/\]\(([^)\s]+)\)/g)]

@@ -92,7 +92,7 @@ describe("open is refused, and touches nothing,", () => {
     ["an option that there is not", { state_dir: "x" }, /Unrecognized key: "state_dir"/],
     ["a bound that there is not", { limits: { runing_max: 1 } }, /^limits: .*"runing_max"/],
     ["a bound that is none", { limits: { running_max: -1 } }, /^limits.running_max: /],
-    ["a report that nobody can call", { report: "console" }, /^report: it is no function/],
+    ["a report that nobody can call", { report: "console" }, /^report: it is not a function/],
   ])("with %s", async (_, options, message) => {
     const stateDir = join(stateDirectory(), "inner");
     const opening = Runtime.open(options === null ? (null as never) : ({ stateDir, ...options } as never));

@@ -147,9 +147,11 @@ test("close ends what runs, and leaves nothing behind", async () => {
   expect(ours().filter((name) => !before.includes(name))).toEqual([]);
 });
 
-test("the snippet of docs/library.md passes as it stands there, on the built package", async () => {
+test("the snippet of docs/reference/library.md passes as it stands there, on the built package", async () => {
   const root = resolve(import.meta.dirname, "../..");
-  const fences = readFileSync(join(root, "docs/library.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms);
+  const fences = readFileSync(join(root, "docs/reference/library.md"), "utf8").matchAll(
+    /^```ts\n(.*?)^```/gms,
+  );
   const [snippet] = [...fences].map(([, text = ""]) => text).filter((text) => text.includes("openForTest"));
   // Inside the package, so that its own name resolves.
   const folder = join(root, ".cache", "snippets-run");

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CAPTURE_MAX_BYTES, INLINE_MAX_BYTES, PREVIEW_MAX_BYTES } from "../../src/base/limits.ts";
 import {
-  type Artifactized,
+  type ArtifactizedData,
   artifactizer,
   bytesInline,
   outputLimits,
@@ -49,7 +49,7 @@ describe("an outcome", () => {
       name: null,
       labels: { team: "a" },
     }));
-    const { value } = (await outcome(success({ workers }))) as { value: Artifactized };
+    const { value } = (await outcome(success({ workers }))) as { value: ArtifactizedData };
     const text = artifacts.get(value.artifact)!;
     expect(JSON.parse(text)).toEqual({ workers });
     expect(value.summary).toEqual({
@@ -64,7 +64,7 @@ describe("an outcome", () => {
     const { outcome } = kept();
     const paginationOf = async (page: object): Promise<unknown> => {
       const workers = ["x".repeat(INLINE_MAX_BYTES)];
-      const { value } = (await outcome(success({ workers, ...page }))) as { value: Artifactized };
+      const { value } = (await outcome(success({ workers, ...page }))) as { value: ArtifactizedData };
       return value.summary.pagination;
     };
     expect(await paginationOf({ total: 9, cursor: "01C" })).toEqual({
@@ -175,7 +175,7 @@ describe("a record of a stream", () => {
     const { record: moved, artifacts } = kept();
     expect(moved(record(1_000))).toBeUndefined();
     const json = record(INLINE_MAX_BYTES);
-    const data = (await moved(json)) as Artifactized;
+    const data = (await moved(json)) as ArtifactizedData;
     expect(data).toMatchObject({ seq: 7, id: "r", stream: "worker:w", version: 3, type: "agent.event" });
     expect(Object.keys(data)).not.toContain("payload");
     expect(artifacts.get(data.artifact)).toBe(json);

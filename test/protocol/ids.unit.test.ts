@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { isUlid, newId } from "../../src/protocol/ids.ts";
+import { isUlid } from "../../src/protocol/forms.ts";
+import { newId } from "../../src/protocol/ids.ts";
 
 it("ids made in the same millisecond are strictly increasing ULIDs", () => {
   const ids = Array.from({ length: 1_000 }, () => newId(1_790_000_000_000));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type Permitted, restartsMore, widerPermission } from "../../src/protocol/narrower.ts";
+import { type PermissionSpec, restartsMore, widerPermission } from "../../src/protocol/narrower.ts";
 import type { Permission, PermissionRule } from "../../src/protocol/permission.ts";
 import { parseRule, permissionFor } from "../../src/protocol/permission-rules.ts";
 
 /** `deny +Bash(git *) -Bash(rm *) ?Write` */
-const permitted = (text: string, approval_default: "deny" | "allow" = "deny"): Permitted => {
+const permitted = (text: string, approval_default: "deny" | "allow" = "deny"): PermissionSpec => {
   const [permission, ...rules] = text.split(", ");
   const actions: Readonly<Record<string, Permission>> = { "+": "allow", "-": "deny", "?": "ask" };
   const permission_rules = rules.map(

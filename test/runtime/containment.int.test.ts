@@ -4,7 +4,7 @@ import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import type { Services } from "../../src/actors/ports.ts";
 import type { RecordDraft } from "../../src/protocol/records.ts";
-import type { EventLog } from "../../src/store/port.ts";
+import type { EventLog } from "../../src/store/event-log.ts";
 import { figure } from "../support/figures.ts";
 import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
 

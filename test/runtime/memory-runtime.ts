@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { Clock, Effect, Exit, Scope } from "effect";
 import { TestClock } from "effect/testing";
 import { makeDefects } from "../../src/actors/defects.ts";
-import type { Services } from "../../src/actors/ports.ts";
 import type { AgentAdapter } from "../../src/adapters/adapter.ts";
 import { command } from "../../src/adapters/kinds/command/index.ts";
-import { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
 import { builtIn } from "../../src/adapters/registry.ts";
+import { type MemoryRun, type MemorySpawner, makeMemorySpawner } from "../../src/library/memory-spawner.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
 import type { WorkerSpec, WorkerSpecInput } from "../../src/protocol/worker.ts";
+import type { RuntimeServices } from "../../src/runtime/core.ts";
 import { makeRuntime } from "../../src/runtime/runtime.ts";
-import { openLog } from "../../src/store/log.ts";
+import { openLog } from "../../src/store/sqlite/log.ts";
 import type { Limits } from "../../src/supervisor/admission/seats.ts";
 
 export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpecInput => ({
@@ -42,8 +42,10 @@ export const memoryMachine = Effect.gen(function* () {
   const specs = new Map<string, WorkerSpec>();
   const messages = new Map<string, string>();
   const reports: string[] = [];
-  const services: Services = {
+  const services: RuntimeServices = {
     log,
+    views: log,
+    upkeep: log,
     spawner: memory.spawner,
     files: {
       save: async (id, saved) => void specs.set(id, saved),
@@ -74,7 +76,7 @@ export const memoryMachine = Effect.gen(function* () {
   };
 
   /** A runtime over the same log and the same agents. `crash` is what kill -9 of a daemon is to them. */
-  const boot = (over: Partial<Services> = {}, limits: Partial<Limits> = {}) =>
+  const boot = (over: Partial<RuntimeServices> = {}, limits: Partial<Limits> = {}) =>
     Effect.gen(function* () {
       const scope = yield* Scope.make();
       const crash = Scope.close(scope, Exit.void);

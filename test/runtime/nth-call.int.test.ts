@@ -5,7 +5,7 @@
 import { it } from "@effect/vitest";
 import { Effect, Result, type Scope } from "effect";
 import { expect } from "vitest";
-import type { MemoryRun } from "../../src/adapters/memory-spawner.ts";
+import type { MemoryRun } from "../../src/library/memory-spawner.ts";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import { checkHistory } from "../chaos/history.ts";
 import { type Call, faultyLog, faultySpawner, nthCall } from "../support/faults/ports.ts";
@@ -67,7 +67,13 @@ const scenario = (n: number): Effect.Effect<Call | undefined, HoldfastError, Sco
     const machine = yield* memoryMachine;
     const { log, memory } = machine;
     const { failing, failed } = nthCall(n);
-    const ports = { log: faultyLog(log, failing), spawner: faultySpawner(memory.spawner, failing) };
+    const store = faultyLog(log, failing);
+    const ports = {
+      log: store,
+      views: store,
+      upkeep: store,
+      spawner: faultySpawner(memory.spawner, failing),
+    };
     const acknowledged: Parameters<typeof checkHistory>[0]["acknowledged"][number][] = [];
     const alive = new Set<MemoryRun>();
     // Only KILL ends it: its grace has to pass.

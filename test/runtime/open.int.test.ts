@@ -8,8 +8,8 @@ import SQLite from "better-sqlite3";
 import { Effect } from "effect";
 import { TestClock } from "effect/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { makeMemorySpawner } from "../../src/adapters/memory-spawner.ts";
 import { CLEAN_PERIOD_MS, RUNS_KEPT_MS } from "../../src/base/limits.ts";
+import { makeMemorySpawner } from "../../src/library/memory-spawner.ts";
 import { openRuntime } from "../../src/runtime/open.ts";
 import { nth, settled, spec } from "./memory-runtime.ts";
 

@@ -288,7 +288,7 @@ describe("kill", () => {
       const { id } = yield* runtime.spawn(spec());
       const suggestion = (ref: string) =>
         Effect.map(Effect.flip(runtime.info(ref)), (error) => error.suggestion);
-      expect(yield* suggestion(id.slice(0, 3))).toBe("The beginning of an id needs 4 characters or more.");
+      expect(yield* suggestion(id.slice(0, 3))).toBe("A prefix of an id needs at least 4 characters.");
       expect(yield* suggestion("n")).toBe("List the workers with `agent list --all`.");
       expect((yield* runtime.info(id.slice(0, 4))).id).toBe(id);
     }),

@@ -5,13 +5,13 @@ import { TestClock } from "effect/testing";
 import { describe, expect } from "vitest";
 import { HoldfastError } from "../../src/protocol/errors.ts";
 import type { RecordType } from "../../src/protocol/records.ts";
-import type { EventLog } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/upkeep.ts";
 import { elapse, memoryMachine, nth, settled, spec, until } from "./memory-runtime.ts";
 
 const full = () => new HoldfastError("DISK_FULL", "The disk of the event log is full.");
 
 /** The same log, whose commits of any of the types named fail while `broken` is set. */
-const failing = (log: EventLog) => {
+const failing = (log: Store) => {
   const state = {
     broken: false,
     types: undefined as readonly RecordType[] | undefined,
@@ -20,7 +20,7 @@ const failing = (log: EventLog) => {
   };
   const refuses = (types: readonly RecordType[]) =>
     state.broken && (state.types === undefined || types.some((type) => state.types?.includes(type)));
-  const commit: EventLog["commit"] = async (drafts, options) => {
+  const commit: Store["commit"] = async (drafts, options) => {
     if (!refuses(drafts.map(({ type }) => type))) return log.commit(drafts, options);
     state.refused += 1;
     throw state.cause();
@@ -226,21 +226,20 @@ describe("a log that cannot be read", () => {
           return read(...args);
         };
       const { log } = machine;
-      const { runtime } = yield* machine.boot({
-        log: {
-          ...log,
-          worker: guard(log.worker),
-          workers: guard(log.workers),
-          living: guard(log.living),
-          countWorkers: guard(log.countWorkers),
-          byId: guard(log.byId),
-          turns: guard(log.turns),
-          read: guard(log.read),
-          readLines: guard(log.readLines),
-          stream: guard(log.stream),
-          seqAt: guard(log.seqAt),
-        },
-      });
+      const guarded = {
+        ...log,
+        worker: guard(log.worker),
+        workers: guard(log.workers),
+        living: guard(log.living),
+        countWorkers: guard(log.countWorkers),
+        byId: guard(log.byId),
+        turns: guard(log.turns),
+        read: guard(log.read),
+        readLines: guard(log.readLines),
+        stream: guard(log.stream),
+        seqAt: guard(log.seqAt),
+      };
+      const { runtime } = yield* machine.boot({ log: guarded, views: guarded });
       const { id } = yield* runtime.spawn(spec());
       yield* nth(machine.memory, 1);
       yield* settled;
@@ -275,7 +274,7 @@ it.effect("a request that is given up in the middle is carried out all the same,
     const machine = yield* memoryMachine;
     const gate = Promise.withResolvers<void>();
     let gated = false;
-    const commit: EventLog["commit"] = async (drafts, options) => {
+    const commit: Store["commit"] = async (drafts, options) => {
       const records = await machine.log.commit(drafts, options);
       if (drafts.some(({ type }) => type === "worker_cancel_requested")) {
         gated = true;

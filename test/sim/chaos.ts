@@ -2,7 +2,7 @@
 import { DURATION_MAX_MS } from "../../src/base/limits.ts";
 import { isEnded } from "../../src/protocol/worker.ts";
 import { NOT_STARTED } from "../../src/supervisor/child/exits.ts";
-import type { ChildState, Input } from "../../src/supervisor/child/inputs.ts";
+import type { ChildInput, ChildState } from "../../src/supervisor/child/inputs.ts";
 import { isPaused } from "../../src/supervisor/holds/pause.ts";
 import type { Member, SupervisorState } from "../../src/supervisor/tree/state.ts";
 import type { Daemon } from "./daemon.ts";
@@ -124,7 +124,7 @@ const aMember = (daemon: Daemon): Member | undefined => {
   return random.pick(others.length > 0 && random.chance(0.4) ? others : members);
 };
 
-const tell = (daemon: Daemon, { child }: Member, input: Input): void => {
+const tell = (daemon: Daemon, { child }: Member, input: ChildInput): void => {
   daemon.input({ type: "worker", worker_id: child.worker_id, input });
 };
 
@@ -263,14 +263,14 @@ const acts: Readonly<Record<Act, (daemon: Daemon) => void>> = {
   },
 };
 
-const abandoned: Input = {
+const abandoned: ChildInput = {
   type: "abandoned",
   error: { code: "INTERNAL", message: "Holdfast itself failed." },
   exit: NOT_STARTED,
   duration_ms: 1,
 };
 
-const strays = (daemon: Daemon, child: ChildState): readonly Input[] => {
+const strays = (daemon: Daemon, child: ChildState): readonly ChildInput[] => {
   const isOver = isEnded(child.state);
   const condition = "log" as const;
   return [

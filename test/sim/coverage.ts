@@ -1,14 +1,14 @@
 /** Which input met which state: a table that a run must fill. */
 import { SupervisorPhase } from "../../src/protocol/tree.ts";
 import { WorkerState } from "../../src/protocol/worker.ts";
-import type { Input } from "../../src/supervisor/child/inputs.ts";
+import type { ChildInput } from "../../src/supervisor/child/inputs.ts";
 import type { TreeInput } from "../../src/supervisor/tree/inputs.ts";
 import type { TreeState } from "../../src/supervisor/tree/state.ts";
 import type { Stored } from "./disk.ts";
 
 /** States that a worker's records give it; the other words are projections of them. */
 const STATES = WorkerState.options.filter((state) => !["ready", "waiting", "lost"].includes(state));
-const INPUTS: readonly Input["type"][] = [
+const INPUTS: readonly ChildInput["type"][] = [
   "begin",
   "launched",
   "adopted",

@@ -7,7 +7,7 @@ import type { RecordDraft } from "../../src/protocol/records.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../src/protocol/tree-records.ts";
 import type { WorkerSpec } from "../../src/protocol/worker.ts";
 import { reconcile } from "../../src/supervisor/boot/reconcile.ts";
-import type { ChildState, Input } from "../../src/supervisor/child/inputs.ts";
+import type { ChildInput, ChildState } from "../../src/supervisor/child/inputs.ts";
 import type { Now } from "../../src/supervisor/clocks/now.ts";
 import { decideTree } from "../../src/supervisor/tree/decide.ts";
 import { emptyTree } from "../../src/supervisor/tree/evolve.ts";
@@ -151,7 +151,7 @@ export class Daemon {
   }
 
   /** An event is told until the store takes it. */
-  fact(id: string, input: Input, wanted: () => boolean, done: () => void): void {
+  fact(id: string, input: ChildInput, wanted: () => boolean, done: () => void): void {
     const taken = this.input({ type: "worker", worker_id: id, input });
     if (!this.up) return;
     if (taken) {

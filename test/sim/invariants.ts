@@ -4,12 +4,22 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { MAILBOX_MAX_REPEATABLE } from "../../src/base/limits.ts";
+import { RESTART_BY_USER, restartCause } from "../../src/protocol/restart-cause.ts";
 import { isEnded, type WorkerSpec } from "../../src/protocol/worker.ts";
 import { isPaused } from "../../src/supervisor/holds/pause.ts";
 import { decayed } from "../../src/supervisor/restart/window.ts";
 import { evolveTree } from "../../src/supervisor/tree/evolve.ts";
 import { plan } from "../../src/supervisor/tree/plan.ts";
-import { isRunning, type SupervisorState, type TreeState } from "../../src/supervisor/tree/state.ts";
+import {
+  type ChildRef,
+  isAlive,
+  isRunning,
+  isTombstone,
+  isUp,
+  rests,
+  type SupervisorState,
+  type TreeState,
+} from "../../src/supervisor/tree/state.ts";
 import type { Stored } from "./disk.ts";
 import type { History } from "./history.ts";
 import type { ProcessTable } from "./processes.ts";
@@ -269,7 +279,76 @@ const endsAsAsked: Invariant = ({ tree, before }) => {
   });
 };
 
-/** By their names in promises.md; the last four say of trees what those do not. */
+/** A child begins and ends after those that come before it by the rules of its file, and waits for nobody else (docs/decisions/0037). */
+const inOrder: Invariant = ({ tree, before, committed, rebuilt, mono_ms }) => {
+  if (rebuilt !== undefined) return undefined;
+  const byName = new Set(
+    committed.flatMap(({ draft }) =>
+      draft.type === "worker_restart_scheduled" && restartCause(draft.payload) === RESTART_BY_USER
+        ? [draft.worker_id]
+        : draft.type === "supervisor_asked"
+          ? [draft.payload.supervisor]
+          : [],
+    ),
+  );
+  const isDown = (state: TreeState, path: string): boolean =>
+    ["pending", "terminated", "parked"].includes(state.supervisors.get(path)?.phase ?? "");
+  const begins = ({ worker_id: id, path }: ChildRef): boolean =>
+    id === null
+      ? isDown(before, path) && !isDown(tree, path) && !byName.has(path)
+      : tree.launching.has(id) && !before.launching.has(id) && !byName.has(id);
+  const isTold = (state: TreeState, id: string): boolean =>
+    state.members.get(id)?.child.stop?.kind === "shutdown";
+  const stops = ({ worker_id: id, removed }: ChildRef): boolean =>
+    id !== null && !removed && isTold(tree, id) && !isTold(before, id);
+  /** Its supervisor has not told it to stop. Told to start a moment ago, it is told once its start is on record. */
+  const isUntold = ({ worker_id: id }: ChildRef): boolean => {
+    const child = id === null ? undefined : tree.members.get(id)?.child;
+    if (child?.open === true) return child.stop?.kind !== "shutdown";
+    return child !== undefined && rests(child) && !tree.launching.has(child.worker_id);
+  };
+  const isKilled = ({ worker_id: id }: ChildRef): boolean =>
+    id !== null && tree.members.get(id)?.child.stop?.kind === "kill";
+  return first(tree.supervisors.values(), ({ path, config, children, operation }) => {
+    if (operation === null || config.strategy === "dynamic") return undefined;
+    const isFree = (earlier: ChildRef, later: ChildRef): boolean =>
+      config.strategy === "one_for_one" &&
+      earlier.worker_id !== null &&
+      later.worker_id !== null &&
+      tree.members.get(earlier.worker_id)?.child.awaits_ready === false &&
+      !later.depends_on.includes(earlier.path);
+    const isOf = ({ name }: ChildRef) => (operation.anew ?? operation.scope).includes(name);
+    if (operation.stage === "stopping") {
+      const told = operation.kind === "stop" ? children : children.filter((ref) => !ref.removed && isOf(ref));
+      const scope = told.filter((ref) => isAlive(tree, ref));
+      const behind = (ref: ChildRef) => scope.slice(scope.indexOf(ref) + 1);
+      const waits = (ref: ChildRef): boolean => behind(ref).some((later) => !isFree(ref, later));
+      return first(scope, (ref) => {
+        if (waits(ref) && stops(ref)) return `${ref.path} is stopped before one that stands behind it`;
+        // Nobody overtakes one that has to wait, even if that one has not begun to live.
+        const isNext =
+          !waits(ref) && !behind(ref).some((one) => isUntold(one) || waits(one)) && !isKilled(ref);
+        return isNext && isUntold(ref) && `${ref.path} could be stopped, and ${path} stops`;
+      });
+    }
+    const scope = children.filter((ref) => !ref.removed && operation.scope.includes(ref.name));
+    const idle = scope.find(
+      (ref) => !isTombstone(tree, ref) && !isAlive(tree, ref) && !operation.started.includes(ref.name),
+    );
+    return first(scope, (ref) => {
+      const ahead = scope.slice(0, scope.indexOf(ref));
+      const isEarly = ahead.some(
+        (one) => !isTombstone(tree, one) && isAlive(tree, one) && !isUp(tree, one) && !isFree(one, ref),
+      );
+      if (isEarly && begins(ref)) return `${ref.path} begins before one that stands before it is up`;
+      const isDue = operation.kind === "start" && operation.due_ms <= mono_ms;
+      const waits = ref === idle && ref.worker_id !== null && ref.depends_on.length === 0;
+      return !isEarly && isDue && waits && `${ref.path} could begin, and ${path} starts`;
+    });
+  });
+};
+
+/** By their names in promises.md; the last five say of trees what those do not. */
 export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I1 one life": oneLife,
   "I2 running is alive": runningIsAlive,
@@ -286,6 +365,7 @@ export const INVARIANTS: Readonly<Record<string, Invariant>> = {
   "I14 planned": planned,
   "I15 still": still,
   "I16 ends as asked": endsAsAsked,
+  "I17 in order": inOrder,
 };
 
 export const violationIn = (view: View): string | undefined =>

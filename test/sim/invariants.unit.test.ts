@@ -171,7 +171,7 @@ const broken: Readonly<Record<string, readonly [string, () => View][]>> = {
       "a paused one that goes on",
       () =>
         view({
-          tree: tree({ pause: { causes: [{ reason: "disk", detail: "" }], since_ms: 0, before_ms: 0 } }),
+          tree: tree({ pause: { isOn: true, since_ms: 0, before_ms: 0 } }),
         }),
     ],
     ["one that was never told to go on", () => stopped(view())],
@@ -181,7 +181,55 @@ const broken: Readonly<Record<string, readonly [string, () => View][]>> = {
     ["a down that a start has taken the place of", () => turned(stops("down"), starting)],
     ["a kill that a start has taken the place of", () => turned(stops("killed"), starting)],
   ],
+  "I17 in order": [
+    ["a child that begins before the one before it is up", () => pair("rest_for_one", launched("V"))],
+    ["a child that waits and need not", () => pair("one_for_one", {})],
+    [
+      "a child that is stopped before the one behind it",
+      () => pair("rest_for_one", told("W"), stops("down")),
+    ],
+    ["a child that lives on and need not", () => pair("one_for_one", told("V"), stops("down"))],
+  ],
 };
+/** Two workers: `w`, whose start is on its way, and `v` behind it. All live where they are stopped. */
+const pair = (
+  strategy: "one_for_one" | "rest_for_one",
+  { launching = [], stopping = [] }: { launching?: readonly string[]; stopping?: readonly string[] },
+  doing: Partial<SupervisorState> = starting,
+): View => {
+  const made = tree({ ready: false }, doing);
+  const top = made.supervisors.get("top") as SupervisorState;
+  const w = made.members.get("W") as Member;
+  const stop = { kind: "shutdown", by: "top", grace_ms: 0, signal: "SIGTERM" } as const;
+  const isStopping = top.operation?.stage === "stopping";
+  const member = (id: string, open: boolean): Member => ({
+    ...w,
+    path: id.toLowerCase(),
+    child: { ...w.child, worker_id: id, open, stop: stopping.includes(id) ? stop : null },
+  });
+  const state: TreeState = {
+    ...made,
+    supervisors: new Map([
+      [
+        "top",
+        {
+          ...top,
+          config: { ...top.config, strategy },
+          children: [ref("w"), { ...ref("v"), worker_id: "V" }],
+          operation: { ...top.operation, scope: ["w", "v"] } as never,
+        },
+      ],
+    ]),
+    members: new Map([
+      ["W", member("W", true)],
+      ["V", member("V", isStopping)],
+    ]),
+    launching: new Set(launching),
+  };
+  return view({ before: made, tree: state });
+};
+const launched = (id: string) => ({ launching: [id] });
+const told = (id: string) => ({ stopping: [id] });
 const ref = (name: string): ChildRef => ({
   name,
   path: name,

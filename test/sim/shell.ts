@@ -2,14 +2,14 @@
  * The surroundings of one worker in a daemon (src/actors/worker/worker.ts), with the real machine inside: it launches, signals and
  * settles with delays, and dies with its daemon.
  */
-import { makeStepper, type Position, type Step } from "../../src/actors/machine/stepper.ts";
-import type { WorkerAction, WorkerEvent } from "../../src/actors/machine/worker-machine.ts";
+import { type MachineStep, makeStepper, type Position } from "../../src/actors/machine/stepper.ts";
+import type { MachineEvent, WorkerAction } from "../../src/actors/machine/worker-machine.ts";
 import { MAILBOX_MAX_REPEATABLE } from "../../src/base/limits.ts";
 import type { RunExit } from "../../src/protocol/incarnation.ts";
 import type { WorkerError } from "../../src/protocol/records.ts";
 import type { BootAction } from "../../src/supervisor/boot/reconcile.ts";
 import { failedToStart, NOT_STARTED } from "../../src/supervisor/child/exits.ts";
-import type { Command, Input } from "../../src/supervisor/child/inputs.ts";
+import type { ChildCommand, ChildInput } from "../../src/supervisor/child/inputs.ts";
 import { isPaused, wasPaused } from "../../src/supervisor/holds/pause.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Process } from "./processes.ts";
@@ -23,7 +23,7 @@ const PAUSE_MS = 0;
 const LOST: WorkerError = { code: "WORKER_LOST", message: "The agent was never started." };
 const UNSTARTABLE: WorkerError = { code: "AGENT_FAILED", message: "There is no such program." };
 
-export const exited = (exit: RunExit): Extract<Input, { type: "exited" }> => ({
+export const exited = (exit: RunExit): Extract<ChildInput, { type: "exited" }> => ({
   type: "exited",
   exit,
   duration_ms: 1,
@@ -37,7 +37,7 @@ export class Shell {
   readonly id: string;
   readonly #daemon: Daemon;
   #position: Position;
-  readonly mailbox: WorkerEvent[] = [];
+  readonly mailbox: MachineEvent[] = [];
   #timers = new Map<string, object>();
   #process: Process | undefined;
   #error: WorkerError | undefined;
@@ -51,7 +51,7 @@ export class Shell {
     const { incarnation, stop } = daemon.childOf(id);
     const { context } = stepper.initial({ incarnation })[0];
     this.#position = stepper.initial({ incarnation })[0];
-    const begin = (value: "starting" | "settling" | "pending", event: WorkerEvent): void => {
+    const begin = (value: "starting" | "settling" | "pending", event: MachineEvent): void => {
       this.#begun = true;
       this.#take(stepper.step(stepper.at(value, context), event));
       for (const _ of this.mailbox) this.#deliver();
@@ -91,7 +91,7 @@ export class Shell {
     return this.#process;
   }
 
-  order(command: Command) {
+  order(command: ChildCommand) {
     switch (command.type) {
       case "start":
         return this.tell({ type: "START" });
@@ -108,7 +108,7 @@ export class Shell {
     }
   }
 
-  tell(event: WorkerEvent): void {
+  tell(event: MachineEvent): void {
     if (event.type === "STOP" && this.mailbox.length >= MAILBOX_MAX_REPEATABLE) return;
     this.mailbox.push(event);
     if (this.#begun) this.#deliver();
@@ -125,7 +125,7 @@ export class Shell {
     this.#daemon.after(delay_ms, () => this.#live, step);
   }
 
-  #take([position, steps]: readonly [Position, readonly Step[]]) {
+  #take([position, steps]: readonly [Position, readonly MachineStep[]]) {
     this.#position = position;
     for (const step of steps) {
       if (step.type === "disarm") this.#timers.delete(step.timer);
@@ -138,7 +138,7 @@ export class Shell {
     }
   }
 
-  #arm(timer: string, delay_ms: number, event: WorkerEvent) {
+  #arm(timer: string, delay_ms: number, event: MachineEvent) {
     const token = {};
     this.#timers.set(timer, token);
     this.#daemon.after(
@@ -187,7 +187,7 @@ export class Shell {
     }, PAUSE_MS);
   }
 
-  #fact(input: Input, done: () => void = () => undefined): void {
+  #fact(input: ChildInput, done: () => void = () => undefined): void {
     this.#daemon.fact(this.id, input, () => this.#live, done);
   }
 

@@ -1,4 +1,4 @@
-/** Figures that a test of a promise has measured, for docs/reliability.md; told only where HOLDFAST_FIGURES names a file. */
+/** Figures that a test of a promise has measured, for docs/reference/reliability.md; told only where HOLDFAST_FIGURES names a file. */
 import { appendFileSync } from "node:fs";
 
 /** The full figures of the promises, where CI runs them scaled down. */

@@ -249,7 +249,7 @@ describe("a mistake is told with its place and what was meant", () => {
     ],
     ["- ▸{ name: a, kind: command }", "a is a command and needs a program, as in argv: [sleep, 60]."],
     ["- { name: a, ▸argv: [] }", "a is a command and needs a program, as in argv: [sleep, 60]."],
-    ["- ▸{ name: a }", "a needs a kind (claude, codex …), or the argv of a program."],
+    ["- ▸{ name: a }", "a needs a kind (claude, codex, gemini …), or the argv of a program."],
     ["- ▸{ argv: [x] }", "a worker needs the key name."],
     ["- { ▸nmae: a, argv: [x] }", 'a worker has no "nmae"; did you mean name?'],
     [

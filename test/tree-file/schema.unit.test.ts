@@ -13,7 +13,7 @@ import { read, startOrder } from "./support.ts";
 const EXAMPLE = resolve(import.meta.dirname, "../../examples/tree/holdfast.yaml");
 
 it("every key of a worker stands in the documentation", () => {
-  const page = readFileSync(resolve(import.meta.dirname, "../../docs/tree.md"), "utf8");
+  const page = readFileSync(resolve(import.meta.dirname, "../../docs/reference/tree-file.md"), "utf8");
   const table = page.slice(page.indexOf("## A worker"), page.indexOf("## Order"));
   const named = new Set(
     table

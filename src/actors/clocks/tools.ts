@@ -2,14 +2,13 @@
 
 import { Effect } from "effect";
 import type { RunId } from "../../adapters/spawner.ts";
-import { READ_PAGE_RECORDS } from "../../base/limits.ts";
-import type { RecordFilter } from "../../store/port.ts";
+import type { RecordFilter } from "../../store/event-log.ts";
 import { afterRecord } from "../../supervisor/clocks/clocks.ts";
 import type { Journal } from "../deciding/journal.ts";
 
 /** Each counts from `now`: how long it was in flight while nobody looked is not held against it. */
 export const toolsInFlight = (
-  journal: Pick<Journal, "ask">,
+  journal: Pick<Journal, "ask" | "records">,
   { worker_id, incarnation }: RunId,
   now: number,
 ): Effect.Effect<ReadonlyMap<string, number>> =>
@@ -19,16 +18,11 @@ export const toolsInFlight = (
       types: ["turn_completed"],
       kinds: ["ToolCall", "ToolResult"],
     };
-    const spawned = yield* journal.ask((log) => log.stream(worker_id, ["worker_spawned"]));
-    let cursor = spawned.find((record) => record.incarnation === incarnation)?.seq ?? 0;
+    const spawned = yield* journal.ask(({ log }) => log.stream(worker_id, ["worker_spawned"]));
+    const from = spawned.find((record) => record.incarnation === incarnation)?.seq ?? 0;
     let tools: ReadonlyMap<string, number> = new Map();
-    for (;;) {
-      const { records, scanned, head } = yield* journal.ask((log) => ({
-        ...log.read(cursor, READ_PAGE_RECORDS, filter),
-        head: log.head(),
-      }));
-      for (const record of records) tools = afterRecord(tools, record, now);
-      if (scanned <= cursor || scanned >= head) return tools;
-      cursor = scanned;
-    }
+    yield* journal.records(from, filter, (record) => {
+      tools = afterRecord(tools, record, now);
+    });
+    return tools;
   });

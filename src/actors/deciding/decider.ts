@@ -4,27 +4,46 @@
  * worker is a tree of one, with a decider of its own.
  */
 import { Effect, Semaphore } from "effect";
+import { TRANSACTION_MAX_RECORDS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
-import type { AppendOptions, EventLog } from "../../store/port.ts";
+import type { AppendOptions, EventLog } from "../../store/event-log.ts";
 import type { Now } from "../../supervisor/clocks/now.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
-import type { Decided, Trace } from "../trace.ts";
+import type { Trace, TracedDecision } from "../trace.ts";
 
 /** The world of a decider. */
-export interface Ground {
+export interface DeciderPorts {
   readonly log: Pick<EventLog, "commit">;
   readonly trace?: Trace | undefined;
   readonly now: () => Now;
 }
 
+/** An input that is to be decided. */
+export interface PendingInput<Input, Decision> {
+  readonly input: Input;
+  /** Records that come before those of the decision. */
+  readonly extra: readonly RecordDraft[];
+  /** A second input of the same transaction, if the decision on this one leads to it; pure. */
+  readonly then?: ((decision: Decision) => Input | undefined) | undefined;
+  /** Once its decision is on record; none where the state took no input any more. */
+  answer?: { readonly decision: Decision | undefined };
+}
+
+/** An input with its decision, in the order of the records; `asked` where somebody waits for it. */
+interface TakenInput<Input, Decision> {
+  readonly asked?: PendingInput<Input, Decision>;
+  readonly input: Input;
+  readonly decision: Decision | undefined;
+}
+
 /** A class: there is one for each of a hundred thousand workers. */
 export abstract class Decider<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
-  private readonly ground: Ground;
+  private readonly ground: DeciderPorts;
   private readonly lock = Semaphore.makeUnsafe(1);
   private current: State;
 
-  constructor(ground: Ground, initial: State) {
+  constructor(ground: DeciderPorts, initial: State) {
     this.ground = ground;
     this.current = initial;
   }
@@ -38,7 +57,7 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
   /** Called in the order of the decisions. It must not wait for anything. */
   protected abstract carryOut(input: Input, decision: Decision): void;
   /** For a tracer. */
-  protected abstract about(input: Input): Pick<Decided, "tree" | "worker_id" | "input">;
+  protected abstract about(input: Input): Pick<TracedDecision, "tree" | "worker_id" | "input">;
 
   /** By the records. */
   state(): State {
@@ -53,46 +72,112 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
     input: Input,
     extra: readonly RecordDraft[] = NONE,
     options?: AppendOptions,
+    then?: PendingInput<Input, Decision>["then"],
   ): Effect.Effect<Decision | undefined, HoldfastError> {
-    return this.inTurn(() => this.decided(input, extra, options));
+    return this.inTurn(() => this.alone({ input, extra, then }, options));
   }
 
   /** An input that is made from the state as it is when its turn comes. */
   change(
     make: (state: State) => Effect.Effect<Input, HoldfastError>,
   ): Effect.Effect<Decision | undefined, HoldfastError> {
-    return this.inTurn(() => Effect.flatMap(make(this.current), (input) => this.decided(input, NONE)));
+    return this.inTurn(() =>
+      Effect.flatMap(make(this.current), (input) => this.alone({ input, extra: NONE })),
+    );
   }
 
-  private inTurn<A>(work: () => Effect.Effect<A, HoldfastError>): Effect.Effect<A, HoldfastError> {
+  protected inTurn<A>(work: () => Effect.Effect<A, HoldfastError>): Effect.Effect<A, HoldfastError> {
     return this.lock.withPermits(1)(Effect.uninterruptible(typed(Effect.suspend(work))));
   }
 
-  private decided(
-    input: Input,
-    extra: readonly RecordDraft[],
+  protected alone(
+    asked: PendingInput<Input, Decision>,
     options?: AppendOptions,
   ): Effect.Effect<Decision | undefined, HoldfastError> {
+    return Effect.map(this.decided([asked], options), () => asked.answer?.decision);
+  }
+
+  /** One transaction for the first of them, and for those behind it as far as they fit in; each that is on record is answered. */
+  protected decided(
+    all: readonly PendingInput<Input, Decision>[],
+    options?: AppendOptions,
+  ): Effect.Effect<void, HoldfastError> {
     const { ground } = this;
     const now = ground.now();
-    const decision = this.decide(this.current, input, now);
-    if (decision === undefined) return Effect.undefined;
-    const drafts = extra.length === 0 ? decision.events : [...extra, ...decision.events];
-    const how = this.mayHold(this.current, input, decision) ? { ...options, holds: true } : options;
-    const onRecord = (): Decision => {
-      const { events } = decision;
-      this.current = this.evolve(this.current, decision, now);
-      if (ground.trace !== undefined && events.length > 0)
-        ground.trace({ ...this.about(input), events, at: BigInt(now.clock.mono_ns) });
-      this.carryOut(input, decision);
-      return decision;
+    const { taken, drafts, holds } = this.fitting(all, now);
+    const onRecord = (): void => {
+      for (const { asked, input, decision } of taken) {
+        if (asked !== undefined) asked.answer = { decision };
+        if (decision === undefined) continue;
+        this.current = this.evolve(this.current, decision, now);
+        const { events } = decision;
+        if (ground.trace !== undefined && events.length > 0)
+          ground.trace({ ...this.about(input), events, at: BigInt(now.clock.mono_ns) });
+        this.carryOut(input, decision);
+      }
     };
     if (drafts.length === 0) return Effect.sync(onRecord);
+    const how = holds ? { ...options, holds: true } : options;
     return Effect.map(
       attemptAsync(() => ground.log.commit(drafts, how)),
       onRecord,
     );
   }
+
+  /** The decisions of one transaction, each on the state after the one before it. */
+  private fitting(all: readonly PendingInput<Input, Decision>[], now: Now) {
+    const taken: TakenInput<Input, Decision>[] = [];
+    const drafts: RecordDraft[] = [];
+    let state = this.current;
+    let holds: boolean | undefined;
+    for (const asked of all) {
+      // A throw is the failure of its own caller.
+      const decision =
+        taken.length === 0 ? this.decide(state, asked.input, now) : this.tried(state, asked, now);
+      if (decision === THROWN) break;
+      if (decision !== undefined) {
+        const mayHold = this.mayHold(state, asked.input, decision);
+        const some = asked.extra.length + decision.events.length;
+        if (
+          taken.length > 0 &&
+          (drafts.length + some > TRANSACTION_MAX_RECORDS || mayHold !== (holds ?? mayHold))
+        )
+          break;
+        holds = mayHold;
+        for (const draft of asked.extra) drafts.push(draft);
+        for (const draft of decision.events) drafts.push(draft);
+        state = this.evolve(state, decision, now);
+      }
+      taken.push({ asked, input: asked.input, decision });
+      // A full disk may hold back the records of a stop: nothing that waits for its record goes with them.
+      const second = decision && holds !== true ? this.following(asked, decision, state, now) : undefined;
+      if (second === undefined) continue;
+      for (const draft of second.decision.events) drafts.push(draft);
+      state = this.evolve(state, second.decision, now);
+      taken.push(second);
+    }
+    return { taken, drafts, holds: holds === true };
+  }
+
+  private following({ then }: PendingInput<Input, Decision>, first: Decision, state: State, now: Now) {
+    const next = then?.(first);
+    if (next === undefined) return undefined;
+    const decision = this.decide(state, next, now);
+    return decision === undefined ? undefined : { input: next, decision };
+  }
+
+  private tried(
+    state: State,
+    { input }: PendingInput<Input, Decision>,
+    now: Now,
+  ): Decision | typeof THROWN | undefined {
+    try {
+      return this.decide(state, input, now);
+    } catch {
+      return THROWN;
+    }
+  }
 }
 
+const THROWN = Symbol("thrown");
 const NONE: readonly never[] = [];

@@ -5,21 +5,22 @@
 import { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
-import type { AppendOptions, EventLog } from "../../store/port.ts";
-import type { ChildState, Input } from "../../supervisor/child/inputs.ts";
+import type { AppendOptions, RecordFilter } from "../../store/event-log.ts";
+import type { ChildInput, ChildState } from "../../supervisor/child/inputs.ts";
 import type { Alarms } from "../machine/alarms.ts";
 import { attempt, attemptAsync } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
+import { eachPageBy } from "./paging.ts";
 import { untilTaken } from "./until-taken.ts";
-import type { WorkerDecider } from "./worker-decider.ts";
+import type { NextInput, WorkerDecider } from "./worker-decider.ts";
 
 export class Journal {
-  private readonly services: Pick<Services, "log" | "report">;
+  private readonly services: Pick<Services, "log" | "views" | "report">;
   private readonly alarms: Pick<Alarms, "now">;
   private readonly decider: WorkerDecider;
 
   constructor(
-    services: Pick<Services, "log" | "report">,
+    services: Pick<Services, "log" | "views" | "report">,
     alarms: Pick<Alarms, "now">,
     decider: WorkerDecider,
   ) {
@@ -39,7 +40,7 @@ export class Journal {
   }
 
   /** For requests: fails where the store does, and nothing has changed then. A worker that has ended takes nothing any more. */
-  input(input: Input): Effect.Effect<unknown, HoldfastError> {
+  input(input: ChildInput): Effect.Effect<unknown, HoldfastError> {
     return this.decider.input(input);
   }
 
@@ -51,9 +52,14 @@ export class Journal {
     return attemptAsync(() => this.services.log.commit(drafts, options));
   }
 
-  /** For what has happened already; `extra` comes first, in one transaction. */
-  fact(input: Input, extra?: readonly RecordDraft[], options?: AppendOptions): Effect.Effect<void> {
-    return Effect.asVoid(this.insist(this.decider.input(input, extra, options)));
+  /** For what has happened already; `extra` comes first, and `then` last, in one transaction. */
+  fact(
+    input: ChildInput,
+    extra?: readonly RecordDraft[],
+    options?: AppendOptions,
+    then?: NextInput,
+  ): Effect.Effect<void> {
+    return Effect.asVoid(this.insist(this.decider.input(input, extra, options, then)));
   }
 
   /** An event that has happened is held on a full disk, unless something waits for its record; `options` are asked at each attempt. */
@@ -66,9 +72,18 @@ export class Journal {
     return this.services.log.trouble()?.code === "DISK_FULL";
   }
 
-  /** Reads the log, now or when it can be read again. */
-  ask<A>(read: (log: EventLog) => A): Effect.Effect<A> {
-    return this.insist(attempt(() => read(this.services.log)));
+  /** Reads the store, now or when it can be read again. */
+  ask<A>(read: (store: Pick<Services, "log" | "views">) => A): Effect.Effect<A> {
+    return this.insist(attempt(() => read(this.services)));
+  }
+
+  /** Reads each record after `from`, up to the end of the log, as `ask` does. */
+  records(from: number, filter: RecordFilter, take: (record: LogRecord) => void): Effect.Effect<void> {
+    const range = { from, to: Number.POSITIVE_INFINITY };
+    const read = <A>(look: () => A) => this.ask(look);
+    return eachPageBy(read, this.services.log, range, filter, ({ lines }) => {
+      for (const line of lines) take(JSON.parse(line));
+    });
   }
 
   private insist<A>(work: Effect.Effect<A, HoldfastError>): Effect.Effect<A> {

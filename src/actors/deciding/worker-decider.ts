@@ -3,36 +3,40 @@ import type { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { AppendOptions } from "../../store/port.ts";
+import type { AppendOptions } from "../../store/event-log.ts";
 import { decide } from "../../supervisor/child/decide.ts";
 import { evolve } from "../../supervisor/child/evolve.ts";
 import { mayHold } from "../../supervisor/child/holding.ts";
-import type { ChildState, Command, Decision, Input } from "../../supervisor/child/inputs.ts";
+import type { ChildCommand, ChildInput, ChildState, Decision } from "../../supervisor/child/inputs.ts";
 import type { Now } from "../../supervisor/clocks/now.ts";
-import type { WorkerEvent } from "../machine/worker-machine.ts";
-import { Decider, type Ground } from "./decider.ts";
+import type { MachineEvent } from "../machine/worker-machine.ts";
+import { Decider, type DeciderPorts } from "./decider.ts";
 
 export interface WorkerDecider {
   /** The state of the worker, by its records. */
   child(): ChildState;
   /** Fails with what the store refuses. `extra` comes first, in the same transaction. */
   input(
-    input: Input,
+    input: ChildInput,
     extra?: readonly RecordDraft[],
     options?: AppendOptions,
+    then?: NextInput,
   ): Effect.Effect<unknown, HoldfastError>;
 }
 
-/** A worker's machine, as whoever decides for it sees it. */
-export interface Told {
-  tell(event: WorkerEvent): void;
+/** A second input of the same transaction, if what the worker is told by the first one leads to it. */
+export type NextInput = (told: Pick<Decision, "commands">) => ChildInput | undefined;
+
+/** A worker's machine, as its decider sees it. */
+export interface WorkerListener {
+  tell(event: MachineEvent): void;
 }
 
 /** The decider of a worker that was spawned, which is the only child of its supervisor. */
-export class SoloDecider extends Decider<ChildState, Input, Decision> implements WorkerDecider {
-  private readonly worker: Told;
+export class SoloDecider extends Decider<ChildState, ChildInput, Decision> implements WorkerDecider {
+  private readonly worker: WorkerListener;
 
-  constructor(ground: Ground, initial: ChildState, worker: Told) {
+  constructor(ground: DeciderPorts, initial: ChildState, worker: WorkerListener) {
     super(ground, initial);
     this.worker = worker;
   }
@@ -41,7 +45,7 @@ export class SoloDecider extends Decider<ChildState, Input, Decision> implements
     return this.state();
   }
 
-  protected decide(state: ChildState, input: Input, now: Now): Decision | undefined {
+  protected decide(state: ChildState, input: ChildInput, now: Now): Decision | undefined {
     return isEnded(state.state) ? undefined : decide(state, input, now);
   }
 
@@ -49,21 +53,21 @@ export class SoloDecider extends Decider<ChildState, Input, Decision> implements
     return events.reduce((child, event) => evolve(child, event, mono_ms), state);
   }
 
-  protected mayHold(state: ChildState, input: Input, { commands }: Decision): boolean {
+  protected mayHold(state: ChildState, input: ChildInput, { commands }: Decision): boolean {
     return mayHold(state, input, commands);
   }
 
-  protected carryOut(_: Input, { commands }: Decision): void {
+  protected carryOut(_: ChildInput, { commands }: Decision): void {
     for (const command of commands) this.worker.tell(eventOf(command));
   }
 
-  protected about({ type }: Input) {
+  protected about({ type }: ChildInput) {
     return { tree: null, worker_id: this.state().worker_id, input: type };
   }
 }
 
 /** The event of a worker's machine for a command of its supervisor. */
-export const eventOf = (command: Command): WorkerEvent => {
+export const eventOf = (command: ChildCommand): MachineEvent => {
   switch (command.type) {
     case "start":
       return { type: "START" };

@@ -9,16 +9,16 @@ import type { AgentCompletion, AnswerArtifact } from "../../protocol/completion.
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
 import { errorOf } from "../../supervisor/child/exits.ts";
+import { newestSeqs } from "../deciding/paging.ts";
 import { attempt, attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
 import { movedError } from "./moved.ts";
 import { answerBetween } from "./output.ts";
-import { newestSeqs } from "./paging.ts";
 
 /** A worker whose incarnation is over. */
-interface Answering {
+interface EndedWorker {
   readonly id: string;
   readonly services: Services;
   readonly redact: Redactor;
@@ -26,7 +26,7 @@ interface Answering {
 
 /** Undefined where the record has room for all of it, and for who has no final answer: a command has its stdout. */
 export const keptAnswer = (
-  { id, services, redact }: Answering,
+  { id, services, redact }: EndedWorker,
   drafts: readonly RecordDraft[],
   { final_text = "" }: AgentCompletion,
 ): Effect.Effect<AnswerArtifact | undefined> => {

@@ -8,7 +8,7 @@ import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { Bridge } from "../bridge.ts";
 import type { Journal } from "../deciding/journal.ts";
 import type { Services } from "../ports.ts";
-import { Intake, type Reader } from "./intake.ts";
+import { Intake, type RecordsListener } from "./intake.ts";
 
 export interface Incarnation {
   readonly run: Run;
@@ -24,23 +24,32 @@ export interface Incarnation {
 }
 
 /** The worker that reads it. */
-export interface Incarnating {
+export interface IncarnationWorker {
   readonly services: Pick<Services, "estimate">;
-  readonly bridge: Pick<Bridge, "company">;
+  readonly bridge: Pick<Bridge, "outputActivity">;
   readonly journal: Journal;
   readonly adapter: AgentAdapter;
   readonly spec: WorkerSpec;
 }
 
 export const incarnate = (
-  worker: Incarnating & Reader,
+  worker: IncarnationWorker & RecordsListener,
   opening: Opening,
   begun: Omit<Incarnation, "intake">,
 ): Incarnation => {
   const { services, spec, journal, adapter, bridge } = worker;
   const account = { model: modelAsked(adapter, spec), estimate: services.estimate ?? ((one) => one) };
   const { run, redact } = begun;
-  const { company } = bridge;
-  const intake = new Intake({ journal, adapter, run, opening, redact, reader: worker, company, account });
+  const { outputActivity } = bridge;
+  const intake = new Intake({
+    journal,
+    adapter,
+    run,
+    opening,
+    redact,
+    reader: worker,
+    outputActivity,
+    account,
+  });
   return { ...begun, intake };
 };

@@ -4,30 +4,24 @@
  */
 import { Deferred, Effect, Semaphore } from "effect";
 import type { AgentAdapter, ExitFacts, Opening, SpoolName } from "../../adapters/adapter.ts";
-import {
-  type Finished,
-  type Ingest,
-  type IngestOptions,
-  openIngest,
-  type Pulled,
-} from "../../adapters/ingest.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { DELIVERY_RECORD_MAX_MS, HELD_DRAIN_MAX_BYTES, HELD_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
 import type { RecordDraft, Usage } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
-import type { AppendOptions, Checkpoint } from "../../store/port.ts";
-import type { Company } from "../company.ts";
+import type { AppendOptions, Checkpoint } from "../../store/event-log.ts";
 import type { Journal } from "../deciding/journal.ts";
+import type { OutputActivity } from "../output-activity.ts";
+import { type FinishReport, Ingest, type IngestOptions, type PullResult } from "./ingest.ts";
 import { Releasing } from "./releasing.ts";
 
 /** Told of each batch that made records, or told what the open turn uses, once it is durable. */
-export interface Reader {
+export interface RecordsListener {
   onRecords(drafts: readonly RecordDraft[]): void;
 }
 
 /** Bytes of an agent's output that lie on the disk, and that the log does not let go of. */
-export interface Room {
+export interface SpoolRoom {
   readonly held: number;
   /** Among these, the bytes that no reading will change. */
   readonly stays: number;
@@ -39,8 +33,8 @@ export interface IntakeParts {
   readonly run: Run;
   readonly opening: Opening;
   readonly redact: Redactor;
-  readonly reader: Reader;
-  readonly company: Company;
+  readonly reader: RecordsListener;
+  readonly outputActivity: OutputActivity;
   readonly account: IngestOptions["account"];
 }
 
@@ -50,8 +44,8 @@ export class Intake {
   private readonly run: Run;
   private readonly opening: Opening;
   private readonly redact: Redactor;
-  private readonly reader: Reader;
-  private readonly company: Company;
+  private readonly reader: RecordsListener;
+  private readonly outputActivity: OutputActivity;
   private readonly account: IngestOptions["account"];
   private lock: Semaphore.Semaphore | undefined;
   private readonly releasing: Releasing;
@@ -64,7 +58,7 @@ export class Intake {
   private delivery: Deferred.Deferred<void> | undefined;
   private onCut: (() => void) | undefined;
   /** And whether something was written or read since that was asked. */
-  private newestRoom: Room = { held: 0, stays: 0 };
+  private newestRoom: SpoolRoom = { held: 0, stays: 0 };
   private hasChanged = true;
   /** By its open turn, when that was looked at last. */
   private spent: Usage | undefined;
@@ -72,14 +66,14 @@ export class Intake {
   private readonly ingested: Partial<Record<SpoolName, number>> = {};
 
   constructor(parts: IntakeParts) {
-    const { journal, adapter, run, opening, redact, reader, company, account } = parts;
+    const { journal, adapter, run, opening, redact, reader, outputActivity, account } = parts;
     this.journal = journal;
     this.adapter = adapter;
     this.run = run;
     this.opening = opening;
     this.redact = redact;
     this.reader = reader;
-    this.company = company;
+    this.outputActivity = outputActivity;
     this.account = account;
     this.releasing = new Releasing(run);
   }
@@ -108,7 +102,7 @@ export class Intake {
         this.wanted = false;
         const source = yield* this.open();
         const { worker_id } = this.run;
-        const portion = () => this.company.portion(worker_id, this.journal.now());
+        const portion = () => this.outputActivity.portion(worker_id, this.journal.now());
         // On a full disk the end of a worker that was stopped waits for nothing: the little that is read is held with it.
         const most = () => (this.journal.hasNoRoom() ? HELD_DRAIN_MAX_BYTES : undefined);
         const next = (long: boolean) =>
@@ -128,8 +122,8 @@ export class Intake {
    * One at a time of all workers: a long line takes several times its length in memory until its records are in the log. A worker that
    * was stopped waits for nobody: little of its output is read, and another one's records may wait for room on the disk.
    */
-  private readLong(source: Ingest, next: () => Pulled | undefined): Effect.Effect<void> {
-    const { longLines } = this.company;
+  private readLong(source: Ingest, next: () => PullResult | undefined): Effect.Effect<void> {
+    const { longLines } = this.outputActivity;
     const cut = Effect.callback<boolean>((resume) => {
       this.onCut = () => resume(Effect.succeed(false));
       if (this.isCut) this.onCut();
@@ -159,7 +153,7 @@ export class Intake {
   }
 
   /** A delivery that hangs holds up no output for long, and that of an agent that was stopped not at all. */
-  private keep(source: Ingest, batch: Pulled): Effect.Effect<void> {
+  private keep(source: Ingest, batch: PullResult): Effect.Effect<void> {
     const { delivery } = this;
     if (delivery === undefined || this.isCut) return this.kept(source, batch);
     return Effect.andThen(
@@ -172,9 +166,9 @@ export class Intake {
   }
 
   /** The records of a batch, with the place up to which they have been read. */
-  private kept(source: Ingest, { checkpoint, drafts, more }: Pulled): Effect.Effect<void> {
+  private kept(source: Ingest, { checkpoint, drafts, more }: PullResult): Effect.Effect<void> {
     const { stream, offset } = checkpoint;
-    if (!more) this.company.heard(this.run.worker_id, this.journal.now());
+    if (!more) this.outputActivity.heard(this.run.worker_id, this.journal.now());
     // Nothing is known yet of a line that goes on: there is nothing to be kept.
     const bytes = offset - (this.ingested[stream] ?? 0);
     if (drafts.length === 0 && bytes === 0) return Effect.void;
@@ -200,7 +194,7 @@ export class Intake {
   private rest(begun: number): Effect.Effect<void> {
     if (this.isCut) return Effect.void;
     const now = this.journal.now();
-    const rest_ms = this.company.rest(this.run.worker_id, now - begun, now);
+    const rest_ms = this.outputActivity.rest(this.run.worker_id, now - begun, now);
     return rest_ms > 0 ? Effect.sleep(rest_ms) : Effect.void;
   }
 
@@ -220,14 +214,14 @@ export class Intake {
   }
 
   /** Undefined while nobody knows how far it has been read. */
-  room(): Room | undefined {
+  room(): SpoolRoom | undefined {
     if (this.ingest === undefined && this.adapter.streams.length > 0) return undefined;
     if (this.hasChanged) this.newestRoom = this.measured();
     this.hasChanged = false;
     return this.newestRoom;
   }
 
-  private measured(): Room {
+  private measured(): SpoolRoom {
     let held = 0;
     let stays = 0;
     for (const stream of SPOOLS) {
@@ -248,17 +242,17 @@ export class Intake {
   }
 
   /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
-  finish(exit: ExitFacts): Effect.Effect<Finished> {
+  finish(exit: ExitFacts): Effect.Effect<FinishReport> {
     return Effect.suspend(() => {
       this.finished = true;
       return this.reading.withPermits(1)(Effect.flatMap(this.open(), (source) => this.ending(source, exit)));
     });
   }
 
-  private ending(source: Ingest, exit: ExitFacts): Effect.Effect<Finished> {
+  private ending(source: Ingest, exit: ExitFacts): Effect.Effect<FinishReport> {
     return Effect.gen({ self: this }, function* () {
       while (source.hasLongLast()) yield* this.readLong(source, () => source.pullLast());
-      return end(source, exit);
+      return source.finish(exit);
     });
   }
 
@@ -267,7 +261,7 @@ export class Intake {
       if (this.ingest !== undefined) return Effect.succeed(this.ingest);
       const { worker_id, incarnation } = this.run;
       return Effect.map(
-        this.journal.ask((log) => log.checkpoints(worker_id, incarnation)),
+        this.journal.ask(({ log }) => log.checkpoints(worker_id, incarnation)),
         (known) => this.openAt(known),
       );
     });
@@ -276,7 +270,7 @@ export class Intake {
   private openAt(checkpoints: readonly Checkpoint[]): Ingest {
     const { worker_id } = this.run;
     for (const { stream, offset } of checkpoints) this.ingested[stream] ??= offset;
-    const opened = openIngest({
+    const opened = new Ingest({
       adapter: this.adapter,
       worker_id,
       opening: this.opening,
@@ -293,9 +287,3 @@ export class Intake {
 }
 
 const SPOOLS: readonly SpoolName[] = ["stdout", "stderr"];
-
-const end = (source: Ingest, exit: ExitFacts): Finished => {
-  const last = source.finish(exit);
-  source.close();
-  return last;
-};

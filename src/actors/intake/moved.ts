@@ -1,9 +1,9 @@
 /** The output that retention has taken out of the log of a worker's output, and where a person finds it now. */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordPayloads } from "../../protocol/records.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
 
-export type Gap = RecordPayloads["log_gap"];
+export type GapPayload = RecordPayloads["log_gap"];
 
 export interface MovedOutput {
   readonly records: number;
@@ -14,7 +14,7 @@ export interface MovedOutput {
   readonly to_seq: number;
 }
 
-export const movedBy = (gaps: readonly Gap[]): MovedOutput | null => {
+export const movedBy = (gaps: readonly GapPayload[]): MovedOutput | null => {
   const [first] = gaps;
   if (first === undefined) return null;
   return {

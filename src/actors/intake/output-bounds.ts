@@ -9,17 +9,17 @@ import { OUTPUT_RESUME_PART } from "../../base/limits.ts";
 import type { PauseReason } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { DiskView } from "../../supervisor/admission/disk.ts";
-import type { Input } from "../../supervisor/child/inputs.ts";
-import type { Pause } from "../../supervisor/holds/pause.ts";
+import type { ChildInput } from "../../supervisor/child/inputs.ts";
+import { causesOf, type PauseCause } from "../../supervisor/holds/pause.ts";
 import type { Journal } from "../deciding/journal.ts";
 import type { Incarnation } from "./incarnation.ts";
-import type { Room } from "./intake.ts";
+import type { SpoolRoom } from "./intake.ts";
 
-type OutputInput = Extract<Input, { type: "limit" | "pause" | "unpause" }>;
+type OutputInput = Extract<ChildInput, { type: "limit" | "pause" | "unpause" }>;
 type Bounds = Pick<WorkerSpec, "output_quota_bytes" | "on_output_quota" | "grace_ms">;
 
 /** A worker, as far as it leaves output. */
-interface Emitting {
+interface OutputWorker {
   readonly journal: Journal;
   readonly spec: Bounds;
   readonly incarnation: Incarnation | undefined;
@@ -29,8 +29,8 @@ interface Emitting {
 /** `pid` is its agent's. */
 export const decideOutput = (
   { output_quota_bytes: bound, on_output_quota, grace_ms }: Bounds,
-  { causes }: Pick<Pause, "causes">,
-  { held, stays }: Room,
+  causes: readonly PauseCause[],
+  { held, stays }: SpoolRoom,
   { low, floor_bytes }: Pick<DiskView, "low" | "floor_bytes">,
   pid: number,
 ): readonly OutputInput[] => {
@@ -58,12 +58,12 @@ export const decideOutput = (
 const NONE: readonly never[] = [];
 
 /** Looks again on the next tick where the store refuses. A run that has ended by itself is read to its end, however much that is. */
-export const checkOutput = (worker: Emitting, disk: DiskView): void => {
+export const checkOutput = (worker: OutputWorker, disk: DiskView): void => {
   const { journal, spec, incarnation } = worker;
   if (incarnation === undefined || incarnation.exit !== undefined) return;
   const room = incarnation.intake.room();
   if (room === undefined) return;
   const { pid } = incarnation.run.agent;
-  for (const input of decideOutput(spec, journal.child().pause, room, disk, pid))
+  for (const input of decideOutput(spec, causesOf(journal.child()), room, disk, pid))
     worker.fork(Effect.ignore(journal.input(input)));
 };

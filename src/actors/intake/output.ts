@@ -6,9 +6,10 @@ import { TRUNCATED_SUFFIX } from "../../protocol/bounds.ts";
 import type { AgentCompletion } from "../../protocol/completion.ts";
 import { ERROR_CATALOGUE, HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
-import type { EventLog, RecordFilter, WorkerRow } from "../../store/port.ts";
-import { type Gap, type MovedOutput, movedBy } from "./moved.ts";
-import { eachPage, newestSeqs } from "./paging.ts";
+import type { EventLog, RecordFilter } from "../../store/event-log.ts";
+import type { WorkerRow } from "../../store/views.ts";
+import { eachPage, newestSeqs } from "../deciding/paging.ts";
+import { type GapPayload, type MovedOutput, movedBy } from "./moved.ts";
 
 export interface FinalText {
   readonly text: string;
@@ -18,7 +19,7 @@ export interface FinalText {
 }
 
 /** Retention has moved the answer, or a part of it: what is left must not pass for the whole. */
-export interface Moved {
+export interface IncompleteAnswer {
   readonly moved: MovedOutput;
 }
 
@@ -30,7 +31,7 @@ export interface Moved {
 export const finalText = (
   log: EventLog,
   workerId: string,
-): Effect.Effect<FinalText | Moved | undefined, HoldfastError> =>
+): Effect.Effect<FinalText | IncompleteAnswer | undefined, HoldfastError> =>
   Effect.flatMap(
     newestSeqs(
       log,
@@ -52,7 +53,7 @@ export const textBetween = (
   workerId: string,
   from: number,
   to: number,
-): Effect.Effect<FinalText | Moved | undefined, HoldfastError> =>
+): Effect.Effect<FinalText | IncompleteAnswer | undefined, HoldfastError> =>
   Effect.map(answerBetween(log, workerId, { from, to }), (answer) => answer.end());
 
 /** The same, to which more may be added that is not in the log yet. */
@@ -61,9 +62,9 @@ export const answerBetween = (
   workerId: string,
   range: { readonly from: number; readonly to: number },
   maxBytes = OUTPUT_TEXT_MAX_BYTES,
-): Effect.Effect<Answer, HoldfastError> =>
+): Effect.Effect<AnswerText, HoldfastError> =>
   Effect.suspend(() => {
-    const answer = new Answer(maxBytes);
+    const answer = new AnswerText(maxBytes);
     const read = eachPage(log, range, { ...HEARD, worker_ids: [workerId] }, ({ lines }) => {
       for (const line of lines) answer.add(JSON.parse(line));
     });
@@ -107,7 +108,7 @@ const HEARD: RecordFilter = {
 };
 
 /** The text that was said last, with no more of it in memory than may be shown. */
-class Answer {
+class AnswerText {
   private readonly maxBytes: number;
   private parts: string[] = [];
   private bytes = 0;
@@ -118,7 +119,7 @@ class Answer {
   private isOver = false;
   /** Bytes of lines that nobody has read. */
   private omitted = 0;
-  private gaps: Gap[] = [];
+  private gaps: GapPayload[] = [];
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
@@ -174,7 +175,7 @@ class Answer {
     this.parts.push(text);
   }
 
-  end(): FinalText | Moved | undefined {
+  end(): FinalText | IncompleteAnswer | undefined {
     const moved = movedBy(this.gaps);
     if (moved !== null) return { moved };
     const omitted_bytes = this.bytes - this.shown + this.omitted;

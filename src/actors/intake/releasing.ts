@@ -9,18 +9,18 @@ export const releasable = (offset: number, asked: number): number | undefined =>
   return below - asked >= RELEASE_STEP_BYTES ? below : undefined;
 };
 
-interface Place {
+interface ReleaseProgress {
   /** Up to where it was asked for, whatever came of it; and up to where it is done. */
   readonly asked: number;
   readonly done: number;
 }
 
-const NONE: Place = { asked: 0, done: 0 };
+const NONE: ReleaseProgress = { asked: 0, done: 0 };
 
 /** A daemon that takes a run over begins at 0 again: a hole in a hole costs nothing. */
 export class Releasing {
   private readonly run: Run;
-  private readonly places: Partial<Record<SpoolName, Place>> = {};
+  private readonly places: Partial<Record<SpoolName, ReleaseProgress>> = {};
   private isBusy = false;
 
   constructor(run: Run) {

@@ -6,33 +6,33 @@
  */
 import { Effect } from "effect";
 import type { Alarm, Alarms } from "./alarms.ts";
-import { Inbox } from "./inbox.ts";
-import type { Position, Stepped, Stepper } from "./stepper.ts";
-import type { WorkerAction, WorkerContext, WorkerEvent } from "./worker-machine.ts";
+import { Mailbox } from "./mailbox.ts";
+import type { Position, Stepper, StepResult } from "./stepper.ts";
+import type { MachineEvent, WorkerAction, WorkerContext } from "./worker-machine.ts";
 
 /** The host of a machine carries out the actions that the machine asks for. */
-export interface Host {
+export interface MachineHost {
   /** Begins to carry out an action. It must not wait for anything. */
   act(action: WorkerAction, context: WorkerContext): void;
 }
 
 /** A class: there is one for each of a hundred thousand workers, and a closure or a generator in each would be most of its memory. */
 export class Life {
-  readonly inbox = new Inbox<WorkerEvent>();
+  readonly mailbox = new Mailbox<MachineEvent>();
   private readonly stepper: Stepper;
   private readonly alarms: Alarms;
-  private readonly host: Host;
+  private readonly host: MachineHost;
   private position: Position | undefined;
   private timers: Map<string, Alarm> | undefined;
 
-  constructor(stepper: Stepper, alarms: Alarms, host: Host) {
+  constructor(stepper: Stepper, alarms: Alarms, host: MachineHost) {
     this.stepper = stepper;
     this.alarms = alarms;
     this.host = host;
   }
 
   /** Succeeds when the machine is final. A step or an action that throws is a defect of the fiber. */
-  live(first: Stepped): Effect.Effect<void> {
+  live(first: StepResult): Effect.Effect<void> {
     this.carryOut(first);
     return Effect.whileLoop(this);
   }
@@ -41,7 +41,7 @@ export class Life {
   end(): void {
     for (const alarm of this.timers?.values() ?? []) alarm.disarm();
     this.timers = undefined;
-    this.inbox.close();
+    this.mailbox.close();
   }
 
   // --- the loop: while the machine is active, take an event and step
@@ -50,15 +50,15 @@ export class Life {
     return this.position?.status === "active";
   }
 
-  body(): Effect.Effect<WorkerEvent> {
-    return this.inbox.take();
+  body(): Effect.Effect<MachineEvent> {
+    return this.mailbox.take();
   }
 
-  step(event: WorkerEvent): void {
+  step(event: MachineEvent): void {
     this.carryOut(this.stepper.step(this.position as Position, event));
   }
 
-  private carryOut([position, steps]: Stepped): void {
+  private carryOut([position, steps]: StepResult): void {
     this.position = position;
     for (const step of steps) {
       if (step.type === "act") this.host.act(step.action, position.context);
@@ -67,16 +67,16 @@ export class Life {
     }
   }
 
-  private arm(timer: string, delay_ms: number, event: WorkerEvent): void {
+  private arm(timer: string, delay_ms: number, event: MachineEvent): void {
     this.disarm(timer);
     if (delay_ms <= 0) {
-      this.inbox.post(event);
+      this.mailbox.post(event);
       return;
     }
     this.timers ??= new Map();
     const ring = (): void => {
       this.timers?.delete(timer);
-      this.inbox.post(event);
+      this.mailbox.post(event);
     };
     this.timers.set(timer, this.alarms.after(delay_ms, ring));
   }

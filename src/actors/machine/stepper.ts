@@ -6,16 +6,16 @@
  */
 import { type ActorScope, createActor, type ExecutableActionObject, type SnapshotFrom } from "xstate";
 import {
+  type MachineEvent,
   type WorkerAction,
   type WorkerContext,
-  type WorkerEvent,
   type WorkerInput,
   workerMachine,
 } from "./worker-machine.ts";
 
 type Snapshot = SnapshotFrom<typeof workerMachine>;
 
-/** The place of a machine and its context: XState's snapshot, of which all workers in one state share all but the context. */
+/** The place of a machine and its context: XState's snapshot. All workers in one state share everything but the context. */
 export class Position {
   readonly place: Snapshot;
   readonly context: WorkerContext;
@@ -31,27 +31,27 @@ export class Position {
   }
 }
 
-export type Step =
+export type MachineStep =
   | { readonly type: "act"; readonly action: WorkerAction }
   | {
       readonly type: "arm";
       readonly timer: string;
       readonly delay_ms: number;
-      readonly event: WorkerEvent;
+      readonly event: MachineEvent;
     }
   | { readonly type: "disarm"; readonly timer: string };
 
-export type Stepped = readonly [Position, readonly Step[]];
+export type StepResult = readonly [Position, readonly MachineStep[]];
 
 export interface Stepper {
-  initial(input: WorkerInput): Stepped;
-  step(position: Position, event: WorkerEvent): Stepped;
+  initial(input: WorkerInput): StepResult;
+  step(position: Position, event: MachineEvent): StepResult;
   /** A position in a state of its own choosing: a new daemon places a worker that it adopts. Arms nothing. */
   at(value: Snapshot["value"], context: WorkerContext): Position;
 }
 
 export const makeStepper = (): Stepper => {
-  let steps: Step[] = [];
+  let steps: MachineStep[] = [];
   // Never started: it lends its identity to the scope that all steps share.
   const self = createActor(workerMachine, { input: { incarnation: 0 } });
   const scope = {
@@ -90,9 +90,9 @@ export const makeStepper = (): Stepper => {
 };
 
 /** XState's call in our words. It resolves delays itself, and hands a raise without one to no executor. */
-const stepOf = ({ type, params }: ExecutableActionObject): Step => {
+const stepOf = ({ type, params }: ExecutableActionObject): MachineStep => {
   const { id, sendId, delay, event } = (params ?? {}) as Readonly<Record<string, unknown>>;
   if (type === "xstate.cancel") return { type: "disarm", timer: sendId as string };
   if (type !== "xstate.raise") return { type: "act", action: type as WorkerAction };
-  return { type: "arm", timer: id as string, delay_ms: delay as number, event: event as WorkerEvent };
+  return { type: "arm", timer: id as string, delay_ms: delay as number, event: event as MachineEvent };
 };

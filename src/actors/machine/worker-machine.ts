@@ -30,7 +30,7 @@ export interface WorkerContext {
   readonly delay_ms: number;
 }
 
-export type WorkerEvent =
+export type MachineEvent =
   | { readonly type: "START" }
   /** The agent runs. `timeout_ms` is what is left of its wall clock: less than its spec says, for one that was adopted. */
   | { readonly type: "LAUNCHED"; readonly timeout_ms: number }
@@ -56,7 +56,7 @@ export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "rep
 const unbound = (): void => undefined;
 
 export const workerMachine = setup({
-  types: { context: {} as WorkerContext, events: {} as WorkerEvent, input: {} as WorkerInput },
+  types: { context: {} as WorkerContext, events: {} as MachineEvent, input: {} as WorkerInput },
   actions: {
     launch: unbound,
     terminate: unbound,

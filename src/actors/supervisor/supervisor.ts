@@ -3,11 +3,11 @@
  * of them let go of their agents. It hears the exit of each worker: a defect there is handled here, and no sibling is touched.
  */
 import { Cause, Effect, Exit, Fiber, Scope } from "effect";
-import { Inbox } from "../machine/inbox.ts";
+import { Mailbox } from "../machine/mailbox.ts";
 import type { Services } from "../ports.ts";
 
 /** A worker, as its supervisor's fiber sees it. */
-export interface Supervised {
+export interface SupervisedWorker {
   readonly id: string;
   /** The body of its fiber. */
   live(): Effect.Effect<void>;
@@ -27,10 +27,10 @@ export type WorkerFiberEnd =
   | { readonly type: "over" | "let_go" }
   | { readonly type: "unrecorded"; readonly failure: unknown };
 
-type OnEnd = (worker: Supervised, end: WorkerFiberEnd) => void;
+type OnEnd = (worker: SupervisedWorker, end: WorkerFiberEnd) => void;
 
-interface Ended {
-  readonly worker: Supervised;
+interface FiberExit {
+  readonly worker: SupervisedWorker;
   readonly exit: Exit.Exit<void>;
   readonly onEnd: OnEnd;
 }
@@ -44,7 +44,7 @@ export class Supervisor {
   private readonly services: Pick<Services, "defects">;
   private readonly scope = Scope.makeUnsafe();
   /** At most one for each child. */
-  private readonly exits = new Inbox<Ended>(Number.POSITIVE_INFINITY);
+  private readonly exits = new Mailbox<FiberExit>(Number.POSITIVE_INFINITY);
   private readonly workers = new Map<string, Fiber.Fiber<void>>();
   private readonly supervisors = new Map<string, Supervisor>();
   private readonly own: Fiber.Fiber<void>;
@@ -58,7 +58,7 @@ export class Supervisor {
   }
 
   /** Starts the fiber of a worker. `onEnd` is told once, after its last record. */
-  start(worker: Supervised, onEnd: OnEnd): void {
+  start(worker: SupervisedWorker, onEnd: OnEnd): void {
     const fiber = this.fork(worker.live());
     this.workers.set(worker.id, fiber);
     fiber.addObserver((exit) => {
@@ -109,14 +109,14 @@ export class Supervisor {
     return Effect.ensuring(Effect.forever(hear, { disableYield: true }), over);
   }
 
-  private contained(ended: Ended): Effect.Effect<void> {
+  private contained(ended: FiberExit): Effect.Effect<void> {
     return Effect.catchDefect(handled(ended), (defect) =>
       Effect.sync(() => this.services.defects.tell(`supervisor ${this.path}`, defect)),
     );
   }
 }
 
-const handled = ({ worker, exit, onEnd }: Ended): Effect.Effect<void> => {
+const handled = ({ worker, exit, onEnd }: FiberExit): Effect.Effect<void> => {
   if (Exit.isSuccess(exit)) return Effect.sync(() => onEnd(worker, { type: "over" }));
   if (!Cause.hasDies(exit.cause)) return Effect.sync(() => onEnd(worker, { type: "let_go" }));
   return Effect.matchCause(worker.abandon(Cause.squash(exit.cause)), {

@@ -13,18 +13,18 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import { permissionFor } from "../../protocol/permission-rules.ts";
 import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
-import type { ApprovalRow } from "../../store/port.ts";
+import type { ApprovalRow } from "../../store/views.ts";
 import { pausedMs } from "../../supervisor/holds/pause.ts";
 import { lineDraft } from "../../supervisor/messages/messages.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
 import type { Speaker } from "./speaker.ts";
 
-type Asked = RecordPayloads["approval_requested"];
-type Answered = RecordPayloads["approval_answered"];
-export type Verdict = Pick<Answered, "decision" | "by" | "message">;
+type RequestedApproval = RecordPayloads["approval_requested"];
+type AnsweredApproval = RecordPayloads["approval_answered"];
+export type ApprovalDecision = Pick<AnsweredApproval, "decision" | "by" | "message">;
 
 const TOO_MANY = "Too many requests wait for an answer already.";
-const REUSED = "Its id was that of another request before: nobody could tell the two apart.";
+const REUSED = "An earlier request had the same id, so the two cannot be told apart.";
 const TOO_LATE = "Nobody has answered in time.";
 
 /** How long a request waits for a person; 0 is for ever. */
@@ -36,7 +36,7 @@ export class Approving {
   private readonly protocol: MessageProtocol;
   private readonly lock = Semaphore.makeUnsafe(1);
   /** Requests that wait, and their deadlines, in milliseconds of #clock. */
-  private readonly open = new Map<string, { readonly asked: Asked; readonly due_ms: number }>();
+  private readonly open = new Map<string, { readonly asked: RequestedApproval; readonly due_ms: number }>();
 
   /** Decided by a rule or the deadline, and not on record yet. */
   private readonly settling = new Set<string>();
@@ -65,10 +65,12 @@ export class Approving {
     return Effect.gen({ self: this }, function* () {
       const { journal, id, spec, bridge } = this.worker;
       const stood = pausedMs(this.worker.child().pause, journal.now());
-      const rows = (yield* journal.ask((log) => log.openApprovals(id))).filter(
+      const rows = (yield* journal.ask(({ views }) => views.openApprovals(id))).filter(
         (row) => row.incarnation === incarnation,
       );
-      const turns = yield* journal.ask((log) => (rows.length > 0 ? log.stream(id, ["turn_completed"]) : []));
+      const turns = yield* journal.ask(({ log }) =>
+        rows.length > 0 ? log.stream(id, ["turn_completed"]) : [],
+      );
       // The turn in which it was asked is over, and the daemon died before it said so.
       const isOver = ({ seq }: ApprovalRow) =>
         this.protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
@@ -124,20 +126,20 @@ export class Approving {
   }
 
   /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
-  answer(approval_id: string, verdict: Verdict): Effect.Effect<void, HoldfastError> {
+  answer(approval_id: string, verdict: ApprovalDecision): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       yield* Deferred.await(this.known);
       const asked = this.open.get(approval_id)?.asked;
       if (asked === undefined)
         return yield* Effect.fail(
-          new HoldfastError("INVALID_STATE", "The agent does not wait for this answer any more."),
+          new HoldfastError("INVALID_STATE", "The agent no longer waits for this answer."),
         );
       // The agent hears an answer that is on record, also where the person goes away.
       yield* this.lock.withPermits(1)(Effect.uninterruptible(this.answered(asked, verdict)));
     });
   }
 
-  private asks(asked: Asked, within_ms: number): void {
+  private asks(asked: RequestedApproval, within_ms: number): void {
     const { spec, journal } = this.worker;
     const { permission, permission_rules } = spec;
     this.open.set(asked.approval_id, { asked, due_ms: this.clock() + within_ms });
@@ -152,9 +154,9 @@ export class Approving {
     }
   }
 
-  private answeredBefore({ approval_id }: Asked): Effect.Effect<never, HoldfastError> {
+  private answeredBefore({ approval_id }: RequestedApproval): Effect.Effect<never, HoldfastError> {
     return Effect.flatMap(
-      this.worker.journal.ask((log) => log.approval(approval_id)),
+      this.worker.journal.ask(({ views }) => views.approval(approval_id)),
       (row) => {
         const by = row?.by ?? undefined;
         return Effect.fail(
@@ -171,9 +173,9 @@ export class Approving {
   }
 
   /** Refuses an id that was used before: a person who was shown the earlier request would answer this one. */
-  private refuseReused(asked: Asked): Effect.Effect<void> {
+  private refuseReused(asked: RequestedApproval): Effect.Effect<void> {
     return Effect.map(
-      this.worker.journal.ask((log) => log.approval(asked.approval_id)),
+      this.worker.journal.ask(({ views }) => views.approval(asked.approval_id)),
       (row) => {
         if (row !== undefined && row.state !== "open")
           this.settle(asked, { decision: "deny", by: "policy", message: REUSED });
@@ -190,7 +192,7 @@ export class Approving {
   }
 
   /** That they are withdrawn. */
-  private note(requests: readonly Pick<Asked, "approval_id">[]): void {
+  private note(requests: readonly Pick<RequestedApproval, "approval_id">[]): void {
     if (requests.length === 0) return;
     const { id: worker_id, journal } = this.worker;
     const of = { stream: workerStream(worker_id), worker_id, incarnation: this.worker.child().incarnation };
@@ -200,7 +202,7 @@ export class Approving {
     this.worker.fork(journal.note(drafts));
   }
 
-  private settle(asked: Asked, verdict: Verdict): void {
+  private settle(asked: RequestedApproval, verdict: ApprovalDecision): void {
     // The store may refuse it for an hour, and the tick comes back each second.
     if (this.settling.has(asked.approval_id)) return;
     this.settling.add(asked.approval_id);
@@ -215,21 +217,21 @@ export class Approving {
     this.worker.fork(Effect.ensuring(this.lock.withPermits(1)(decided), settled));
   }
 
-  private answered(asked: Asked, verdict: Verdict): Effect.Effect<void, HoldfastError> {
+  private answered(asked: RequestedApproval, verdict: ApprovalDecision): Effect.Effect<void, HoldfastError> {
     return Effect.suspend(() => {
       const { incarnation, journal } = this.worker;
       if (!this.open.has(asked.approval_id)) return this.answeredBefore(asked);
       if (incarnation?.run.isStdinClosed() === true)
         return Effect.fail(
-          new HoldfastError("INVALID_STATE", "The agent's input has ended: no answer reaches it."),
+          new HoldfastError("INVALID_STATE", "The agent's input has ended, so no answer can reach it."),
         );
       return this.record(asked, verdict, (drafts) => journal.commit(drafts));
     });
   }
 
   private record<E>(
-    asked: Asked,
-    verdict: Verdict,
+    asked: RequestedApproval,
+    verdict: ApprovalDecision,
     keep: (drafts: readonly RecordDraft[]) => Effect.Effect<unknown, E>,
   ): Effect.Effect<void, E> {
     return Effect.gen({ self: this }, function* () {
@@ -242,7 +244,10 @@ export class Approving {
     });
   }
 
-  private drafts({ approval_id, reply }: Asked, { decision, by, message }: Verdict): readonly RecordDraft[] {
+  private drafts(
+    { approval_id, reply }: RequestedApproval,
+    { decision, by, message }: ApprovalDecision,
+  ): readonly RecordDraft[] {
     const { id: worker_id, services, bridge, redact } = this.worker;
     const { incarnation } = this.worker.child();
     const of = { stream: workerStream(worker_id), worker_id, incarnation };
@@ -264,7 +269,7 @@ export class Approving {
 
   /** An agent that waits for a person owes nobody any progress. */
   private look(): void {
-    const { vitals, journal } = this.worker;
-    vitals.waits("approval", this.open.size > 0, journal.now());
+    const { activityClock, journal } = this.worker;
+    activityClock.waits("approval", this.open.size > 0, journal.now());
   }
 }

@@ -88,16 +88,16 @@ export class Mailing {
       const { journal, id, spec } = this.worker;
       if (this.protocol.acknowledges && spec.prompt !== undefined)
         yield* this.acceptPrompt(spec.prompt, run.incarnation);
-      const known = yield* journal.ask((log) => log.openMessages(id));
+      const known = yield* journal.ask(({ views }) => views.openMessages(id));
       const gone = outlived(known, run.incarnation);
       if (gone.length > 0) yield* journal.note(gone);
       const open = known.filter(({ bound }) => bound === null || bound === run.incarnation);
-      const end = yield* journal.ask((log) => log.messagesEnd(id, run.incarnation));
-      const [turn] = yield* journal.ask((log) => log.turns(id, 1));
+      const end = yield* journal.ask(({ views }) => views.messagesEnd(id, run.incarnation));
+      const [turn] = yield* journal.ask(({ views }) => views.turns(id, 1));
       this.end = Math.max(run.stdin_start, end ?? 0);
       const isOurs = turn?.incarnation === run.incarnation;
       this.turn = isOurs && turn.ended_at === null ? turn.turn : undefined;
-      this.attachedAt = yield* journal.ask((log) => log.head());
+      this.attachedAt = yield* journal.ask(({ log }) => log.head());
       this.run = run;
       yield* this.forgetClosing(open, run);
       if (run.isStdinClosed()) this.watchEnd(run);
@@ -134,7 +134,7 @@ export class Mailing {
       const { incarnation } = run;
       // The same turn is interrupted once: agents take a second one for one of the next turn. A message that was never written does not count.
       let key = `${id} ${incarnation} interrupt ${turn} ${text}`;
-      const said = () => journal.ask((log) => log.message(id, ulidOf(key)));
+      const said = () => journal.ask(({ views }) => views.message(id, ulidOf(key)));
       let known = yield* said();
       for (; known?.state === "undeliverable"; known = yield* said()) key += " again";
       const draft = lineDraft(id, ulidOf(key), { text, purpose: "interrupt", turn });
@@ -179,11 +179,11 @@ export class Mailing {
     );
   }
 
-  /** Its worker has ended: whatever is open will not be answered. If the store refuses this, it is told on the period. */
+  /** Its worker has ended: open messages get no answer. If the store refuses this record, it is offered again on the period. */
   ended(): Effect.Effect<void> {
     const { services, journal, id } = this.worker;
     const work = async () => {
-      const open = services.log.openMessages(id);
+      const open = services.views.openMessages(id);
       if (open.length > 0) await services.log.commit(lastWords(open), { holds: true });
     };
     return Effect.suspend(() =>
@@ -221,7 +221,7 @@ export class Mailing {
       const { journal, id, spec } = this.worker;
       const message_id = promptId(id, prompt, spec.interactive ? undefined : incarnation);
       this.prompt = message_id;
-      const known = yield* journal.ask((log) => log.message(id, message_id));
+      const known = yield* journal.ask(({ views }) => views.message(id, message_id));
       const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
       if (wasTaken) return;
       // A conversation that ended before its agent took it in, and is restarted by name, begins with it again.
@@ -241,7 +241,7 @@ export class Mailing {
       const { journal, id } = this.worker;
       const closing = open.find((row) => row.closes && row.incarnation !== run.incarnation);
       if (closing === undefined) return;
-      const scheduled = (yield* journal.ask((log) => log.stream(id, ["worker_restart_scheduled"]))).at(-1);
+      const scheduled = yield* journal.ask(({ log }) => log.stream(id, ["worker_restart_scheduled"]).at(-1));
       if (scheduled?.type !== "worker_restart_scheduled") return;
       if (restartCause(scheduled.payload) !== RESTART_BY_USER) return;
       // Asked for since, it is meant for this one.
@@ -437,12 +437,12 @@ export class Mailing {
   /** The open turn, and whether the agent is idle, which stops the clock that finds the stuck. */
   private look(): Effect.Effect<readonly MessageRow[]> {
     return Effect.gen({ self: this }, function* () {
-      const { journal, id, vitals } = this.worker;
-      const open = yield* journal.ask((log) => log.openMessages(id));
+      const { journal, id, activityClock } = this.worker;
+      const open = yield* journal.ask(({ views }) => views.openMessages(id));
       const waits = this.protocol.acknowledges && isWaiting(open, this.turn !== undefined);
       if (waits && !this.waits) this.waiting_since_ms = journal.now();
       this.waits = waits;
-      vitals.waits("message", this.waits, journal.now());
+      activityClock.waits("message", this.waits, journal.now());
       return open;
     });
   }

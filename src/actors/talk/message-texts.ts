@@ -1,7 +1,7 @@
 /** The texts of messages to the agent of one worker: in the log, in its spec, or, where the log has them masked, in a file. */
 import { Effect } from "effect";
 import type { MessageRow } from "../../protocol/message-row.ts";
-import type { Accepted } from "../../supervisor/messages/messages.ts";
+import type { AcceptedStep } from "../../supervisor/messages/messages.ts";
 import type { Speaker } from "./speaker.ts";
 
 export class MessageTexts {
@@ -28,10 +28,10 @@ export class MessageTexts {
   }
 
   /** The record that accepted it. */
-  accepted(row: MessageRow): Effect.Effect<Accepted | undefined> {
+  accepted(row: MessageRow): Effect.Effect<AcceptedStep | undefined> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id } = this.worker;
-      const [record] = (yield* journal.ask((log) =>
+      const [record] = (yield* journal.ask(({ log }) =>
         log.read(row.seq - 1, 1, { worker_ids: [id], types: ["worker_message"] }),
       )).records;
       return record?.type === "worker_message" && record.payload.state === "accepted"

@@ -3,10 +3,10 @@ import type { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { Bridge } from "../bridge.ts";
-import type { Vitals } from "../clocks/vitals.ts";
+import type { ActivityClock } from "../clocks/activity-clock.ts";
 import type { Journal } from "../deciding/journal.ts";
 import type { Incarnation } from "../intake/incarnation.ts";
-import type { WorkerEvent } from "../machine/worker-machine.ts";
+import type { MachineEvent } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
 import type { Spender } from "../spending.ts";
 
@@ -14,14 +14,14 @@ export interface Speaker extends Spender {
   readonly services: Services;
   readonly bridge: Bridge;
   readonly journal: Journal;
-  readonly vitals: Vitals;
+  readonly activityClock: ActivityClock;
   /** Masks what its agent knows and nobody else may. */
   readonly redact: Redactor;
   /** Undefined while no agent of it runs. */
   readonly incarnation: Incarnation | undefined;
   readonly mail: { deliver(): Effect.Effect<void> } | undefined;
   readonly approvals: { waiting(): number } | undefined;
-  tell(event: WorkerEvent): void;
+  tell(event: MachineEvent): void;
   /** Work in the scope of its fiber; a defect of it is the worker's. */
   fork(work: Effect.Effect<void>): void;
   /** The same for somebody who waits for it: who goes away ends the wait and not the work. Undefined where the worker is let go. */

@@ -1,9 +1,9 @@
 /** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
+
 import { basename, join } from "node:path";
 import { Effect, Result, Schedule } from "effect";
 import { type AgentAdapter, type LaunchPlan, type Opening, variablesOf } from "../../adapters/adapter.ts";
 import type { LaunchRequest, Run } from "../../adapters/spawner.ts";
-import type { Sandboxed } from "../../adapters/workspace/sandbox/sandbox.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { LAUNCH_MAX_MS, SHORTAGE_RETRY_MS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
@@ -17,19 +17,20 @@ import {
   secretArguments,
 } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { Spawned } from "../../supervisor/child/inputs.ts";
+import type { SpawnedProcess } from "../../supervisor/child/inputs.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
+import type { NextInput } from "../deciding/worker-decider.ts";
 import { incarnate } from "../intake/incarnation.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
 import type { Services } from "../ports.ts";
-import type { Confine } from "../workspaces.ts";
+import type { Confine, SandboxedLaunch } from "../workspaces.ts";
 import { timeoutOf } from "./limiting.ts";
 import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 import { readyWorkspace } from "./workspaces.ts";
 
-interface Started {
+interface StartedRun {
   readonly run: Run;
   readonly argv: readonly string[];
   readonly opening: Opening;
@@ -38,21 +39,13 @@ interface Started {
 export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { journal, bridge } = shell;
-    yield* inTurn(shell);
     shell.startError = undefined;
-    const resumes = yield* sessionSoFar(shell);
-    const reason = incarnation === 1 ? "spawn" : "restart";
-    yield* journal.fact({
-      type: "begin",
-      incarnation,
-      reason,
-      ...(resumes === undefined ? {} : { resumes }),
-    });
+    const resumes = isBegun(shell, incarnation) ? undefined : yield* begin(shell, incarnation);
     // Killed before it began.
     if (!journal.child().open) return;
     // The money that others have spent meanwhile.
     bridge.accounts.look(shell);
-    shell.vitals.begin(incarnation, journal.now());
+    shell.activityClock.begin(incarnation, journal.now());
     const started = yield* Effect.result(typed(start(shell, incarnation, resumes)));
     if (Result.isFailure(started)) {
       shell.startError = redactError(started.failure, shell.redact);
@@ -75,6 +68,38 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
     shell.pauseAgain();
   }).pipe(spanned("launch", shell.id));
 
+/** Its beginning went on record with the end of the one before it. */
+const isBegun = ({ journal }: Shell, incarnation: number): boolean => {
+  const child = journal.child();
+  return child.open && child.incarnation === incarnation;
+};
+
+/** Waits for its turn and records the beginning; answers the session in which it goes on. */
+const begin = (shell: Shell, incarnation: number): Effect.Effect<string | undefined> =>
+  Effect.gen(function* () {
+    yield* inTurn(shell);
+    const resumes = yield* sessionSoFar(shell);
+    const reason = incarnation === 1 ? "spawn" : "restart";
+    const going_on = resumes === undefined ? {} : { resumes };
+    yield* shell.journal.fact({ type: "begin", incarnation, reason, ...going_on });
+    return resumes;
+  });
+
+/**
+ * A restart at once begins in the transaction of the end before it: one wait for the disk, not two. That holds where nothing has to be
+ * waited for or looked up in between, as a slot, money, or the session of a conversation.
+ */
+export const goingOn =
+  (shell: Shell): NextInput =>
+  ({ commands }) => {
+    const { journal, adapter, bridge, turn } = shell;
+    const isAtOnce = commands.some((command) => command.type === "restart_after" && command.delay_ms <= 0);
+    const mayBegin =
+      adapter.sessions_under === undefined && (turn?.isFree() ?? true) && bridge.accounts.isFree(shell);
+    if (!isAtOnce || !mayBegin) return undefined;
+    return { type: "begin", incarnation: journal.child().incarnation + 1, reason: "restart" };
+  };
+
 /** Waits for a slot, for memory and for money. */
 const inTurn = (shell: Shell): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -88,13 +113,13 @@ const inTurn = (shell: Shell): Effect.Effect<void> =>
 const sessionSoFar = ({ journal, adapter, id }: Shell): Effect.Effect<string | undefined> =>
   adapter.sessions_under === undefined
     ? Effect.undefined
-    : journal.ask((log) => log.worker(id)?.session_id ?? undefined);
+    : journal.ask(({ views }) => views.worker(id)?.session_id ?? undefined);
 
 const start = (
   shell: Shell,
   incarnation: number,
   session: string | undefined,
-): Effect.Effect<Started, HoldfastError> =>
+): Effect.Effect<StartedRun, HoldfastError> =>
   Effect.gen(function* () {
     const { services, bridge, journal, adapter, spec, id } = shell;
     if (shell.beginning.unlaunchable !== undefined) return yield* Effect.fail(shell.beginning.unlaunchable);
@@ -212,7 +237,7 @@ export const withoutSecrets = makeRedactor();
 export const redactorOf = (secrets: readonly string[]): Redactor =>
   secrets.length === 0 ? withoutSecrets : makeRedactor(secrets);
 
-export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): Spawned => ({
+export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): SpawnedProcess => ({
   pid: run.agent.pid,
   pgid: run.pgid,
   agent: run.agent,
@@ -225,7 +250,7 @@ const litterOf = (
   adapter: AgentAdapter,
   spec: WorkerSpec,
   { TMPDIR: temporary = "/tmp" }: LaunchRequest["env"],
-  confined: Pick<Sandboxed, "litter" | "made"> = {},
+  confined: Pick<SandboxedLaunch, "litter" | "made"> = {},
 ): Pick<LaunchRequest, "litter" | "made"> => {
   const names = adapter.litter?.(spec) ?? [];
   const dirs = new Set([spec.cwd, ...addedDirectories(spec), "/tmp", temporary]);

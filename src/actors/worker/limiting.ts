@@ -1,6 +1,6 @@
 /** The limits of a worker: its time, which the machine keeps, the disk, and the budgets in which it counts. */
 import { Effect } from "effect";
-import { LAST_BREATH_MS } from "../../base/limits.ts";
+import { ENDING_GRACE_MS } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import { isPaused, pausedMs } from "../../supervisor/holds/pause.ts";
 import type { Shell } from "./worker.ts";
@@ -50,7 +50,7 @@ export const checkBudget = (shell: Shell, drafts: readonly RecordDraft[]): void 
   const isDone = turn.type === "turn_completed" && !spec.interactive;
   accounts.look(shell, isDone, spending);
   if (!isDone) return;
-  alarms.after(LAST_BREATH_MS, () => {
+  alarms.after(ENDING_GRACE_MS, () => {
     if (shell.incarnation === incarnation) accounts.look(shell);
   });
 };

@@ -1,10 +1,9 @@
 /** The parts that the records of an incarnation leave open: its turn, and in it the calls of tools that do not only read. */
 
 import { Effect } from "effect";
-import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
-import type { RecordFilter } from "../../store/port.ts";
-import type { Interrupted } from "../../supervisor/child/interruption.ts";
+import type { RecordFilter } from "../../store/event-log.ts";
+import type { InterruptedTurn } from "../../supervisor/child/interruption.ts";
 import { toolKeyOf } from "../../supervisor/clocks/clocks.ts";
 import type { Shell } from "./worker.ts";
 
@@ -15,19 +14,19 @@ const TOOLS_NAMED_MAX = 8;
 export const openTurn = (
   shell: Shell,
   drafts: readonly RecordDraft[],
-): Effect.Effect<Interrupted | undefined> =>
+): Effect.Effect<InterruptedTurn | undefined> =>
   Effect.gen(function* () {
     const { journal, adapter, id } = shell;
     if (adapter.sessions_under === undefined) return undefined;
     const { incarnation } = journal.child();
-    const [turn] = yield* journal.ask((log) => log.turns(id, 1));
+    const [turn] = yield* journal.ask(({ views }) => views.turns(id, 1));
     const last = drafts.findLast(({ type }) => type === "turn_started" || type === "turn_completed");
     const isOpen =
       last === undefined
         ? turn?.incarnation === incarnation && turn.ended_at === null
         : last.type === "turn_started";
     if (!isOpen) return undefined;
-    const row = yield* journal.ask((log) => log.worker(id));
+    const row = yield* journal.ask(({ views }) => views.worker(id));
     const told = drafts.findLast(({ type }) => type === "session_started");
     const session_id = told?.type === "session_started" ? told.payload.session_id : (row?.session_id ?? null);
     const tools = [...(yield* openTools(shell, drafts)).values()];
@@ -35,9 +34,9 @@ export const openTurn = (
     return { tools: [...new Set(effects)].sort().slice(0, TOOLS_NAMED_MAX), session_id };
   });
 
-type Calls = Map<string, string>;
+type OpenToolCalls = Map<string, string>;
 
-const openTools = ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Effect.Effect<Calls> =>
+const openTools = ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Effect.Effect<OpenToolCalls> =>
   Effect.gen(function* () {
     const filter: RecordFilter = {
       worker_ids: [id],
@@ -45,29 +44,20 @@ const openTools = ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Effe
       kinds: ["ToolCall", "ToolResult"],
     };
     const { incarnation } = journal.child();
-    const began = yield* journal.ask((log) => log.stream(id, ["worker_state_changed"]));
-    const calls: Calls = new Map();
-    let cursor =
-      began.findLast(
-        (one) =>
-          one.incarnation === incarnation &&
-          one.type === "worker_state_changed" &&
-          one.payload.to === "starting",
-      )?.seq ?? 0;
-    for (;;) {
-      const page = yield* journal.ask((log) => ({
-        ...log.read(cursor, READ_PAGE_RECORDS, filter),
-        head: log.head(),
-      }));
-      for (const record of page.records) fold(calls, record);
-      if (page.scanned <= cursor || page.scanned >= page.head) break;
-      cursor = page.scanned;
-    }
+    const began = yield* journal.ask(({ log }) => log.stream(id, ["worker_state_changed"]));
+    const calls: OpenToolCalls = new Map();
+    const start = began.findLast(
+      (one) =>
+        one.incarnation === incarnation &&
+        one.type === "worker_state_changed" &&
+        one.payload.to === "starting",
+    );
+    yield* journal.records(start?.seq ?? 0, filter, (record) => fold(calls, record));
     for (const draft of drafts) fold(calls, draft);
     return calls;
   });
 
-const fold = (calls: Calls, record: RecordDraft): void => {
+const fold = (calls: OpenToolCalls, record: RecordDraft): void => {
   // A tool that an earlier turn did not wait for is of no turn that is open.
   if (record.type === "turn_started") calls.clear();
   if (record.type !== "agent.event") return;

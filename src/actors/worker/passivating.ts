@@ -33,6 +33,6 @@ export const restOrWake = ({ journal, bridge, id }: Shell): Effect.Effect<void> 
   Effect.gen(function* () {
     bridge.rested(id);
     if (!isPassivated(journal.child())) return;
-    const open = yield* journal.ask((log) => log.openMessages(id));
+    const open = yield* journal.ask(({ views }) => views.openMessages(id));
     if (open.length > 0) yield* journal.fact({ type: "wake" });
   });

@@ -18,7 +18,7 @@ export const applyPause = (shell: Shell): Effect.Effect<void> =>
         services.report(`worker ${id} is paused, but its agent could not be stopped`);
       return;
     }
-    shell.vitals.rebase(journal.now());
+    shell.activityClock.rebase(journal.now());
     shell.tell({ type: "TIME_LEFT", timeout_ms: timeoutOf(shell) });
     crashPoint("unpause-before-signal");
     yield* shell.call("SIGCONT", () => run.unpause(), []);

@@ -17,6 +17,6 @@ export const keepSession = (shell: Shell): void => {
   try {
     sessions.claim(shell, sessions.known(shell));
   } catch {
-    // Told by whoever reads the log next.
+    // The next reader of the log reports it.
   }
 };

@@ -13,6 +13,7 @@ import {
 } from "../../supervisor/child/exits.ts";
 import { keptAnswer } from "../intake/answer-artifact.ts";
 import type { Incarnation } from "../intake/incarnation.ts";
+import { goingOn } from "./launching.ts";
 import { durationOf } from "./limiting.ts";
 import { openTurn } from "./open-turn.ts";
 import { restOrWake } from "./passivating.ts";
@@ -47,9 +48,11 @@ const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
     const { journal } = shell;
     const { run, intake, program } = incarnation;
     const agent_kind = shell.adapter.kind;
-    if (journal.child().stop !== null) intake.cut();
+    const isStopped = journal.child().stop !== null;
+    if (isStopped) intake.cut();
     crashPoint("exit-before-sweep");
-    const sweep = yield* shell.call("the sweep", () => run.sweep(), undefined);
+    const sweeping = () => run.sweep({ trustsLauncher: !isStopped });
+    const sweep = yield* shell.call("the sweep", sweeping, undefined);
     yield* intake.drain();
     const stderr_tail = yield* shell.call("reading stderr", () => run.tail("stderr", STDERR_TAIL_BYTES), "");
     const exit = incarnation.exit ?? UNKNOWN_EXIT;
@@ -78,7 +81,8 @@ const settled = (shell: Shell, incarnation: Incarnation): Effect.Effect<void> =>
     };
     crashPoint("exit-before-record");
     const last = [...drafts, ...unended];
-    yield* journal.fact({ type: "exited", ...told, duration_ms }, last, shell.forgetCheckpoints());
+    const exited = { type: "exited", ...told, duration_ms } as const;
+    yield* journal.fact(exited, last, shell.forgetCheckpoints(), goingOn(shell));
     if (journal.child().state === "waiting") yield* restOrWake(shell);
     crashPoint("exit-after-record");
   });

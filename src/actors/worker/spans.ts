@@ -1,9 +1,9 @@
-/** Spans of a worker's phases for a tracer (docs/observability.md); without one they cost next to nothing. */
+/** Spans of a worker's phases for a tracer (docs/reference/observability.md); without one they cost next to nothing. */
 import { Effect } from "effect";
-import { HOLDFAST_PHASES, type Phase } from "../../protocol/observability.ts";
+import { HOLDFAST_PHASES, type HoldfastPhase } from "../../protocol/observability.ts";
 
 export const spanned =
-  (phase: Phase, worker_id: string) =>
+  (phase: HoldfastPhase, worker_id: string) =>
   <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.withSpan(work, HOLDFAST_PHASES[phase], {
       attributes: { "holdfast.worker.id": worker_id },

@@ -29,8 +29,8 @@ export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
       bridge.accounts.look(shell);
     }
     // Nothing of it is in the log yet where that says of another incarnation's session, and else its decoder knows better.
-    const row = yield* journal.ask((log) => log.worker(shell.id));
-    const cwd = yield* journal.ask((log) => cwdIn(log, shell.id, spec));
+    const row = yield* journal.ask(({ views }) => views.worker(shell.id));
+    const cwd = yield* journal.ask(({ log }) => cwdIn(log, shell.id, spec));
     const opening = {
       spec: { ...spec, cwd },
       incarnation: run.incarnation,
@@ -55,7 +55,7 @@ const launchedAs = (
 
 const signalsSent = ({ journal, id }: Shell, incarnation: number): Effect.Effect<readonly string[]> =>
   Effect.map(
-    journal.ask((log) => log.stream(id, ["worker_signal_sent"])),
+    journal.ask(({ log }) => log.stream(id, ["worker_signal_sent"])),
     (sent) =>
       sent.flatMap((record) =>
         record.type === "worker_signal_sent" && record.incarnation === incarnation

@@ -10,31 +10,31 @@ import { Cause, Effect, Exit, Fiber, Scope } from "effect";
 import { type AgentAdapter, converses } from "../../adapters/adapter.ts";
 import type { Run } from "../../adapters/spawner.ts";
 import { MAILBOX_MAX_REPEATABLE } from "../../base/limits.ts";
-import type { Paced } from "../../base/pace.ts";
+import type { PacedWork } from "../../base/pace.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { AppendOptions } from "../../store/port.ts";
+import type { AppendOptions } from "../../store/event-log.ts";
 import type { DiskView } from "../../supervisor/admission/disk.ts";
 import type { BootAction } from "../../supervisor/boot/reconcile.ts";
-import type { ChildState, Input } from "../../supervisor/child/inputs.ts";
+import type { ChildInput, ChildState } from "../../supervisor/child/inputs.ts";
 import { howToStop } from "../../supervisor/child/session-decisions.ts";
 import { isPaused, wasPaused } from "../../supervisor/holds/pause.ts";
 import type { Bridge } from "../bridge.ts";
-import { Vitals } from "../clocks/vitals.ts";
+import { ActivityClock } from "../clocks/activity-clock.ts";
 import { Journal } from "../deciding/journal.ts";
-import { SoloDecider, type Told, type WorkerDecider } from "../deciding/worker-decider.ts";
+import { SoloDecider, type WorkerDecider, type WorkerListener } from "../deciding/worker-decider.ts";
 import type { Incarnation } from "../intake/incarnation.ts";
-import type { Reader } from "../intake/intake.ts";
+import type { RecordsListener } from "../intake/intake.ts";
 import { checkOutput } from "../intake/output-bounds.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
-import { type Host, Life } from "../machine/living.ts";
-import { makeStepper, type Stepped } from "../machine/stepper.ts";
-import type { WorkerAction, WorkerContext, WorkerEvent } from "../machine/worker-machine.ts";
+import { Life, type MachineHost } from "../machine/living.ts";
+import { makeStepper, type StepResult } from "../machine/stepper.ts";
+import type { MachineEvent, WorkerAction, WorkerContext } from "../machine/worker-machine.ts";
 import type { Services } from "../ports.ts";
-import type { Supervised } from "../supervisor/supervisor.ts";
+import type { SupervisedWorker } from "../supervisor/supervisor.ts";
 import { Approving } from "../talk/approving.ts";
 import { Mailing } from "../talk/mailing.ts";
 import { abandon } from "./abandoning.ts";
@@ -58,21 +58,27 @@ export interface Beginning {
   readonly unlaunchable?: HoldfastError;
 }
 
+/** Asked before each incarnation; where it has to wait, resolves when it has a slot and the machine the memory. */
+export interface StartTurn {
+  (): Promise<void> | undefined;
+  /** Whether it has not to wait now; that is no question, and takes nothing. */
+  isFree(): boolean;
+}
+
 /** A worker as it is put under supervision. */
-export interface Enlisted {
+export interface WorkerEntry {
   readonly spec: WorkerSpec;
   readonly adapter: AgentAdapter;
   readonly child: ChildState;
   readonly beginning: Beginning;
   /** Place in the start order of its supervisor. */
   readonly order: number;
-  /** Asked before each incarnation; where it has to wait, resolves when it has a slot and the machine the memory. */
-  readonly turn?: () => Promise<void> | undefined;
+  readonly turn?: StartTurn;
   /** The decider of its tree; without one it is a tree of one. */
   readonly decider?: WorkerDecider;
 }
 
-export interface Worker extends Told {
+export interface Worker extends WorkerListener {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
@@ -80,7 +86,7 @@ export interface Worker extends Told {
   readonly beginning: Beginning;
   child(): ChildState;
   /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
-  input(input: Input): Effect.Effect<unknown, HoldfastError>;
+  input(input: ChildInput): Effect.Effect<unknown, HoldfastError>;
   /** The mail of an interactive worker. */
   readonly mail: Mailing | undefined;
   /** The approvals of one whose agent asks for permission. */
@@ -91,12 +97,14 @@ export interface Worker extends Told {
   inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E>;
   /** Called on the runtime's tick: heartbeat, stall, and room for its output. The next tick finds again what the store refuses. */
   tick(now: number, disk: DiskView): void;
+  /** When its process was last looked at, in monotonic milliseconds; undefined while no agent of it runs. */
+  beatMs(): number | undefined;
   /** Time has passed in which nobody could look: it counts for nothing. */
   rebase(now: number): void;
 }
 
 /** A class: there is one for each of a hundred thousand workers. */
-export class Shell implements Worker, Supervised, Host, Reader, Paced {
+export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsListener, PacedWork {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
@@ -104,8 +112,8 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
   readonly bridge: Bridge;
   readonly adapter: AgentAdapter;
   readonly beginning: Beginning;
-  readonly turn: Enlisted["turn"];
-  readonly vitals: Vitals;
+  readonly turn: WorkerEntry["turn"];
+  readonly activityClock: ActivityClock;
   readonly mail: Mailing | undefined;
   readonly approvals: Approving | undefined;
   readonly journal: Journal;
@@ -126,7 +134,7 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
   /** Its fiber is over: what a run or an alarm calls back begins nothing any more. */
   private isOver = false;
 
-  constructor(services: Services, bridge: Bridge, enlisted: Enlisted) {
+  constructor(services: Services, bridge: Bridge, enlisted: WorkerEntry) {
     this.id = enlisted.child.worker_id;
     this.order = enlisted.order;
     this.spec = enlisted.spec;
@@ -138,7 +146,7 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
     this.decider = enlisted.decider ?? new SoloDecider(bridge.ground, enlisted.child, this);
     this.journal = new Journal(services, bridge.alarms, this.decider);
     this.life = new Life(stepper, bridge.alarms, this);
-    this.vitals = new Vitals(enlisted.spec);
+    this.activityClock = new ActivityClock(enlisted.spec);
     const { messages } = enlisted.adapter;
     const isOpen = messages !== undefined && converses(enlisted.adapter, enlisted.spec);
     this.mail = isOpen ? new Mailing(this, messages) : undefined;
@@ -162,11 +170,11 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
   }
 
   /** Prepares the first step of its machine: by its records, and with the agent that a boot has found. */
-  private begun(): Effect.Effect<Stepped> {
+  private begun(): Effect.Effect<StepResult> {
     return Effect.gen({ self: this }, function* () {
       const { run, action } = this.beginning;
       keepSession(this);
-      this.vitals.resume(this.child(), this.journal.now());
+      this.activityClock.resume(this.child(), this.journal.now());
       // Its decider tells what is asked from now on.
       const { stop } = this.child();
       if (stop !== null) {
@@ -200,7 +208,7 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
     if (this.isOver) return;
     const contained = Effect.catchCause(work, (cause) =>
       Effect.sync(() => {
-        if (Cause.hasDies(cause)) this.life.inbox.break(Cause.squash(cause));
+        if (Cause.hasDies(cause)) this.life.mailbox.break(Cause.squash(cause));
       }),
     );
     Fiber.runIn(this.bridge.fork(contained), this.scope);
@@ -241,10 +249,10 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
 
   // --- its inputs
 
-  tell(event: WorkerEvent): void {
+  tell(event: MachineEvent): void {
     // A flood of these says no more than the newest two did; there is always room for the exit.
-    if (REPEATABLE.has(event.type) && this.life.inbox.waiting() >= MAILBOX_MAX_REPEATABLE) return;
-    this.life.inbox.post(event);
+    if (REPEATABLE.has(event.type) && this.life.mailbox.waiting() >= MAILBOX_MAX_REPEATABLE) return;
+    this.life.mailbox.post(event);
   }
 
   /**
@@ -261,8 +269,13 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
     return this.decider.child();
   }
 
-  input(input: Input): Effect.Effect<unknown, HoldfastError> {
+  input(input: ChildInput): Effect.Effect<unknown, HoldfastError> {
     return this.decider.input(input);
+  }
+
+  beatMs(): number | undefined {
+    const run = this.incarnation?.run;
+    return run && this.activityClock.beatMs(run.incarnation);
   }
 
   tick(now: number, disk: DiskView): void {
@@ -276,16 +289,16 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
       const { state, ladder } = child;
       if (state !== "running") return;
       if (isRestDue(this, now)) this.fork(passivate(this));
-      if (!isPaused(child) && this.vitals.dueAt(ladder) <= now)
-        this.fork(this.vitals.tick(this.journal, run, now));
+      if (!isPaused(child) && this.activityClock.dueAt(ladder) <= now)
+        this.fork(this.activityClock.tick(this.journal, run, now));
       checkOutput(this, disk);
     } catch (cause) {
-      this.life.inbox.break(cause);
+      this.life.mailbox.break(cause);
     }
   }
 
   rebase(now: number): void {
-    this.vitals.rebase(now);
+    this.activityClock.rebase(now);
   }
 
   /** For the operator: what was thrown may quote the agent, and the daemon's log is no place for its secrets. */
@@ -339,7 +352,7 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
   onRecords(drafts: readonly RecordDraft[]): void {
     const told = drafts.find(({ type }) => type === "session_started");
     if (told?.type === "session_started") this.fork(holdSession(this, told.payload.session_id));
-    this.vitals.progress(drafts, this.journal.now());
+    this.activityClock.progress(drafts, this.journal.now());
     // Before the next message: it may begin a turn that nobody has paid for.
     checkBudget(this, drafts);
     this.mail?.onRecords(drafts);
@@ -353,10 +366,10 @@ export class Shell implements Worker, Supervised, Host, Reader, Paced {
 }
 
 /** People may ask for these as often as they like; the records say what holds. */
-const REPEATABLE: ReadonlySet<WorkerEvent["type"]> = new Set(["STOP", "PAUSE", "UNPAUSE"]);
+const REPEATABLE: ReadonlySet<MachineEvent["type"]> = new Set(["STOP", "PAUSE", "UNPAUSE"]);
 
 /** The machine's first step: afresh, or from the state in which a boot found its worker. */
-const firstStep = (shell: Shell): Stepped => {
+const firstStep = (shell: Shell): StepResult => {
   const { action } = shell.beginning;
   const { context } = stepper.initial({ incarnation: shell.child().incarnation })[0];
   switch (action.type) {

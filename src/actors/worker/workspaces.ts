@@ -4,7 +4,7 @@ import { WORKTREE_STOP_LOOK_MS } from "../../base/limits.ts";
 import { asHoldfastError, type HoldfastError } from "../../protocol/errors.ts";
 import { type WorkerWorkspace, workerStream } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
 import { ON_RECORD } from "../deciding/journal.ts";
 import { attemptAsync } from "../machine/attempt.ts";
 import type { Shell } from "./worker.ts";
@@ -28,7 +28,7 @@ export const readyWorkspace = (
     const { spec, services, journal, id } = shell;
     const { workspaces } = services;
     if (spec.worktree === undefined || workspaces === undefined) return undefined;
-    const known = yield* journal.ask((log) => workspaceIn(log, id));
+    const known = yield* journal.ask(({ log }) => workspaceIn(log, id));
     const workspace = known ?? (yield* attemptAsync(() => workspaces.assign(id, spec)));
     const of = { stream: workerStream(id), worker_id: id, incarnation };
     if (known === undefined)

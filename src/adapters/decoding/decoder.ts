@@ -3,7 +3,7 @@
 import { hasMoreValues, type JsonObject, parseLine } from "../../base/json.ts";
 import { LINE_HEAD_MAX_BYTES, LONG_LINE_BYTES, LONG_LINE_MAX_VALUES } from "../../base/limits.ts";
 import type { Decoded, DecodedItem, Line } from "../adapter.ts";
-import type { Voice } from "./events.ts";
+import type { KindEvents } from "./events.ts";
 import { objectOfHead } from "./line-head.ts";
 
 /** Takes the state and gives the next one; what is told of the object, and what is to be said to the agent, goes into `out`. */
@@ -19,7 +19,7 @@ export type OnLong<S> = (state: S, beginning: JsonObject, out: DecodedItem[]) =>
 
 /** A line that is no object becomes an Unknown event without its text. */
 export const decoderOf =
-  <S extends { readonly skipped: boolean }>(voice: Voice, onObject: OnObject<S>, onLong: OnLong<S>) =>
+  <S extends { readonly skipped: boolean }>(voice: KindEvents, onObject: OnObject<S>, onLong: OnLong<S>) =>
   (state: S, line: Line): Decoded<S> => {
     if (line.kind === "truncated") return skipped(state, line.head, onLong);
     if (line.text.length > LONG_LINE_BYTES && hasMoreValues(line.text, LONG_LINE_MAX_VALUES)) {

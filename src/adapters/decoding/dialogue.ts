@@ -6,7 +6,7 @@
 import { asName } from "../../base/json.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
-import { checkSessionId, type Voice } from "./events.ts";
+import { checkSessionId, type KindEvents } from "./events.ts";
 
 /** JSON-RPC 2.0, Error object. */
 export const INVALID_REQUEST = -32_600;
@@ -45,23 +45,23 @@ export const UNKNOWN_END: WorkerError = {
 export const withdrawn = (asks: readonly { readonly id: RequestId }[]): readonly DecodedItem[] =>
   asks.map(({ id }) => ({ type: "approval_withdrawn", payload: { approval_id: keyOf(id) } }));
 
-interface Given {
+interface GivenMessage {
   readonly given: { readonly message_id: string; readonly acknowledged: boolean } | null;
   readonly turns_started: number;
 }
 
-interface Opening {
+interface DialogueOpening {
   readonly handshake: object | null;
   readonly refused: WorkerError | null;
 }
 
 /** Each takes the state and gives the next one; what is told, and what is to be said to the agent, goes into `out`. */
-export const dialogueOf = (voice: Voice) => ({
+export const dialogueOf = (voice: KindEvents) => ({
   /**
    * The agent does something that it does for a message: it has taken it in. If none is open, it does it unasked: a bridge
    * warns before the first one, and a background task reports back after the last.
    */
-  working: <S extends Given>(state: S, out: DecodedItem[]): S => {
+  working: <S extends GivenMessage>(state: S, out: DecodedItem[]): S => {
     const { given } = state;
     if (given === null || given.acknowledged) return state;
     const { message_id } = given;
@@ -79,7 +79,7 @@ export const dialogueOf = (voice: Voice) => ({
   },
 
   /** A failure in the opening is this incarnation's end. */
-  refused: <S extends Opening>(state: S, error: WorkerError, out: DecodedItem[]): S => {
+  refused: <S extends DialogueOpening>(state: S, error: WorkerError, out: DecodedItem[]): S => {
     out.push(voice.error(error), { type: "reply", closes: true });
     return { ...state, handshake: null, refused: error };
   },

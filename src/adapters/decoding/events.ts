@@ -37,35 +37,35 @@ export interface ToolEnd {
   readonly bytes?: { readonly stdout?: number; readonly stderr?: number; readonly result?: number };
 }
 
-type Data = Exclude<AgentEvent["data"], undefined>;
+type DecodedData = Exclude<AgentEvent["data"], undefined>;
 /** Values that a decoder puts into `data` are names, numbers and booleans, all bounded. */
-export type Facts = { readonly [key: string]: string | number | boolean | null };
+export type EventFacts = { readonly [key: string]: string | number | boolean | null };
 
 const record = (payload: AgentEvent): DecodedRecord => ({ type: "agent.event", payload });
 
-export interface Tried {
+export interface RetryCount {
   readonly retry: number | null;
   readonly max_retries: number | null;
 }
 
 /** The words of one agent kind. */
-export interface Voice {
+export interface KindEvents {
   readonly agent_kind: string;
-  text(channel: Channel, text: string, data?: Facts): DecodedRecord;
-  status(message: string, data?: Facts, channel?: Channel): DecodedRecord;
+  text(channel: Channel, text: string, data?: EventFacts): DecodedRecord;
+  status(message: string, data?: EventFacts, channel?: Channel): DecodedRecord;
   /** A call of a tool was refused for want of a permission. `data.denied` is what the turn's account counts (turn-account). */
   denied(tool: { readonly tool_name: string | null; readonly tool_use_id: string | null }): DecodedRecord;
-  session(message: string, id: string, data?: Facts): DecodedRecord;
+  session(message: string, id: string, data?: EventFacts): DecodedRecord;
   /** It tries the provider again: which time, of how many, as far as that is told. */
-  retrying(tried?: Tried, data?: Facts): DecodedRecord;
+  retrying(tried?: RetryCount, data?: EventFacts): DecodedRecord;
   error(error: WorkerError): DecodedRecord;
   toolCall(tool: ToolFacts): DecodedRecord;
   toolResult(tool: ToolFacts, end: ToolEnd): DecodedRecord;
   /** `what` names the type that is not known; the line itself stays in the spool. */
-  unknown(what: Facts): DecodedRecord;
+  unknown(what: EventFacts): DecodedRecord;
 }
 
-export const voiceOf = (agent_kind: string): Voice => {
+export const voiceOf = (agent_kind: string): KindEvents => {
   const tool = (kind: AgentEventKind, facts: ToolFacts, end?: ToolEnd): DecodedRecord =>
     record({
       agent_kind,
@@ -74,7 +74,7 @@ export const voiceOf = (agent_kind: string): Voice => {
       ...(end?.unended ? { message: "The agent ended before this call did." } : {}),
       data: toolFacet(facts, end),
     });
-  const status: Voice["status"] = (message, data, channel = "status") =>
+  const status: KindEvents["status"] = (message, data, channel = "status") =>
     record(
       data === undefined
         ? { agent_kind, kind: "Status", channel, message }
@@ -109,7 +109,7 @@ export const voiceOf = (agent_kind: string): Voice => {
         data: { ...sessionFacet(id), ...data },
       }),
     error: ({ code, message, retry_after_s, reset_at, resets }) => {
-      const data: Data = {
+      const data: DecodedData = {
         code,
         ...(retry_after_s === undefined ? {} : { retry_after_s }),
         ...(reset_at === undefined ? {} : { reset_at }),
@@ -123,7 +123,7 @@ export const voiceOf = (agent_kind: string): Voice => {
   };
 };
 
-const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): Data => {
+const toolFacet = (tool: ToolFacts, end: ToolEnd | undefined): DecodedData => {
   const data = {
     schema: "agent_api.tools.structured.v1",
     tool: {

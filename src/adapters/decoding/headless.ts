@@ -15,7 +15,7 @@ export interface HeadlessState {
   /** Calls that wait for their result, newest last: [id, tool name]. */
   readonly tools: readonly (readonly [string, string | null])[];
   /** The last message of the agent itself. */
-  readonly answer: Answer;
+  readonly answer: IdentifiedAnswer;
   /** An error that was told, and not yet followed by the end of its turn. */
   readonly reported: WorkerError | null;
   /** How the last turn that ended did so; null before the first and after a good one. */
@@ -25,7 +25,7 @@ export interface HeadlessState {
   readonly skipped: boolean;
 }
 
-interface Answer extends KeptAnswer {
+interface IdentifiedAnswer extends KeptAnswer {
   readonly id: string | null;
 }
 

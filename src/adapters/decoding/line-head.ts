@@ -4,15 +4,15 @@ import type { JsonObject } from "../../base/json.ts";
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/y;
 
 /** An object by its fields, a list by its places. */
-type Open = Map<string, unknown>;
+type FieldMap = Map<string, unknown>;
 
 /**
  * The values that it has: strings, numbers, true, false and null that are whole, and objects and lists as far as they go. Anything else than an
  * object says nothing.
  */
 export const objectOfHead = (head: string): JsonObject => {
-  const open: { readonly is_list: boolean; readonly members: Open; key?: string | undefined }[] = [];
-  let whole: Open | undefined;
+  const open: { readonly is_list: boolean; readonly members: FieldMap; key?: string | undefined }[] = [];
+  let whole: FieldMap | undefined;
   let scalar: string | undefined;
   const put = (value: unknown): void => {
     const into = open.at(-1);
@@ -29,7 +29,7 @@ export const objectOfHead = (head: string): JsonObject => {
   for (const token of tokensOf(head)) {
     if (whole === undefined && token !== "{") break;
     if (token === "{" || token === "[") {
-      const members: Open = new Map();
+      const members: FieldMap = new Map();
       whole ??= members;
       put(token === "[" ? new List(members) : members);
       open.push({ is_list: token === "[", members });
@@ -49,8 +49,8 @@ export const objectOfHead = (head: string): JsonObject => {
 };
 
 class List {
-  readonly members: Open;
-  constructor(members: Open) {
+  readonly members: FieldMap;
+  constructor(members: FieldMap) {
     this.members = members;
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { WorkerError } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
-import type { Voice } from "./events.ts";
+import type { KindEvents } from "./events.ts";
 
 export const TOO_LONG = "The request is too long to be read.";
 
@@ -14,7 +14,7 @@ export const UNANSWERABLE: WorkerError = {
 };
 
 /** `line` denies it. */
-export const tooLongToRead = (voice: Voice, line: string): readonly DecodedItem[] => [
+export const tooLongToRead = (voice: KindEvents, line: string): readonly DecodedItem[] => [
   voice.status(
     "The agent asked for something in a line over the limit: it was denied.",
     { denied: true },

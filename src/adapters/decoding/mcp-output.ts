@@ -7,7 +7,7 @@
 import { MCP_OUTPUT_MAX_BYTES } from "../../base/limits.ts";
 import { markTruncated } from "../../protocol/bounds.ts";
 
-export interface Captured {
+export interface CapturedText {
   /** At most the bound in bytes of UTF-8; it ends in "…(truncated)" where `truncated` is set. */
   readonly text: string;
   readonly truncated: boolean;
@@ -16,7 +16,7 @@ export interface Captured {
 export interface Capture {
   /** The next bytes of one stream. The chunk may be used again by whoever gave it. */
   push(chunk: Uint8Array): void;
-  end(): Captured;
+  end(): CapturedText;
 }
 
 /** For one stream: stdout and stderr have a bound each. */

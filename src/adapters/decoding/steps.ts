@@ -8,14 +8,14 @@ import type { ModelUsage, Usage, WorkerError } from "../../protocol/records.ts";
 import type { DecodedItem } from "../adapter.ts";
 import {
   checkSessionId,
-  type Facts,
+  type EventFacts,
+  type KindEvents,
   OVERSIZE_SESSION,
   sessionStarted,
   type ToolEnd,
   type ToolFacts,
   turnCompleted,
   turnStarted,
-  type Voice,
 } from "./events.ts";
 import { keptAnswer, NO_ANSWER } from "./final-text.ts";
 import type { HeadlessState } from "./headless.ts";
@@ -54,13 +54,13 @@ export const turnCounted = <S extends Pick<TurnState, "turns_started" | "turns_e
 };
 
 /** `sentence` tells that its session has begun. */
-export const stepsOf = (voice: Voice, sentence: string) => ({
+export const stepsOf = (voice: KindEvents, sentence: string) => ({
   /** A line named its session: announced when it changes, and with the facet when it is the first. */
   onSession: <S extends SessionState>(
     state: S,
     id: string | undefined,
     out: DecodedItem[],
-    facts?: Facts,
+    facts?: EventFacts,
   ): S => {
     if (id === undefined || id === state.session) return state;
     const verdict = checkSessionId(id);

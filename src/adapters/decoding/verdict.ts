@@ -7,7 +7,7 @@ import type { IncarnationOutcome } from "../../protocol/incarnation.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import type { AgentAdapter, ExitFacts } from "../adapter.ts";
 import { classifyText } from "./classify.ts";
-import type { Voice } from "./events.ts";
+import type { KindEvents } from "./events.ts";
 import { rejectedFlag } from "./rejections.ts";
 
 /** Signals after which an exit code means nothing: claude exits 0 after INT, codex 1 (agent-clis.md §6). */
@@ -36,17 +36,17 @@ const exitError = (exit: ExitFacts): WorkerError | undefined => {
 const outcomeOf = (completion: AgentCompletion, error: WorkerError | undefined): IncarnationOutcome =>
   error === undefined ? { status: "completed", completion } : { status: "failed", completion, error };
 
-export type Verdict = ReturnType<AgentAdapter["finish"]>;
+export type FinishVerdict = ReturnType<AgentAdapter["finish"]>;
 
 /** A kind whose exit is all that it says. */
-export const byExit = (voice: Voice, exit: ExitFacts): Verdict => {
+export const byExit = (voice: KindEvents, exit: ExitFacts): FinishVerdict => {
   const error = exitError(exit);
   const told = error === undefined || stoppedBy(exit) !== undefined;
   return { outcome: outcomeOf({ status: exit.status }, error), records: told ? [] : [voice.error(error)] };
 };
 
 /** The knowledge of a decoder at the end, for a kind with a terminal event. */
-export interface Known {
+export interface DecoderSummary {
   /** Every turn that was started has ended. */
   readonly settled: boolean;
   /** The agent was spoken with, and waits for messages until its input is ended. */
@@ -63,11 +63,11 @@ export interface Known {
 
 /** The terminal event decides; without one the exit does, and exit code 0 is then a failure too. */
 export const byTurnEnd = (
-  voice: Voice,
-  known: Known,
+  voice: KindEvents,
+  known: DecoderSummary,
   completion: AgentCompletion,
   exit: ExitFacts,
-): Verdict => {
+): FinishVerdict => {
   if (known.settled && !isDeserted(known, exit)) {
     const failed = known.failed ?? undefined;
     // Its turn ended well, and what it ended with is gone: that is not what was asked for.
@@ -84,14 +84,14 @@ export const byTurnEnd = (
  * The process ended between two turns of a conversation whose input nobody had ended: the next message needed it. A turn that
  * failed may be why it exited, and says more than the exit; a signal never comes from a turn.
  */
-const isDeserted = ({ interactive, failed }: Known, { input_ended, status }: ExitFacts): boolean =>
+const isDeserted = ({ interactive, failed }: DecoderSummary, { input_ended, status }: ExitFacts): boolean =>
   interactive === true && input_ended !== true && (failed === null || status.signal !== null);
 
 /** If the process failed, its words on stderr may say why. */
 const unsettled = (
-  { settled, reported, skipped, meaning }: Known,
+  { settled, reported, skipped, meaning }: DecoderSummary,
   exit: ExitFacts,
-  { agent_kind }: Voice,
+  { agent_kind }: KindEvents,
 ): WorkerError => {
   const ended = exitError(exit);
   if (ended === undefined && settled) return deserted(exit);

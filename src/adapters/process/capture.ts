@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { CAPTURE_DRAIN_MS } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import { type Captured, makeCapture } from "../decoding/mcp-output.ts";
+import { type CapturedText, makeCapture } from "../decoding/mcp-output.ts";
 import { preflight } from "./preflight.ts";
 import { kept } from "./reaper.ts";
 
@@ -19,15 +19,20 @@ export interface CaptureRequest {
   readonly timeout_ms: number | undefined;
 }
 
-export interface Ran {
+export interface CapturedProcess {
   readonly exit_code: number | null;
   readonly signal: string | null;
-  readonly stdout: Captured;
-  readonly stderr: Captured;
+  readonly stdout: CapturedText;
+  readonly stderr: CapturedText;
 }
 
 /** Its exit is told, whatever its code. Rejects where it could not be started, or took too long. */
-export const runCaptured = async ({ argv, cwd, env, timeout_ms }: CaptureRequest): Promise<Ran> => {
+export const runCaptured = async ({
+  argv,
+  cwd,
+  env,
+  timeout_ms,
+}: CaptureRequest): Promise<CapturedProcess> => {
   if (timeout_ms === 0) throw late(0);
   preflight({ argv, cwd, env });
   const [program, ...args] = argv;

@@ -92,14 +92,14 @@ export const listPids = (): number[] => {
 export const isDeadState = (state: string): boolean => state === "Z" || state === "X" || state === "x";
 
 /** The boot and the pid namespace of this process: where every identity that it makes is valid. */
-export interface Place {
+export interface BootNamespace {
   readonly boot_id: string;
   readonly pid_ns: string;
 }
 
-let place: Place | undefined;
+let place: BootNamespace | undefined;
 
-export const currentPlace = (): Place => {
+export const currentPlace = (): BootNamespace => {
   place ??= {
     boot_id: readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim(),
     pid_ns: readlinkSync("/proc/self/ns/pid"),
@@ -110,7 +110,7 @@ export const currentPlace = (): Place => {
 export const identityOf = (
   pid: number,
   start_time: string,
-  where: Place = currentPlace(),
+  where: BootNamespace = currentPlace(),
 ): ProcessIdentity => ({
   pid,
   start_time,

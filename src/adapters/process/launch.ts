@@ -2,31 +2,30 @@
  * Makes the processes of one incarnation and waits until the agent runs. Everything that the next daemon needs is on
  * disk before the spawn, or written by the run's own processes (architecture §5, No start race).
  */
-import { closeSync, openSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { execa } from "execa";
 import { crashPoint } from "../../base/crash-point.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { LaunchRequest, RunFinding } from "../spawner.ts";
-import { currentPlace, identityOf, readStat, signalProcess } from "./identity.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import { ForkError, forkAlone } from "./fork-server.ts";
+import { currentPlace, NOBODY, signalProcess } from "./identity.ts";
 import { launcherArguments, SHELL } from "./launcher.ts";
 import { lifelineArguments } from "./lifeline.ts";
 import { litterAt } from "./litter.ts";
 import { MARKER, markerOf } from "./marker.ts";
-import { Notices } from "./notices.ts";
 import { execError, preflight } from "./preflight.ts";
-import { behind } from "./reaper.ts";
-import { type Host, ProcessRun } from "./run.ts";
-import { FILE_MODE, makeRunDirectory, runDirectory, writeRunFile } from "./run-directory.ts";
+import { ProcessRun, type RunParts } from "./run.ts";
+import { makeRunDirectory, runDirectory, writeRunFile } from "./run-directory.ts";
 import { agentOf, type Starting, StartTimeout } from "./starting.ts";
-import { openStdin } from "./stdin.ts";
+import { makeStdin } from "./stdin.ts";
 
 /** The agent's umask is the daemon's; the launcher's own files are 0600 whatever it is. */
 const UMASK = process.umask().toString(8).padStart(4, "0");
 
 /** Rejects with the typed error of what failed; nothing runs then. */
-export const launch = async (host: Host, request: LaunchRequest): Promise<ProcessRun> => {
+export const launch = async (host: RunParts, request: LaunchRequest): Promise<ProcessRun> => {
   preflight(request);
   const { worker_id, incarnation } = request;
   const stdin = request.stdin.kind;
@@ -46,15 +45,15 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
     writeRunFile(dir, { ...known, ...place, ...cgroup_of, ...monitor, ...(litter && { litter }) });
     return made;
   });
-  const notices = new Notices(dir, host.watchFiles);
+  const changes = new ChangeWatch(dir, host.watchFiles);
   try {
     crashPoint("launch-before-spawn");
-    const launcher = await spawnLauncher(host, request, { dir, cgroup }, notices);
+    const launcher = await startLauncher(host, request, { dir, cgroup }, changes);
     crashPoint("launch-before-pid");
     const id = { worker_id, incarnation };
     const marker = markerOf(host.storeId, worker_id, incarnation);
     const tell = (finding: RunFinding): void => host.onFinding(id, finding);
-    const agent = await started(host, request, { dir, notices, launcher, marker, tell });
+    const agent = await started(host, request, { dir, changes, launcher, marker, tell });
     return new ProcessRun(host, {
       ...id,
       dir,
@@ -62,15 +61,15 @@ export const launch = async (host: Host, request: LaunchRequest): Promise<Proces
       launcher,
       stdin,
       stdin_start: stdin_bytes,
-      notices,
+      changes,
       hasStarted: true,
       cgroup,
-      keeps_orphans: host.reaper !== undefined,
+      keeps_orphans: host.forks !== undefined,
       isMonitor: request.isMonitor,
       litter,
     });
   } catch (cause) {
-    notices.close();
+    changes.close();
     if (cgroup !== undefined) host.cgroups.remove(cgroup);
     if (cause instanceof HoldfastError && cause.code === "UNAVAILABLE") forget(dir);
     throw cause;
@@ -103,71 +102,53 @@ const prepare = <T>(work: () => T): T => {
   }
 };
 
-const spawnLauncher = async (
-  host: Host,
+const startLauncher = async (
+  host: RunParts,
   request: LaunchRequest,
   { dir, cgroup }: { readonly dir: string; readonly cgroup: string | undefined },
-  notices: Notices,
+  changes: ChangeWatch,
 ): Promise<ProcessIdentity> => {
+  const { cwd, argv } = request;
   const env = { ...request.env, [MARKER]: markerOf(host.storeId, request.worker_id, request.incarnation) };
-  const open: number[] = [];
+  const stdin = prepare(() => {
+    if (request.lifeline !== undefined) host.lifeline.hold();
+    return makeStdin(dir, request.stdin);
+  });
+  const lifeline = lifelineArguments(host.lifeline, request.lifeline);
+  const beside = { cgroup, lifeline, perl: host.forks?.perl };
+  const args = launcherArguments(dir, request.stdin.kind, UMASK, argv, beside);
+  const files = { stdin, stdout: join(dir, "stdout"), stderr: join(dir, "stderr") };
+  const fork = { program: SHELL, args, cwd, env, ...files };
+  changes.launcherRuns = true;
   try {
-    const stdio = prepare(() => {
-      if (request.lifeline !== undefined) host.lifeline.hold();
-      const input = openStdin(dir, request.stdin);
-      if (input !== "ignore") open.push(input);
-      const stdout = openSync(join(dir, "stdout"), "ax", FILE_MODE);
-      open.push(stdout);
-      const stderr = openSync(join(dir, "stderr"), "ax", FILE_MODE);
-      open.push(stderr);
-      return { stdin: asOption(input), stdout: asOption(stdout), stderr: asOption(stderr) };
-    });
-    const lifeline = lifelineArguments(host.lifeline, request.lifeline);
-    const beside = { cgroup, lifeline, perl: host.reaper?.perl };
-    const script = launcherArguments(dir, request.stdin.kind, UMASK, request.argv, beside);
-    const command = behind(host.reaper, SHELL, script, env);
-    const subprocess = execa(command.program, command.args, {
-      cwd: request.cwd,
-      env: command.env,
-      extendEnv: false,
-      ...stdio,
-      detached: true,
-      buffer: false,
-      cleanup: false,
-      reject: false,
-    });
-    const child = subprocess.nodeChildProcess;
-    const { pid } = child;
-    if (pid === undefined) throw spawnError(request, await subprocess);
-    // execa waits on the child's events for a result that nobody reads: without them all that it holds (16 KB a run) goes.
-    child.removeAllListeners();
-    child.on("error", () => undefined);
-    child.unref();
-    notices.follow(child);
-    // Our own child keeps its pid until we reap it, which cannot happen before this turn of the event loop is over.
-    return identityOf(pid, readStat(pid)?.start_time ?? "");
-  } finally {
-    for (const fd of open) closeSync(fd);
+    return await (host.forks === undefined ? forkAlone(fork, changes) : host.forks.start(fork, changes));
+  } catch (cause) {
+    changes.launcherRuns = false;
+    if (cause instanceof ForkError) throw startError(request, cause.code);
+    // Nobody has told whether it was made: what carries its marker is ended before it is tried again.
+    const marker = env[MARKER]!;
+    await host.sweeper.sweep({ marker, launcher: NOBODY, recorded: new Map(), dir });
+    throw cause;
   }
 };
 
-/** execa takes any descriptor; its types know only 0 to 9 by name. */
-const asOption = (fd: number | "ignore"): 3 | "ignore" => fd as 3 | "ignore";
+const NO_RESOURCES: ReadonlySet<string> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
+const NO_SPACE: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-const NO_RESOURCES: ReadonlySet<string | undefined> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
-
-const spawnError = (
-  request: LaunchRequest,
-  result: { readonly code?: string; readonly originalMessage?: string },
-): HoldfastError => {
-  if (result.code === "E2BIG") return execError(request, ": argument list too long");
-  if (NO_RESOURCES.has(result.code))
-    return new HoldfastError("UNAVAILABLE", `This machine cannot start another process now: ${result.code}.`);
-  return execError(request, `: ${result.originalMessage ?? "unknown reason"}`);
+const startError = (request: LaunchRequest, code: string): HoldfastError => {
+  if (code === "E2BIG") return execError(request, ": argument list too long");
+  if (NO_SPACE.has(code)) return new HoldfastError("DISK_FULL", "There is no space for the run directory.");
+  if (NO_RESOURCES.has(code))
+    return new HoldfastError("UNAVAILABLE", `This machine cannot start another process now: ${code}.`);
+  return execError(request, `: ${code}`);
 };
 
 /** A run that does not start in time is ended with all that it has made meanwhile. */
-const started = async (host: Host, request: LaunchRequest, starting: Starting): Promise<ProcessIdentity> => {
+const started = async (
+  host: RunParts,
+  request: LaunchRequest,
+  starting: Starting,
+): Promise<ProcessIdentity> => {
   try {
     return await agentOf(request.argv[0], starting, (said) => execError(request, said));
   } catch (cause) {

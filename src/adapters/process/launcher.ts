@@ -31,7 +31,9 @@ export const SHELL = "/bin/sh";
  * - If the agent has left children (the kernel lists a sub-reaper's with its own), it becomes a perl that stays until they are gone.
  *   Nothing that the agent's environment has for perl gets there.
  * - If another daemon has taken the run over, it stays for that one's sweep even without children: only its parent learns how it ended.
- * - At the end it becomes `mv` (LC_ALL=C: it reads no locales): it has no child that a kill of the group's members could hit.
+ * - The exit is one write of a whole line, which its readers ask for. It is renamed into its place where it was written before something that had to
+ *   be waited for, and where something else lies there: the launcher becomes `mv` for that, and has no child that a kill of the group's
+ *   members could hit.
  */
 const LAUNCHER_SCRIPT = String.raw`# holdfast launcher
 _hf_dir=$1 _hf_stdin=$2 _hf_umask=$3 _hf_cgroup=$4
@@ -76,18 +78,27 @@ fi
 _hf_status=$?
 [ -z "$_hf_pump" ] || kill -9 "$_hf_pump"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || kill -9 "$_hf_helper"
-printf '%s\n' "$_hf_status" >"$_hf_dir/exit.tmp" || exit "$_hf_status"
+_hf_tell() { printf '%s\n' "$_hf_status" >"$_hf_dir/$1" || exit "$_hf_status"; }
+_hf_out=exit
+if [ -n "$_hf_pump$_hf_helper" ] || [ -e "$_hf_dir/exit" ] || [ -h "$_hf_dir/exit" ]; then
+  _hf_out=exit.tmp
+  _hf_tell exit.tmp
+fi
 [ -z "$_hf_pump" ] || wait "$_hf_pump"
 [ -z "$_hf_helper" ] || [ -e "$_hf_dir/${SUPERVISOR_DIED}" ] || wait "$_hf_helper"
-PATH=/usr/bin:/bin LC_ALL=C
-export LC_ALL
 _hf_left= _hf_stays=
 if [ -n "$_hf_perl" ]; then
   read -r _hf_left <"/proc/self/task/$$/children"
   [ ! -e "$_hf_dir/${TAKEN_OVER}" ] || _hf_stays=1
 fi
-[ -z "$_hf_left$_hf_stays" ] || exec env -i "${MARKER}=$${MARKER}" LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit" "$_hf_stays"
-exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
+PATH=/usr/bin:/bin LC_ALL=C
+export LC_ALL
+if [ -n "$_hf_left$_hf_stays" ]; then
+  _hf_tell exit.tmp
+  exec env -i "${MARKER}=$${MARKER}" LC_ALL=C "$_hf_perl" -e '${LINGER}' "$_hf_dir/exit" "$_hf_stays"
+fi
+_hf_tell "$_hf_out"
+[ "$_hf_out" = exit ] || exec mv -f "$_hf_dir/exit.tmp" "$_hf_dir/exit"
 `;
 
 /** Signals that the launcher traps: these may go to the whole group, every other one goes by pid. */
@@ -102,7 +113,7 @@ export const GROUP_SIGNALS: ReadonlySet<string> = new Set([
   "SIGCONT",
 ]);
 
-interface Beside {
+interface LauncherExtras {
   readonly cgroup?: string | undefined;
   readonly lifeline?: LifelineArguments;
   readonly perl?: string | undefined;
@@ -117,7 +128,7 @@ export const launcherArguments = (
   stdin: StdinPlan["kind"],
   umask: string,
   argv: readonly string[],
-  { cgroup = "", lifeline = NO_LIFELINE, perl = "" }: Beside = {},
+  { cgroup = "", lifeline = NO_LIFELINE, perl = "" }: LauncherExtras = {},
 ): string[] => ["-c", LAUNCHER_SCRIPT, "holdfast", dir, stdin, umask, cgroup, ...lifeline, perl, ...argv];
 
 /** The launcher's own command line says it, which nobody else can write: its perl is there, or it has become that perl. */

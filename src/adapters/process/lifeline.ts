@@ -8,9 +8,9 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { crashPoint } from "../../base/crash-point.ts";
+import { statRegular } from "../../base/files/regular-file.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
 import { LIFELINE_RENEW_MS } from "../../base/limits.ts";
-import { statRegular } from "../../store/regular-file.ts";
-import { replaceFile } from "../../store/replace-file.ts";
 import { FILE_MODE, SUPERVISOR_DIED } from "./run-directory.ts";
 
 /**

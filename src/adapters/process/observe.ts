@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EXEC_POLL_MS, START_TIMEOUT_MS } from "../../base/limits.ts";
 import type { RecordedProcesses } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import type { Observed, ObserveRequest, RunFinding } from "../spawner.ts";
-import { identityOf, isAlive, NO_PROCESS, type Place } from "./identity.ts";
+import type { ObservedRun, ObserveRequest, RunFinding } from "../spawner.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import { type BootNamespace, identityOf, isAlive, NO_PROCESS } from "./identity.ts";
 import { isSubReaper } from "./launcher.ts";
 import { markerOf } from "./marker.ts";
-import { Notices } from "./notices.ts";
-import { type Host, ProcessRun } from "./run.ts";
+import { ProcessRun, type RunParts } from "./run.ts";
 import {
   claim,
   hasRunDirectory,
@@ -27,12 +27,12 @@ import { isEofAsked, stdinBytes } from "./stdin.ts";
 import { agentBelow, isOfRun } from "./vouching.ts";
 
 /** Without a readable run.json (power loss) the boot is not known: its pids are nobody's here. */
-const UNKNOWN_PLACE: Place = { boot_id: "", pid_ns: "" };
+const UNKNOWN_PLACE: BootNamespace = { boot_id: "", pid_ns: "" };
 
 export const observe = async (
-  host: Host,
+  host: RunParts,
   { processes: recorded, ...asked }: ObserveRequest,
-): Promise<Observed> => {
+): Promise<ObservedRun> => {
   const id = { worker_id: asked.worker_id, incarnation: asked.incarnation };
   const dir = runDirectory(host.runsDir, id);
   if (!wasStarted(dir, recorded)) return { kind: "never_started" };
@@ -60,7 +60,7 @@ export const observe = async (
     launcher,
     stdin,
     stdin_start,
-    notices: new Notices(dir, host.watchFiles),
+    changes: new ChangeWatch(dir, host.watchFiles),
     hasStarted: recorded !== undefined,
     isTakenOver: true,
     cgroup,
@@ -81,10 +81,10 @@ const wasStarted = (dir: string, recorded: RecordedProcesses | undefined): boole
   return hasRunDirectory(dir) && !claim(dir) && !isClaimedByReconcile(dir);
 };
 
-const nobody = (place: Place): ProcessIdentity => identityOf(NO_PROCESS, "", place);
+const nobody = (place: BootNamespace): ProcessIdentity => identityOf(NO_PROCESS, "", place);
 
 /** A launcher that has just claimed its run tells both pids within milliseconds; a dead one never will. */
-const namedIn = async (dir: string, place: Place): Promise<RecordedProcesses> => {
+const namedIn = async (dir: string, place: BootNamespace): Promise<RecordedProcesses> => {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const launcher = readIdentity(dir, "claimed", place) ?? nobody(place);

@@ -7,7 +7,7 @@ import { readlinkSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { LINEAGE_MAX, STAT_CLOCK_SLACK_S } from "../../base/limits.ts";
-import type { Evidence, Origin, Relative, RunId } from "../spawner.ts";
+import type { Evidence, ProcessOrigin, RelatedProcess, RunId } from "../spawner.ts";
 import { readProc, readStat } from "./identity.ts";
 import { runOf } from "./living.ts";
 import { markerIn, readEnvironment } from "./marker.ts";
@@ -21,15 +21,18 @@ export interface KnownRun extends RunId {
   readonly cgroup: string | undefined;
 }
 
-const OUTSIDE: Origin = { type: "outside" };
+const OUTSIDE: ProcessOrigin = { type: "outside" };
 
 /** `lineage`: the process, then its ancestors. If one kind of evidence names two runs, the nearest process decides; of markers the farthest, which could be changed the least. */
 export const originIn = (
-  lineage: readonly Relative[],
+  lineage: readonly RelatedProcess[],
   runs: readonly KnownRun[],
   { storeId, runsDir }: { readonly storeId: string; readonly runsDir: string },
-): Origin => {
-  const first = (by: Evidence, find: (one: Relative) => RunId | undefined): Origin | undefined => {
+): ProcessOrigin => {
+  const first = (
+    by: Evidence,
+    find: (one: RelatedProcess) => RunId | undefined,
+  ): ProcessOrigin | undefined => {
     for (const relative of lineage) {
       const run = find(relative);
       if (run !== undefined)
@@ -54,11 +57,11 @@ export const originIn = (
  * The daemon's own children belong to a run, or are programs that it runs itself: git, and what git is told to run. An agent may have told it, so that none of them is the user. They set markers and open spools as they like: those count only for a run that is starting.
  */
 export const originBelowDaemon = (
-  lineage: readonly Relative[],
+  lineage: readonly RelatedProcess[],
   daemon: number,
-  origin: Origin,
+  origin: ProcessOrigin,
   isStarting: (run: RunId) => boolean,
-): Origin => {
+): ProcessOrigin => {
   if (lineage.at(-1)?.ppid !== daemon) return origin;
   if (origin.type !== "run") return { type: "daemon" };
   const isKept = origin.by !== "spool" && origin.by !== "marker";
@@ -84,8 +87,8 @@ export const lineageOf = (
   pid: number,
   until: number,
   before_s = Number.POSITIVE_INFINITY,
-): readonly Relative[] | undefined => {
-  const found: Relative[] = [];
+): readonly RelatedProcess[] | undefined => {
+  const found: RelatedProcess[] = [];
   const seen = new Set<number>([0, until]);
   for (let at = pid; !seen.has(at) && found.length < LINEAGE_MAX; ) {
     seen.add(at);
@@ -119,7 +122,7 @@ const TICKS_A_SECOND = 100;
 
 const isDead = (state: string): boolean => state === "Z" || state === "X";
 
-const tiesOf = (pid: number): Pick<Relative, "marker" | "spools" | "cgroup"> => {
+const tiesOf = (pid: number): Pick<RelatedProcess, "marker" | "spools" | "cgroup"> => {
   const block = readEnvironment(pid);
   const marker = typeof block === "string" ? undefined : markerIn(block);
   const cgroup = readProc(`/proc/${pid}/cgroup`);

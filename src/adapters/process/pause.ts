@@ -8,14 +8,14 @@ import { PAUSE_PASSES_MAX } from "../../base/limits.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, signalProcess } from "./identity.ts";
 import type { Kinship } from "./process-table.ts";
-import { type Members, membersOf } from "./stop.ts";
+import { membersOf, type StopTargets } from "./stop.ts";
 
 /**
  * Parents first, so that none sees its child stop; again for what was forked meanwhile, until all stand still. Returns who
  * does.
  */
 export const stopMembers = async (
-  run: Members,
+  run: StopTargets,
   pump: ProcessIdentity | undefined,
   look: () => Promise<Kinship>,
 ): Promise<readonly number[]> => {
@@ -55,7 +55,7 @@ const wakeBorn = ({ children }: Kinship, parent: number): boolean => {
 };
 
 /** Children first. Returns who was told. */
-export const continueMembers = (run: Members, kinship: Kinship): readonly number[] =>
+export const continueMembers = (run: StopTargets, kinship: Kinship): readonly number[] =>
   [...membersOf(run, kinship)]
     .reverse()
     .flatMap(([pid, start_time]) => (signalProcess(identityOf(pid, start_time), "SIGCONT") ? [pid] : []));

@@ -15,9 +15,9 @@ import {
 } from "../../base/limits.ts";
 import { isOfTheSystem } from "../../base/system-errors.ts";
 import type { Litter } from "./litter.ts";
-import type { Recorder } from "./snapshots.ts";
+import type { KinshipRecorder } from "./snapshots.ts";
 
-export interface Polled extends Recorder {
+export interface PolledRun extends KinshipRecorder {
   /** Looked at on every tick, not in turn. */
   isUrgent(): boolean;
   /** Asked now and then, with one call to the kernel: whether the launcher that would tell of the end is there. */
@@ -36,7 +36,7 @@ export const snapshotPeriod = (processes: number): number =>
   Math.min(SNAPSHOT_PERIOD_MAX_MS, Math.max(SNAPSHOT_PERIOD_MS, (processes / SNAPSHOT_READS_PER_S) * 1_000));
 
 export class Poller {
-  readonly runs = new Set<Polled>();
+  readonly runs = new Set<PolledRun>();
   /** Resolves to how many processes there are. */
   private readonly snapshot: () => Promise<number>;
   private readonly onDefect: (cause: unknown) => void;
@@ -54,7 +54,7 @@ export class Poller {
   }
 
   /** While a run is followed the timer keeps this process alive, as a child process would. */
-  add(run: Polled): void {
+  add(run: PolledRun): void {
     this.runs.add(run);
     if (this.timer !== undefined) return;
     this.tickedAt = performance.now();
@@ -62,7 +62,7 @@ export class Poller {
     this.timer = setInterval(() => this.tick(), RUN_POLL_MS);
   }
 
-  remove(run: Polled): void {
+  remove(run: PolledRun): void {
     this.runs.delete(run);
     if (this.runs.size > 0) return;
     clearInterval(this.timer);
@@ -108,7 +108,7 @@ export class Poller {
     }
   }
 
-  private nextInTurn(): Polled | undefined {
+  private nextInTurn(): PolledRun | undefined {
     const next = this.turn.next();
     if (!next.done) return next.value;
     this.turn = this.runs.values();

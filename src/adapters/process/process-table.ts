@@ -10,7 +10,7 @@ import { isDeadState, listPids, type ProcessStat, readStat } from "./identity.ts
 export type ProcessTable = ReadonlyMap<number, ProcessStat>;
 
 /** pid → start time: processes that can be recognised again. */
-export type Recorded = ReadonlyMap<number, string>;
+export type KnownProcesses = ReadonlyMap<number, string>;
 
 /** Visit each, and let other work run every SCAN_SLICE_MS. */
 export const inSlices = async <T>(items: Iterable<T>, visit: (item: T) => void): Promise<void> => {
@@ -59,7 +59,7 @@ const isThisDaemon = ({ pid }: ProcessStat): boolean => pid === process.pid;
 export const descendantsOf = (
   { table, children, sessions }: Kinship,
   leader: number,
-  known: Recorded,
+  known: KnownProcesses,
   isApart: (stat: ProcessStat) => boolean = isThisDaemon,
 ): Map<number, string> => {
   const found = new Map<number, string>();
@@ -81,7 +81,7 @@ export const descendantsOf = (
 };
 
 /** Current members of a process group; nobody unless a known process vouches that the group is still this one. */
-export const groupMembers = (table: ProcessTable, pgid: number, known: Recorded): ProcessStat[] => {
+export const groupMembers = (table: ProcessTable, pgid: number, known: KnownProcesses): ProcessStat[] => {
   const members = [...table.values()].filter((stat) => stat.pgrp === pgid);
   const isOurs = members.some(({ pid, start_time }) => known.get(pid) === start_time);
   return isOurs ? members.filter(({ state }) => !isDeadState(state)) : [];

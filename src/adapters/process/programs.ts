@@ -26,9 +26,9 @@ export const checkCwd = (cwd: string): void => {
   }
 };
 
-type Found = "executable" | "not_executable" | "missing";
+type ProgramStatus = "executable" | "not_executable" | "missing";
 
-export const look = (path: string): Found => {
+export const look = (path: string): ProgramStatus => {
   try {
     if (!statSync(path).isFile()) return "not_executable";
     accessSync(path, constants.X_OK);

@@ -1,21 +1,13 @@
 /**
- * Work that a launcher's shell cannot do itself, done by perl before it: close every descriptor but stdio, and become the sub-reaper of its run,
- * so that a process whose parents have ended becomes the launcher's child, whatever it did to hide (docs/decisions/0032). perl-base is
- * there on every Debian; without perl, or on another processor, the shell runs alone and closes what it can name. The git that the daemon
- * runs has such a parent, too.
+ * Parents written in perl that keep what a program leaves: as a sub-reaper each is the parent of every process below it whose own parents have
+ * ended, whatever it did to hide (docs/decisions/0032). One stays in the place of a launcher whose agent has left processes; one starts the git
+ * that the daemon runs. perl-base is there on every Debian; nothing of this is done without perl, or on another processor.
  */
 import { accessSync, constants } from "node:fs";
 import { LAUNCHER_LINGER_MS } from "../../base/limits.ts";
+import { PR_SET_CHILD_SUBREAPER, type SystemCallNumbers, theCalls } from "./system-calls.ts";
 
 const PERL = "/usr/bin/perl";
-
-/** Numbers of the kernel's calls (asm/unistd.h): prctl(2), close(2); close_range(2) has the same one everywhere. */
-const CALLS: Partial<Record<NodeJS.Architecture, { readonly prctl: number; readonly close: number }>> = {
-  x64: { prctl: 157, close: 3 },
-  arm64: { prctl: 167, close: 57 },
-};
-const CLOSE_RANGE = 436;
-const PR_SET_CHILD_SUBREAPER = 36;
 
 /** Variables that the agent's environment has for perl would load something into this one: it is kept under these names until perl has begun. */
 const SET_ASIDE = "HOLDFAST_AGENT_";
@@ -27,18 +19,6 @@ const GIVE_BACK = [
 ].join(" ");
 
 const asReaper = (prctl: number): string => `syscall(${prctl}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);`;
-
-const preparing = ({ prctl, close }: { readonly prctl: number; readonly close: number }): string =>
-  [
-    asReaper(prctl),
-    // A kernel before 5.9 has no close_range.
-    `if (syscall(${CLOSE_RANGE}, 3, 4294967295, 0) != 0) {`,
-    'opendir(my $fds, "/proc/self/fd");',
-    `syscall(${close}, $_ + 0) for grep { /^\\d+$/ && $_ > 2 } readdir($fds);`,
-    "}",
-    GIVE_BACK,
-    "exec { $ARGV[0] } @ARGV; exit 126",
-  ].join(" ");
 
 /**
  * The launcher's end where the agent has left processes: it writes the exit, and stays their parent until the sweep has ended them.
@@ -81,18 +61,18 @@ const keeping = (prctl: number): string =>
 
 export interface Reaper {
   readonly perl: string;
-  readonly code: string;
+  readonly calls: SystemCallNumbers;
   readonly keeper: string;
 }
 
 let found: Reaper | null | undefined;
 
 const look = (): Reaper | null => {
-  const calls = process.platform === "linux" ? CALLS[process.arch] : undefined;
+  const calls = theCalls();
   if (calls === undefined) return null;
   try {
     accessSync(PERL, constants.X_OK);
-    return { perl: PERL, code: preparing(calls), keeper: keeping(calls.prctl) };
+    return { perl: PERL, calls, keeper: keeping(calls.prctl) };
   } catch {
     return null;
   }
@@ -104,16 +84,16 @@ export const theReaper = (): Reaper | undefined => {
   return found ?? undefined;
 };
 
-export type Environment = Readonly<Record<string, string>>;
+export type ProcessEnvironment = Readonly<Record<string, string>>;
 
-export interface Command {
+export interface ReaperCommand {
   readonly program: string;
   readonly args: readonly string[];
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
 }
 
 /** Without what perl would load, and without its complaint on stderr of a locale that is not installed. */
-const setAside = (env: Environment): Environment => ({
+const setAside = (env: ProcessEnvironment): ProcessEnvironment => ({
   ...Object.fromEntries(
     Object.entries(env).map(([name, value]) => [
       name.startsWith("PERL") ? `${SET_ASIDE}${name}` : name,
@@ -123,18 +103,7 @@ const setAside = (env: Environment): Environment => ({
   PERL_BADLANG: "0",
 });
 
-/** `program args` with the reaper before it. */
-export const behind = (
-  reaper: Reaper | undefined,
-  program: string,
-  args: readonly string[],
-  env: Environment,
-): Command =>
-  reaper === undefined
-    ? { program, args, env }
-    : { program: reaper.perl, args: ["-e", reaper.code, program, ...args], env: setAside(env) };
-
-export interface KeptCommand extends Command {
+export interface KeptCommand extends ReaperCommand {
   /** To its group: ends it with all that is below it. */
   readonly last: NodeJS.Signals;
   /** It exits so where there is no such program. */
@@ -142,7 +111,7 @@ export interface KeptCommand extends Command {
 }
 
 /** `program args` below a keeper; where there is none, alone. */
-export const kept = (program: string, args: readonly string[], env: Environment): KeptCommand => {
+export const kept = (program: string, args: readonly string[], env: ProcessEnvironment): KeptCommand => {
   const reaper = theReaper();
   return reaper === undefined
     ? { program, args, env, last: "SIGKILL", not_found: undefined }

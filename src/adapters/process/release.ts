@@ -8,12 +8,12 @@
 import { execFile } from "node:child_process";
 import { closeSync, constants, rmSync, writeSync } from "node:fs";
 import { crashPoint } from "../../base/crash-point.ts";
+import { openRegular, readRegular, statRegular } from "../../base/files/regular-file.ts";
 import { RELEASE_MAX_MS, RELEASES_WAITING_MAX } from "../../base/limits.ts";
-import { openRegular, readRegular, statRegular } from "../../store/regular-file.ts";
 import { FILE_MODE } from "./run-directory.ts";
 
 /** `uncertain`: it ended in the middle, and a part of the hole may be there. */
-type Punched = "released" | "unsupported" | "refused" | "uncertain";
+type PunchResult = "released" | "unsupported" | "refused" | "uncertain";
 
 /** As fallocate, its C library, or a smaller fallocate says it. */
 const UNSUPPORTED = /not supported|unrecognized|invalid option|unknown option|usage:/i;
@@ -22,12 +22,12 @@ const UNSUPPORTED = /not supported|unrecognized|invalid option|unknown option|us
 const MIDWAY = /input\/output error|interrupted/i;
 
 /** By our own descriptor: under the spool's name the agent may have put a link to a file that is not its own. */
-const punch = (path: string, from: number, length: number): Promise<Punched> => {
+const punch = (path: string, from: number, length: number): Promise<PunchResult> => {
   const fd = openRegular(path, constants.O_RDWR);
   return punchOpen(fd, from, length).finally(() => closeSync(fd));
 };
 
-const punchOpen = (fd: number, from: number, length: number): Promise<Punched> =>
+const punchOpen = (fd: number, from: number, length: number): Promise<PunchResult> =>
   new Promise((resolve) => {
     execFile(
       "fallocate",

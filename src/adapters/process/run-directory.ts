@@ -1,24 +1,24 @@
 /**
  * The files of one incarnation: `<runsDir>/<worker>/<incarnation>/`, a directory 0700 with files 0600 (architecture §8).
- * The agent can write there, so nothing in it is believed against the log, and no open follows a link or waits (docs/security.md).
+ * The agent can write there, so nothing in it is believed against the log, and no open follows a link or waits (docs/explanation/security.md).
  * Every reader answers undefined where there is nothing (whole) to be read yet, and throws where it cannot look.
  */
 import { closeSync, existsSync, mkdirSync, writeFileSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { APPEND, openRegular, readRegular, statAt } from "../../base/files/regular-file.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
-import { APPEND, openRegular, readRegular, statAt } from "../../store/regular-file.ts";
 import type { StdinPlan } from "../adapter.ts";
 import type { RunId } from "../spawner.ts";
 import { parseStatus } from "./exit.ts";
-import { identityOf, type Place } from "./identity.ts";
+import { type BootNamespace, identityOf } from "./identity.ts";
 import type { Litter } from "./litter.ts";
 
 export const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
 /** Facts that the next daemon must know beside what the run's processes wrote themselves; written before the spawn. */
-export interface RunFile extends RunId, Place {
+export interface RunFile extends RunId, BootNamespace {
   readonly version: 1;
   readonly stdin: StdinPlan["kind"];
   /** The bytes that were put into it before the launch. */
@@ -33,11 +33,21 @@ export interface RunFile extends RunId, Place {
 export const runDirectory = (runsDir: string, { worker_id, incarnation }: RunId): string =>
   join(runsDir, worker_id, String(incarnation));
 
-/** Fails with INVALID_STATE when the incarnation has a directory already: it was begun before. */
-export const makeRunDirectory = (dir: string): void => {
-  mkdirSync(join(dir, ".."), { recursive: true, mode: DIRECTORY_MODE });
+/** The worker has a directory already, mostly. */
+const makeBelow = (dir: string): void => {
   try {
     mkdirSync(dir, { mode: DIRECTORY_MODE });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    mkdirSync(dirname(dir), { recursive: true, mode: DIRECTORY_MODE });
+    mkdirSync(dir, { mode: DIRECTORY_MODE });
+  }
+};
+
+/** Fails with INVALID_STATE when the incarnation has a directory already: it was begun before. */
+export const makeRunDirectory = (dir: string): void => {
+  try {
+    makeBelow(dir);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
     throw new HoldfastError(
@@ -87,7 +97,7 @@ export const readRunFile = (dir: string): RunFile | undefined => {
 export const readIdentity = (
   dir: string,
   file: "claimed" | "pid" | "pump",
-  place: Place,
+  place: BootNamespace,
 ): ProcessIdentity | undefined => {
   const [, pid, start_time] = /^(\d+) (\d+)\n$/.exec(text(join(dir, file)) ?? "") ?? [];
   return pid === undefined || start_time === undefined
@@ -169,7 +179,7 @@ const NAMES: Readonly<Record<string, "file" | "fifo">> = {
   "stderr.released": "file",
 };
 
-export interface Misplaced {
+export interface MisplacedFile {
   readonly file: string;
   /** The thing that lies under its name. */
   readonly found: "link" | "fifo" | "directory" | "socket" | "device" | "file";
@@ -179,9 +189,9 @@ export interface Misplaced {
  * Things that lie in a run directory under a name of ours, or in its own place or its worker's, and is something else. Each look costs the
  * same, whatever else is in it.
  */
-export const misplacedIn = (dir: string): readonly Misplaced[] => {
+export const misplacedIn = (dir: string): readonly MisplacedFile[] => {
   const worker = `runs/${basename(dirname(dir))}`;
-  const look = (path: string, file: string, expected: Misplaced["found"]): readonly Misplaced[] => {
+  const look = (path: string, file: string, expected: MisplacedFile["found"]): readonly MisplacedFile[] => {
     const found = typeAt(path);
     return found === undefined || found === expected ? [] : [{ file, found }];
   };
@@ -195,7 +205,7 @@ export const misplacedIn = (dir: string): readonly Misplaced[] => {
 /** Whether there is one at all: the agent may have moved it away, and put something else in its place. */
 export const hasRunDirectory = (dir: string): boolean => typeAt(dir) === "directory";
 
-const typeAt = (path: string): Misplaced["found"] | undefined => {
+const typeAt = (path: string): MisplacedFile["found"] | undefined => {
   const stats = statAt(path);
   if (stats === undefined) return undefined;
   if (stats.isFile()) return "file";

@@ -4,15 +4,16 @@
  */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { LAUNCHER_END_MS, SWEEP_KILL_WAIT_MS } from "../../base/limits.ts";
+import { sizeOfRegular } from "../../base/files/regular-file.ts";
+import { LAUNCHER_END_MS } from "../../base/limits.ts";
 import type { RunExit } from "../../protocol/incarnation.ts";
 import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
-import { sizeOfRegular } from "../../store/regular-file.ts";
 import type { SpoolName, StdinPlan } from "../adapter.ts";
-import type { Run, RunFinding, RunId } from "../spawner.ts";
+import type { Run, RunFinding, RunId, SweepOptions } from "../spawner.ts";
 import type { Cgroups } from "./cgroups.ts";
+import { type ChangedFileName, type ChangeWatch, LAUNCHER_ENDED, type WatchFiles } from "./change-watch.ts";
 import { decideExit } from "./exit.ts";
+import type { ForkServer } from "./fork-server.ts";
 import {
   currentPlace,
   exists,
@@ -23,15 +24,20 @@ import {
   livenessOf,
   signalProcess,
 } from "./identity.ts";
+import {
+  hasEndedAlone,
+  isLeftByNobody,
+  type LauncherEnding,
+  launcherEnds,
+  withDescent,
+} from "./launcher-ending.ts";
 import type { Lifeline } from "./lifeline.ts";
 import { type Litter, removeLitter } from "./litter.ts";
 import { markerOf } from "./marker.ts";
-import { LAUNCHER_ENDED, type Notice, type Notices, type WatchFiles } from "./notices.ts";
 import { type MemoryWatch, wasOutOfMemory } from "./out-of-memory.ts";
 import { continueMembers, stopMembers } from "./pause.ts";
-import type { Polled, Poller } from "./poll.ts";
-import { descendantsOf, type Kinship, type Recorded } from "./process-table.ts";
-import type { Reaper } from "./reaper.ts";
+import type { PolledRun, Poller } from "./poll.ts";
+import { descendantsOf, type Kinship, type KnownProcesses } from "./process-table.ts";
 import type { Releaser } from "./release.ts";
 import {
   hasExecFailed,
@@ -44,15 +50,15 @@ import {
   readUnrenamedStatus,
 } from "./run-directory.ts";
 import type { Snapshots } from "./snapshots.ts";
-import { readTail } from "./spool.ts";
 import { appendStdin, askEof, endPump, isEofAsked, stdinBytes, stdinFrom } from "./stdin.ts";
 import { killMembers, signalGroup } from "./stop.ts";
 import type { Sweeper } from "./sweep.ts";
+import { readTail } from "./tail.ts";
 import { variablesOf } from "./variables.ts";
 import { contradictionsIn, isPumpOf } from "./vouching.ts";
 
 /** Parts that all runs of a spawner share. */
-export interface Host {
+export interface RunParts {
   readonly runsDir: string;
   readonly storeId: string;
   readonly poller: Poller;
@@ -63,8 +69,8 @@ export interface Host {
   readonly memory: MemoryWatch;
   readonly cgroups: Cgroups;
   readonly watchFiles?: WatchFiles | undefined;
-  /** Makes each launcher a sub-reaper. */
-  readonly reaper: Reaper | undefined;
+  /** Makes each launcher, as a sub-reaper; undefined where this machine has none. */
+  readonly forks: ForkServer | undefined;
   /** Told each time that a look finds it. */
   readonly onFinding: (id: RunId, finding: RunFinding) => void;
 }
@@ -77,7 +83,7 @@ export interface RunFacts {
   readonly launcher: ProcessIdentity;
   readonly stdin: StdinPlan["kind"];
   readonly stdin_start: number;
-  readonly notices: Notices;
+  readonly changes: ChangeWatch;
   /** Its program is known to have been started: no file can say otherwise. */
   readonly hasStarted: boolean;
   readonly cgroup?: string | undefined;
@@ -98,15 +104,9 @@ export const realPath = (dir: string): string | undefined => {
   }
 };
 
-const NOBODY: Recorded = new Map();
+const NOBODY: KnownProcesses = new Map();
 
-/** By its launcher, which has looked itself: all of a group that it leads descends from it. */
-const withDescent = (report: SweepReport): SweepReport =>
-  report.method === "cgroup" || report.checked_by?.length === 0
-    ? report
-    : { ...report, checked_by: ["group", "marker", "output", "descent"] };
-
-export class ProcessRun implements Run, Polled {
+export class ProcessRun implements Run, PolledRun {
   readonly worker_id: string;
   readonly incarnation: number;
   readonly agent: ProcessIdentity;
@@ -116,28 +116,28 @@ export class ProcessRun implements Run, Polled {
   readonly isMonitor: boolean;
   readonly litter: Litter | undefined;
   /** Known descendants beside the agent, as the last snapshot showed them. */
-  recorded: Recorded = NOBODY;
+  recorded: KnownProcesses = NOBODY;
   private readonly dir: string;
   readonly cgroup: string | undefined;
   private readonly keepsOrphans: boolean;
   private readonly isTakenOver: boolean;
   private readonly hasStarted: boolean;
   private readonly stdin: StdinPlan["kind"];
-  private readonly host: Host;
-  private readonly notices: Notices;
+  private readonly host: RunParts;
+  private readonly changes: ChangeWatch;
   private readonly resolve: (exit: RunExit) => void;
   private listener: (() => void) | undefined;
   private hasExited = false;
   /** The newest pause or its end: they are carried out one after the other. */
   private pausing: Promise<unknown> | undefined;
   /** Its launcher is gone: nobody writes its exit. */
-  private isForsaken = false;
+  private isUnparented = false;
   /** Bytes of both spools at the last look. */
   private written = 0;
   /** When the agent was first seen dead without an exit, in monotonic ms; 0 while it lives. */
   private dyingSince = 0;
 
-  constructor(host: Host, facts: RunFacts) {
+  constructor(host: RunParts, facts: RunFacts) {
     this.worker_id = facts.worker_id;
     this.incarnation = facts.incarnation;
     this.agent = facts.agent;
@@ -152,11 +152,11 @@ export class ProcessRun implements Run, Polled {
     this.hasStarted = facts.hasStarted;
     this.stdin = facts.stdin;
     this.host = host;
-    this.notices = facts.notices;
+    this.changes = facts.changes;
     const { promise, resolve } = Promise.withResolvers<RunExit>();
     this.exited = promise;
     this.resolve = resolve;
-    this.notices.listener = (notice) => this.notice(notice);
+    this.changes.listener = (notice) => this.notice(notice);
     host.poller.add(this);
     this.check();
   }
@@ -179,8 +179,11 @@ export class ProcessRun implements Run, Polled {
     this.listener = listener;
   }
 
+  /** Its end is looked for where it is dead: the event that would have told may have been lost. */
   process(): Liveness {
-    return livenessOf(this.agent);
+    const liveness = livenessOf(this.agent);
+    if (liveness === "dead") this.check();
+    return liveness;
   }
 
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
@@ -220,8 +223,19 @@ export class ProcessRun implements Run, Polled {
     return killed;
   }
 
-  async sweep(): Promise<SweepReport> {
+  async sweep({ trustsLauncher = false }: SweepOptions = {}): Promise<SweepReport> {
     if (isAlive(this.agent)) noteSignal(this.dir, "SIGKILL");
+    const report =
+      trustsLauncher && this.hasExited && (await isLeftByNobody(this.ending()))
+        ? await this.host.sweeper.leftByNobody(this)
+        : await this.search();
+    this.lookAtFiles();
+    if (this.litter !== undefined && report.survivors.length === 0)
+      await removeLitter(this.host, this, this.litter);
+    return report;
+  }
+
+  private async search(): Promise<SweepReport> {
     const report = await this.host.sweeper.sweep({
       marker: this.marker,
       launcher: this.launcher,
@@ -231,16 +245,13 @@ export class ProcessRun implements Run, Polled {
       keeps_orphans: this.keepsOrphans,
     });
     this.check();
-    this.lookAtFiles();
-    if (this.hasExited) await this.launcherEnds();
-    if (this.litter !== undefined && report.survivors.length === 0)
-      await removeLitter(this.host, this, this.litter);
-    return this.hasEndedAlone() ? withDescent(report) : report;
+    if (this.hasExited) await launcherEnds(this.ending());
+    return hasEndedAlone(this.ending()) ? withDescent(report) : report;
   }
 
-  /** A sub-reaper that has ended by itself had nobody below it; one that was killed says nothing. */
-  private hasEndedAlone(): boolean {
-    return this.keepsOrphans && !this.notices.launcherRuns && this.notices.launcherCode === 0;
+  private ending(): LauncherEnding {
+    const { launcher, changes, dir, keepsOrphans: keeps_orphans, isTakenOver } = this;
+    return { launcher, changes, dir, keeps_orphans, isTakenOver };
   }
 
   stdinBytes(): number {
@@ -318,21 +329,22 @@ export class ProcessRun implements Run, Polled {
 
   dispose(): void {
     this.listener = undefined;
-    this.notices.close();
+    this.changes.close();
     this.host.poller.remove(this);
   }
 
   /** Nothing will tell of this run's next change: no launcher, no watch, or about to end. */
   isUrgent(): boolean {
-    return this.isForsaken || !this.notices.isWatching || this.dyingSince > 0;
+    return this.isUnparented || !this.changes.isWatching || this.dyingSince > 0;
   }
 
   lookForLauncher(): void {
-    this.isForsaken = !this.notices.launcherRuns && !exists(this.launcher.pid);
+    this.changes.look(this.launcher);
+    this.isUnparented = !this.changes.launcherRuns && !exists(this.launcher.pid);
   }
 
   isPolled(): boolean {
-    return !this.notices.isWatching;
+    return !this.changes.isWatching;
   }
 
   look(): void {
@@ -363,8 +375,8 @@ export class ProcessRun implements Run, Polled {
     );
   }
 
-  private notice(notice: Notice): void {
-    if (notice === LAUNCHER_ENDED) this.isForsaken = true;
+  private notice(notice: ChangedFileName): void {
+    if (notice === LAUNCHER_ENDED) this.isUnparented = true;
     if (notice === "exit" || notice === LAUNCHER_ENDED || notice === null) this.check();
     if (notice === "stdout" || notice === "stderr" || notice === null) this.listener?.();
   }
@@ -393,12 +405,12 @@ export class ProcessRun implements Run, Polled {
     }
     const status = readExitStatus(this.dir);
     if (status !== undefined) return status;
-    if (this.notices.launcherRuns || isAlive(this.launcher)) {
+    if (this.changes.launcherRuns || isAlive(this.launcher)) {
       this.hurryLauncher();
       return undefined;
     }
     // Looked at again after both were seen dead: it may have been written in between.
-    return readExitStatus(this.dir) ?? readUnrenamedStatus(this.dir) ?? this.notices.launcherCode;
+    return readExitStatus(this.dir) ?? readUnrenamedStatus(this.dir) ?? this.changes.launcherCode;
   }
 
   /** A launcher that does not come to write the exit of its dead agent (stopped, or its disk hangs) is ended last. */
@@ -406,19 +418,6 @@ export class ProcessRun implements Run, Polled {
     const now = performance.now();
     this.dyingSince ||= now;
     if (now - this.dyingSince >= LAUNCHER_END_MS) signalProcess(this.launcher, "SIGKILL");
-  }
-
-  /**
-   * Its exit is written, so it has nothing more to do, and is gone in a moment. One that hangs is killed, and one that was taken over is
-   * killed at once: it has only waited for the sweep. How a child ended is known then.
-   */
-  private async launcherEnds(): Promise<void> {
-    if (this.isTakenOver) signalProcess(this.launcher, "SIGKILL");
-    const deadline = performance.now() + SWEEP_KILL_WAIT_MS;
-    while (isAlive(this.launcher) || this.notices.launcherRuns) {
-      if (performance.now() >= deadline) return void signalProcess(this.launcher, "SIGKILL");
-      await sleep(1);
-    }
   }
 
   private settle(raw_status: number | null): void {

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { LINEAGE_MAX } from "../../base/limits.ts";
 import type { RunFinding, RunId, RuntimeSpawner } from "../spawner.ts";
 import { Cgroups } from "./cgroups.ts";
+import type { WatchFiles } from "./change-watch.ts";
+import { ForkServer } from "./fork-server.ts";
 import { NOBODY } from "./identity.ts";
 import { launch } from "./launch.ts";
 import { heldLifeline, type Lifeline } from "./lifeline.ts";
 import { removeLitter } from "./litter.ts";
 import { livingRuns } from "./living.ts";
 import { markerOf } from "./marker.ts";
-import type { WatchFiles } from "./notices.ts";
 import { observe } from "./observe.ts";
 import { lineageOf, originBelowDaemon, originIn } from "./origin.ts";
 import { MemoryWatch } from "./out-of-memory.ts";
@@ -17,7 +18,7 @@ import { Poller } from "./poll.ts";
 import { preflight } from "./preflight.ts";
 import { theReaper } from "./reaper.ts";
 import { Releaser } from "./release.ts";
-import { type Host, ProcessRun, realPath } from "./run.ts";
+import { ProcessRun, type RunParts, realPath } from "./run.ts";
 import { readRunFile, runDirectory } from "./run-directory.ts";
 import { Snapshots } from "./snapshots.ts";
 import { Sweeper } from "./sweep.ts";
@@ -40,44 +41,59 @@ export interface ProcessSpawnerOptions {
   /** The cgroup that is this spawner's to divide (`findDelegated`). */
   readonly cgroup?: string | undefined;
   readonly watchFiles?: WatchFiles;
-  /** Keeps the orphans of its runs where this machine can; a bench measures what that costs. */
-  readonly keepsOrphans?: boolean;
+  /** Starts through a fork server where this machine can have one; a bench measures both. */
+  readonly hasForkServer?: boolean;
 }
 
-export const makeProcessSpawner = ({
-  runsDir,
-  storeId,
-  lifelineRenewMs,
-  lifeline = heldLifeline(runsDir, lifelineRenewMs),
-  onDefect = () => undefined,
-  onFinding = () => undefined,
-  report = () => undefined,
-  cgroup,
-  watchFiles,
-  keepsOrphans = true,
-}: ProcessSpawnerOptions): RuntimeSpawner => {
+const hostOf = (options: ProcessSpawnerOptions): RunParts => {
+  const { runsDir, storeId, lifelineRenewMs, lifeline, cgroup, watchFiles, hasForkServer = true } = options;
+  const { onDefect = () => undefined, onFinding = () => undefined, report = () => undefined } = options;
   const memory = new MemoryWatch();
   const poller: Poller = new Poller(async () => {
     memory.look();
-    return (await snapshots.refresh()).table.size;
+    return snapshots.keep();
   }, onDefect);
   const snapshots = new Snapshots(poller.runs);
   const cgroups = new Cgroups(cgroup, storeId);
-  const releaser = new Releaser(report);
-  const host: Host = {
+  return {
     runsDir,
     storeId,
     poller,
     snapshots,
     sweeper: new Sweeper(cgroups),
-    lifeline,
-    releaser,
+    lifeline: lifeline ?? heldLifeline(runsDir, lifelineRenewMs),
+    releaser: new Releaser(report),
     memory,
     cgroups,
     watchFiles,
     onFinding,
-    reaper: keepsOrphans ? theReaper() : undefined,
+    forks: hasForkServer ? forkServer(onDefect) : undefined,
   };
+};
+
+/** Ends what is left of a run that nobody follows, by its marker and its cgroup. */
+const endRun = async (host: RunParts, id: RunId): ReturnType<RuntimeSpawner["end"]> => {
+  const { runsDir, storeId, sweeper, cgroups } = host;
+  const file = readRunFile(runDirectory(runsDir, id));
+  const report = await sweeper.sweep({
+    marker: markerOf(storeId, id.worker_id, id.incarnation),
+    launcher: NOBODY,
+    recorded: new Map(),
+    cgroup: file?.cgroup !== undefined && cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined,
+  });
+  if (file?.litter !== undefined && report.survivors.length === 0) await removeLitter(host, id, file.litter);
+  return report;
+};
+
+/** Undefined on a machine without perl. */
+const forkServer = (onLoss: (cause: unknown) => void): ForkServer | undefined => {
+  const reaper = theReaper();
+  return reaper && new ForkServer(reaper.perl, reaper.calls, onLoss);
+};
+
+export const makeProcessSpawner = (options: ProcessSpawnerOptions): RuntimeSpawner => {
+  const host = hostOf(options);
+  const { runsDir, storeId, poller, cgroups } = host;
   const knownRuns = () => [...poller.runs].filter((run) => run instanceof ProcessRun);
   const originAmong: RuntimeSpawner["originIn"] = (lineage) =>
     originIn(lineage, knownRuns(), { storeId, runsDir: realPath(runsDir) ?? runsDir });
@@ -103,23 +119,13 @@ export const makeProcessSpawner = ({
       return origin.type === "outside" && lineage.length >= LINEAGE_MAX ? { type: "gone" } : origin;
     },
     originIn: originAmong,
-    end: async (id) => {
-      const file = readRunFile(runDirectory(runsDir, id));
-      const report = await host.sweeper.sweep({
-        marker: markerOf(storeId, id.worker_id, id.incarnation),
-        launcher: NOBODY,
-        recorded: new Map(),
-        cgroup: file?.cgroup !== undefined && cgroups.isOf(id, file.cgroup) ? file.cgroup : undefined,
-      });
-      if (file?.litter !== undefined && report.survivors.length === 0)
-        await removeLitter(host, id, file.litter);
-      return report;
-    },
+    end: (id) => endRun(host, id),
     polled: () => [...poller.runs].filter((run) => run.isPolled()).length,
     workerDir: (workerId) => join(runsDir, workerId),
     close: async () => {
       for (const run of poller.runs) run.dispose();
-      lifeline.close();
+      host.forks?.close();
+      host.lifeline.close();
     },
   };
 };

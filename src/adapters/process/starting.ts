@@ -1,6 +1,6 @@
 /** Waits until the agent's own program runs, or has run, and tells which process it is: the one that the launcher has made, whatever a file says. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { statAt } from "../../base/files/regular-file.ts";
 import {
   EXEC_POLL_MS,
   LAUNCHER_END_MS,
@@ -11,16 +11,16 @@ import {
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { RunFinding } from "../spawner.ts";
+import type { ChangeWatch } from "./change-watch.ts";
 import { currentPlace, identityOf, isAlive, NO_PROCESS, NOBODY, readProc } from "./identity.ts";
 import { LAUNCHER_CMDLINE } from "./launcher.ts";
-import type { Notices } from "./notices.ts";
 import { hasExecFailed, readExitStatus, readIdentity } from "./run-directory.ts";
-import { readTail } from "./spool.ts";
+import { readTail } from "./tail.ts";
 import { agentBelow, carriesMarker, isSame, isVouchedBy } from "./vouching.ts";
 
 export interface Starting {
   readonly dir: string;
-  readonly notices: Notices;
+  readonly changes: ChangeWatch;
   readonly launcher: ProcessIdentity;
   readonly marker: string;
   readonly tell: (finding: RunFinding) => void;
@@ -36,7 +36,7 @@ export const agentOf = (
   failed: (said: string) => HoldfastError,
 ): Promise<ProcessIdentity> =>
   new Promise((resolve, reject) => {
-    const { dir, notices } = starting;
+    const { dir, changes } = starting;
     const begun = performance.now();
     const deadline = begun + START_TIMEOUT_MS;
     let timer: NodeJS.Timeout | undefined;
@@ -78,7 +78,7 @@ export const agentOf = (
           resolve(agent);
         });
     };
-    notices.listener = (notice) => {
+    changes.listener = (notice) => {
       if (notice !== "stdout" && notice !== "stderr") look();
     };
     look();
@@ -113,17 +113,23 @@ const lookAtStart = (starting: Starting, begun: number): Start => {
   }
 };
 
-/** The agent may have put something else under the name of its `pid`, or removed it, before anybody read it. */
-const unnamed = (dir: string, begun: number): Start =>
-  existsSync(join(dir, "pid")) || performance.now() - begun > PID_FILE_WAIT_MS
-    ? { kind: "doubtful", said: NOBODY }
-    : { kind: "waiting", isNamed: false };
+/**
+ * The agent may have put something else under the name of its `pid`, or removed it, before anybody read it. A file without content is about to
+ * be written: the table of all processes is not read for that.
+ */
+const unnamed = (dir: string, begun: number): Start => {
+  const there = statAt(join(dir, "pid"));
+  const mayBeWritten = there === undefined || (there.isFile() && there.size === 0);
+  return mayBeWritten && performance.now() - begun <= PID_FILE_WAIT_MS
+    ? { kind: "waiting", isNamed: false }
+    : { kind: "doubtful", said: NOBODY };
+};
 
-const startOf = ({ dir, notices, launcher }: Starting, begun: number): Start => {
-  const hasEnded = readExitStatus(dir) !== undefined || !notices.launcherRuns;
+const startOf = ({ dir, changes, launcher }: Starting, begun: number): Start => {
+  const hasEnded = readExitStatus(dir) !== undefined || !changes.launcherRuns;
   // Told only once the launcher is gone too: after a failed start nothing runs, and nothing is written any more.
   if (hasExecFailed(dir))
-    return notices.launcherRuns ? { kind: "waiting", isNamed: false } : { kind: "failed" };
+    return changes.launcherRuns ? { kind: "waiting", isNamed: false } : { kind: "failed" };
   const agent = readIdentity(dir, "pid", currentPlace());
   if (agent === undefined) return hasEnded ? { kind: "failed" } : unnamed(dir, begun);
   if (!isVouchedBy(agent, launcher)) return { kind: "doubtful", said: agent };
@@ -145,11 +151,11 @@ const runsOwnProgram = ({ pid }: ProcessIdentity): boolean => {
 /** Undefined while the process table does not say yet, and where the files say it: they are looked at again. NOBODY: it is not known any more. */
 const agentInTable = async (
   said: ProcessIdentity,
-  { dir, launcher, marker, notices }: Starting,
+  { dir, launcher, marker, changes }: Starting,
 ): Promise<ProcessIdentity | undefined> => {
   const below = await agentBelow(launcher);
   if (below !== undefined) return runsOwnProgram(below) ? below : undefined;
-  if (notices.launcherRuns) return undefined;
+  if (changes.launcherRuns) return undefined;
   // The launcher was killed, and its agent may live.
   if (await carriesMarker(said, marker)) return said;
   // The run has ended meanwhile: the name that its file has is of nobody who lives, and stands.

@@ -2,12 +2,9 @@
  * The input of an agent. A prompt is a plain file that ends; an open stdin is an appended file that a pump of the run
  * copies into the agent's FIFO, so that it outlives the daemon (architecture §5, stdin).
  */
-import { appendFileSync, closeSync, existsSync, openSync, readSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RUN_POLL_MS, STDIN_READ_MAX_BYTES } from "../../base/limits.ts";
-import { HoldfastError } from "../../protocol/errors.ts";
-import type { ProcessIdentity } from "../../protocol/records.ts";
 import {
   APPEND,
   NotRegularError,
@@ -15,7 +12,10 @@ import {
   READ,
   REPLACE,
   sizeOfRegular,
-} from "../../store/regular-file.ts";
+} from "../../base/files/regular-file.ts";
+import { RUN_POLL_MS, STDIN_READ_MAX_BYTES } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
 import type { StdinPlan } from "../adapter.ts";
 import { isAlive, readProc, signalProcess } from "./identity.ts";
 import { FILE_MODE } from "./run-directory.ts";
@@ -24,11 +24,10 @@ const inputFile = (dir: string): string => join(dir, "stdin");
 /** There once EOF was asked for: the next daemon then carries on with it. */
 const eofFile = (dir: string): string => join(dir, "stdin.eof");
 
-/** A descriptor for the launcher's fd 0, which the caller closes; "ignore" is /dev/null. */
-export const openStdin = (dir: string, plan: StdinPlan): number | "ignore" => {
-  if (plan.kind === "empty") return "ignore";
-  writeFileSync(inputFile(dir), plan.text, { mode: FILE_MODE, flag: "wx" });
-  return plan.kind === "text" ? openSync(inputFile(dir), "r") : "ignore";
+/** Makes the file that the launcher reads; answers its path. A launcher of an open stdin reads nothing itself. */
+export const makeStdin = (dir: string, plan: StdinPlan): string => {
+  if (plan.kind !== "empty") writeFileSync(inputFile(dir), plan.text, { mode: FILE_MODE, flag: "wx" });
+  return plan.kind === "text" ? inputFile(dir) : "/dev/null";
 };
 
 export const isEofAsked = (dir: string): boolean => existsSync(eofFile(dir));

@@ -5,20 +5,20 @@
 import type { ProcessIdentity } from "../../protocol/records.ts";
 import { identityOf, isAlive, knownHere, signalProcess } from "./identity.ts";
 import { GROUP_SIGNALS } from "./launcher.ts";
-import { groupMembers, type Kinship, type Recorded } from "./process-table.ts";
+import { groupMembers, type Kinship, type KnownProcesses } from "./process-table.ts";
 
-export interface Members {
+export interface StopTargets {
   readonly launcher: ProcessIdentity;
   readonly agent: ProcessIdentity;
   /** Known descendants, in the group or out of it. */
-  readonly recorded: Recorded;
+  readonly recorded: KnownProcesses;
   /** `agent` watches over the agent in its sandbox, and would leave it alone if it were told to end. */
   readonly isMonitor?: boolean;
 }
 
-const isLauncher = ({ launcher }: Members, pid: number): boolean => pid === launcher.pid;
+const isLauncher = ({ launcher }: StopTargets, pid: number): boolean => pid === launcher.pid;
 
-const knownOf = ({ launcher, agent, recorded }: Members): Map<number, string> =>
+const knownOf = ({ launcher, agent, recorded }: StopTargets): Map<number, string> =>
   new Map([...knownHere(launcher, agent), ...recorded]);
 
 const byPid = (identities: Iterable<readonly [number, string]>, signal: NodeJS.Signals): number[] => {
@@ -43,7 +43,11 @@ export const signalOwnGroup = (pid: number | undefined, signal: NodeJS.Signals):
 };
 
 /** The group's members but its launcher, as the table of just now shows them. Returns who was signalled. */
-export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signals): readonly number[] => {
+export const signalGroup = (
+  run: StopTargets,
+  kinship: Kinship,
+  signal: NodeJS.Signals,
+): readonly number[] => {
   const pgid = run.launcher.pid;
   const members = groupMembers(kinship.table, pgid, knownOf(run)).filter(({ pid }) => !isLauncher(run, pid));
   const pairs = members.map(({ pid, start_time }) => [pid, start_time] as const);
@@ -60,7 +64,7 @@ export const signalGroup = (run: Members, kinship: Kinship, signal: NodeJS.Signa
 };
 
 /** The agent, the group and every known descendant, but the launcher; parents before their children, as far as is known. */
-export const membersOf = (run: Members, kinship: Kinship): Map<number, string> => {
+export const membersOf = (run: StopTargets, kinship: Kinship): Map<number, string> => {
   const members = knownOf(run);
   for (const { pid, start_time } of groupMembers(kinship.table, run.launcher.pid, members))
     members.set(pid, start_time);
@@ -69,5 +73,5 @@ export const membersOf = (run: Members, kinship: Kinship): Map<number, string> =
 };
 
 /** KILL to all of them. */
-export const killMembers = (run: Members, kinship: Kinship): readonly number[] =>
+export const killMembers = (run: StopTargets, kinship: Kinship): readonly number[] =>
   byPid(membersOf(run, kinship), "SIGKILL");

@@ -12,14 +12,14 @@ import type { ProcessIdentity, SweepReport } from "../../protocol/records.ts";
 import type { Cgroups } from "./cgroups.ts";
 import { identityOf, isAlive, listPids, readProc, readStat, signalProcess } from "./identity.ts";
 import { eachEnvironment, IN_EXEC, markerIn } from "./marker.ts";
-import { descendantsOf, kinshipOf, type Recorded, readTable } from "./process-table.ts";
+import { descendantsOf, type KnownProcesses, kinshipOf, readTable } from "./process-table.ts";
 
 export interface SweepTarget {
   readonly marker: string;
   /** Never ended here: it has the exit to write. */
   readonly launcher: ProcessIdentity;
   /** Descendants seen by snapshots. */
-  readonly recorded: Recorded;
+  readonly recorded: KnownProcesses;
   /** The run's directory, without links: who writes to its spools is of the run, whatever its environment is. */
   readonly dir?: string | undefined;
   /** The run's own, where it has one: then nothing can hide. */
@@ -28,7 +28,7 @@ export interface SweepTarget {
   readonly keeps_orphans?: boolean | undefined;
 }
 
-interface Waiting extends SweepTarget {
+interface PendingSweep extends SweepTarget {
   /** From the beginning of the sweep to the end of its search: it vouches for its session, and leads to its descendants. */
   hasLauncher: boolean;
   readonly found: Map<number, ProcessIdentity>;
@@ -37,7 +37,7 @@ interface Waiting extends SweepTarget {
 
 export class Sweeper {
   private readonly cgroups: Cgroups;
-  private waiting: Waiting[] = [];
+  private waiting: PendingSweep[] = [];
   private busy = false;
 
   constructor(cgroups: Cgroups) {
@@ -50,6 +50,17 @@ export class Sweeper {
     this.waiting.push({ ...target, hasLauncher, found: new Map(), resolve });
     void this.serve();
     return promise;
+  }
+
+  /** Nobody is below its launcher, which has looked and ended: only the cgroup is left. */
+  leftByNobody(target: Pick<SweepTarget, "launcher" | "cgroup">): Promise<SweepReport> {
+    return this.withCgroup(target, {
+      method: "marker",
+      unreadable: 0,
+      survivors: [],
+      killed: 0,
+      checked_by: ["group", "descent"],
+    });
   }
 
   private async serve(): Promise<void> {
@@ -67,10 +78,16 @@ export class Sweeper {
     this.busy = false;
   }
 
-  private async end(target: Waiting, unreadable: number | undefined): Promise<SweepReport> {
-    const report = await killFound(target, unreadable);
-    if (target.cgroup === undefined) return report;
-    const more = await emptied(this.cgroups, target.cgroup, target.launcher);
+  private async end(target: PendingSweep, unreadable: number | undefined): Promise<SweepReport> {
+    return this.withCgroup(target, await killFound(target, unreadable));
+  }
+
+  private async withCgroup(
+    { cgroup, launcher }: Pick<SweepTarget, "launcher" | "cgroup">,
+    report: SweepReport,
+  ): Promise<SweepReport> {
+    if (cgroup === undefined) return report;
+    const more = await emptied(this.cgroups, cgroup, launcher);
     return more === undefined
       ? report
       : { ...report, method: "cgroup", checked_by: ["cgroup"], killed: report.killed + more };
@@ -126,7 +143,7 @@ const retried = async (look: () => Promise<number>): Promise<number | undefined>
 };
 
 /** Passes over the pids that are new since the last one, until one finds nothing. Returns how many were unreadable. */
-const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
+const stopAll = async (batch: readonly PendingSweep[]): Promise<number> => {
   const byMarker = new Map(batch.map((target) => [target.marker, target]));
   const byDirectory = new Map(
     batch.flatMap((target) => (target.dir === undefined ? [] : [[target.dir, target]])),
@@ -135,7 +152,7 @@ const stopAll = async (batch: readonly Waiting[]): Promise<number> => {
   let unreadable = 0;
   for (let pass = 0; pass < SWEEP_PASSES_MAX; pass += 1) {
     let isQuiet = true;
-    const stop = (target: Waiting, pid: number, start_time: string): void => {
+    const stop = (target: PendingSweep, pid: number, start_time: string): void => {
       const isLauncher = pid === target.launcher.pid && start_time === target.launcher.start_time;
       if (isLauncher || target.found.has(pid)) return;
       const identity = identityOf(pid, start_time);
@@ -181,8 +198,8 @@ const spoolsOf = (pid: number): string | undefined => {
 
 /** Descendants without a marker, of those found and of those recorded. Most runs leave nothing: then no table is read. */
 const stopDescendants = async (
-  batch: readonly Waiting[],
-  stop: (target: Waiting, pid: number, start_time: string) => void,
+  batch: readonly PendingSweep[],
+  stop: (target: PendingSweep, pid: number, start_time: string) => void,
 ): Promise<void> => {
   const known = batch
     .map((target) => ({ target, roots: knownOf(target) }))
@@ -194,7 +211,7 @@ const stopDescendants = async (
   }
 };
 
-const knownOf = ({ launcher, recorded, found }: Waiting): Map<number, string> => {
+const knownOf = ({ launcher, recorded, found }: PendingSweep): Map<number, string> => {
   const known = new Map(recorded);
   // A launcher that is a sub-reaper has every process of its run below it.
   if (isAlive(launcher) && hasChildren(launcher.pid)) known.set(launcher.pid, launcher.start_time);
@@ -202,12 +219,12 @@ const knownOf = ({ launcher, recorded, found }: Waiting): Map<number, string> =>
   return known;
 };
 
-const hasChildren = (pid: number): boolean => {
+export const hasChildren = (pid: number): boolean => {
   const children = readProc(`/proc/${pid}/task/${pid}/children`);
   return typeof children !== "string" && children.length > 0;
 };
 
-const killFound = async (target: Waiting, unreadable: number | undefined): Promise<SweepReport> => {
+const killFound = async (target: PendingSweep, unreadable: number | undefined): Promise<SweepReport> => {
   const { found } = target;
   if (found.size > 0) crashPoint("sweep-before-kill");
   for (const identity of found.values()) signalProcess(identity, "SIGKILL");
@@ -227,7 +244,11 @@ const killFound = async (target: Waiting, unreadable: number | undefined): Promi
 };
 
 /** Descent through a launcher that is no sub-reaper misses whoever has lost its parents: no more is said than was done. */
-const placesOf = ({ dir, hasLauncher, keeps_orphans }: Waiting): NonNullable<SweepReport["checked_by"]> => [
+const placesOf = ({
+  dir,
+  hasLauncher,
+  keeps_orphans,
+}: PendingSweep): NonNullable<SweepReport["checked_by"]> => [
   ...(hasLauncher ? (["group"] as const) : []),
   "marker",
   ...(dir === undefined ? [] : (["output"] as const)),

@@ -1,5 +1,5 @@
 /**
- * Whether a process that a file of the run directory names belongs to the run (docs/security.md). The agent can write those files, so
+ * Whether a process that a file of the run directory names belongs to the run (docs/explanation/security.md). The agent can write those files, so
  * the log decides; where the log does not name a process yet, the process table does: a process is the run's if the launcher is its
  * parent or leads its session, or if it carries the run's marker. Nobody else is ever signalled.
  */

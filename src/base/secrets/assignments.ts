@@ -1,18 +1,18 @@
 /**
- * Secrets that are known by the name before them: `password=…`, `x-api-key: …`, `--token …`, `"secret": ["…"]` in the text of JSON,
- * `Authorization:` and `Cookie:`. The words that a reader needs stay: names, quotes, schemes, references and code (`token = getToken()`).
- * Not seen: a password of letters alone that a sentence goes on after.
+ * Masks secrets that follow a telling name: `password=…`, `x-api-key: …`, `--token …`, `"secret": ["…"]` in JSON text,
+ * `Authorization:` and `Cookie:`. The words that a reader needs stay: names, quotes, schemes, references and code (`token =
+ * getToken()`). It misses a password that is one plain word in the middle of a sentence.
  */
 import { SECRET_VALUE_MAX_UNITS } from "../limits.ts";
 import { isReference, isSecretName } from "./names.ts";
 import type { Hint } from "./scan.ts";
 import { MASK, WORD_START } from "./shapes.ts";
 
-/** They say secret wherever they stand in a name; the others only at its end. */
+/** ANYWHERE marks a secret at any place in a name, AT_THE_END only as its last part. */
 const ANYWHERE = ["secret", "password", "passwd", "passphrase", "credential", "apikey", "authorization"];
 const AT_THE_END = ["key", "token", "auth", "cookie", "pat", "pwd"];
 
-/** Soon followed by what assigns, or in a flag. */
+/** A sign of assignment soon follows the name, or the name is a flag. */
 const ASSIGNED =
   "(?:(?:\\\\{0,3}[\"'`]|\\])?[ \\t]{0,16}(?:[=:>]|%3[Dd])|[ \\t](?<=(?:^|[^\\w-])--?[\\w-]{1,64}[ \\t]))";
 
@@ -29,7 +29,7 @@ export const ASSIGNMENT_HINTS: readonly Hint[] = [
   ...AT_THE_END.flatMap(spellings).map((word) => [word, ASSIGNED] as const),
 ];
 
-/** A name and what assigns to it; the groups: dashes before, name, quote after, what assigns with its spaces. */
+/** A name and its sign of assignment. The groups: dashes before the name, the name, the quote after it, the sign with its spaces. */
 const ASSIGNMENT = new RegExp(
   `${WORD_START}(?<![\\w\\\\](?<!\\[[\\d;]{0,16}m)(?<!\\\\[nrtbf]))([A-Za-z_][\\w.-]{1,63})(?![\\w.-])(\\\\{0,3}["'\`]|\\])?([ \\t]{0,16}(?:=>|:=|={1,2}|:|%3[Dd])[ \\t]{0,16})`,
   "g",
@@ -42,17 +42,17 @@ const ELEMENT = /<([A-Za-z_][\w.:-]{1,63})>(?=[^<>\s])/g;
 export const redactAssignments = (text: string): string =>
   walk(walk(walk(text, ASSIGNMENT, maskAssigned), FLAG, maskFlag), ELEMENT, maskElement);
 
-/** The text that stands at an index instead of a value, and where the value ends. */
-interface Masked {
+/** The text that replaces a value, and the index where the value ends. */
+interface MaskedValue {
   readonly shown: string;
   readonly end: number;
 }
 
-/** Each match once, from left to right; what was masked is not looked through again. */
+/** Visits each match once, from left to right, and skips what was masked. */
 const walk = (
   text: string,
   pattern: RegExp,
-  mask: (text: string, found: RegExpExecArray) => Masked | undefined,
+  mask: (text: string, found: RegExpExecArray) => MaskedValue | undefined,
 ): string => {
   let out = "";
   let done = 0;
@@ -68,11 +68,11 @@ const walk = (
   return done === 0 ? text : out + text.slice(done);
 };
 
-const maskAssigned = (text: string, found: RegExpExecArray): Masked | undefined => {
+const maskAssigned = (text: string, found: RegExpExecArray): MaskedValue | undefined => {
   const [, name = "", quote = "", assigns = ""] = found;
   if (!isSecretName(name)) return undefined;
   const at = found.index + found[0].length;
-  // `TOKEN= command`: a variable of a shell that is empty.
+  // `TOKEN= command` sets an empty shell variable.
   if (/^=[ \t]/.test(assigns) && !/[a-z]/.test(name)) return undefined;
   const isColon = assigns.trim() === ":";
   if (/(?:^|-)authorization$/i.test(name)) return maskCredential(text, at);
@@ -81,10 +81,10 @@ const maskAssigned = (text: string, found: RegExpExecArray): Masked | undefined 
   return maskValue(text, at, isColon);
 };
 
-const maskFlag = (text: string, found: RegExpExecArray): Masked | undefined =>
+const maskFlag = (text: string, found: RegExpExecArray): MaskedValue | undefined =>
   isSecretName(found[2] ?? "") ? maskValue(text, found.index + found[0].length, true) : undefined;
 
-const maskElement = (text: string, found: RegExpExecArray): Masked | undefined => {
+const maskElement = (text: string, found: RegExpExecArray): MaskedValue | undefined => {
   const start = found.index + found[0].length;
   const value = at(/[^<>]{4,4096}(?=<\/)/y, text, start);
   if (value === undefined || isOpen(value) || !isSecretName(found[1] ?? "")) return undefined;
@@ -92,7 +92,7 @@ const maskElement = (text: string, found: RegExpExecArray): Masked | undefined =
 };
 
 const QUOTE = /\\{0,3}["'`]/y;
-/** Up to where a word of a command line, a field of a form or a member of a list ends. */
+/** The longest run that is one word of a command line, one form field or one list member. */
 const RUN = new RegExp(`(?:[^\\s"'\`,;&\\\\\\x1b]|\\\\(?![nrtu"'\`\\\\])){1,${SECRET_VALUE_MAX_UNITS}}`, "y");
 
 const at = (pattern: RegExp, text: string, index: number): string | undefined => {
@@ -100,18 +100,18 @@ const at = (pattern: RegExp, text: string, index: number): string | undefined =>
   return pattern.exec(text)?.[0];
 };
 
-/** A long text that is no secret is not looked through for names again, so that the time stays linear. */
-const passed = (text: string, end: number): Masked | undefined =>
+/** A long text that is not a secret is skipped, not searched for names again, so that the time stays linear. */
+const passed = (text: string, end: number): MaskedValue | undefined =>
   text.length <= PASSED_MIN_UNITS ? undefined : { shown: text, end };
 const PASSED_MIN_UNITS = 256;
 
-/** @param isProse a word of letters that a sentence goes on after is none */
-const maskValue = (text: string, index: number, isProse: boolean): Masked | undefined => {
+/** @param isProse a word of letters in the middle of a sentence is not masked */
+const maskValue = (text: string, index: number, isProse: boolean): MaskedValue | undefined => {
   const quote = at(QUOTE, text, index);
   if (quote !== undefined) return maskQuoted(text, index, quote);
   const run = at(RUN, text, index);
   if (run === undefined) return undefined;
-  // A bracket that closes what was opened before the name is not of the value.
+  // A closing bracket is not part of the value if it was opened before the name.
   const value = /[([{<]/.test(run) ? run : run.replace(/[)\]}>]{1,64}$/, "");
   const end = index + value.length;
   if (isOpen(value)) return passed(value, end);
@@ -122,7 +122,7 @@ const maskValue = (text: string, index: number, isProse: boolean): Masked | unde
   return { shown: MASK, end };
 };
 
-const maskQuoted = (text: string, index: number, quote: string): Masked | undefined => {
+const maskQuoted = (text: string, index: number, quote: string): MaskedValue | undefined => {
   const start = index + quote.length;
   const end = endOfQuoted(text, start, quote);
   const value = text.slice(start, end);
@@ -130,7 +130,7 @@ const maskQuoted = (text: string, index: number, quote: string): Masked | undefi
   return isOpen(value) ? passed(quote + value, end) : { shown: quote + MASK, end };
 };
 
-/** The place where the quote closes; the end of the line, or the greatest length, where it does not. */
+/** The index of the closing quote, or else the end of the line or of the longest value. */
 const endOfQuoted = (text: string, start: number, quote: string): number => {
   const most = Math.min(text.length, start + SECRET_VALUE_MAX_UNITS);
   for (let index = start; index < most; index += 1) {
@@ -141,8 +141,8 @@ const endOfQuoted = (text: string, start: number, quote: string): number => {
   return most;
 };
 
-/** `["…", {"a": "…"}]` in the text of JSON: all strings in it that are no names, and long numbers, to where it closes. */
-const maskBelow = (text: string, start: number, quote: string): Masked => {
+/** Masks below a secret's name in JSON text (`["…", {"a": "…"}]`): all strings that are not names, and long numbers, up to the closing bracket. */
+const maskBelow = (text: string, start: number, quote: string): MaskedValue => {
   const most = Math.min(text.length, start + SECRET_VALUE_MAX_UNITS);
   let shown = "";
   let depth = 0;
@@ -176,7 +176,7 @@ const SCHEME =
 const REST_OF_LINE = new RegExp(`[^"'\`\\n\\r\\\\]{1,${SECRET_VALUE_MAX_UNITS}}`, "y");
 
 /** `Bearer …`: the scheme stays. */
-const maskCredential = (text: string, index: number): Masked | undefined => {
+const maskCredential = (text: string, index: number): MaskedValue | undefined => {
   const quote = at(QUOTE, text, index) ?? "";
   const scheme = at(SCHEME, text, index + quote.length) ?? "";
   const start = index + quote.length + scheme.length;
@@ -190,7 +190,7 @@ const maskCredential = (text: string, index: number): Masked | undefined => {
 const ATTRIBUTES = /^(?:path|expires|max-age|domain|samesite|priority|version)$/i;
 
 /** `name=…; other=…`: the names stay. */
-const maskCookies = (text: string, index: number): Masked | undefined => {
+const maskCookies = (text: string, index: number): MaskedValue | undefined => {
   const quote = at(QUOTE, text, index) ?? "";
   const start = index + quote.length;
   const line = at(REST_OF_LINE, text, start);
@@ -203,21 +203,21 @@ const maskCookies = (text: string, index: number): Masked | undefined => {
   return { shown: quote + shown, end: start + line.length };
 };
 
-/** Numbers so long that they count nothing. */
+/** A number too long to be a count. */
 export const isLongNumber = (text: string): boolean => /^\d{6,}$/.test(text);
 
 const PLACEHOLDERS =
   /^(?:true|false|null|nil|none|undefined|string|str|text|number|boolean|bool|integer|int|bytes|any|unknown|object|array|required|optional|enabled|disabled|missing|invalid|expired|redacted|masked|hidden|secret|password|token|bearer|basic|digest|default|example|changeme|inherit|never|always|prompt|public|private)[.!?)]*$/i;
-/** Words, also with dots between them, that only name where a value is. */
+/** Words, possibly joined by dots, that only name the place of a value. */
 const NAMES = /^[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$]+)*$/;
 const ROOTS =
   /^(?:process|os|self|this|args|argv|config|cfg|settings|env|environ|req|request|res|response|options|opts|props|params|ctx|context|data|body|user|client|input|state|vars|secrets|var|local|module|exports|import)\??\./;
-/** A value that begins like a variable, a template or a tag, or holds nothing but marks. */
+/** A value that begins like a variable, a template or a tag, or holds only punctuation. */
 const REFERENCE = /^(?:\$[A-Za-z_{(]|[{<@(*[]|%[A-Za-z_({]|[^A-Za-z0-9]*$|x{3,}$|\.{3})/;
 const PATHS =
   /^(?:~|\.{1,2}|\/(?:etc|run|var|home|usr|tmp|opt|root|mnt|proc|dev|private|Users|Volumes))\/[\w./-]*$/;
 
-/** It is no secret: nothing, a mask, a reference, a placeholder, a path, or a short number. */
+/** The value is not a secret: empty, a mask, a reference, a placeholder, a path, or a short number. */
 const isOpen = (value: string): boolean =>
   isReference(value) ||
   REFERENCE.test(value) ||
@@ -228,6 +228,6 @@ const isOpen = (value: string): boolean =>
   (/^[\d.,:%]+$/.test(value) && !isLongNumber(value)) ||
   (NAMES.test(value) && (ROOTS.test(value) || isSecretName(value.slice(value.lastIndexOf(".") + 1))));
 
-/** `getToken()`, `keys[0]`, `Option<String>`, `z.string()`, and names that a statement ends after. */
+/** `getToken()`, `keys[0]`, `Option<String>`, `z.string()`, and names at the end of a statement. */
 const isCode = (value: string, after: string): boolean =>
   /^[A-Za-z_$][\w$.?]*[([<{]/.test(value) || (after === ";" && NAMES.test(value));

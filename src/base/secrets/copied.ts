@@ -1,11 +1,14 @@
-/** A text, or a piece of it, as its low bytes: reading them takes a third of the time that `charCodeAt` takes. The last copy is gone with the next. */
+/**
+ * Holds the low bytes of a text, or of a piece of it: reading them takes a third of the time of `charCodeAt`. Each copy
+ * overwrites the previous one.
+ */
 
 export const COPY_UNITS = 65_536;
 export const copied = Buffer.alloc(COPY_UNITS);
-/** To read four of them at once. */
+/** Reads four bytes at once. */
 export const copiedView = new DataView(copied.buffer, copied.byteOffset, COPY_UNITS);
 
-/** Copies what begins here, and says where the copy ends in the text. */
+/** Copies the text from `from` on, and returns the index in the text where the copy ends. */
 export const copyFrom = (text: string, from: number): number => {
   const isWhole = from === 0 && text.length <= COPY_UNITS;
   return from + copied.write(isWhole ? text : text.slice(from, from + COPY_UNITS), "latin1");

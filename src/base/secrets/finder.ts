@@ -1,24 +1,24 @@
 /**
- * Tells whether a text holds one of many parts, without a look at most of its characters: a part of M characters has a gram (four
- * characters) at one of any M - 3 places in a row, so one gram in M - 3 of the text is looked at. Bits tell a gram that no part has; the
- * parts that have it are compared with the text. The answer is exact.
+ * Decides whether a text holds one of many parts, and skips most of its characters. A part of M characters contains M - 3
+ * grams (four characters each), so one look in M - 3 characters meets one of them. A bit table excludes most grams of the
+ * text; for the others, the parts with that gram are compared with the text. The answer is exact.
  */
 
 import { COPY_UNITS, copiedView, copyFrom } from "./copied.ts";
 
 const GRAM = 4;
-/** With two bits for each gram, one in a thousand of the others meets set ones. */
+/** With 64 bits for each gram and two hashes, one foreign gram in a thousand passes the table. */
 const BITS_PER_GRAM = 64;
 const TABLE_MIN_BITS = 4_096;
-/** A look at a gram takes as long as the native search for one part in so many characters. */
+/** One look at a gram takes as long as the native search for one part in this many characters. */
 const SEARCHED_PER_LOOK_CHARS = 100;
 
 export type Finder = (text: string) => boolean;
 
-/** @param parts none is shorter than a gram */
+/** @param parts each at least as long as a gram */
 export const makeFinder = (parts: readonly string[]): Finder => {
   const shortestFirst = [...parts].sort((a, b) => a.length - b.length);
-  // The shortest part sets the distance between two looks, so that a few short ones are better searched for one by one.
+  // The shortest part sets the distance between two looks, so it is cheaper to search for a few short parts one by one.
   const cost = (alone: number): number => {
     const next = shortestFirst[alone];
     return alone / SEARCHED_PER_LOOK_CHARS + (next === undefined ? 0 : 1 / (next.length - GRAM + 1));
@@ -33,21 +33,21 @@ export const makeFinder = (parts: readonly string[]): Finder => {
   };
 };
 
-/** The grams with which a part can be told, sorted, each with its part and its place in that. */
+/** The grams of the parts, sorted, each with its part and its place in the part. */
 interface Index {
   readonly parts: readonly string[];
   /** Characters from one look to the next. */
   readonly step: number;
-  /** Typed arrays: each worker has its own, and a private key has thousands of grams. */
+  /** Typed arrays, because each worker has an index and a private key has thousands of grams. */
   readonly grams: Int32Array;
   readonly partOf: Uint32Array;
   readonly placeIn: Uint32Array;
   readonly bits: Int32Array;
-  /** From a hash to the number of a bit. */
+  /** Shifts a hash to the number of a bit. */
   readonly shift: number;
 }
 
-/** The low bytes of four characters: other characters may have the same, which the comparison finds out. */
+/** The low bytes of four characters. Other characters may have the same low bytes; the comparison tells them apart. */
 const gramAt = (text: string, at: number): number =>
   (text.charCodeAt(at) & 0xff) |
   ((text.charCodeAt(at + 1) & 0xff) << 8) |
@@ -83,10 +83,10 @@ const indexOf = (parts: readonly string[]): Index | undefined => {
   };
 };
 
-/** For shorter texts a copy takes longer. */
+/** Shorter texts are read in place: the copy would take longer. */
 const COPIED_MIN_UNITS = 128;
 
-/** One loop for each way to read a gram: it turns once for a few characters of all output there is. */
+/** A separate loop for each way to read a gram, because it runs over all output of all agents. */
 const holdsOne = (index: Index, text: string): boolean => {
   const { step, bits, shift } = index;
   let at = step - 1;
@@ -119,7 +119,7 @@ const holdsAt = (index: Index, text: string, at: number, gram: number): boolean 
   return false;
 };
 
-/** The first place of a value in sorted ones, or of the next greater one. */
+/** The first index with this value or a greater one. */
 const firstOf = (sorted: Int32Array, value: number): number => {
   let [low, high] = [0, sorted.length];
   while (low < high) {

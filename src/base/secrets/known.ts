@@ -1,23 +1,23 @@
-/** Values that are known to be secret, in each spelling in which an agent may say them. Reversed, split or encrypted ones are not found. */
+/** Masks known secrets, in each encoding in which an agent may print them. Reversed, split or encrypted secrets are not found. */
 import { KNOWN_ENCODED_MIN_CHARS, KNOWN_SECRET_MIN_CHARS } from "../limits.ts";
 import { makeFinder } from "./finder.ts";
 import { escaped } from "./scan.ts";
 
 export interface KnownSecrets {
-  /** The text with all of them masked. */
+  /** Masks all secrets in the text. */
   mask(text: string): string;
-  /** The same, and the beginning of one with which the text ends. */
+  /** Masks also the beginning of a secret at the end of the text. */
   maskCut(text: string): string;
 }
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
-/** As encoders write it that keep to ASCII. */
+/** JSON as written by encoders that keep to ASCII. */
 const inAscii = (json: string): string =>
   json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 const lowerEscapes = (url: string): string => url.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
 
-/** As they stand in a URL, in a query and in a form. */
+/** The spellings of a secret in a URL, a query and a form. */
 const inUrl = (secret: string): readonly string[] => {
   const component = encodeURIComponent(secret.toWellFormed());
   const strict = component.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -25,7 +25,10 @@ const inUrl = (secret: string): readonly string[] => {
   return [component, strict, form].flatMap((url) => [url, lowerEscapes(url)]);
 };
 
-/** Base64 turns three bytes into four characters, so there are three texts, by what stands before; without the characters it shares with others. */
+/**
+ * Base64 turns three bytes into four characters, so a secret has three spellings, depending on the bytes before it.
+ * Characters that it shares with other bytes are left out.
+ */
 const inBase64 = (bytes: Buffer): readonly string[] =>
   [0, 1, 2].flatMap((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), bytes]);
@@ -49,7 +52,7 @@ export const spellingsOf = (secret: string): readonly string[] => {
   ];
 };
 
-/** Undefined where there is nothing to look for. Values shorter than KNOWN_SECRET_MIN_CHARS would mask ordinary words. */
+/** Undefined if there is nothing to search for. Values shorter than KNOWN_SECRET_MIN_CHARS would mask ordinary words. */
 export const knownSecrets = (secrets: readonly string[], mask: string): KnownSecrets | undefined => {
   const parts = new Set<string>();
   for (const secret of secrets) {
@@ -59,13 +62,13 @@ export const knownSecrets = (secrets: readonly string[], mask: string): KnownSec
     }
   }
   if (parts.size === 0) return undefined;
-  // The longest first: a secret that begins with another one is masked whole.
+  // Longest first, so that a secret that begins with another one is masked whole.
   const longestFirst = [...parts].sort((a, b) => b.length - a.length);
   const holdsOne = makeFinder(longestFirst);
   let pattern: RegExp | undefined;
   const masked = (text: string): string => {
     if (!holdsOne(text)) return text;
-    // Most workers never need it, and it is large.
+    // Made late: most workers never need this large pattern.
     pattern ??= new RegExp(longestFirst.map(escaped).join("|"), "g");
     return text.replace(pattern, mask);
   };
@@ -79,10 +82,10 @@ export const knownSecrets = (secrets: readonly string[], mask: string): KnownSec
   };
 };
 
-/** Fewer characters of a secret than these are told. */
+/** Fewer characters of a cut secret may stay visible. */
 const CUT_MIN_CHARS = 3;
 
-/** How many characters at the end of the text are the beginning of the part. */
+/** How many characters at the end of the text begin the part. */
 const overlap = (text: string, part: string): number => {
   for (let length = Math.min(part.length - 1, text.length); length > 0; length -= 1)
     if (text.endsWith(part.slice(0, length))) return length;

@@ -1,10 +1,10 @@
-/** Whether the name of a field, a flag or a variable says that it holds a secret: by its words, so that neither `author` nor `max_tokens` does. */
+/** Decides by its words whether the name of a field, flag or variable names a secret; `author` and `max_tokens` do not. */
 
-/** Words that say secret wherever they stand in a name, also as the end of one word (PGPASSWORD). */
+/** Words that mark a secret at any place in a name, also as the end of one word (PGPASSWORD). */
 const STRONG = /(?:secrets?|passwords?|passwd|passphrase|credentials?|apikey|authorization)$/;
-/** Words that say it only as the last one. */
+/** Words that mark a secret only as the last word. */
 const WEAK = new Set(["key", "token", "auth", "pat", "cookie", "pwd"]);
-/** Endings after which a name with a strong word tells something else: where the secret is or what it is like, not the secret. */
+/** With one of these endings, a name tells where a secret is or what it is like, and does not hold it. */
 const ABOUT = new Set([
   "file",
   "path",
@@ -42,7 +42,7 @@ const OPEN_KEYS = new Set([
 
 const NAME_HINT = /key|token|secret|pass|auth|cred|cookie|pat|pwd/i;
 
-/** Names that were looked at: those of fields come again with every event. */
+/** A cache of names, because the names of fields come again with every event. */
 const looked = new Map<string, boolean>();
 const LOOKED_MAX = 1_024;
 const LOOKED_NAME_MAX_UNITS = 64;
@@ -74,7 +74,7 @@ const wordsOf = (name: string): string[] =>
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "");
 
-/** `--api-key VALUE` and `--token=VALUE`: what a command line says is a secret. */
+/** Values of secret flags in a command line: `--api-key VALUE` and `--token=VALUE`. */
 export const secretArguments = (argv: readonly string[]): readonly string[] =>
   argv.flatMap((word, at) => {
     const [, flag, value = argv[at + 1]] = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
@@ -83,6 +83,6 @@ export const secretArguments = (argv: readonly string[]): readonly string[] =>
       : [value];
   });
 
-/** A name that says where a secret is, and is none. */
+/** A reference to the place of a secret. */
 export const isReference = (value: string): boolean =>
   value === "" || value.startsWith("@env:") || value.startsWith("@file:");

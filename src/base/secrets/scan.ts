@@ -1,28 +1,28 @@
 /**
- * One look over a text for all that begins in a known way. Each beginning is told by two characters of it that are rare side by side;
- * only where these stand is looked more closely. So a character costs one look into a table, and no rule looks twice at a run.
+ * Scans a text once for all secrets with a known beginning. Each beginning has two characters that are rare side by side;
+ * the rule is tried only where these two stand. So a character costs one table lookup, and no rule reads the same run twice.
  */
 
 import { copied, copyFrom } from "./copied.ts";
 
-export interface Rule {
-  /** Text that a match has in it as it is written. */
+export interface SecretRule {
+  /** Literal text that each match contains. */
   readonly tells: string;
-  /** So many characters before it a match begins. */
+  /** The match begins this many characters before `tells`. */
   readonly back?: number;
-  /** A source of a regular expression for the match, from its beginning on. */
+  /** The regular expression of the match, from its beginning. */
   readonly match: string;
-  /** Undefined leaves the match as it is, and nothing of it is looked through by this rule again. */
+  /** The replacement. Undefined leaves the match as it is, and this rule does not search in it again. */
   readonly shown: (match: string) => string | undefined;
 }
 
-export interface Scanned {
+export interface ScanResult {
   readonly text: string;
-  /** A rule that masks nothing (a hint) has found something. */
+  /** A rule that masks nothing (a hint) has matched. */
   readonly hinted: boolean;
 }
 
-/** A rule that only tells that it was found. */
+/** A rule that masks nothing and only reports a match. */
 export type Hint = readonly [tells: string, then: string];
 
 export const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
@@ -32,7 +32,7 @@ const BYTES = 256;
 const isRare = (char: string): boolean => /[^a-z]|[jkqvwxz]/.test(char);
 const commonness = (pair: string): number => [...pair].reduce((sum, char) => sum + (isRare(char) ? 1 : 4), 0);
 
-/** The place in a text where the two characters stand that are the rarest side by side. */
+/** The index of the second character of the pair that is the rarest side by side. */
 const rarestPair = (text: string): number => {
   let best = 0;
   for (let at = 1; at + 1 < text.length; at += 1)
@@ -40,16 +40,16 @@ const rarestPair = (text: string): number => {
   return best;
 };
 
-interface Compiled {
+interface CompiledRule {
   readonly tells: string;
-  /** From the second character of the pair back to where it is told, and on to where the match begins. */
+  /** Characters from behind the pair back to the beginning of `tells`, and back to the beginning of the match. */
   readonly toTells: number;
   readonly toStart: number;
   readonly pattern: RegExp;
-  readonly shown: Rule["shown"] | undefined;
+  readonly shown: SecretRule["shown"] | undefined;
 }
 
-/** The place of the second byte of the next pair that tells something, or the end. */
+/** The index of the second byte of the next known pair, or the end. */
 const pairAt = (isPair: Int32Array, from: number, end: number): number => {
   let before = copied[from - 1] as number;
   for (let at = from; at < end; at += 1) {
@@ -60,11 +60,14 @@ const pairAt = (isPair: Int32Array, from: number, end: number): number => {
   return end;
 };
 
-export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((text: string) => Scanned) => {
-  /** One bit for each pair. */
+export const makeScanner = (
+  rules: readonly SecretRule[],
+  hints: readonly Hint[],
+): ((text: string) => ScanResult) => {
+  /** One bit for each pair of bytes. */
   const isPair = new Int32Array((BYTES * BYTES) / 32);
-  const byPair = new Map<number, Compiled[]>();
-  const add = (tells: string, back: number, source: string, shown: Rule["shown"] | undefined): void => {
+  const byPair = new Map<number, CompiledRule[]>();
+  const add = (tells: string, back: number, source: string, shown: SecretRule["shown"] | undefined): void => {
     const at = rarestPair(tells);
     const pair = tells.charCodeAt(at) * BYTES + tells.charCodeAt(at + 1);
     const pattern = new RegExp(source, "y");
@@ -79,8 +82,8 @@ export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((t
     let out = "";
     let done = 0;
     let hinted = false;
-    /** The place at which each rule may look again. */
-    let passed: Map<Compiled, number> | undefined;
+    /** For each rule, the index from which it may match again. */
+    let passed: Map<CompiledRule, number> | undefined;
     let from = 0;
     let end = 0;
     let index = 1;
@@ -93,7 +96,7 @@ export const makeScanner = (rules: readonly Rule[], hints: readonly Hint[]): ((t
       index = from + pairAt(isPair, index - from, end - from);
       if (index === end) continue;
       const pair = (copied[index - from - 1] as number) * BYTES + (copied[index - from] as number);
-      for (const rule of byPair.get(pair) as Compiled[]) {
+      for (const rule of byPair.get(pair) as CompiledRule[]) {
         const start = index - rule.toStart;
         if (start < done || !text.startsWith(rule.tells, index - rule.toTells)) continue;
         if (rule.shown === undefined ? hinted : (passed?.get(rule) ?? 0) > start) continue;

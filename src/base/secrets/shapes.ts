@@ -1,20 +1,20 @@
 /**
- * Shapes of keys and tokens that tell themselves apart from anything else by how they begin. Each is a beginning and what follows it,
- * without a look at what stands before: a colour code, a dash or a letter in front hides no token. docs/secrets.md compares the table
- * with a public list. No shape asks for anything after an unbounded run, so the search stays linear.
+ * Shapes of keys and tokens with an unmistakable beginning. Each is a beginning and a pattern for the rest. The characters
+ * before it are ignored, so that a colour code, a dash or a letter in front hides no token. docs/reference/secrets.md
+ * compares the table with a public list. No shape has a pattern after an unbounded run, so the search stays linear.
  */
 
-import { escaped, type Rule } from "./scan.ts";
+import { escaped, type SecretRule } from "./scan.ts";
 
 export const MASK = "***";
 
-/** Beginnings as they are written, and the source of a regular expression for what follows. */
+/** Literal beginnings, and the regular expression for the rest. */
 type Shape = readonly [begins: readonly string[], body: string];
 
 const HEX = "[A-Fa-f0-9]";
 const ALNUM = "[A-Za-z0-9]";
 
-/** They begin so clearly that anything may stand before them. */
+/** These beginnings are clear after any character. */
 const CLEAR: readonly Shape[] = [
   // Models: Anthropic, OpenAI, OpenRouter, xAI, Perplexity, NVIDIA, Groq, Replicate, E2B, Hugging Face, Tavily, LangSmith
   [["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"], "[\\w-]{8,}"],
@@ -101,7 +101,7 @@ const CLEAR: readonly Shape[] = [
   [["p8e-"], `${ALNUM}{32}`],
 ];
 
-/** Their beginnings stand in other words and in base64 too: they count where a word begins. */
+/** These beginnings also occur inside words and in base64, so they count only at the beginning of a word. */
 const AT_A_START: readonly Shape[] = [
   [["sk-"], `${ALNUM}[\\w-]{18,}`],
   [["SK"], "[a-f0-9]{32}"],
@@ -113,22 +113,22 @@ const AT_A_START: readonly Shape[] = [
   [["AQVN", "YCAJ"], "[\\w-]{35,}"],
 ];
 
-/** After a letter, where another word may end in `sk`, a key is told by letters of both cases among digits. */
+/** After a letter (another word may end in `sk`), a key must have digits and letters of both cases. */
 const SK_IN_A_WORD = `sk-(?=[A-Za-z]{0,40}\\d)(?=[a-z0-9]{0,40}[A-Z])(?=[A-Z0-9]{0,40}[a-z])${ALNUM}{32,}`;
 
-/** The place where a word begins: also after a colour code, an escape inside JSON, a byte of a URL. */
+/** The beginning of a word: also after a colour code, an escape inside JSON, or a byte of a URL. */
 export const WORD_START = "(?:(?<![A-Za-z0-9])|(?<=\\[[\\d;]{0,16}m)|(?<=\\\\[nrtbf])|(?<=%[0-9A-Fa-f]{2}))";
 
 const hidden = (): string => MASK;
 /** The part that stays, and the mask. */
 const after = (kept: RegExp) => (match: string) => `${kept.exec(match)?.[0] ?? ""}${MASK}`;
 
-const rulesOf = (shapes: readonly Shape[], before: string): readonly Rule[] =>
+const rulesOf = (shapes: readonly Shape[], before: string): readonly SecretRule[] =>
   shapes.flatMap(([begins, body]) =>
     begins.map((tells) => ({ tells, match: `${before}${escaped(tells)}${body}`, shown: hidden })),
   );
 
-/** `https://TOKEN@host` and `https://user:password@host`: what is before the colon stays where it reads like a name. */
+/** `https://TOKEN@host` and `https://user:password@host`: the text before the colon stays if it reads like a name. */
 const shownUser = (match: string): string | undefined => {
   const [, user = "", password] = /^:\/\/([^:]*)(:[\s\S]*)?$/.exec(match) ?? [];
   const isToken = /^(?=\D{0,255}\d)[\w.~%+-]{16,}$/.test(user);
@@ -140,8 +140,8 @@ const KEY_LABEL = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
 /** Shorter words without a digit are prose: "bearer authentication". */
 const BEARER = "(?:\\s|%20|\\+){1,4}(?:(?=[a-z._~+/-]{0,40}\\d)[\\w.~+/-]{8,}|[\\w.~+/-]{20,})={0,2}";
 
-export const SHAPES: readonly Rule[] = [
-  // A private key: to its end line, or to the end of the text where that is missing.
+export const SHAPES: readonly SecretRule[] = [
+  // A private key: up to its end line, or to the end of the text if that line is missing.
   {
     tells: "-----BEGIN ",
     match: `-----BEGIN ${KEY_LABEL}[^]*?(?:-----END ${KEY_LABEL}|$)`,
@@ -156,13 +156,14 @@ export const SHAPES: readonly Rule[] = [
   ...rulesOf(CLEAR, ""),
   ...rulesOf(AT_A_START, WORD_START),
   { tells: "sk-", match: SK_IN_A_WORD, shown: hidden },
-  // JWT: three base64url parts, of which the first begins with {"; a run without the rest is passed, so that none is looked through twice.
+  // JWT: three base64url parts, the first of which begins with {". A run without the other parts is skipped, so that no run
+  // is read twice.
   {
     tells: "eyJ",
     match: "eyJ[\\w-]{8,}(?:\\.[\\w-]{8,}\\.[\\w-]{8,})?",
     shown: (run) => (run.includes(".") ? MASK : undefined),
   },
-  // The telling part of these stands further in: Terraform, MaxMind, Azure, Telegram, Airtable
+  // The literal part of these is not at their beginning: Terraform, MaxMind, Azure, Telegram, Airtable
   { tells: ".atlasv1.", back: 14, match: `${ALNUM}{14}\\.atlasv1\\.[\\w=-]{60,}`, shown: hidden },
   { tells: "_mmk", back: 36, match: `${ALNUM}{6}_${ALNUM}{29}_mmk`, shown: hidden },
   { tells: "Q~", back: 4, match: "[\\w~.]{3}\\dQ~[\\w~.-]{31,}", shown: hidden },
@@ -173,7 +174,7 @@ export const SHAPES: readonly Rule[] = [
 const beginsOf = (shapes: readonly Shape[]): string =>
   shapes.flatMap(([begins]) => begins.map(escaped)).join("|");
 
-/** A run at the end of a text that begins as a token does: the rest of it was cut off. */
+/** A run at the end of a text that begins like a token: the rest of the token was cut off. */
 export const CUT_TOKEN = new RegExp(
   `(?:${beginsOf(CLEAR)}|eyJ|${WORD_START}(?:${beginsOf(AT_A_START)}))[\\w.+/=~@-]{0,8192}$`,
 );

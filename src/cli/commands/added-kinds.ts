@@ -1,4 +1,4 @@
-/** Kinds that the configuration of a daemon adds: it knows them, and what of its configuration is left out. */
+/** Kinds that the configuration of a daemon adds. The daemon knows them, and which parts of its configuration it ignores. */
 import { existsSync } from "node:fs";
 import type { AddedKind } from "../../commands/kinds.ts";
 import { configurationPath } from "../../daemon/paths.ts";
@@ -9,27 +9,34 @@ import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
 import type { Client } from "../client.ts";
 import type { Context } from "../context.ts";
 
-type Told = Replies["agent/capabilities"];
-
-/** Whether a word that names none of ours may name one of a configuration. The daemon knows; without a configuration nobody need be asked. */
+/** Whether an unknown word may name a kind of the configuration. Only the daemon knows; without a configuration it is not asked. */
 export const mayBeAdded = (typed: string, stateDir: string): boolean =>
   AGENT_KIND_FORM.test(typed) && existsSync(configurationPath(stateDir));
 
-const asAdded = ({ kind, aliases, default_restart, variables, variable }: Told["kinds"][number]) => ({
+const asAdded = ({
+  kind,
+  aliases,
+  default_restart,
+  variables,
+  variable,
+}: Replies["agent/capabilities"]["kinds"][number]) => ({
   kind,
   aliases,
   restart: default_restart,
   variables: [...variables, ...(variable === null ? [] : [variable])],
 });
 
-export const leftOutSentence = ({ module, why }: Told["refused"][number]): string =>
+export const leftOutSentence = ({ module, why }: Replies["agent/capabilities"]["refused"][number]): string =>
   `${module} is left out: ${why}`;
 
-export const tellLeftOut = (context: Context, { refused }: Pick<Told, "refused">): void => {
+export const tellLeftOut = (
+  context: Context,
+  { refused }: Pick<Replies["agent/capabilities"], "refused">,
+): void => {
   for (const each of refused) context.warn(leftOutSentence(each));
 };
 
-/** After a start: what of its configuration the daemon does not use, or not yet. That it cannot be asked is no failure of the start. */
+/** After a start, reports which parts of its configuration the daemon ignores or does not use yet. A failure to ask does not fail the start. */
 export const tellConfiguration = async (context: Context): Promise<void> => {
   try {
     const client = await context.connect();
@@ -37,18 +44,18 @@ export const tellConfiguration = async (context: Context): Promise<void> => {
     if (configuration_changed) return context.warn(CONFIGURATION_CHANGED);
     tellLeftOut(context, await client.request("agent/capabilities", {}));
   } catch {
-    // The start has succeeded all the same.
+    // The start has succeeded anyway.
   }
 };
 
-/** All of them. */
+/** All added kinds. */
 export const addedKinds = async (context: Context, client: Client): Promise<readonly AddedKind[]> => {
   const { kinds, refused } = await client.request("agent/capabilities", {});
   tellLeftOut(context, { refused });
   return kinds.filter(({ origin }) => origin === "user").map(asAdded);
 };
 
-/** The one that is named; INVALID_AGENT_KIND where there is none. */
+/** The added kind with this name; INVALID_AGENT_KIND if there is none. */
 export const addedKind = async (context: Context, client: Client, typed: string): Promise<AddedKind> => {
   const asked = await client.ask("agent/capabilities", { kind: typed });
   if (asked.ok) return asAdded(asked.value.kinds[0]!);

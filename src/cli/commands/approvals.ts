@@ -1,25 +1,22 @@
-/** agent approvals, approvals approve, approvals deny, and cancel: what agents ask before they act, and how a turn is ended. */
+/** agent approvals, approvals approve, approvals deny, and cancel: what agents ask permission for, and how to end a turn. */
 
 import { commandLine } from "../../base/shell.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Handler } from "../context.ts";
+import type { CommandHandler, Context } from "../context.ts";
+import { pageAsked, pageShown } from "./paging.ts";
 
-export const approvals: Handler = async (context) => {
-  const { all, limit, cursor } = context.flags as { all?: boolean; limit?: number; cursor?: string };
+export const approvals: CommandHandler = async (context) => {
+  const all = context.flags.all === true;
   const [typed] = context.call.args;
   const id = typed === "list" ? undefined : typed;
   const page = await (await context.connect()).request("agent/approvals", {
     id,
-    all: all === true,
-    limit,
-    cursor,
+    all,
+    ...pageAsked(context),
   });
-  const again = ["agent", "approvals", ...(id === undefined ? [] : [id])];
-  if (page.approvals.length === 0) context.hint(nothingOf(id, all === true, [...again, "--all"]));
-  if (page.cursor === undefined) return success(page);
-  const flags = [...(all ? ["--all"] : []), ...(limit === undefined ? [] : ["--limit", String(limit)])];
-  context.warn(`There are more: ${commandLine([...again, ...flags, "--cursor", page.cursor])}`);
-  return { ...success(page), meta: { truncated: true, cursor: page.cursor } };
+  const words = ["agent", "approvals", ...(id === undefined ? [] : [id])];
+  if (page.approvals.length === 0) context.hint(nothingOf(id, all, [...words, "--all"]));
+  return pageShown(context, page, { words, there: "There are more" });
 };
 
 const nothingOf = (id: string | undefined, all: boolean, withAnswered: readonly string[]): string => {
@@ -30,7 +27,7 @@ const nothingOf = (id: string | undefined, all: boolean, withAnswered: readonly 
 };
 
 const decided =
-  (decision: "allow" | "deny"): Handler =>
+  (decision: "allow" | "deny"): CommandHandler =>
   async ({ call, flags, connect }: Context) =>
     success(
       await (await connect()).request("agent/approve", {
@@ -44,7 +41,7 @@ const decided =
 export const approve = decided("allow");
 export const deny = decided("deny");
 
-export const cancel: Handler = async ({ call, flags, connect }) =>
+export const cancel: CommandHandler = async ({ call, flags, connect }) =>
   success(
     await (await connect()).request("agent/cancel", {
       id: call.args[0]!,

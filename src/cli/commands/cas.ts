@@ -1,4 +1,4 @@
-/** agent cas …: artifacts. Done on their files, beside a daemon or without one (decision 0026). */
+/** agent cas …: artifacts. Works on their files directly, with or without a daemon (decision 0026). */
 import {
   chmodSync,
   closeSync,
@@ -23,7 +23,7 @@ import { isDigest } from "../../protocol/forms.ts";
 import { success } from "../../protocol/outcome.ts";
 import { redactText } from "../../protocol/redact.ts";
 import { summaryOfBytes } from "../../protocol/summary.ts";
-import type { Context, Handler } from "../context.ts";
+import type { CommandHandler, Context } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
 import { readBounded, whyUnreadable } from "./read-file.ts";
@@ -31,7 +31,7 @@ import { readStdinBytes } from "./spawn.ts";
 
 const files = () => import("../../daemon/artifacts.ts");
 
-/** Bare hex digits are taken too: what `sha256sum` prints. */
+/** Also accepts bare hex digits, as `sha256sum` prints them. */
 const digestOf = (text: string): string => (/^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text);
 
 export const digestProblems = ({ args: [text] }: Call): readonly string[] =>
@@ -51,19 +51,19 @@ const readInput = async (context: Context, from: string): Promise<Uint8Array> =>
   throw invalid([`FILE ${from} is over ${formatSize(CAS_OBJECT_MAX_BYTES)}, and so no artifact`], "cas put");
 };
 
-/** Artifacts hold no secrets. Bytes that are no text are looked at byte for byte. */
+/** Artifacts hold no secrets. Bytes that are not text are searched as well. */
 const withoutSecrets = (bytes: Uint8Array, mayMask: boolean): Uint8Array => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   const masked = redactText(text);
   if (masked === text) return bytes;
   if (mayMask) return Buffer.from(masked, "latin1");
-  throw new HoldfastError("POLICY_VIOLATION", "It holds what looks like a secret, and artifacts hold none.", {
+  throw new HoldfastError("POLICY_VIOLATION", "It holds what looks like a secret, and an artifact may not.", {
     phase: "validation",
     suggestion: "Take the secret out, or put it with --mask, which writes *** in its place.",
   });
 };
 
-export const put: Handler = async (context) => {
+export const put: CommandHandler = async (context) => {
   const bytes = withoutSecrets(await readInput(context, context.call.args[0]!), context.flags.mask === true);
   return success(await (await files()).artifactsToPut(context.stateDir, context.env).put(bytes));
 };
@@ -74,15 +74,15 @@ const WHY_UNWRITABLE: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   EISDIR: ["INVALID_REQUEST", "is a directory"],
   EACCES: ["PERMISSION_DENIED", "may not be written"],
   EROFS: ["PERMISSION_DENIED", "is on a disk that is read-only"],
-  ENXIO: ["INVALID_REQUEST", "is a pipe that nobody reads, or a socket"],
+  ENXIO: ["INVALID_REQUEST", "is a pipe without a reader, or a socket"],
   ENOSPC: ["DISK_FULL", "does not fit on its disk"],
 };
 
-/** Whole or not at all: what stood there stays until all of it is written. A device or a pipe is written to as it is. */
+/** Replaces the file whole or not at all: the old content stays until all of the new is written. A device or a pipe is written to directly. */
 const writeWhole = (path: string, bytes: Uint8Array): void => {
   const old = statSync(path, { throwIfNoEntry: false });
   if (old !== undefined && !old.isFile()) {
-    // A FIFO that nobody reads would be waited for: ENXIO.
+    // Opening a FIFO without a reader would block; this fails with ENXIO instead.
     const reader = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     try {
       writeFileSync(path, bytes);
@@ -113,7 +113,7 @@ const write = (context: Context, to: string, bytes: Uint8Array): void => {
   }
 };
 
-export const get: Handler = async (context) => {
+export const get: CommandHandler = async (context) => {
   const { call, flags, mode, stateDir, env } = context;
   const digest = digestOf(call.args[0]!);
   const bytes = await (await files()).artifactsIn(stateDir, env).get(digest);
@@ -127,7 +127,7 @@ export const get: Handler = async (context) => {
     await context.stdout(isForPerson ? neutralise(Buffer.from(bytes).toString("utf8")) : bytes);
     return success({ digest, size_bytes });
   }
-  // It is an artifact already: it need not become another one.
+  // The content is an artifact already, so the answer refers to it.
   if (mode === "ndjson" && size_bytes > INLINE_MAX_BYTES / 2)
     return success({ digest, size_bytes, summary: summaryOfBytes(bytes), artifact: digest });
   if (size_bytes > RAW_ENVELOPE_MAX_BYTES)
@@ -138,24 +138,24 @@ export const get: Handler = async (context) => {
   return success({ digest, size_bytes, base64: Buffer.from(bytes).toString("base64") });
 };
 
-export const pin: Handler = async ({ call, stateDir, env }) => {
+export const pin: CommandHandler = async ({ call, stateDir, env }) => {
   const digest = digestOf(call.args[0]!);
   return success({ digest, effect: await (await files()).artifactsIn(stateDir, env).pin(digest) });
 };
 
-export const unpin: Handler = async ({ call, stateDir, env }) => {
+export const unpin: CommandHandler = async ({ call, stateDir, env }) => {
   const digest = digestOf(call.args[0]!);
   return success({ digest, effect: await (await files()).artifactsIn(stateDir, env).unpin(digest) });
 };
 
-export const list: Handler = async (context) => {
+export const list: CommandHandler = async (context) => {
   const artifacts = await (await files()).artifactsIn(context.stateDir, context.env).list();
   if (artifacts.length === 0) context.hint("No artifacts yet. Put one with: agent cas put FILE");
   return success({ artifacts: [...artifacts].sort((a, b) => b.put_at.localeCompare(a.put_at)) });
 };
 
-export const gc: Handler = async (context) => {
-  const done = context.progress("looking for artifacts that nobody holds");
+export const gc: CommandHandler = async (context) => {
+  const done = context.progress("looking for unused artifacts");
   const dry_run = context.flags["dry-run"] === true;
   const older_than_ms = (context.flags["older-than"] as number | undefined) ?? CAS_KEPT_MS;
   const report = await (await files()).collectIn(context.stateDir, { older_than_ms, dry_run }).finally(done);

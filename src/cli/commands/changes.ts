@@ -1,6 +1,6 @@
-/** agent changes and agent worktree remove: what agents have done in their worktrees. */
+/** agent changes and agent worktree remove: the agents' work in their worktrees. */
 import { success } from "../../protocol/outcome.ts";
-import type { Handler } from "../context.ts";
+import type { CommandHandler } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { neutralise } from "../render/terminal.ts";
 import { perWorker } from "./workers.ts";
@@ -8,14 +8,14 @@ import { perWorker } from "./workers.ts";
 export const changesProblems = ({ flags }: Call): readonly string[] =>
   flags.stat && flags["name-only"] ? ["agent changes takes --stat or --name-only, not both"] : [];
 
-/** In text the diff itself is printed, as git does. */
-export const changes: Handler = async (context) => {
+/** In text mode it prints the diff itself, as git does. */
+export const changes: CommandHandler = async (context) => {
   const { call, flags, mode, stateDir, env } = context;
   const client = await context.connect();
   const done = context.progress("asking git");
   const reply = await client.request("agent/changes", { id: call.args[0]! }).finally(done);
   const { totals, diff } = reply;
-  if (diff?.masked) context.warn("Secrets in the diff are masked; where they stand it cannot be applied.");
+  if (diff?.masked) context.warn("Secrets in the diff are masked; those places cannot be applied.");
   if (totals.files > 0 && diff === null)
     context.warn(`The diff is too large to keep. See it with: git -C ${reply.workspace.path} diff`);
   if (totals.files === 0) context.hint("Nothing has changed.");
@@ -27,7 +27,7 @@ export const changes: Handler = async (context) => {
   return success(reply);
 };
 
-export const removeWorktrees: Handler = async (context) => {
+export const removeWorktrees: CommandHandler = async (context) => {
   const client = await context.connect();
   const done = context.progress("asking git");
   const outcome = await client.ask("worktree/remove", { ids: [...context.call.args] }).finally(done);

@@ -4,17 +4,18 @@ import { pathToFileURL } from "node:url";
 import { BEGUN_ANEW_VARIABLE } from "../../base/environment.ts";
 import { DAEMON_GONE_WAIT_MS, DAEMON_START_POLL_MS, DAEMON_START_WAIT_MS } from "../../base/limits.ts";
 import { type DaemonFile, isHolderAlive, readDaemonFile } from "../../daemon/daemon-file.ts";
+import { DAEMON_NODE_FLAGS } from "../../daemon/node-flags.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
-import type { Context, Handler, Result } from "../context.ts";
+import type { CommandHandler, CommandResult, Context } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { Call } from "../parse.ts";
 import { statusInTime } from "../silence.ts";
 import { tellConfiguration } from "./added-kinds.ts";
 
-/** This process becomes the daemon: it takes over signals, stderr and exit code, and never returns. */
-export const run: Handler = async (context) => {
+/** Turns this process into the daemon, which takes over signals, stderr and exit code. Never returns. */
+export const run: CommandHandler = async (context) => {
   beginAnew();
   const running = await context.connect().catch(() => undefined);
   if (running !== undefined) {
@@ -34,20 +35,21 @@ export const run: Handler = async (context) => {
 };
 
 /**
- * Node marks the descriptors 3 to 15 that it inherits close-on-exec, as it does its own: nothing tells them apart any more. So this process
- * executes its program once more, and keeps its pid; what it inherits behind a gap the daemon closes itself (`daemon/inherited`).
+ * Node marks inherited descriptors 3 to 15 close-on-exec, like its own, so that it cannot tell them apart. So this process
+ * executes its program once more, with the daemon's flags and the same pid. The daemon closes higher inherited descriptors itself
+ * (`daemon/inherited`).
  */
 const beginAnew = (): void => {
   const { argv, env, execArgv, execPath } = process;
   if (env[BEGUN_ANEW_VARIABLE] === undefined && process.platform === "linux")
-    process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
+    process.execve?.(execPath, [execPath, ...DAEMON_NODE_FLAGS, ...execArgv, ...argv.slice(1)], {
       ...env,
       [BEGUN_ANEW_VARIABLE]: "1",
     });
   delete env[BEGUN_ANEW_VARIABLE];
 };
 
-const endOf = (exit: number): Result =>
+const endOf = (exit: number): CommandResult =>
   exit === 0
     ? success(null)
     : {
@@ -62,11 +64,11 @@ const endOf = (exit: number): Result =>
 export const isDown = (cause: unknown): boolean =>
   cause instanceof HoldfastError && cause.code === "SUPERVISOR_DOWN";
 
-/** Somebody has the state directory and answers nobody. */
+/** Another process holds the state directory but does not answer. */
 export const isHeld = (cause: unknown): boolean =>
   cause instanceof HoldfastError && cause.info.details?.held_by !== undefined;
 
-export const start: Handler = async (context) => {
+export const start: CommandHandler = async (context) => {
   const done = context.progress("starting the daemon");
   try {
     const wasRunning = await context.connect().then(
@@ -85,7 +87,7 @@ export const start: Handler = async (context) => {
   }
 };
 
-/** One that is just stopping still takes connections: the next one is started once it is gone. */
+/** The status of the next daemon. A stopping daemon still accepts connections, so the next one is started after it is gone. */
 const nextStatus = async (context: Context): Promise<Replies["daemon/status"]> => {
   const deadline = performance.now() + DAEMON_START_WAIT_MS;
   for (;;) {
@@ -105,11 +107,11 @@ export const stopProblems = ({ flags }: Call): readonly string[] =>
     ? ["agent daemon stop takes --keep-agents or --kill-agents, not both"]
     : [];
 
-export const stop: Handler = async (context) => {
+export const stop: CommandHandler = async (context) => {
   const { flags } = context;
   const agents = flags["keep-agents"] ? "keep" : flags["kill-agents"] ? "kill" : "refuse";
   if (!flags["dry-run"])
-    context.onInterrupt = { sentence: "The daemon goes on stopping. See: agent daemon status" };
+    context.onInterrupt = { sentence: "The daemon continues to stop. See: agent daemon status" };
   const done = context.progress("stopping the daemon");
   try {
     const client = await context.connect();
@@ -129,13 +131,13 @@ export const stop: Handler = async (context) => {
   }
 };
 
-/** It answers a moment before it ends: who starts the next one right after must not meet it. */
+/** The daemon answers shortly before it ends, so this waits: a start right afterwards must not meet it. */
 const untilGone = async (holder: DaemonFile): Promise<void> => {
   const deadline = performance.now() + DAEMON_GONE_WAIT_MS;
   while (isHolderAlive(holder) && performance.now() < deadline) await sleep(DAEMON_START_POLL_MS);
 };
 
-export const status: Handler = async (context) => {
+export const status: CommandHandler = async (context) => {
   const outcome = await statusInTime(await context.connect(), context.stateDir);
   if (!outcome.ok || outcome.value.health?.ok !== false) return outcome;
   const { tick_age_ms } = outcome.value.health;
@@ -144,7 +146,7 @@ export const status: Handler = async (context) => {
     value: outcome.value,
     error: new HoldfastError(
       "DAEMON_UNHEALTHY",
-      `The supervisor's tick has stopped for ${Math.round(tick_age_ms / 1000)} s: nobody looks whether agents are stuck.`,
+      `The supervisor's tick has stopped for ${Math.round(tick_age_ms / 1000)} s: stuck agents are not noticed.`,
       { details: { tick_age_ms } },
     ),
   };

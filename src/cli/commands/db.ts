@@ -1,18 +1,18 @@
-/** agent db …: the event log; asked of the daemon, or, where none answers, done here. */
+/** agent db …: the event log. The daemon does the work or, if none runs, this process. */
 import { existsSync } from "node:fs";
 import { formatSize } from "../../base/durations.ts";
 import { RETENTION_DEFAULT_MS, RETENTION_SIZE_MIN_BYTES, WATCHER_CHUNK_CHARS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { Client } from "../client.ts";
-import type { Context, Handler } from "../context.ts";
+import type { CommandHandler, Context } from "../context.ts";
 import { VERSION } from "../package.ts";
 import type { Call } from "../parse.ts";
 import { isDown } from "./daemon.ts";
 
 const offline = () => import("../../daemon/offline.ts");
 
-/** A daemon that cannot start because of its log leaves nobody else to ask. */
+/** If the daemon cannot start because of its log, only this process can do the work. */
 const asked = async <A>(
   context: Context,
   ofDaemon: (client: Client) => Promise<A>,
@@ -20,14 +20,14 @@ const asked = async <A>(
   changes = true,
 ): Promise<A> => {
   const client = await context.connect().catch((cause) => {
-    // Without a daemon ever before there is no log to change.
+    // If no daemon ever ran here, there is no log to change.
     if (isDown(cause) && (!changes || existsSync(context.stateDir))) return undefined;
     throw cause;
   });
   return client === undefined ? here() : ofDaemon(client);
 };
 
-export const check: Handler = async (context) => {
+export const check: CommandHandler = async (context) => {
   const done = context.progress("checking the log");
   const report = await asked(
     context,
@@ -48,7 +48,7 @@ export const check: Handler = async (context) => {
   };
 };
 
-export const rebuild: Handler = async (context) => {
+export const rebuild: CommandHandler = async (context) => {
   const done = context.progress("folding the log");
   const report = await asked(
     context,
@@ -66,19 +66,19 @@ export const gcProblems = ({ flags }: Call): readonly string[] => {
   return problems;
 };
 
-/** It holds up the writer for as long as the log is long. */
+/** --vacuum blocks the writer for as long as the log is long. */
 const refuseVacuum = (): never => {
   throw new HoldfastError(
     "INVALID_STATE",
     "A daemon runs, and --vacuum would hold it up: nothing was done.",
     {
       suggestion:
-        "agent daemon stop --keep-agents && agent db gc --vacuum && agent daemon start; agents go on.",
+        "agent daemon stop --keep-agents && agent db gc --vacuum && agent daemon start; agents keep running.",
     },
   );
 };
 
-export const gc: Handler = async (context) => {
+export const gc: CommandHandler = async (context) => {
   const { flags, stateDir } = context;
   const done = context.progress("moving old output to archives");
   const older_than_ms = flags["older-than"] as number | undefined;
@@ -104,16 +104,19 @@ export const exportProblems = ({ flags }: Call): readonly string[] => {
   const { from = 1, to = Number.MAX_SAFE_INTEGER } = flags as { from?: number; to?: number };
   if (flags.format === "v2" && flags.from !== undefined)
     return ["--format v2 has whole streams: it takes --to, and no --from"];
+  if (flags.heartbeats === true && flags.format !== "v2")
+    return ["--heartbeats goes with --format v2: records of the log have no heartbeats"];
   return from > to ? [`--from ${from} is after --to ${to}: there is nothing between them`] : [];
 };
 
-/** Read by this process, beside the daemon: a long export costs it nothing. */
-export const exportLog: Handler = async (context) => {
+/** This process reads the log beside the daemon, so that a long export does not burden the daemon. */
+export const exportLog: CommandHandler = async (context) => {
   const { from = 1, to = Number.MAX_SAFE_INTEGER } = context.flags as { from?: number; to?: number };
   const { exported, exportedEvents } = await offline();
   const { stateDir, flags, env } = context;
   const isTest = env.HOLDFAST_VALIDATE === "1";
-  const lines = flags.format === "v2" ? exportedEvents(stateDir, to, isTest) : exported(stateDir, from, to);
+  const how = { isTest, heartbeats: flags.heartbeats === true };
+  const lines = flags.format === "v2" ? exportedEvents(stateDir, to, how) : exported(stateDir, from, to);
   let [records, waiting] = [0, ""];
   for (const line of lines) {
     records++;

@@ -1,20 +1,21 @@
 /**
- * agent demo: three scripted agents. One crashes and comes back, the daemon itself is killed, one ignores TERM and hides
- * a child; all are shown live with what was decided, in under 15 s (cli.md, Commands).
+ * agent demo: three scripted agents. The first crashes and is restarted, the daemon itself is killed, and one agent ignores
+ * TERM and hides a child. Everything, with the decisions, is shown live in under 15 s (cli.md, Commands).
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { clientEnvironment } from "../../base/environment.ts";
+import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import { isAlive } from "../../daemon/daemon-file.ts";
 import { success } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerSpecInput } from "../../protocol/worker.ts";
-import type { Context, Handler } from "../context.ts";
+import type { CommandHandler, Context } from "../context.ts";
 import { renderText } from "../render/text.ts";
-import { openStage, type Stage } from "./demo-stage.ts";
+import { type DemoContext, openStage } from "./demo-stage.ts";
 import { typedName } from "./programs.ts";
 
-/** Run 1 crashes; the marker of a run ends with its incarnation. The mule ignores TERM and hides its child in a session of its own. */
+/** Run 1 of builder crashes. The mule ignores TERM and hides its child in a session of its own. */
 const SCRIPTS = {
   scout: `echo "watching the queue"
 while :; do sleep 2; echo "the queue is quiet"; done`,
@@ -28,17 +29,17 @@ echo "I ignore TERM, and I have hidden a child"
 while :; do sleep 1; done`,
 };
 
-/** A script of the stage as a worker; gives its id. */
+/** Starts a script as a worker and returns its id. */
 const start = async (
   context: Context,
-  stage: Stage,
+  stage: DemoContext,
   name: keyof typeof SCRIPTS,
   restart: WorkerSpecInput["restart"],
 ): Promise<string> => {
   const script = `${name}.sh`;
   await writeFile(join(stage.stateDir, script), SCRIPTS[name]);
   const spec: WorkerSpecInput = {
-    kind: "command",
+    kind: PROGRAM_KIND,
     name,
     argv: ["sh", script],
     cwd: stage.stateDir,
@@ -60,19 +61,19 @@ const isOf =
     record.worker_id === id &&
     (incarnation === undefined || record.incarnation === incarnation);
 
-const crashAndComeBack = async (context: Context, stage: Stage): Promise<string> => {
+const crashAndComeBack = async (context: Context, stage: DemoContext): Promise<string> => {
   const scout = await start(context, stage, "scout", "permanent");
   const builder = await start(context, stage, "builder", "transient");
   await stage.seen("the second run of builder to complete", isOf(builder, "worker_completed", 2));
   return scout;
 };
 
-const killTheDaemon = async (stage: Stage, scout: string): Promise<void> => {
+const killTheDaemon = async (stage: DemoContext, scout: string): Promise<void> => {
   await stage.killDaemon();
   await stage.seen("the new daemon to take scout over", isOf(scout, "worker_adopted"));
 };
 
-const stopTheStubborn = async (context: Context, stage: Stage, scout: string): Promise<void> => {
+const stopTheStubborn = async (context: Context, stage: DemoContext, scout: string): Promise<void> => {
   const mule = await start(context, stage, "mule", "permanent");
   await stage.seen("mule to speak", isOf(mule, "agent.event"));
   await stage.client().request("agent/kill", { ids: [mule, scout], reason: "end of the demo" });
@@ -84,9 +85,9 @@ interface Tally {
   readonly started: number;
   readonly exited: number;
   readonly restarts: number;
-  /** Seqs that are missing between the records. */
+  /** The number of seqs that are missing between the records. */
   readonly gaps: number;
-  /** Processes that still carry the marker of this state directory, or a pid of the log. */
+  /** Processes that still carry the marker of this state directory, or have a pid of the log. */
   readonly left_behind: number;
 }
 
@@ -136,7 +137,7 @@ const closingWords = ({ paint, env, cwd }: Context, result: Tally): string => {
   ].join("\n");
 };
 
-export const demo: Handler = async (context) => {
+export const demo: CommandHandler = async (context) => {
   const { paint } = context;
   const say = (text: string): void | Promise<void> =>
     context.mode === "text" ? context.stdout(`${text}\n`) : undefined;

@@ -1,4 +1,4 @@
-/** The doctor's findings of the daemon and of the place it runs in: its health, its files, its session, its limits. */
+/** The doctor's findings about the daemon and its surroundings: its health, its files, its session, its limits. */
 import { existsSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
@@ -30,13 +30,13 @@ export const daemon = async (context: Context): Promise<Check> => {
       : {
           name,
           result: "warn",
-          finding: `does not run: pid ${stale.pid} is gone, and was not stopped; agents that it ran go on`,
+          finding: `does not run: pid ${stale.pid} is gone, and was not stopped; its agents keep running`,
           fix: "agent daemon start takes them over.",
         };
   }
 };
 
-/** The worst that is known of a daemon that answers. */
+/** The most serious finding about a daemon that answers. */
 export const judged = ({
   version,
   pid,
@@ -47,7 +47,7 @@ export const judged = ({
   callers,
 }: Replies["daemon/status"]): Omit<Check, "name"> => {
   const finding = `runs, version ${version}, pid ${pid}, ${count(workers.live, "live worker")}`;
-  const anew = "agent daemon upgrade --force starts it anew; its agents go on.";
+  const anew = "agent daemon upgrade --force restarts it; its agents keep running.";
   if (health?.ok === false)
     return {
       result: "fail",
@@ -58,13 +58,19 @@ export const judged = ({
     return {
       result: "warn",
       finding: `${finding}; starts nothing: ${diskWords(disk)}`,
-      fix: "Free some space: it goes on by itself then.",
+      fix: "Free some space; it then continues by itself.",
+    };
+  if (workers.heartbeats?.late > 0)
+    return {
+      result: "warn",
+      finding: `${finding}; ${workers.heartbeats.late} of them not checked for up to ${duration(workers.heartbeats.oldest_ms ?? 0)}`,
+      fix: `agent list -o json says which, as heartbeat_at. ${anew}`,
     };
   if (workers.tampered > 0)
     return {
       result: "warn",
       finding: `${finding}; the run directory of ${workers.tampered} of them was tampered with`,
-      fix: "agent info ID names the files, agent why ID says what was found; docs/security.md says what it means.",
+      fix: "agent info ID names the files, agent why ID says what was found; docs/explanation/security.md says what it means.",
     };
   if (workers.polled > 0)
     return {
@@ -89,10 +95,12 @@ export const judged = ({
   if (callers?.from === "claims")
     return {
       result: "warn",
-      finding: `${finding}; it knows callers only by what they say of themselves: ${callers.reason}`,
+      finding: `${finding}; it cannot verify who its callers are: ${callers.reason}`,
       fix: "Install it with its optional dependencies (npm ci without --omit=optional).",
     };
-  return { result: "ok", finding };
+  const { oldest_ms = null } = workers.heartbeats ?? {};
+  const freshness = oldest_ms === null ? "" : `; the oldest heartbeat is ${duration(oldest_ms)} old`;
+  return { result: "ok", finding: `${finding}${freshness}` };
 };
 
 export const files = (stateDir: string): Check | undefined => {
@@ -124,7 +132,7 @@ const DROP_INS = [
   "/etc/systemd/logind.conf.d",
 ];
 
-/** The last one that is set counts (logind.conf(5)); it is off by default. */
+/** The last setting counts (logind.conf(5)); the default is off. */
 export const killsUserProcesses = (texts: readonly string[]): boolean => {
   const set = texts.flatMap((text) =>
     [...text.matchAll(/^\s*KillUserProcesses\s*=\s*(\S+)/gm)].map(([, value]) => value!),
@@ -146,7 +154,7 @@ const logindTexts = (): readonly string[] => {
   return [...LOGIND, ...dropIns].flatMap((path) => textAt(path) ?? []);
 };
 
-/** Whether a logout takes the daemon along: it is in the scope of a session, or no manager of the user stays. */
+/** Whether a logout ends the daemon: because it runs in the scope of a session, or because the user's service manager ends. */
 export const session = (stateDir: string): Check | undefined => {
   if (!existsSync("/run/systemd/seats") && !existsSync("/run/systemd/sessions")) return undefined;
   const name = "logout";
@@ -174,7 +182,7 @@ export const session = (stateDir: string): Check | undefined => {
 const OPEN_FILES_LOW = 4_096;
 const PROCESSES_LOW = 1_024;
 
-/** Limits of the daemon, if one runs: each agent takes some of both. */
+/** The limits of the daemon, if one runs: each agent uses up some open files and processes. */
 export const ulimits = (stateDir: string): Check | undefined => {
   const text =
     textAt(`/proc/${readDaemonFile(stateDir)?.pid ?? "self"}/limits`) ?? textAt("/proc/self/limits");

@@ -1,4 +1,4 @@
-/** agent doctor: whether the disk space of ingested output can be given back (architecture §5, Bounds). */
+/** agent doctor: whether the disk space of ingested output can be freed (architecture §5, Bounds). */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RELEASE_BLOCK_BYTES, RELEASE_MAX_MS } from "../../base/limits.ts";
@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import type { Check } from "../reports.ts";
 import { findProgram } from "./programs.ts";
 
-/** Tried where the spools are; before the first start only the program can be looked for. */
+/** Tries it in the directory of the spools. Before the first start it only looks for the program. */
 export const spoolRelease = async ({ stateDir, env }: Pick<Context, "stateDir" | "env">): Promise<Check> => {
   const name = "spool release";
   const program = findProgram("fallocate", env);
@@ -21,13 +21,13 @@ export const spoolRelease = async ({ stateDir, env }: Pick<Context, "stateDir" |
     : {
         name,
         result: "warn",
-        finding: `${problem}: all that an agent prints stays on the disk until its run is cleaned up`,
+        finding: `${problem}: all output of an agent stays on the disk until its run is cleaned up`,
         fix: "Install util-linux, or put HOLDFAST_HOME on ext4, xfs, btrfs or tmpfs.",
       };
 };
 
 const tried = async (program: string, probe: string): Promise<string | undefined> => {
-  // Loaded here: it costs every client a tenth of its start.
+  // Loaded here, because it takes a tenth of a client's start.
   const { execFileSync } = await import("node:child_process");
   try {
     writeFileSync(probe, Buffer.alloc(RELEASE_BLOCK_BYTES, "x"), { mode: 0o600 });
@@ -37,7 +37,7 @@ const tried = async (program: string, probe: string): Promise<string | undefined
     });
     return undefined;
   } catch (cause) {
-    // Nothing is known then, and the check of the disk says it.
+    // A full disk leaves this unknown; the disk check reports it.
     if ((cause as NodeJS.ErrnoException).code === "ENOSPC") return undefined;
     return "no hole can be punched there";
   } finally {

@@ -1,15 +1,15 @@
-/** agent doctor: what this machine has and lacks for Holdfast, each with the way to mend it. Works without a daemon. */
+/** agent doctor: what this machine lacks for Holdfast, and how to fix it. Works without a daemon. */
 
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DISK_FREE_MIN_BYTES, NODE_MIN } from "../../base/limits.ts";
-import { KINDS, NAMED_AGENTS } from "../../commands/commands.ts";
+import { PROGRAMS } from "../../commands/kinds.ts";
 import { readDaemonFile } from "../../daemon/daemon-file.ts";
 import { configurationPath } from "../../daemon/paths.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Env, Handler } from "../context.ts";
+import type { CommandHandler, Context, Env } from "../context.ts";
 import { bytes } from "../render/units.ts";
 import type { Check, DoctorReport } from "../reports.ts";
 import { leftOutSentence } from "./added-kinds.ts";
@@ -38,7 +38,7 @@ const platform = (): Check =>
     : {
         name: "platform",
         result: "warn",
-        finding: `${process.platform} ${process.arch}: processes are found by ps there, not by /proc`,
+        finding: `${process.platform} ${process.arch}: processes are found with ps, since there is no /proc`,
       };
 
 const nearestExisting = (path: string): string => {
@@ -102,7 +102,7 @@ const disk = (stateDir: string): Check => {
     : { name: "disk", result: "ok", finding };
 };
 
-/** The look of a boot; `agent db check` looks at everything. */
+/** Checks what a boot checks; `agent db check` checks everything. */
 const eventLog = async (context: Context): Promise<Check> => {
   const name = "event log";
   const failed = ({ message, suggestion }: Pick<HoldfastError, "message" | "suggestion">): Check => ({
@@ -131,7 +131,7 @@ const eventLog = async (context: Context): Promise<Check> => {
   }
 };
 
-/** Rows that somebody has edited are told as the truth by what reads them. */
+/** An edited row of a projection would be believed by its readers. */
 const projectionRows = async (context: Context): Promise<Check | undefined> => {
   try {
     const finding = (await import("../../daemon/offline.ts")).edited(context.stateDir);
@@ -155,7 +155,7 @@ const proc = (): Check | undefined => {
           name: "/proc",
           result: "warn",
           finding: "hides other users' processes",
-          fix: "A process that an agent starts as another user cannot be found.",
+          fix: "Holdfast cannot find a process that an agent starts as another user.",
         }
       : { name: "/proc", result: "ok", finding: "readable" };
   } catch {
@@ -163,7 +163,7 @@ const proc = (): Check | undefined => {
       name: "/proc",
       result: "fail",
       finding: "not readable",
-      fix: "Mount /proc: processes are identified by it.",
+      fix: "Mount /proc: Holdfast identifies processes by it.",
     };
   }
 };
@@ -184,9 +184,9 @@ const inotify = (): Check | undefined => {
   }
 };
 
-/** For --sandbox; without one that is refused. */
+/** For --sandbox, which is refused without bubblewrap. */
 const sandbox = async (): Promise<Check> => {
-  const found = await (await import("../../adapters/workspace/sandbox/sandbox.ts")).lookForSandbox();
+  const found = await (await import("../../workspace/sandbox/sandbox.ts")).lookForSandbox();
   return "why" in found
     ? { name: "sandbox", result: "warn", finding: found.why, fix: found.fix }
     : { name: "sandbox", result: "ok", finding: `${found.name} (${found.program})` };
@@ -199,11 +199,11 @@ const git = (env: Env): Check => {
     ? { name: "git", result: "warn", finding: "not on PATH: no --worktree", fix: "Install git." }
     : { name: "git", result: "ok", finding: path };
 };
-/** The configuration of the user, if there is one: one that cannot be read counts as none, and a part that is left out is told by the daemon. */
+/** The user's configuration, if there is one. An unreadable file is ignored; the daemon reports parts that it ignores. */
 const configuration = async (context: Context): Promise<Check | undefined> => {
   const name = "configuration";
   const path = configurationPath(context.stateDir);
-  const fix = `Correct it, then: agent daemon upgrade --force (its agents go on). See docs/daemon.md.`;
+  const fix = `Correct it, then: agent daemon upgrade --force (its agents keep running). See docs/reference/daemon.md.`;
   if (!existsSync(path)) return undefined;
   const { readConfiguration } = await import("../../daemon/configuration.ts");
   const { problems = [], configuration: read } = readConfiguration(context.stateDir) ?? {};
@@ -219,16 +219,17 @@ const configuration = async (context: Context): Promise<Check | undefined> => {
   return { name, result: "warn", finding: refused.map(leftOutSentence).join("; "), fix };
 };
 
-/** Without a daemon: code of others is not loaded for it. */
+/** Runs only without a daemon: user code is loaded for no other reason. */
 const leftOut = async (stateDir: string, isOurs: boolean) =>
   isOurs ? (await (await import("../../daemon/configuration.ts")).configuredRegistry(stateDir)).refused : [];
 
-/** One line a program that is found, and one for all that are not. */
-const programs = (env: Env): readonly Check[] => {
-  const named = NAMED_AGENTS.filter(({ variable }) => KINDS.every((kind) => kind.variable !== variable));
-  const agents = [...KINDS, ...named].flatMap(({ short, binary, variable }) =>
-    binary === null ? [] : [{ short, variable, path: findProgram(env[variable!] || binary, env) }],
-  );
+/** One line for each program that was found, and one for all others. */
+export const programs = (env: Env): readonly Check[] => {
+  const agents = PROGRAMS.map(({ short, binary, variable }) => ({
+    short,
+    variable,
+    path: findProgram(env[variable] || binary, env),
+  }));
   const found = agents
     .filter(({ path }) => path !== undefined)
     .map(({ short, path }): Check => ({ name: short, result: "ok", finding: path! }));
@@ -246,7 +247,7 @@ const programs = (env: Env): readonly Check[] => {
   ];
 };
 
-export const doctor: Handler = async (context) => {
+export const doctor: CommandHandler = async (context) => {
   const checks = [
     node(),
     platform(),

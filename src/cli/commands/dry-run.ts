@@ -1,19 +1,19 @@
-/** The effects that restart, pause and unpause would have, from what the daemon says of each worker now. */
+/** The effects that restart, pause and unpause would have, judged from the daemon's current view of each worker. */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PerWorker } from "../../runtime/api.ts";
 import type { WorkerInfo } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
 
-/** Whether it would change anything. A worker that it could not be done to is an error. */
-export type Would = (worker: WorkerInfo) => boolean;
+/** Whether the command would change anything. Throws if it is not possible for the worker. */
+export type WouldChange = (worker: WorkerInfo) => boolean;
 
 const isPausedByName = ({ paused }: WorkerInfo): boolean =>
   paused?.some(({ reason }) => reason === "operator") === true;
 
-export const wouldRestart: Would = () => true;
-export const wouldUnpause: Would = isPausedByName;
-export const wouldPause: Would = (worker) => {
+export const wouldRestart: WouldChange = () => true;
+export const wouldUnpause: WouldChange = isPausedByName;
+export const wouldPause: WouldChange = (worker) => {
   if (worker.ended_at !== null)
     throw new HoldfastError("INVALID_STATE", `Worker ${worker.id} has ended; there is nothing to pause.`);
   return !isPausedByName(worker);
@@ -22,13 +22,13 @@ export const wouldPause: Would = (worker) => {
 export const dryRun = async (
   client: Client,
   refs: readonly string[],
-  would: Would,
+  would: WouldChange,
 ): Promise<Outcome<{ readonly results: readonly PerWorker[] }>> => ({
   ok: true,
   value: { results: await Promise.all(refs.map((ref) => one(client, ref, would))) },
 });
 
-const one = async (client: Client, ref: string, would: Would): Promise<PerWorker> => {
+const one = async (client: Client, ref: string, would: WouldChange): Promise<PerWorker> => {
   const asked = await client.ask("agent/info", { id: ref });
   if (!asked.ok) return (await isSupervisor(client, ref)) ? changed(ref) : refused(ref, asked.error);
   const { id, name, status } = asked.value;
@@ -39,7 +39,7 @@ const one = async (client: Client, ref: string, would: Would): Promise<PerWorker
   }
 };
 
-/** The path of one: it means those below it. */
+/** Whether this is the path of a supervisor, which stands for the workers below it. */
 const isSupervisor = async (client: Client, path: string): Promise<boolean> => {
   const asked = await client.ask("agent/why", { id: path });
   return asked.ok && asked.value.type === "supervisor";

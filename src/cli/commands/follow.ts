@@ -1,4 +1,4 @@
-/** Following records: shared by watch, logs, spawn --watch and the demo. */
+/** Follows records, for watch, logs, spawn --watch and the demo. */
 import type { Replies } from "../../daemon/replies.ts";
 import { cursorOf } from "../../protocol/cursor.ts";
 import type { RequestInput } from "../../protocol/requests.ts";
@@ -10,19 +10,19 @@ import { RECORD_TYPES } from "../render/sentences.ts";
 
 export const AGENT_EVENT_KINDS = ["TextOutput", "ToolCall", "ToolResult", "Status", "Error", "Unknown"];
 
-/** The workers that Ctrl-C leaves behind, said with the command that would end it. */
+/** Names the workers that keep running after Ctrl-C, with the command that would end them. */
 export const leavesRunning = (context: Context, workers: readonly string[]): void => {
   const names = workers.join(" ");
   context.onInterrupt =
     workers.length === 0
-      ? { sentence: "The workers go on. To end one: agent kill ID" }
+      ? { sentence: "The workers keep running. To end one: agent kill ID" }
       : {
           workers,
-          sentence: `${workers.length === 1 ? "The worker goes on" : "The workers go on"}. To end ${workers.length === 1 ? "it" : "them"}: agent kill ${names}`,
+          sentence: `${workers.length === 1 ? "The worker keeps running" : "The workers keep running"}. To end ${workers.length === 1 ? "it" : "them"}: agent kill ${names}`,
         };
 };
 
-/** The names of `--kinds`, as the daemon is asked for it: record types, and kinds of agent events. */
+/** `--kinds` as the request has them: record types, and kinds of agent events. */
 export const kindFilter = (
   kinds: readonly string[],
 ): { readonly types: string[]; readonly kinds: string[] } => ({
@@ -31,8 +31,8 @@ export const kindFilter = (
 });
 
 /**
- * Follow to the end of the stream, over the end of a daemon too; `start` says that the command may start the next one.
- * In JSON modes the names in records are not needed.
+ * Follows to the end of the stream, even if the daemon ends meanwhile; `start` lets the command start the next one. JSON
+ * modes do not need the names of workers.
  */
 export const follow = async (
   context: Context,
@@ -47,8 +47,8 @@ export const follow = async (
   const { next, cursor } = await outlasting(context, { start, resume }, async (client) => {
     if (context.mode === "text") await learnNames(context, client, refs);
     const { epoch, head } = await client.request("daemon/status", {});
-    // A cursor from the first moment on: "the end of the log" would be another place for the next daemon, and a seq alone
-    // another record where an older copy of the log is put back meanwhile.
+    // Use a full cursor from the start: "the end of the log" would be another place for the next daemon, and a bare seq
+    // would name another record if an older copy of the log is restored meanwhile.
     if (query.since_ms === undefined) from ??= head;
     if (typeof from === "number" && from > 0) from = cursorOf(epoch, from);
     const since_ms = from === undefined ? query.since_ms : undefined;

@@ -1,4 +1,4 @@
-/** agent daemon install | uninstall: the daemon as a service of the user. A file that somebody has edited is not touched without --force. */
+/** agent daemon install | uninstall: the daemon as a service of the user. A file that was edited by hand is changed only with --force. */
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { commandLine } from "../../base/shell.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Handler } from "../context.ts";
+import type { CommandHandler, Context } from "../context.ts";
 import { DAEMON_PROGRAM } from "../package.ts";
 import type { InstallReply } from "../reports.ts";
 import { type ServiceFile, serviceFile, WRITTEN_BY } from "./service.ts";
@@ -24,7 +24,7 @@ const present = (path: string): string | undefined => {
   }
 };
 
-/** The file ends with the checksum of what stands before it: an edit shows. */
+/** The file ends with a checksum of its text, which reveals edits. */
 const SEALED = /\n(?:# |<!-- )checksum ([0-9a-f]{16})(?: -->)?\n$/;
 const checksum = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 const sealed = (text: string): string => {
@@ -43,7 +43,7 @@ const refuseEdited = (path: string, text: string | undefined, force: boolean, ne
   });
 };
 
-/** If a manager of the user answers they are run, else they are told. */
+/** Runs the commands if the user's service manager answers; otherwise prints them. */
 const carryOut = (
   { notice }: Context,
   commands: readonly (readonly string[])[],
@@ -56,12 +56,12 @@ const carryOut = (
   } catch (cause) {
     const { stderr, message } = cause as Error & { stderr?: Buffer };
     const why = stderr?.toString().trim().split("\n")[0] || message;
-    notice(`The manager of your services did not do it: ${why}`);
+    notice(`Your service manager did not do it: ${why}`);
     return { commands: told, ran: false };
   }
 };
 
-export const install: Handler = async (context) => {
+export const install: CommandHandler = async (context) => {
   const { flags } = context;
   const file = fileOf(context);
   const text = sealed(file.text);
@@ -85,7 +85,7 @@ export const install: Handler = async (context) => {
   return success<InstallReply>({ ...told, ...done, effect });
 };
 
-export const uninstall: Handler = async (context) => {
+export const uninstall: CommandHandler = async (context) => {
   const { flags } = context;
   const file = fileOf(context);
   const before = present(file.path);

@@ -1,4 +1,4 @@
-/** agent logs: the records of one worker so far, or on to its end; or the raw bytes that it wrote. */
+/** agent logs: the records of a worker so far, or until its end; or its raw output. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RAW_ENVELOPE_MAX_BYTES, RAW_POLL_MS, RAW_SLICE_BYTES, TAIL_MAX_RECORDS } from "../../base/limits.ts";
 import { bytesInline, outputLimits } from "../../protocol/artifactize.ts";
@@ -8,7 +8,7 @@ import { type RawPlace, rawStep } from "../../protocol/raw.ts";
 import type { LogRecord } from "../../protocol/records.ts";
 import type { WorkerInfo } from "../../runtime/replies.ts";
 import type { Client } from "../client.ts";
-import type { Context, Result } from "../context.ts";
+import type { CommandResult, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { goesOn, isPiece } from "../render/pieces.ts";
@@ -26,7 +26,7 @@ export const logsProblems = ({ flags }: Call): readonly string[] => {
   return problems;
 };
 
-export const logs = async (context: Context): Promise<Result> => {
+export const logs = async (context: Context): Promise<CommandResult> => {
   const { call, flags } = context;
   const ref = call.args[0]!;
   const client = await context.connect();
@@ -62,15 +62,15 @@ export const logs = async (context: Context): Promise<Result> => {
 
 const showsAll = ({ mode, flags }: Context): boolean => mode !== "text" || flags.verbose === true;
 
-interface Newest {
+interface NewestFilter {
   readonly from?: number | undefined;
   readonly since_ms?: number | undefined;
-  /** Undefined: each is. */
+  /** Undefined: every record is shown. */
   readonly shown: ((record: LogRecord) => boolean) | undefined;
 }
 
-/** The place where each thing that will be seen begins: a message that was told in pieces is one. */
-const textsOf = (records: readonly LogRecord[], shown: Newest["shown"]): readonly number[] => {
+/** The index at which each shown text begins: a message in pieces is one text. */
+const textsOf = (records: readonly LogRecord[], shown: NewestFilter["shown"]): readonly number[] => {
   if (shown === undefined) return [...records.keys()];
   let last: LogRecord | undefined;
   return records.flatMap((record, at) => {
@@ -81,34 +81,34 @@ const textsOf = (records: readonly LogRecord[], shown: Newest["shown"]): readonl
   });
 };
 
-/** The newest records, `count` of which will be seen: more are asked for while too many of them say nothing to a person. */
+/** Enough of the newest records to show `count` texts. It requests more while too many records show nothing. */
 export const newestRecords = async (
   client: Client,
   worker: Pick<WorkerInfo, "id" | "last_seq">,
   count: number,
-  { from, since_ms, shown }: Newest,
+  { from, since_ms, shown }: NewestFilter,
 ): Promise<readonly LogRecord[]> => {
   for (let tail = count; ; tail = Math.min(tail * 4, TAIL_MAX_RECORDS)) {
     const records: LogRecord[] = [];
     const query = { ids: [worker.id], from, since_ms, tail, until: worker.last_seq, follow: false };
     await client.watch(query, (record) => void records.push(record));
     const seen = textsOf(records, shown);
-    // A record that says nothing by itself is kept between the others: a line may depend on it.
+    // Records that show nothing are kept between the others, because a line may depend on them.
     const first = records[seen.at(-count) ?? 0];
-    // The oldest text of all may have begun before.
+    // The oldest text may have begun before these records.
     const isWhole = seen.length > count || shown === undefined || first === undefined || !isPiece(first);
     if (seen.length >= count && isWhole) return records.slice(seen.at(-count));
     if (records.length < tail || tail === TAIL_MAX_RECORDS) return records.slice(seen.at(-count));
   }
 };
 
-/** How many bytes one envelope holds: in an artifact they must not be, since nobody has masked them. */
+/** How many bytes one envelope holds. They cannot go into an artifact, because they are not masked. */
 const mostOf = ({ mode, env }: Context): number => {
   if (mode === "text") return Number.POSITIVE_INFINITY;
   return mode === "json" ? RAW_ENVELOPE_MAX_BYTES : bytesInline(outputLimits(env).inline_max_bytes);
 };
 
-const raw = async (context: Context, client: Client, id: string): Promise<Result> => {
+const raw = async (context: Context, client: Client, id: string): Promise<CommandResult> => {
   const stream = context.flags.stderr ? "stderr" : "stdout";
   const parts: Uint8Array[] = [];
   const decoder = new TextDecoder();
@@ -127,7 +127,7 @@ const raw = async (context: Context, client: Client, id: string): Promise<Result
     released += slice.released;
     if (slice.released > 0)
       context.warn(
-        `${slice.released} bytes of its ${stream} are not kept as bytes any more: they are in the log, agent logs ${id}`,
+        `${slice.released} bytes of its ${stream} are no longer kept raw; the log has them: agent logs ${id}`,
       );
     read += bytes.length;
     if (context.mode !== "text") parts.push(bytes);

@@ -1,19 +1,19 @@
-/** agent mcp list, get, add, remove: an agent CLI's own MCP servers, asked of it. */
+/** agent mcp list, get, add, remove: the MCP servers in an agent CLI's own configuration. */
 import { resolve } from "node:path";
 import { MCP_TIMEOUT_DEFAULT_MS } from "../../base/limits.ts";
 import type { McpReply } from "../../daemon/mcp.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Handler } from "../context.ts";
+import type { CommandHandler } from "../context.ts";
 import { sentEnvironment } from "./spawn-spec.ts";
 
 const pairsOf = (flag: unknown): Record<string, string> =>
   Object.fromEntries((flag as [string, string][] | undefined) ?? []);
 
-/** As far as its exit code says so. */
+/** The effect if the CLI's exit code reports success. */
 const EFFECTS: Readonly<Record<string, string>> = { add: "created", remove: "deleted" };
 
 const handler =
-  (does: "list" | "get" | "add" | "remove"): Handler =>
+  (does: "list" | "get" | "add" | "remove"): CommandHandler =>
   async (context) => {
     const { call, flags, stateDir } = context;
     const env = pairsOf(flags.env);

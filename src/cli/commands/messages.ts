@@ -1,16 +1,17 @@
-/** agent send, ask and messages: what is said to agents that read their input. */
+/** agent send, ask and messages: messages to agents that read their input. */
 import { randomUUID } from "node:crypto";
 import { MESSAGE_TO_AGENT_MAX_BYTES, MESSAGES_PAGE_MAX } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Handler } from "../context.ts";
+import type { CommandHandler, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { type Call, invalid } from "../parse.ts";
 import { duration } from "../render/units.ts";
 import { needsAside, standingStill } from "./needs-aside.ts";
+import { pageAsked, pageShown } from "./paging.ts";
 import { readStdin } from "./spawn.ts";
 
-/** A reader of an open stdin reads lines. */
+/** An agent that reads stdin reads lines. */
 const asLine = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
 const messageOf = async (context: Context, text: string, command: string): Promise<string> => {
@@ -23,7 +24,7 @@ const messageOf = async (context: Context, text: string, command: string): Promi
 export const sendProblems = ({ args, flags }: Call): readonly string[] =>
   args.length < 2 && !flags.close ? ["agent send needs TEXT, or --close"] : [];
 
-export const send: Handler = async (context) => {
+export const send: CommandHandler = async (context) => {
   const { call, flags } = context;
   const [id, text] = call.args;
   const client = await context.connect();
@@ -38,8 +39,8 @@ export const send: Handler = async (context) => {
   return success(reply);
 };
 
-/** Over a crash of the daemon it asks again with the same key: the question is not put twice. */
-export const ask: Handler = async (context) => {
+/** After a crash of the daemon it repeats the request with the same key, so the agent gets the question only once. */
+export const ask: CommandHandler = async (context) => {
   const { call, flags } = context;
   const [id, text] = call.args;
   const message = await messageOf(context, text!, "ask");
@@ -64,7 +65,8 @@ export const ask: Handler = async (context) => {
     return { ...told, meta: { truncated: true } };
   } catch (cause) {
     const error = asHoldfastError(cause);
-    if (error.code !== "TIMEOUT" || timeout === undefined) throw error;
+    const expires = error.info.details?.by === "mailbox";
+    if (error.code !== "TIMEOUT" || timeout === undefined || expires) throw error;
     throw new HoldfastError(
       "TIMEOUT",
       `${id} did not answer within ${duration(timeout)}; the question stays with it.`,
@@ -80,12 +82,8 @@ export const messagesProblems = ({ flags }: Call): readonly string[] => {
   return limit < 1 || limit > MESSAGES_PAGE_MAX ? [`--limit is a number from 1 to ${MESSAGES_PAGE_MAX}`] : [];
 };
 
-export const messages: Handler = async (context) => {
+export const messages: CommandHandler = async (context) => {
   const id = context.call.args[0]!;
-  const { limit, cursor } = context.flags as { limit?: number; cursor?: string };
-  const page = await (await context.connect()).request("agent/messages", { id, limit, cursor });
-  if (page.cursor === undefined) return success(page);
-  const again = limit === undefined ? "" : ` --limit ${limit}`;
-  context.warn(`There are older messages: agent messages ${id}${again} --cursor ${page.cursor}`);
-  return { ...success(page), meta: { truncated: true, cursor: page.cursor } };
+  const page = await (await context.connect()).request("agent/messages", { id, ...pageAsked(context) });
+  return pageShown(context, page, { words: ["agent", "messages", id], there: "There are older messages" });
 };

@@ -1,6 +1,6 @@
 /**
- * Beside a command that waits for agents: that one of them waits for a person, and how to answer it. Each request for a
- * permission is told once, once of each conversation that it waits for a message, and each reason for which one stands still.
+ * While a command waits for agents, reports when an agent waits for a person, and how to answer. Each is reported once: a
+ * permission request, an interactive worker that waits for a message, and a reason for a pause.
  */
 import { APPROVAL_TOLD_AFTER_MS } from "../../base/limits.ts";
 import { WAITS_FOR_MESSAGE } from "../../protocol/worker-status.ts";
@@ -10,11 +10,11 @@ import type { Context } from "../context.ts";
 import { oneLine } from "../render/terminal.ts";
 
 export interface NeedsAside {
-  /** The work that is asked for on this connection, with the news of what agents need of a person beside it. */
+  /** Does the work of this connection, and meanwhile reports when agents wait for a person. */
   beside<T>(client: Client, work: () => Promise<T>): Promise<T>;
 }
 
-/** Why a worker takes no message now, and what lets it go on; undefined where it stands still for nobody. */
+/** Why a worker takes no message now, and how to continue it; undefined if it is not paused. */
 export const standingStill = async (client: Client, ref: string): Promise<string | undefined> => {
   const asked = await client.ask("agent/why", { id: ref });
   if (!asked.ok || asked.value.suggestion === null) return undefined;
@@ -22,7 +22,10 @@ export const standingStill = async (client: Client, ref: string): Promise<string
   return `${oneLine(name ?? id)} does not take it yet (${oneLine(reason, 300)}); ${oneLine(suggestion, 300)}`;
 };
 
-/** `refs`: ids of workers, beginnings of ids, or names. `ends`: their ends are waited for, which no conversation comes to by itself; else an answer, which nobody gives who stands still. */
+/**
+ * `refs`: ids of workers, beginnings of ids, or names. `ends`: the command waits for the workers' ends, so a worker that
+ * waits for a message is reported; otherwise it waits for an answer, so a paused worker is.
+ */
 export const needsAside = (context: Context, refs: readonly string[], ends = false): NeedsAside => {
   const told = new Set<string>();
   const types = ["approval_requested", ...(ends ? MAY_WAIT_AFTER : ["worker_paused", "worker_question"])];
@@ -34,7 +37,7 @@ export const needsAside = (context: Context, refs: readonly string[], ends = fal
     beside: async (client, work) => {
       let isOver = false;
       let timer: NodeJS.Timeout | undefined;
-      // A rule answers at once: what is still open after a while waits for a person.
+      // A rule answers at once; a request that is open after a while waits for a person.
       const lookSoon = (): void => {
         timer ??= setTimeout(look, APPROVAL_TOLD_AFTER_MS);
       };
@@ -79,12 +82,12 @@ export const needsAside = (context: Context, refs: readonly string[], ends = fal
 const sentenceOf = ({ worker, worker_id, tool, approval_id }: ApprovalView): string =>
   `${oneLine(worker ?? worker_id)} waits for a permission to use ${oneLine(tool ?? "a tool")}: agent approvals approve ${approval_id} (or deny)`;
 
-/** The needs of more workers are not looked at. */
+/** At most this many workers are checked. */
 const LOOKED_AT_MAX = 32;
-/** After these a conversation may have nothing to do. */
+/** After these records an interactive worker may wait for a message. */
 const MAY_WAIT_AFTER = ["worker_spawned", "turn_completed"];
 
-/** Those of the workers that wait for a message, and are not about to end because no other one comes. */
+/** The workers that wait for a message and would not end by themselves without one. */
 const conversations = async (client: Client, refs: readonly string[]): Promise<readonly WorkerView[]> => {
   const infos = await Promise.all(
     refs.slice(0, LOOKED_AT_MAX).map((id) => client.request("agent/info", { id })),

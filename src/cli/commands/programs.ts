@@ -1,10 +1,10 @@
-/** The places of this machine's programs. */
+/** Finds programs on this machine. */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative } from "node:path";
 import type { Env } from "../context.ts";
 import { COMMAND_PROGRAM } from "../package.ts";
 
-/** The path of a program, as the daemon would look for it: the variable, else PATH. */
+/** The path of a program as the daemon would find it: from the variable, else on PATH. */
 export const findProgram = (name: string, env: Env): string | undefined => {
   const candidates = isAbsolute(name)
     ? [name]
@@ -25,7 +25,7 @@ export const findProgram = (name: string, env: Env): string | undefined => {
 /** The names of this command. */
 const NAMES = ["agent", "holdfast"];
 
-/** The word that a person types here to run this command: a name, where PATH has it under one, else the path of the program. */
+/** The word that a person types to run this command: its name, if PATH has it, else its path. */
 export const typedName = (env: Env, cwd: string): string => {
   const found = NAMES.find((name) => {
     const path = findProgram(name, env);

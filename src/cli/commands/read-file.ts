@@ -1,10 +1,10 @@
-/** A file that a call names, read so that Ctrl-C ends the command also while nobody writes to a pipe. */
+/** Reads a file that the user names. Ctrl-C works even while no process writes to a pipe. */
 import { constants, createReadStream, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { isatty, ReadStream } from "node:tty";
-import { IRREGULAR } from "../../store/regular-file.ts";
+import { IRREGULAR } from "../../base/files/regular-file.ts";
 
-/** A pipe or a terminal is waited for by the event loop: a thread that waits in open() or read() would hold up the end of the process. */
+/** Waits for a pipe or terminal in the event loop: a thread blocked in open() or read() would keep the process from ending. */
 export const bytesOfFile = async function* (path: string): AsyncGenerator<Uint8Array> {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if (fstatSync(fd).isFIFO()) yield* new Socket({ fd, readable: true, writable: false });
@@ -12,7 +12,7 @@ export const bytesOfFile = async function* (path: string): AsyncGenerator<Uint8A
   else yield* createReadStream(path, { fd });
 };
 
-/** Undefined where it is over `maxBytes`: the rest of it is not read, since a pipe has no size to look at before. */
+/** Undefined if the file is over `maxBytes`. The size is not checked before, because a pipe has none. */
 export const readBounded = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -33,7 +33,7 @@ const WHY_UNREADABLE: Readonly<Record<string, string>> = {
   ENXIO: "is no regular file",
 };
 
-/** The fault of a file that was to be read, in words to follow its name. */
+/** Why a file could not be read, as words after its name. */
 export const whyUnreadable = (cause: unknown): string => {
   const { code = "", message } = cause as { readonly code?: string; readonly message?: string };
   return WHY_UNREADABLE[code] ?? `cannot be read: ${message}`;

@@ -1,23 +1,23 @@
 /**
- * agent resume and fork: a new worker in the session of an earlier one, or in a branch of it. With --session or --last the first
- * argument is a KIND, and the call is `agent spawn` in a session that Holdfast need not know.
+ * agent resume and fork: a new worker in the session of an earlier one, or in a branch of it. With --session or --last the
+ * first argument is a KIND, and the call is an `agent spawn` in a session that Holdfast may not know.
  */
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { Context, Result } from "../context.ts";
+import type { CommandResult, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { begun, readPrompt, spawnFrom } from "./spawn.ts";
 import { promptConditions, spawnConditions } from "./spawn-conditions.ts";
 import { parentOf, promptSource, spawnProblems } from "./spawn-spec.ts";
 
-/** AgentEvent notes, A.5: the newest session is asked for by this key alone. */
+/** AgentEvent notes, A.5: only this key selects the newest session. */
 const RESUME = "agent_api.session.resume.v1";
 
-/** The worker's own are kept. */
+/** Flags for which the new worker keeps the values of the earlier one. */
 const OF_A_KIND = ["cwd", "env", "model", "permission", "restart"] as const;
 
 const namesKind = ({ flags }: Call): boolean => flags.session !== undefined || flags.last === true;
 
-/** The same call as one of `agent spawn`. */
+/** The same call as a call of `agent spawn`. */
 const asSpawn = (call: Call): Call => {
   const { last, ...flags } = call.flags;
   return { ...call, flags: last === true ? { ...flags, ext: [[RESUME, { selector: "last" }]] } : flags };
@@ -31,7 +31,7 @@ export const resumeProblems = (call: Call): readonly string[] => {
   if (namesKind(call)) return [...problems, ...spawnProblems(asSpawn(call))];
   for (const flag of OF_A_KIND)
     if (flags[flag] !== undefined)
-      problems.push(`--${flag} goes with --session or --last: a worker goes on with its own`);
+      problems.push(`--${flag} goes with --session or --last: a worker continues with its own`);
   if (flags.detach && (flags.watch || flags.wait))
     problems.push("--detach goes with neither --watch nor --wait");
   if (args[1] !== undefined && flags["prompt-file"] !== undefined)
@@ -48,7 +48,7 @@ export const resumeConditions = (
 
 const goOn =
   (request: "agent/resume" | "agent/fork") =>
-  async (context: Context): Promise<Result> => {
+  async (context: Context): Promise<CommandResult> => {
     const { call, flags } = context;
     if (namesKind(call)) return spawnFrom(context, asSpawn(call));
     const source = promptSource(call);

@@ -1,23 +1,27 @@
-/** The daemon as a service of the user: what is written for systemd and for launchd. Pure text. */
+/** The daemon as a service of the user: the files for systemd and launchd. Pure text. */
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { DAEMON_NODE_FLAGS } from "../../daemon/node-flags.ts";
 import { daemonEnvironment } from "../../daemon/start.ts";
 import type { Env } from "../context.ts";
 
 const UNIT = "holdfast.service";
 const LABEL = "dev.holdfast.daemon";
-/** By which a file is known as ours, as it was written. */
+/** Marks a file as written by this command. */
 export const WRITTEN_BY = "Written by agent daemon install";
 
 export interface Service {
   readonly stateDir: string;
-  /** Absolute: a service has no PATH of a person's shell to find Node with. */
+  /** Absolute: a service does not have the PATH of a shell. */
   readonly node: string;
   readonly program: string;
   readonly env: Env;
 }
 
-/** The variables that the daemon needs, and its agents' programs by PATH. A variable of this session or of this command has no place in it. */
+/**
+ * The variables of the service: those that the daemon needs, and PATH for its agents' programs. Variables of this login
+ * session or of this command are left out.
+ */
 const variables = ({ env, stateDir }: Service): Readonly<Record<string, string>> => {
   const sessionless = Object.entries(daemonEnvironment(env)).filter(
     ([name]) => !/^(XDG_(RUNTIME_DIR|SESSION|SEAT|VTNR)|HOLDFAST_OUTPUT$)/.test(name),
@@ -26,14 +30,22 @@ const variables = ({ env, stateDir }: Service): Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** systemd.syntax(7): in double quotes, with its specifiers and its variables written out. */
+const wordsOf = ({ node, program, stateDir }: Service): readonly string[] => [
+  node,
+  ...DAEMON_NODE_FLAGS,
+  program,
+  "--state-dir",
+  stateDir,
+];
+
+/** systemd.syntax(7): in double quotes, with specifiers and variables escaped. */
 const quoted = (text: string): string =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("%", "%%")}"`;
 const argument = (text: string): string => quoted(text).replaceAll("$", "$$$$");
 
 /**
- * A stop ends the daemon and not its agents (KillMode), an agent that runs out of memory takes nobody along (OOMPolicy),
- * and limits of workers may be set below it (Delegate).
+ * A stop ends the daemon but not its agents (KillMode); an agent that runs out of memory takes no other process down
+ * (OOMPolicy); workers may have limits (Delegate).
  */
 export const systemdUnit = (
   service: Service,
@@ -42,7 +54,7 @@ export const systemdUnit = (
 Description=Holdfast: supervises agent CLIs
 
 [Service]
-ExecStart=${[service.node, service.program, "--state-dir", service.stateDir].map(argument).join(" ")}
+ExecStart=${wordsOf(service).map(argument).join(" ")}
 ${Object.entries(variables(service))
   .map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
   .join("\n")}
@@ -68,7 +80,9 @@ export const launchdPlist = (service: Service): string => `<?xml version="1.0" e
   <key>Label</key><string>${LABEL}</string>
   <key>ProgramArguments</key>
   <array>
-${[service.node, service.program, "--state-dir", service.stateDir].map((word) => `    <string>${xml(word)}</string>`).join("\n")}
+${wordsOf(service)
+  .map((word) => `    <string>${xml(word)}</string>`)
+  .join("\n")}
   </array>
   <key>EnvironmentVariables</key>
   <dict>
@@ -87,12 +101,12 @@ ${Object.entries(variables(service))
 export interface ServiceFile {
   readonly path: string;
   readonly text: string;
-  /** Each by itself, in this order. */
+  /** Run one after another. */
   readonly enable: readonly (readonly string[])[];
   readonly disable: readonly (readonly string[])[];
-  /** The same where the file is gone already: a manager disables nothing that it cannot find. */
+  /** The commands to disable the service when its file is gone: a manager cannot disable a service without a file. */
   readonly forget: readonly (readonly string[])[];
-  /** By which it is enabled; it goes with the file. */
+  /** The link that enables the service; removed together with the file. */
   readonly link?: string;
 }
 

@@ -1,18 +1,18 @@
 /**
- * Everything that must be there before a worker can start: its directory, its program, its prompt and its secrets. Looked at before a daemon is started
- * for it, together with all other mistakes of the call. The daemon looks again.
+ * Checks everything that a worker needs to start: its directory, program, prompt and secrets. Runs before a daemon is
+ * started, so that the user sees these mistakes together with all others of the call. The daemon checks again.
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { checkCwd, findProgram } from "../../adapters/process/programs.ts";
-import { kindOf } from "../../commands/kinds.ts";
+import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import { asHoldfastError, type ErrorCode, HoldfastError } from "../../protocol/errors.ts";
 import type { Env } from "../context.ts";
-import { type Call, invalid } from "../parse.ts";
+import { type Call, type CallPlace, invalid } from "../parse.ts";
 import { whyUnreadable } from "./read-file.ts";
 import { promptSource } from "./spawn-spec.ts";
 
-/** The catalogue speaks of workers that exist and of all kinds; here the next step is known better. */
+/** A more specific next step than the catalogue's, which speaks of existing workers and of all kinds. */
 export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
   const known = kindOf(kind);
   if (code === "SECRET_UNAVAILABLE") return "Set the variable, or create the file, and run this again.";
@@ -23,15 +23,10 @@ export const nextStep = (code: ErrorCode, kind: string): string | undefined => {
     : `Install ${short}, or name its program with ${variable}; agent doctor shows what is missing.`;
 };
 
-interface Place {
-  readonly env: Env;
-  readonly cwd: string;
-}
-
-/** One error a thing that is missing. */
-export const spawnConditions = (call: Call, { env, cwd }: Place): readonly HoldfastError[] => {
+/** One error for each missing thing. */
+export const spawnConditions = (call: Call, { env, cwd }: CallPlace): readonly HoldfastError[] => {
   const { flags } = call;
-  const kind = kindOf(call.args[0] ?? "command");
+  const kind = kindOf(call.args[0] ?? PROGRAM_KIND);
   if (kind === undefined) return [];
   const own = Object.fromEntries((flags.env as [string, string][] | undefined) ?? []);
   const where = resolve(cwd, (flags.cwd as string | undefined) ?? ".");
@@ -39,7 +34,7 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
     kind.binary === null ? (call.argv ?? []) : [own[kind.variable!] ?? env[kind.variable!] ?? kind.binary];
   const path = own.PATH ?? env.PATH;
   const cwdError = thrown(() => checkCwd(where));
-  // A reference is resolved by the daemon, and a directory that is missing says enough.
+  // The daemon resolves a reference. A missing directory is reported already.
   const isKnown = typed !== undefined && !typed.startsWith("@") && !path?.startsWith("@") && !cwdError;
   const errors = [
     promptProblem(call, cwd),
@@ -52,7 +47,7 @@ export const spawnConditions = (call: Call, { env, cwd }: Place): readonly Holdf
   return errors.flatMap((error) => (error === undefined ? [] : [before(error, kind.short)]));
 };
 
-/** The conditions of a command that asks for a prompt and for nothing else of the machine. */
+/** The checks for a command that only needs a prompt. */
 export const promptConditions = (call: Call, cwd: string): readonly HoldfastError[] => {
   const problem = promptProblem(call, cwd);
   return problem === undefined ? [] : [problem];
@@ -67,7 +62,7 @@ const thrown = (look: () => void): HoldfastError | undefined => {
   }
 };
 
-/** Told before anything was done. */
+/** The error, marked as found before anything was done. */
 const before = ({ code, message, info }: HoldfastError, kind: string): HoldfastError => {
   const suggestion = nextStep(code, kind) ?? info.suggestion;
   return new HoldfastError(code, message, {
@@ -77,7 +72,7 @@ const before = ({ code, message, info }: HoldfastError, kind: string): HoldfastE
   });
 };
 
-/** Its text is read once, by the command: a pipe has it only once. */
+/** Only checks that the prompt can be read: a pipe can be read only once, by the command. */
 const promptProblem = (call: Call, cwd: string): HoldfastError | undefined => {
   const source = promptSource(call);
   if (source === undefined || source === "-") return undefined;
@@ -91,7 +86,7 @@ const promptProblem = (call: Call, cwd: string): HoldfastError | undefined => {
   }
 };
 
-/** In the words of the flag; what the key names is looked at by the daemon. */
+/** Mistakes in terms of the flag; the daemon checks the directories of the key. */
 const directoryProblems = (
   { flags }: Call,
   cwd: string,

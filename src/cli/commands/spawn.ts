@@ -1,11 +1,13 @@
-/** agent spawn: a worker's spec to the daemon, then, where asked, its records or its end. */
+/** agent spawn: sends a worker's spec to the daemon, then, if asked, follows its records or waits for its end. */
 import { resolve } from "node:path";
 import { PROMPT_MAX_BYTES } from "../../base/limits.ts";
-import { kindOf } from "../../commands/kinds.ts";
+import { kindOf, PROGRAM_KIND } from "../../commands/kinds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
-import { success } from "../../protocol/outcome.ts";
+import { type Outcome, success } from "../../protocol/outcome.ts";
+import type { WorkerSpecInput } from "../../protocol/worker.ts";
 import type { SpawnReply } from "../../runtime/replies.ts";
-import type { Context, Result, Streams } from "../context.ts";
+import type { Client } from "../client.ts";
+import type { CommandResult, Context, Streams } from "../context.ts";
 import { type Call, invalid } from "../parse.ts";
 import { addedKind } from "./added-kinds.ts";
 import { follow, leavesRunning } from "./follow.ts";
@@ -16,7 +18,7 @@ import { waitFor } from "./wait.ts";
 
 type Stdin = Pick<Streams, "stdin" | "isStdinTerminal">;
 
-/** The text on stdin, bounded; a terminal is never waited for. */
+/** The bytes on stdin, bounded; a terminal is never read. */
 export const readStdinBytes = async (streams: Stdin, maxBytes: number): Promise<Buffer> => {
   if (streams.isStdinTerminal()) throw new HoldfastError("INPUT_REQUIRED", "Nothing is piped to stdin.");
   const parts: Uint8Array[] = [];
@@ -55,36 +57,46 @@ const readPromptFile = async (path: string): Promise<string> => {
   throw invalid([`--prompt-file ${path} is over ${PROMPT_MAX_BYTES} bytes`], "spawn");
 };
 
-export const spawn = (context: Context): Promise<Result> => spawnFrom(context, context.call);
+export const spawn = (context: Context): Promise<CommandResult> => spawnFrom(context, context.call);
 
-/** `call`: as it would stand on the command line of spawn. */
-export const spawnFrom = async (context: Context, call: Call): Promise<Result> => {
-  const { flags } = context;
+/** The spec that `call` requests, and a connection. The prompt is read before a daemon is started. */
+export const askedSpec = async (
+  context: Context,
+  call: Call,
+): Promise<{ readonly client: Client; readonly spec: WorkerSpecInput }> => {
   const source = promptSource(call);
   const read = source === undefined ? undefined : await readPrompt(context, source);
 
   const client = await context.connect({ start: true });
-  const [typed = "command"] = call.args;
+  const [typed = PROGRAM_KIND] = call.args;
   const added = kindOf(typed) === undefined ? await addedKind(context, client, typed) : undefined;
   const spec = specOf(call, context, added);
-  const prompt = read ?? spec.prompt;
+  return { client, spec: { ...spec, prompt: read ?? spec.prompt } };
+};
+
+/** The answer; a failure with the next step for this kind. */
+export const told = <T>(asked: Outcome<T>, kind: string): T => {
+  if (asked.ok) return asked.value;
+  const { code, message, info } = asked.error;
+  throw new HoldfastError(code, message, { ...info, suggestion: nextStep(code, kind) ?? info.suggestion });
+};
+
+/** `call`: as it would stand on the command line of spawn. */
+export const spawnFrom = async (context: Context, call: Call): Promise<CommandResult> => {
+  const { flags } = context;
+  const { client, spec } = await askedSpec(context, call);
   if (!flags["dry-run"])
     context.onInterrupt = { sentence: "The worker may have been started all the same. See: agent list" };
   const asked = await client.ask("agent/spawn", {
-    spec: { ...spec, prompt },
+    spec,
     dry_run: flags["dry-run"] === true,
     idempotency_key: flags["idempotency-key"] as string | undefined,
   });
-  if (!asked.ok) {
-    const { code, message, info } = asked.error;
-    const suggestion = nextStep(code, spec.kind) ?? info.suggestion;
-    throw new HoldfastError(code, message, { ...info, suggestion });
-  }
-  return begun(context, asked.value);
+  return begun(context, told(asked, spec.kind));
 };
 
-/** A worker has been asked for: its id, its records or its end. */
-export const begun = async (context: Context, reply: SpawnReply): Promise<Result> => {
+/** The result for a requested worker: its id, its records or its end. */
+export const begun = async (context: Context, reply: SpawnReply): Promise<CommandResult> => {
   const { flags } = context;
   if (flags["dry-run"]) return success(reply);
   const handle = reply.name ?? reply.id;

@@ -1,4 +1,4 @@
-/** `agent tree -f`: the tree again whenever it has changed. On a terminal it is drawn in place. */
+/** `agent tree -f`: prints the tree again whenever it has changed; on a terminal, in place. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TREE_REDRAW_MS } from "../../base/limits.ts";
 import type { RecordType } from "../../protocol/records.ts";
@@ -9,10 +9,10 @@ import { RECORD_TYPES } from "../render/sentences.ts";
 import type { Paint } from "../render/terminal.ts";
 import { renderText } from "../render/text.ts";
 
-/** An agent's words change no tree. */
+/** Records that change no tree. */
 const QUIET: readonly RecordType[] = ["agent.event", "turn_started", "turn_completed", "session_started"];
 
-/** A tree that is drawn in place must fit: the last line of the terminal is the cursor's. */
+/** Cuts a tree that is drawn in place to the terminal's height; the cursor needs the last line. */
 export const clipped = (text: string, rows: number, paint: Paint): string => {
   const lines = text.split("\n");
   const room = Math.max(2, rows - 1);
@@ -22,7 +22,7 @@ export const clipped = (text: string, rows: number, paint: Paint): string => {
 };
 
 export const followTree = async (context: Context): Promise<{ readonly trees: number }> => {
-  context.onInterrupt = { sentence: "The workers go on." };
+  context.onInterrupt = { sentence: "The workers keep running." };
   let shown = "";
   let lines = 0;
   let trees = 0;
@@ -49,7 +49,7 @@ export const followTree = async (context: Context): Promise<{ readonly trees: nu
       dirty = true;
       changed?.();
     });
-    // Its end is the end of the daemon: told below, by whoever waits.
+    // It ends with the daemon; the loop below handles that.
     watching.catch(() => changed?.());
     for (;;) {
       if (!dirty && !client.isBroken())

@@ -1,21 +1,24 @@
-/** Whether a tree is as its file says: a pure reading of `agent tree`. A worker that is killed by hand stays dead, and is not waited for. */
+/**
+ * Whether a tree is as its file says: a pure reading of `agent tree`. A worker that was killed by hand stays dead, and the
+ * command does not wait for it.
+ */
 import type { TreeNode } from "../../runtime/api.ts";
 
-type Phase = NonNullable<TreeNode["phase"]>;
+type NodePhase = NonNullable<TreeNode["phase"]>;
 
-export type Standing =
+export type TreeStanding =
   | { readonly is: "on its way" }
-  | { readonly is: "up"; readonly state: Phase }
-  /** Nobody knows the tree any more. */
-  | { readonly is: "gone"; readonly state: Phase }
-  /** Killed by name as a whole: only a start by name lifts it. */
-  | { readonly is: "killed"; readonly state: Phase; readonly path: string }
+  | { readonly is: "up"; readonly state: NodePhase }
+  /** The daemon no longer has the tree. */
+  | { readonly is: "gone"; readonly state: NodePhase }
+  /** The whole tree was killed by name; only a start by name revives it. */
+  | { readonly is: "killed"; readonly state: NodePhase; readonly path: string }
   | {
       readonly is: "failed";
-      readonly state: Phase;
-      /** In start order. Whose failure it was, and who went down with it, only their errors tell. */
+      readonly state: NodePhase;
+      /** In start order. Only their errors tell which failed first, and which were stopped with it. */
       readonly workers: readonly FailedWorker[];
-      /** That gave up; null while all of them run. */
+      /** The supervisor that gave up; null if all run. */
       readonly supervisor: { readonly path: string; readonly reason: string } | null;
     };
 
@@ -25,13 +28,13 @@ export interface FailedWorker {
   readonly reason: string;
 }
 
-interface Member {
+interface PathNode {
   readonly path: string;
   readonly node: TreeNode;
 }
 
-/** In start order. The children of a dynamic supervisor are nobody's in the file. */
-const membersOf = (node: TreeNode, above: string, tree: string): readonly Member[] => {
+/** In start order. The children of a dynamic supervisor are not in the file. */
+const membersOf = (node: TreeNode, above: string, tree: string): readonly PathNode[] => {
   if (node.type === "worker" || node.strategy === "dynamic") return [];
   return node.children.flatMap((child) => {
     if (child.tombstone) return [];
@@ -46,26 +49,26 @@ const ON_ITS_WAY: readonly (string | undefined)[] = [
   "restarting",
   "backing_off",
   "stopping",
-] satisfies (Phase | TreeNode["state"])[];
+] satisfies (NodePhase | TreeNode["state"])[];
 const FAILED: readonly (string | undefined)[] = ["failed", "parked", "lost"] satisfies TreeNode["state"][];
 
-const isWorker = ({ node }: Member): boolean => node.type === "worker";
-const hasFailed = ({ node }: Member): boolean => FAILED.includes(node.state);
+const isWorker = ({ node }: PathNode): boolean => node.type === "worker";
+const hasFailed = ({ node }: PathNode): boolean => FAILED.includes(node.state);
 
-/** One that ended without a failure below it is over, as a job is: its significant child has ended. */
-const gaveUp = ({ path, node }: Member, tree: string): boolean =>
+/** A supervisor that ended without a failure below it has finished, as a job does: its significant child has ended. */
+const gaveUp = ({ path, node }: PathNode, tree: string): boolean =>
   node.phase === "parked" ||
   (node.phase === "terminated" &&
     (node.strategy === "dynamic" ||
       membersOf(node, path, tree).some((member) => isWorker(member) && hasFailed(member))));
 
-export const progressOf = (top: TreeNode | undefined): Standing => {
+export const progressOf = (top: TreeNode | undefined): TreeStanding => {
   if (top === undefined) return { is: "gone", state: "terminated" };
   const tree = top.name ?? top.id;
   const state = top.phase ?? "running";
   if (ON_ITS_WAY.includes(state)) return { is: "on its way" };
   const members = membersOf(top, tree, tree);
-  const stateOf = ({ node }: Member): string | undefined =>
+  const stateOf = ({ node }: PathNode): string | undefined =>
     node.type === "supervisor" ? node.phase : node.state;
   if (state === "running" && members.some((member) => ON_ITS_WAY.includes(stateOf(member))))
     return { is: "on its way" };

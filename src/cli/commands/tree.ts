@@ -1,26 +1,26 @@
-/** agent up, diff, down: a holdfast.yaml to the daemon, and, for up and down, until the tree is as it was asked for. */
+/** agent up, diff, down: sends a holdfast.yaml to the daemon; up and down then wait until the tree has the requested state. */
 import { hostname } from "node:os";
 import { relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Reading } from "../../base/durations.ts";
 import { referencedVariables, VARIABLE_NAME } from "../../base/environment.ts";
+import { readNamed } from "../../base/files/regular-file.ts";
 import { REQUEST_MAX_BYTES, TREE_POLL_MS } from "../../base/limits.ts";
 import { type AddedKind, type AddedKinds, makeAddedKinds, NO_KINDS_ADDED } from "../../commands/kinds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { SupervisorNode, TreeNodeSpec } from "../../protocol/tree.ts";
 import type { AppliedReply, PerWorker, TreeNode } from "../../runtime/api.ts";
-import { readNamed } from "../../store/regular-file.ts";
 import type { Mistakes } from "../../tree-file/problems.ts";
 import type { TreeFile } from "../../tree-file/read.ts";
 import type { Client } from "../client.ts";
-import type { Context, Handler, Result } from "../context.ts";
+import type { CommandHandler, CommandResult, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import type { Call } from "../parse.ts";
 import { addedKinds, mayBeAdded } from "./added-kinds.ts";
 import { whyUnreadable } from "./read-file.ts";
 import { ALWAYS_INHERITED, sentEnvironment } from "./spawn-spec.ts";
-import { type FailedWorker, progressOf, type Standing } from "./tree-standing.ts";
+import { type FailedWorker, progressOf, type TreeStanding } from "./tree-standing.ts";
 
 const DEFAULT_FILE = "holdfast.yaml";
 
@@ -51,7 +51,7 @@ const readText = (path: string, maxBytes: number): Reading<string> => {
   }
 };
 
-/** As a person would name it from where they are. */
+/** The path as a person in this directory would write it. */
 const displayFrom =
   (cwd: string) =>
   (file: string): string => {
@@ -73,20 +73,20 @@ const mistaken = (context: Context, { message, problems, mistakes }: Mistakes): 
     problems,
     phase: "validation",
     suggestion: isThere(context)
-      ? "Correct the file and run this again; docs/tree.md has its keys."
-      : "Name the file with --file, or write one: docs/tree.md.",
+      ? "Correct the file and run this again; docs/reference/tree-file.md has its keys."
+      : "Name the file with --file, or write one: docs/reference/tree-file.md.",
     details: { ...mistakes[0], mistakes },
   });
 
 const isThere = (context: Context): boolean => readText(fileOf(context), Number.POSITIVE_INFINITY).ok;
 
-/** A file, and the kinds of the daemon's configuration that stand in it. */
-interface ReadFile extends TreeFile {
+/** A file, and the kinds of the daemon's configuration that it uses. */
+interface LoadedTreeFile extends TreeFile {
   readonly added: readonly AddedKind[];
 }
 
-/** zod and yaml come along, so it is loaded when it is needed. */
-const readFile = async (context: Context): Promise<ReadFile> => {
+/** Loaded on demand, because it loads zod and yaml. */
+const readFile = async (context: Context): Promise<LoadedTreeFile> => {
   const { readTreeFile } = await import("../../tree-file/read.ts");
   const readWith = (kinds: AddedKinds): TreeFile => {
     const read = readTreeFile({
@@ -102,12 +102,12 @@ const readFile = async (context: Context): Promise<ReadFile> => {
   const named = new Set<string>();
   const file = readWith(possibleKinds(context.stateDir, named));
   if (named.size === 0) return { ...file, added: [] };
-  // The daemon knows them; what else is wrong was told without one.
+  // Only the daemon knows the added kinds; all other mistakes were reported without it.
   const kinds = makeAddedKinds(await addedKinds(context, await context.connect({ start: true })));
   return { ...readWith(kinds), added: [...named].flatMap((typed) => kinds.find(typed) ?? []) };
 };
 
-/** Every word that may name one counts as one, and is kept in `named`. */
+/** Accepts every word that may name an added kind, and collects these words in `named`. */
 const possibleKinds = (stateDir: string, named: Set<string>): AddedKinds => ({
   find: (typed) => {
     if (!mayBeAdded(typed, stateDir)) return undefined;
@@ -117,8 +117,8 @@ const possibleKinds = (stateDir: string, named: Set<string>): AddedKinds => ({
   unknown: NO_KINDS_ADDED.unknown,
 });
 
-/** As `spawn` does it for one worker: what agents may need of the client's environment, and what the tree names, once for all. */
-const requestOf = ({ tree, added }: ReadFile, context: Context) => {
+/** As `spawn` does for one worker: the variables of the client that agents may need, and those that the tree names, once for all workers. */
+const requestOf = ({ tree, added }: LoadedTreeFile, context: Context) => {
   const named: string[] = added.flatMap(({ variables }) => variables);
   const inside = (node: TreeNodeSpec): TreeNodeSpec => {
     if (node.type === "supervisor") return whole(node);
@@ -131,7 +131,7 @@ const requestOf = ({ tree, added }: ReadFile, context: Context) => {
   return { tree: { ...tree, root }, client_env: sentEnvironment(named, context) };
 };
 
-/** The daemon names a worker with a mistake by its path: the file knows where that is. */
+/** The daemon names a worker with a mistake by its path; the file adds the line. */
 const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context): HoldfastError => {
   const display = displayFrom(context.cwd);
   const problems = error.info.problems?.map((problem) => {
@@ -145,8 +145,8 @@ const withPlaces = (error: HoldfastError, { places }: TreeFile, context: Context
   });
 };
 
-/** The effect on the tree as a whole. */
-interface Applied extends AppliedReply {
+/** The effect on the whole tree. */
+interface AppliedTree extends AppliedReply {
   readonly effect: PerWorker["effect"];
 }
 
@@ -158,23 +158,23 @@ const effectOf = ({ changes }: AppliedReply, dry_run: boolean): PerWorker["effec
   return isNew ? "created" : "updated";
 };
 
-const apply = async (context: Context, dry_run: boolean): Promise<Applied> => {
+const apply = async (context: Context, dry_run: boolean): Promise<AppliedTree> => {
   const file = await readFile(context);
   const request = requestOf(file, context);
   const bytes = Buffer.byteLength(JSON.stringify(request));
   if (bytes > REQUEST_MAX_BYTES)
     throw new HoldfastError(
       "REQUEST_TOO_LARGE",
-      `The tree has ${bytes} bytes with its prompts, and a request at most ${REQUEST_MAX_BYTES}.`,
+      `The tree has ${bytes} bytes with its prompts; the limit of a request is ${REQUEST_MAX_BYTES}.`,
       {
         phase: "validation",
-        suggestion: "Make prompts shorter, or divide the file: a daemon has many trees.",
+        suggestion: "Make prompts shorter, or divide the file: a daemon can have many trees.",
       },
     );
   const client = await context.connect({ start: true });
   if (!dry_run)
     context.onInterrupt = {
-      sentence: "The daemon goes on with it. See: agent tree   Stop it: agent down",
+      sentence: "The daemon continues. See: agent tree   Stop it: agent down",
     };
   const idempotency_key = context.flags["idempotency-key"] as string | undefined;
   const asked = await client.ask("tree/apply", { ...request, dry_run, idempotency_key });
@@ -182,9 +182,9 @@ const apply = async (context: Context, dry_run: boolean): Promise<Applied> => {
   return { ...asked.value, effect: asked.value.effect ?? effectOf(asked.value, dry_run) };
 };
 
-export const diff: Handler = async (context) => success(await apply(context, true));
+export const diff: CommandHandler = async (context) => success(await apply(context, true));
 
-export const up: Handler = async (context): Promise<Result> => {
+export const up: CommandHandler = async (context): Promise<CommandResult> => {
   const dryRun = context.flags["dry-run"] === true;
   const reply = await apply(context, dryRun);
   if (dryRun || context.flags.detach) return success(reply);
@@ -195,10 +195,10 @@ export const up: Handler = async (context): Promise<Result> => {
   return { ...failure(await whyNot(context, reply.tree, standing)), value };
 };
 
-type Settled = Exclude<Standing, { readonly is: "on its way" }>;
+type FinalStanding = Exclude<TreeStanding, { readonly is: "on its way" }>;
 
-/** Looks until the tree is up, or will not come up. Over the end of a daemon too: agents and trees outlast it. */
-const standingOf = (context: Context, tree: string): Promise<Settled> =>
+/** Waits until the tree is up, or cannot come up. It continues after the end of a daemon, because agents and trees outlast it. */
+const standingOf = (context: Context, tree: string): Promise<FinalStanding> =>
   outlasting(context, { start: true, resume: () => "agent up" }, async (client) => {
     for (;;) {
       const standing = progressOf(await treeNode(client, tree));
@@ -215,7 +215,7 @@ const treeNode = async (client: Client, tree: string): Promise<TreeNode | undefi
 const whyNot = async (
   context: Context,
   tree: string,
-  standing: Exclude<Settled, { readonly is: "up" }>,
+  standing: Exclude<FinalStanding, { readonly is: "up" }>,
 ): Promise<HoldfastError> => {
   if (standing.is === "gone")
     return new HoldfastError("INVALID_STATE", `The tree ${tree} was taken down meanwhile.`, {
@@ -246,7 +246,7 @@ const whyNot = async (
   });
 };
 
-/** The first that failed by itself: who was only stopped with its supervisor says nothing of the cause. */
+/** The first worker that failed by itself: a worker that was only stopped with its supervisor does not explain the failure. */
 const culpritOf = async (client: Client, workers: readonly FailedWorker[]) => {
   let unknown: (FailedWorker & { readonly error: null }) | undefined;
   for (const worker of workers) {
@@ -265,20 +265,20 @@ const nameOf = async (context: Context): Promise<string> => {
   return read.name;
 };
 
-export const down: Handler = async (context) => {
+export const down: CommandHandler = async (context) => {
   const [typed] = context.call.args;
   const { flags } = context;
   const name = typed ?? (await nameOf(context));
   const client = await context.connect();
   if (flags["dry-run"]) return success(await wouldStop(client, name));
-  context.onInterrupt = { sentence: "The daemon goes on stopping it. See: agent tree" };
+  context.onInterrupt = { sentence: "The daemon continues to stop it. See: agent tree" };
   const done = context.progress(`stopping ${name}`);
   try {
     const file = typed === undefined ? { file: fileOf(context) } : {};
     const idempotency_key = flags["idempotency-key"] as string | undefined;
     const reply = await client.request("tree/down", { name, ...file, idempotency_key });
     await outlasting(context, { resume: () => `agent down ${name}` }, async (next) => {
-      // A tree that somebody has brought up since is another one.
+      // A tree that was brought up again since then is another one.
       while ((await treeNode(next, name))?.phase === "stopping") await sleep(TREE_POLL_MS);
     });
     return success({ ...reply, state: "terminated", effect: reply.effect ?? "deleted" });
@@ -287,7 +287,7 @@ export const down: Handler = async (context) => {
   }
 };
 
-const wouldStop = async (client: Client, name: string): Promise<Applied> => {
+const wouldStop = async (client: Client, name: string): Promise<AppliedTree> => {
   const root = await treeNode(client, name);
   if (root === undefined)
     throw new HoldfastError("WORKER_NOT_FOUND", `There is no tree ${name}.`, {

@@ -1,8 +1,9 @@
 /**
- * agent daemon upgrade: the daemon of this command's version takes over from the one that runs. The successor is started
- * first, loads, looks whether it can read the log and waits for the lock; only then is the old one told to stop. Agents
- * notice nothing. If the successor does not come up, the old version is started again.
+ * agent daemon upgrade: a daemon of this command's version takes over from the running one. The successor starts first,
+ * loads, checks that it can read the log, and waits for the lock; only then is the old daemon told to stop. Agents do not
+ * notice. If the successor fails, the old version is started again.
  */
+import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { armCrashPoint, CRASH_VARIABLE, crashPoint } from "../../base/crash-point.ts";
 import { DAEMON_START_POLL_MS, TAKE_OVER_READY_MS, TAKE_OVER_WAIT_MS } from "../../base/limits.ts";
@@ -14,7 +15,7 @@ import { refuseWithoutRoom } from "../../daemon/room.ts";
 import { claimStart, launch, type StartedDaemon } from "../../daemon/start.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Env, Handler } from "../context.ts";
+import type { CommandHandler, Context, Env } from "../context.ts";
 import { DAEMON_PROGRAM, VERSION } from "../package.ts";
 import { statusInTime } from "../silence.ts";
 import { tellConfiguration } from "./added-kinds.ts";
@@ -25,18 +26,18 @@ const runsNow = async (context: Context) => {
   return outcome.value;
 };
 
-export const upgrade: Handler = async (context) => {
+export const upgrade: CommandHandler = async (context) => {
   const { stateDir } = context;
   const before = await runsNow(context);
+  const old = readDaemonFile(stateDir);
   const reply = { from: before.version, to: VERSION, workers: before.workers.live };
-  if (before.version === VERSION && context.flags.force !== true) {
+  if (before.version === VERSION && isThisBuild(old) && context.flags.force !== true) {
     await tellConfiguration(context);
     return success({ ...reply, pid: before.pid, gap_ms: 0, effect: "noop" });
   }
   refuseManaged(before.pid);
   refuseWithoutRoom(stateDir); // here too: on a full disk the successor cannot even log why
   armCrashPoint(context.env[CRASH_VARIABLE], () => process.kill(process.pid, "SIGKILL"));
-  const old = readDaemonFile(stateDir);
   const env = environmentOf(before.pid) ?? context.env;
   const done = context.progress(`version ${VERSION} takes over from ${before.version}`);
   const release = claimStart(stateDir);
@@ -54,7 +55,7 @@ export const upgrade: Handler = async (context) => {
       return success({ ...reply, pid: after.pid, gap_ms, effect: "updated" });
     } catch (cause) {
       successor.end();
-      // The daemon goes on as it is: this client may not stop it.
+      // The daemon continues unchanged: this client may not stop it.
       if (cause instanceof HoldfastError && cause.code === "POLICY_VIOLATION") throw cause;
       throw await goBack(context, old, env, before.version, cause as Error);
     }
@@ -64,7 +65,12 @@ export const upgrade: Handler = async (context) => {
   }
 };
 
-/** It has loaded and waits for the lock. Until here nothing has changed. */
+/** The daemon runs this command's program, which has not been rebuilt since the daemon's start. */
+const isThisBuild = (daemon: DaemonFile | undefined): boolean =>
+  daemon?.command?.[1] === DAEMON_PROGRAM &&
+  statSync(DAEMON_PROGRAM).mtimeMs <= Date.parse(daemon.started_at);
+
+/** Waits until the successor has loaded and waits for the lock. So far nothing has changed. */
 const ready = async (successor: StartedDaemon): Promise<void> => {
   const deadline = performance.now() + TAKE_OVER_READY_MS;
   while (!successor.said().includes("ready to take over")) {
@@ -80,7 +86,7 @@ const ready = async (successor: StartedDaemon): Promise<void> => {
   }
 };
 
-/** The message of a line of daemon.log. */
+/** The message in a line of daemon.log. */
 const whyOf = (line: string): string => {
   try {
     const { message, next } = JSON.parse(line) as { message: string; next?: string };
@@ -134,22 +140,22 @@ const goBack = async (
     "UPGRADE_FAILED",
     `${failed} Version ${version} could not be started again either.`,
     {
-      suggestion: `The agents go on without a daemon. ${log} Start it by hand: ${command}`,
+      suggestion: `The agents keep running without a daemon. ${log} Start it by hand: ${command}`,
       cause,
     },
   );
 };
 
-/** A daemon that systemd runs is restarted by it, or systemd would not know the next one. */
+/** A daemon under systemd must be restarted by systemd, which would not know the new process otherwise. */
 const refuseManaged = (pid: number): void => {
   if (!/\/holdfast\.service$/m.test(textAt(`/proc/${pid}/cgroup`) ?? "")) return;
   throw new HoldfastError("INVALID_STATE", "This daemon is run by systemd, which has to restart it.", {
     suggestion:
-      "agent daemon install --force && systemctl --user restart holdfast.service; its agents go on.",
+      "agent daemon install --force && systemctl --user restart holdfast.service; its agents keep running.",
   });
 };
 
-/** The variables with which the old daemon was started: its limits go on. */
+/** The variables of the old daemon, so that its limits continue to apply. */
 const environmentOf = (pid: number): Env | undefined => {
   const block = textAt(`/proc/${pid}/environ`);
   if (!block) return undefined;

@@ -1,4 +1,4 @@
-/** agent proto validate and agent event validate: bytes of a file or of stdin to findings, with no daemon, in bounded memory. */
+/** agent proto validate and agent event validate: check a file or stdin, without a daemon and in bounded memory. */
 
 import { resolve } from "node:path";
 import { ENVELOPE_MAX_BYTES } from "../../base/limits.ts";
@@ -7,14 +7,14 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { failure, success } from "../../protocol/outcome.ts";
 import type { Finding, Findings, Level } from "../../protocol/validate/finding.ts";
 import type { LineValidator } from "../../protocol/validate/stream.ts";
-import type { Context, Handler, Result } from "../context.ts";
+import type { CommandHandler, CommandResult, Context } from "../context.ts";
 import { invalid } from "../parse.ts";
 import type { Valid } from "../reports.ts";
 import { bytesOfFile, whyUnreadable } from "./read-file.ts";
 
 const validators = () => import("../../protocol/validate/validators.ts");
 
-export const validateEnvelopes: Handler = async (context) => {
+export const validateEnvelopes: CommandHandler = async (context) => {
   const { makeStreamValidator, readJson, validateEnvelope } = await validators();
   const {
     level = "spec",
@@ -36,7 +36,7 @@ export const validateEnvelopes: Handler = async (context) => {
   return judged(context, validateEnvelope(bytes, { level, strict }), { ...how, command, status });
 };
 
-export const validateEvents: Handler = async (context) => {
+export const validateEvents: CommandHandler = async (context) => {
   const strict = context.flags.strict === true;
   const { makeEventValidator } = await validators();
   const validator = makeEventValidator({ strict });
@@ -64,7 +64,7 @@ const bytesOf = async function* (context: Context, command: string): AsyncGenera
   }
 };
 
-/** All of it, or one byte more than may be. */
+/** The whole input, or at least one byte more than the limit. */
 const head = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const held: Uint8Array[] = [];
   let size = 0;
@@ -76,7 +76,7 @@ const head = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   return Buffer.concat(held);
 };
 
-/** Gives the number of lines; the last one needs no line end. */
+/** Returns the number of lines; the last one may lack its line end. */
 const feed = async (parts: AsyncIterable<Uint8Array>, validator: LineValidator): Promise<number> => {
   const splitter = makeLineSplitter(ENVELOPE_MAX_BYTES);
   let lines = 0;
@@ -94,8 +94,8 @@ const feed = async (parts: AsyncIterable<Uint8Array>, validator: LineValidator):
 const sentenceOf = ({ rule, place: { pointer, line }, message }: Finding): string =>
   `Line ${line}${pointer === "" ? "" : `, ${pointer}`} (${rule}): ${message}`;
 
-/** For people a sentence each, for programs the findings themselves. */
-const judged = (context: Context, findings: Findings, how: Omit<Valid, "valid" | "input">): Result => {
+/** One sentence a finding for people; the findings themselves for programs. */
+const judged = (context: Context, findings: Findings, how: Omit<Valid, "valid" | "input">): CommandResult => {
   const input = inputOf(context);
   const count = findings.count();
   const first = findings.list[0];
@@ -103,7 +103,7 @@ const judged = (context: Context, findings: Findings, how: Omit<Valid, "valid" |
   const omitted = count - findings.list.length;
   const sentences = findings.list.map((finding) => `${sentenceOf(finding)} ${finding.remedy}`);
   const problems = omitted === 0 ? sentences : [...sentences, `There are ${omitted} more.`];
-  // The problems that people are told begin with the first one.
+  // In text mode the list of problems begins with the first finding.
   const message = context.mode === "text" ? `${count} findings` : `${count} findings. ${sentenceOf(first)}`;
   return failure(
     new HoldfastError("ENVELOPE_INVALID", count > 1 ? message : sentenceOf(first), {

@@ -1,10 +1,10 @@
-/** agent wait: block until workers have ended; the exit code says how it went (cli.md, Flags of spawn). */
+/** agent wait: waits until workers have ended; the exit code reports their results (cli.md, Flags of spawn). */
 import { constants } from "node:os";
 import { asHoldfastError, type ErrorCode, type ErrorDetails, HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { failure, failureCode } from "../../protocol/worker-failure.ts";
 import type { WaitReply } from "../../runtime/api.ts";
-import type { Context, Result } from "../context.ts";
+import type { CommandResult, Context } from "../context.ts";
 import { outlasting } from "../outlast.ts";
 import { deniedAdvice } from "../render/denied.ts";
 import { duration } from "../render/units.ts";
@@ -22,14 +22,14 @@ const sentenceOf = (reply: WaitReply): string => {
 const isGivenUp = ({ end_cause }: WaitReply): boolean =>
   end_cause === "gave_up" || end_cause === "rate_limited";
 
-/** Its own failure; or, where that was restarted until the window was spent, that the supervisor gave up. */
+/** The worker's own failure; or that its supervisor gave up, if it was restarted until the window was spent. */
 const codeOf = ({ status, end_cause, error }: WaitReply): ErrorCode => {
   if (status === "cancelled") return "WORKER_CANCELLED";
   if (end_cause === "gave_up") return "SUPERVISOR_GAVE_UP";
   return error === null ? "WORKER_FAILED" : failureCode(error);
 };
 
-/** The tries that there were, and how the last one ended. */
+/** The number of tries, and how the last one ended. */
 const triesOf = ({ error, attempts = 1, backoff, retry_after_s }: WaitReply): ErrorDetails => ({
   ...(error !== null && { detail: `${error.code}: ${error.message}`, details: { cause: error } }),
   ...(attempts > 1 && { attempts }),
@@ -37,7 +37,7 @@ const triesOf = ({ error, attempts = 1, backoff, retry_after_s }: WaitReply): Er
   ...(retry_after_s !== undefined && { retry_after_s }),
 });
 
-/** The longest wait and the most tries of all of them. */
+/** The longest wait and the most tries among all workers. */
 const together = (replies: readonly WaitReply[]): ErrorDetails => {
   const attempts = Math.max(...replies.map((reply) => reply.attempts ?? 1));
   const waits = replies.flatMap(({ retry_after_s }) => retry_after_s ?? []);
@@ -49,7 +49,7 @@ const together = (replies: readonly WaitReply[]): ErrorDetails => {
   };
 };
 
-/** undefined when all have completed. All that failed alike have that code; some failed is PARTIAL_FAILURE. */
+/** Undefined if all completed. If all failed with the same code, that code; if only some failed, PARTIAL_FAILURE. */
 export const failureOf = (results: readonly WaitReply[]): HoldfastError | undefined => {
   const failed = results.filter((reply) => reply.status !== "completed");
   const [first] = failed;
@@ -70,7 +70,7 @@ export const failureOf = (results: readonly WaitReply[]): HoldfastError | undefi
   });
 };
 
-/** A child that ended by a signal has the code that a shell would tell: 128 and the signal's number. */
+/** A child that ended by a signal has the exit code that a shell would report: 128 plus the signal's number. */
 const childCode = (reply: WaitReply | undefined): number => {
   if (reply?.exit_code != null) return reply.exit_code;
   const signal = constants.signals[reply?.signal as NodeJS.Signals];
@@ -80,11 +80,11 @@ const childCode = (reply: WaitReply | undefined): number => {
 interface WaitOptions {
   readonly timeout_ms?: number | undefined;
   readonly exitCodeFrom?: string | undefined;
-  /** How the person calls them; their ids where it is not given. */
+  /** The names that the user typed; by default the ids. */
   readonly names?: readonly string[];
-  /** The command started the daemon, and may do so again. */
+  /** The command has started the daemon, so it may start it again. */
   readonly start?: boolean;
-  /** The data of the answer; the results by id where it is not given. */
+  /** The data of the answer; by default the results by id. */
   readonly shape?: (results: readonly WaitReply[]) => unknown;
 }
 
@@ -98,7 +98,7 @@ export const waitFor = async (
     start = false,
     shape = (results) => ({ results }),
   }: WaitOptions = {},
-): Promise<Result> => {
+): Promise<CommandResult> => {
   const deadline = timeout_ms === undefined ? undefined : performance.now() + timeout_ms;
   const left = () =>
     deadline === undefined ? undefined : Math.max(0, Math.round(deadline - performance.now()));
@@ -114,7 +114,7 @@ export const waitFor = async (
     for (const reply of results)
       if (reply.denied !== undefined) context.warn(`${handle(reply)}: ${deniedAdvice(reply.denied)}`);
     const error = failureOf(results);
-    const outcome: Result =
+    const outcome: CommandResult =
       error === undefined ? success(shape(results)) : { ok: false, error, value: shape(results) };
     if (exitCodeFrom === undefined) return outcome;
     return withChildCode(
@@ -128,7 +128,7 @@ export const waitFor = async (
   }
 };
 
-/** The daemon knows ids; the person knows the names that were typed. */
+/** Replaces ids by the names that the user typed. */
 const inOwnWords = (error: HoldfastError, ids: readonly string[], timeout_ms: number): HoldfastError => {
   if (error.code !== "TIMEOUT") return error;
   const subject = ids.length === 1 ? `${ids[0]} has` : `${ids.join(", ")} have`;
@@ -142,8 +142,11 @@ const inOwnWords = (error: HoldfastError, ids: readonly string[], timeout_ms: nu
   );
 };
 
-/** `ok` follows the exit code, so a child's failure is an error here even when the others completed, and the other way round. */
-const withChildCode = (outcome: Result, reply: WaitReply | undefined): Result => {
+/**
+ * `ok` follows the exit code: a child's failure is an error here even if the other workers completed, and its success is a
+ * success even if others failed.
+ */
+const withChildCode = (outcome: CommandResult, reply: WaitReply | undefined): CommandResult => {
   const exit = childCode(reply);
   if (exit === 0) return success(outcome.value ?? null, outcome.ok ? [] : [outcome.error.message]);
   const error = outcome.ok
@@ -155,7 +158,7 @@ const withChildCode = (outcome: Result, reply: WaitReply | undefined): Result =>
   return { ok: false, error, value: outcome.value, exit };
 };
 
-export const wait = async (context: Context): Promise<Result> => {
+export const wait = async (context: Context): Promise<CommandResult> => {
   const { call, flags } = context;
   const client = await context.connect();
   leavesRunning(context, call.args);

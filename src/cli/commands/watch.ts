@@ -1,9 +1,9 @@
-/** agent watch: records from a cursor, then the live tail. */
+/** agent watch: records from a cursor on, then live. */
 
 import { didYouMean } from "../../base/suggest.ts";
-import type { From } from "../../protocol/cursor.ts";
+import type { StartCursor } from "../../protocol/cursor.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Context, Result } from "../context.ts";
+import type { CommandResult, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { RECORD_TYPES } from "../render/sentences.ts";
 import { AGENT_EVENT_KINDS, follow, kindFilter, leavesRunning } from "./follow.ts";
@@ -20,14 +20,14 @@ export const watchProblems = ({ flags, args }: Call): readonly string[] => {
   return problems;
 };
 
-export const watch = async (context: Context): Promise<Result> => {
+export const watch = async (context: Context): Promise<CommandResult> => {
   const { call, flags } = context;
   const ids = [...call.args];
   leavesRunning(context, ids);
   const isNewOnly = flags.from === undefined && flags.since === undefined;
   const client = await context.connect();
   if (isNewOnly) {
-    // A worker that nobody knows has no records.
+    // An unknown worker has no records to wait for, so it is refused.
     if (context.mode === "text" && context.isStderrTerminal)
       for (const id of ids) await client.request("agent/info", { id });
     context.hint(
@@ -38,7 +38,7 @@ export const watch = async (context: Context): Promise<Result> => {
     ids,
     all: ids.length === 0,
     follow: ids.length === 0,
-    from: flags.from as From | undefined,
+    from: flags.from as StartCursor | undefined,
     since_ms: flags.since as number | undefined,
     ...kindFilter((flags.kinds as string[] | undefined) ?? []),
   };

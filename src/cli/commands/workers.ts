@@ -1,20 +1,23 @@
 /** The short commands about workers: one request, one answer. */
 
-import { LIST_PAGE_MAX_WORKERS } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { type Outcome, success } from "../../protocol/outcome.ts";
-import type { Answer, PerWorker } from "../../runtime/api.ts";
-import type { Context, Handler, Result } from "../context.ts";
+import type { PerWorker } from "../../runtime/api.ts";
+import type { CommandHandler, CommandResult, Context } from "../context.ts";
 import type { Call } from "../parse.ts";
 import { isShown } from "../render/sentences.ts";
 import type { ShownWorker } from "../render/text.ts";
 import { tellLeftOut } from "./added-kinds.ts";
 import { dryRun, wouldPause, wouldRestart, wouldUnpause } from "./dry-run.ts";
+import { chosen, nobody } from "./list.ts";
 import { newestRecords } from "./logs.ts";
 import { findProgram } from "./programs.ts";
 
-/** Per id; all failing is the first one's error, some failing is PARTIAL_FAILURE (cli.md). `effect` is what was done at all. */
-export const perWorker = (results: readonly PerWorker[]): Result => {
+/**
+ * The results by id. If all failed, the error is that of the first; if some failed, PARTIAL_FAILURE (cli.md). `effect` is
+ * the effect on all together.
+ */
+export const perWorker = (results: readonly PerWorker[]): CommandResult => {
   const failed = results.filter((result) => !result.ok);
   const value = {
     effect: results.find((result) => result.ok && result.effect !== "noop")?.effect ?? "noop",
@@ -38,35 +41,43 @@ export const perWorker = (results: readonly PerWorker[]): Result => {
 const errorOf = ({ code, message, suggestion }: NonNullable<PerWorker["error"]>): HoldfastError =>
   new HoldfastError(code, message, suggestion === undefined ? {} : { suggestion });
 
-/** A failure may carry the results of those that went well: they are shown all the same. */
-const withResults = async (
+/** A failure may carry the results of workers for which the command succeeded; they are shown too. */
+export const withResults = async (
   context: Context,
   what: string,
   ask: () => Promise<Outcome<{ readonly results: readonly PerWorker[] }>>,
-): Promise<Result> => {
+): Promise<CommandResult> => {
   const done = context.progress(what);
   const outcome = await ask().finally(done);
   return outcome.value?.results ? perWorker(outcome.value.results) : outcome;
 };
 
-/** Under which a repeat does nothing. */
+/** The key under which a repeat has no effect. */
 const keyOf = (flags: Call["flags"]): string | undefined => flags["idempotency-key"] as string | undefined;
 
-export const killProblems = ({ args, flags }: Call): readonly string[] => {
-  if (args.length === 0 && !flags.all) return ["agent kill needs an ID, or --all"];
-  return args.length > 0 && flags.all ? ["agent kill takes IDs or --all, not both"] : [];
+/** A command is for the workers that are named, for those with a label, or for all. */
+export const chosenProblems = ({ command, args, flags }: Call): readonly string[] => {
+  const words = `agent ${command.words.join(" ")}`;
+  const ways = [args.length > 0, flags.label !== undefined, flags.all === true].filter(Boolean).length;
+  const takesAll = command.flags.some(({ name }) => name === "all");
+  if (ways === 0) return [`${words} needs an ID${takesAll ? ", --label or --all" : " or --label"}`];
+  return ways === 1
+    ? []
+    : [`${words} takes ${takesAll ? "IDs, --label or --all: one of them" : "IDs or --label, not both"}`];
 };
 
-export const kill: Handler = async (context) => {
-  const { call, flags } = context;
+export const kill: CommandHandler = async (context) => {
+  const { flags } = context;
   const client = await context.connect();
-  const again = flags.all ? "--all" : call.args.join(" ");
+  const ids = await chosen(context, client);
+  if (ids.length === 0 && flags.all !== true) return perWorker([]);
+  const again = flags.all ? "--all" : ids.join(" ");
   context.onInterrupt = {
-    sentence: `The daemon goes on stopping them. To end their grace now: agent kill ${again}`,
+    sentence: `The daemon keeps stopping them. To end their grace now: agent kill ${again}`,
   };
-  return withResults(context, `stopping ${flags.all ? "all workers" : call.args.join(", ")}`, () =>
+  return withResults(context, `stopping ${flags.all ? "all workers" : ids.join(", ")}`, () =>
     client.ask("agent/kill", {
-      ids: [...call.args],
+      ids: [...ids],
       all: flags.all === true,
       subtree: flags.subtree === true,
       grace_ms: flags.grace as number | undefined,
@@ -78,12 +89,13 @@ export const kill: Handler = async (context) => {
   );
 };
 
-export const restart: Handler = async (context) => {
-  const { call, flags } = context;
+export const restart: CommandHandler = async (context) => {
+  const { flags } = context;
   const client = await context.connect();
-  const ids = [...call.args];
+  const ids = [...(await chosen(context, client))];
+  if (ids.length === 0) return perWorker([]);
   if (!flags["dry-run"])
-    context.onInterrupt = { sentence: "The daemon goes on restarting them. See: agent list" };
+    context.onInterrupt = { sentence: "The daemon keeps restarting them. See: agent list" };
   return withResults(context, `restarting ${ids.join(", ")}`, () =>
     flags["dry-run"]
       ? dryRun(client, ids, wouldRestart)
@@ -91,20 +103,22 @@ export const restart: Handler = async (context) => {
   );
 };
 
-export const pause: Handler = async (context) => {
-  const { call, flags } = context;
+export const pause: CommandHandler = async (context) => {
+  const { flags } = context;
   const client = await context.connect();
-  const ids = [...call.args];
+  const ids = [...(await chosen(context, client))];
+  if (ids.length === 0) return perWorker([]);
   const how = { reason: flags.reason as string | undefined, idempotency_key: keyOf(flags) };
   return withResults(context, `pausing ${ids.join(", ")}`, () =>
     flags["dry-run"] ? dryRun(client, ids, wouldPause) : client.ask("agent/pause", { ids, ...how }),
   );
 };
 
-export const unpause: Handler = async (context) => {
-  const { call, flags } = context;
+export const unpause: CommandHandler = async (context) => {
+  const { flags } = context;
   const client = await context.connect();
-  const ids = [...call.args];
+  const ids = [...(await chosen(context, client))];
+  if (ids.length === 0) return perWorker([]);
   return withResults(context, `letting ${ids.join(", ")} go on`, () =>
     flags["dry-run"]
       ? dryRun(client, ids, wouldUnpause)
@@ -112,54 +126,22 @@ export const unpause: Handler = async (context) => {
   );
 };
 
-export const answer: Handler = async ({ call, flags, connect }) => {
-  const [id, said] = call.args;
-  const asked = { id: id!, answer: said as Answer, idempotency_key: keyOf(flags) };
-  const reply = await (await connect()).request("agent/answer", asked);
-  return success({ ...reply, effect: reply.effect ?? "updated" });
-};
-
-export const list: Handler = async (context) => {
-  const { flags } = context;
-  const all = flags.all === true;
-  const asked = flags.limit as number | undefined;
-  const limit = asked === 0 ? undefined : (asked ?? LIST_PAGE_MAX_WORKERS);
-  const client = await context.connect();
-  const reply = await client.request("agent/list", {
-    all,
-    limit,
-    cursor: flags.cursor as string | undefined,
-  });
-  if (reply.workers.length === 0) context.hint(nobody(all));
-  if (reply.cursor === undefined) return success(reply);
-  const next = `agent list${all ? " --all" : ""} --limit ${limit} --cursor ${reply.cursor}`;
-  const more = `These are ${reply.workers.length} of ${reply.total} workers; the next page: ${next}`;
-  if (asked === undefined) context.warn(more);
-  else context.hint(more, "after");
-  return { ...success(reply), meta: { truncated: true, cursor: reply.cursor } };
-};
-
-const nobody = (all: boolean): string =>
-  all
-    ? "No workers yet. Start one with: agent spawn -- sleep 60"
-    : "No workers are running. See ended ones with: agent list --all";
-
-export const tree: Handler = async (context) => {
+export const tree: CommandHandler = async (context) => {
   if (context.flags.follow) return success(await (await import("./tree-follow.ts")).followTree(context));
   const root = await (await context.connect()).request("agent/tree", {});
   if (root.children.length === 0) context.hint(nobody(false));
   return success(root);
 };
 
-export const why: Handler = async (context) => {
+export const why: CommandHandler = async (context) => {
   const reply = await (await context.connect()).request("agent/why", { id: context.call.args[0]! });
   return reply.omitted > 0 ? { ...success(reply), meta: { truncated: true } } : success(reply);
 };
 
-/** The number of a worker's newest records that a person sees, as `systemctl status` shows the end of the journal. */
+/** How many of a worker's newest records `agent info` shows, as `systemctl status` shows the end of the journal. */
 const RECENT_RECORDS = 8;
 
-export const info: Handler = async (context) => {
+export const info: CommandHandler = async (context) => {
   const client = await context.connect();
   const worker = await client.request("agent/info", { id: context.call.args[0]! });
   if (context.mode !== "text") return success(worker);
@@ -167,14 +149,14 @@ export const info: Handler = async (context) => {
   return success({ ...worker, recent } satisfies ShownWorker);
 };
 
-export const output: Handler = async (context) => {
+export const output: CommandHandler = async (context) => {
   const answer = await (await context.connect()).request("agent/output", { id: context.call.args[0]! });
   if (!answer.truncated) return success(answer);
   context.warn("The answer is cut; the whole output is in: agent logs --raw");
   return { ...success(answer), meta: { truncated: true } };
 };
 
-export const capabilities: Handler = async (context) => {
+export const capabilities: CommandHandler = async (context) => {
   const client = await context.connect({ start: true });
   const { kinds, refused } = await client.request("agent/capabilities", { kind: context.call.args[0] });
   tellLeftOut(context, { refused });
@@ -186,6 +168,6 @@ export const capabilities: Handler = async (context) => {
   });
 };
 
-/** The path at which `agent spawn` would find the kind's program now; null where it has none of its own, or it is not found. */
+/** The path at which `agent spawn` would find the kind's program now; null if the kind has none, or it was not found. */
 const pathOf = (binary: string | null, variable: string | null, env: Context["env"]): string | null =>
   binary === null ? null : (findProgram((variable !== null && env[variable]) || binary, env) ?? null);

@@ -1,4 +1,4 @@
-/** The table of `agent approvals`, and its words for an answer. */
+/** The table of `agent approvals`, and the text of an answer. */
 import { argumentOf } from "../../protocol/permission-rules.ts";
 import type { ApprovalView, ApprovedReply } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
@@ -11,15 +11,12 @@ const TONES: Readonly<Record<ApprovalView["state"], Tone>> = {
   withdrawn: "dim",
 };
 
-/** It is the last column: a terminal cuts it at its edge, and a pipe gets it whole. */
+/** The last column: a terminal cuts it at its edge; a pipe gets all of it. */
 const WHAT_MAX_CHARS = 16_384;
 
-/** If it was left out, the agent's own words are all there is. */
+/** The argument of the call; if the input is missing, the agent's own description. */
 const what = ({ title, input }: ApprovalView): string =>
-  oneLine(
-    argumentOf(input) ?? `${title} (the agent's words; what it would be called with is not kept)`,
-    WHAT_MAX_CHARS,
-  );
+  oneLine(argumentOf(input) ?? `${title} (the agent's words; its input is not kept)`, WHAT_MAX_CHARS);
 
 const how = (row: ApprovalView, now: number): string =>
   row.expires_at === null

@@ -1,15 +1,15 @@
 /** Artifacts as text for people. */
 import type { CollectReport } from "../../store/cas/collect.ts";
-import type { ArtifactRow, Stored } from "../../store/cas/store.ts";
+import type { ArtifactRow, StoredArtifact } from "../../store/cas/store.ts";
 import { age } from "./pairs.ts";
 import { table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { bytes, count } from "./units.ts";
 
-/** The digest alone: what a script goes on with. */
-export const putText: TextOf<Stored> = ({ digest }) => digest;
+/** Only the digest, for use in scripts. */
+export const putText: TextOf<StoredArtifact> = ({ digest }) => digest;
 
-/** The bytes are printed already. */
+/** The bytes are already printed. */
 export const gotText: TextOf<{ readonly out?: string; readonly size_bytes: number }> = ({
   out,
   size_bytes,
@@ -41,7 +41,7 @@ export const artifactsCollectedText: TextOf<CollectReport & { readonly effect: s
     ...(report.pinned > 0 ? [`${count(report.pinned, "is", "are")} pinned`] : []),
     ...(report.referenced > 0 ? [`${count(report.referenced, "is", "are")} named by records`] : []),
   ];
-  const stays = kept.length === 0 ? "" : ` Of those that are as old, ${kept.join(", and ")}.`;
+  const stays = kept.length === 0 ? "" : ` Among artifacts of that age, ${kept.join(", and ")}.`;
   if (report.objects === 0) return `Nothing to remove.${stays}`;
   const what = `${count(report.objects, "artifact")} of ${bytes(report.bytes)}`;
   return `${report.effect === "would_delete" ? `Would remove ${what}.` : `Removed ${what}.`}${stays}`;

@@ -1,14 +1,14 @@
-/** Budgets in words: a limit of one, what was spent of one, and how its question is answered. */
+/** Budgets as text: a limit, its use, and how to answer the question. */
 import type { RecordPayloads } from "../../protocol/records.ts";
 import type { Budget } from "../../protocol/worker.ts";
 import type { BudgetView, QuestionView } from "../../runtime/replies.ts";
 import { oneLine } from "./terminal.ts";
 import { bytes, count, duration } from "./units.ts";
 
-type Limit = RecordPayloads["worker_limit_reached"]["limit"];
+type ReachedLimit = RecordPayloads["worker_limit_reached"]["limit"];
 
-/** A value of a limit with its unit, where the limit's name does not say it. */
-export const amount = (limit: Limit, value: number): string => {
+/** An amount with its unit, unless the name of the limit says the unit. */
+export const amount = (limit: ReachedLimit, value: number): string => {
   switch (limit) {
     case "usd":
       return `$${value}`;
@@ -33,7 +33,7 @@ export const budgetWords = (budget: Budget): readonly string[] => [
   ...(budget.output_bytes === undefined ? [] : [`${bytes(budget.output_bytes)} of output`]),
 ];
 
-const FIELDS: readonly (readonly [keyof Budget, Limit, string])[] = [
+const FIELDS: readonly (readonly [keyof Budget, ReachedLimit, string])[] = [
   ["usd", "usd", ""],
   ["tokens", "tokens", " tokens"],
   ["turns", "turns", " turns"],
@@ -53,7 +53,7 @@ export const spentWords = ({ spent, bounds, state, unpriced, estimated }: Budget
     ...(unpriced ? ["some of it has no price"] : []),
   ];
   const priceless = doubts.length > 0 && bounds.usd !== undefined ? ` (${doubts.join(", ")})` : "";
-  return `${parts.join(", ")}${priceless}${state === "open" ? "" : state === "asked" ? ": spent, all of it is paused" : ": spent, all of it is stopped"}`;
+  return `${parts.join(", ")}${priceless}${state === "open" ? "" : state === "asked" ? ": spent, all workers in it are paused" : ": spent, all workers in it are stopped"}`;
 };
 
 export const questionWords = ({ about }: QuestionView, ref: string): string =>

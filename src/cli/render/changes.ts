@@ -1,24 +1,23 @@
-/** The changes in a worktree, as text for people. The diff itself is printed already. */
+/** The changes in a worktree as text for people. The diff itself is already printed. */
 import type { Replies } from "../../daemon/replies.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
 import { count } from "./units.ts";
 
-type Reply = Replies["agent/changes"];
 const PATH_COLUMNS = 200;
 
-const nameOf = ({ path, from }: Reply["files"][number]): string =>
+const nameOf = ({ path, from }: Replies["agent/changes"]["files"][number]): string =>
   oneLine(from === undefined ? path : `${from} → ${path}`, PATH_COLUMNS);
 
-const sumOf = ({ totals }: Reply): string =>
+const sumOf = ({ totals }: Replies["agent/changes"]): string =>
   `${count(totals.files, "file")}, ${count(totals.insertions, "insertion")}, ${count(totals.deletions, "deletion")}${totals.binary > 0 ? `, ${totals.binary} binary` : ""}`;
 
-export const changesText: TextOf<Reply> = (reply, { paint, flags }) => {
+export const changesText: TextOf<Replies["agent/changes"]> = (reply, { paint, flags }) => {
   const { files, omitted, diff, totals } = reply;
   const more = omitted > 0 ? [paint("dim", `and ${count(omitted, "more file")}`)] : [];
   if (flags["name-only"])
     return [...files.map(({ path }) => oneLine(path, PATH_COLUMNS)), ...more].join("\n");
-  // The diff is printed already, where there is one.
+  // If there is a diff, it is already printed.
   if (!flags.stat && diff !== null) return "";
   if (totals.files === 0) return "";
   const rows = files.map((file) => [
@@ -30,7 +29,7 @@ export const changesText: TextOf<Reply> = (reply, { paint, flags }) => {
   return [table(rows), ...more, sumOf(reply)].join("\n");
 };
 
-/** The worktree of the plan of a spawn, and of a worker. */
+/** The worktree of a worker, or of the plan of a spawn. */
 export const worktreeWords = ({
   branch,
   base_commit,

@@ -1,4 +1,4 @@
-/** The output of the daemon's commands for people. */
+/** The output of the daemon's commands as text for people. */
 import type { Replies } from "../../daemon/replies.ts";
 import { CONFIGURATION_CHANGED } from "../../protocol/configuration-changed.ts";
 import type { InstallReply, UpgradeReply } from "../reports.ts";
@@ -20,7 +20,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
     ],
     ["log", count(daemon.head, "record")],
     ["log error", daemon.store_error && paint("bad", oneLine(daemon.store_error.message, 300))],
-    // A daemon of an earlier version says nothing of it.
+    // A daemon of an earlier version does not report this.
     ["disk", daemon.disk && diskWords(daemon.disk)],
     ["memory", `${bytes(daemon.rss_bytes)}, heap ${bytes(daemon.heap_bytes)}`],
     [
@@ -46,7 +46,7 @@ export const status: TextOf<Replies["daemon/status"]> = (daemon, { paint, now })
     [
       "callers",
       daemon.callers?.from === "claims"
-        ? paint("warn", `known by what they say of themselves: ${oneLine(daemon.callers.reason ?? "")}`)
+        ? paint("warn", `not verified: ${oneLine(daemon.callers.reason ?? "")}`)
         : undefined,
     ],
     ["state", daemon.state_dir],
@@ -63,17 +63,17 @@ export const started: TextOf<Replies["daemon/status"] & { readonly effect: strin
     ? `The daemon runs already, pid ${pid}.`
     : `The daemon runs, pid ${pid}, state in ${state_dir}.`;
 
-interface Stopped {
+interface StopSummary {
   readonly agents: Replies["daemon/stop"]["agents"] | "refuse";
   readonly live: number;
   readonly effect: string;
 }
 
-export const stopped: TextOf<Stopped> = ({ agents, live, effect }) => {
+export const stopped: TextOf<StopSummary> = ({ agents, live, effect }) => {
   if (effect === "noop") return "No daemon runs.";
   if (effect === "would_delete") {
     if (live === 0) return "It would stop the daemon.";
-    if (agents === "refuse") return `It would refuse: ${count(live, "worker")} of it run.`;
+    if (agents === "refuse") return `It would refuse: ${count(live, "worker")} still run.`;
     return `It would stop the daemon and ${agents === "keep" ? "leave" : "end"} ${count(live, "worker")}.`;
   }
   if (live === 0) return "The daemon has stopped.";
@@ -86,11 +86,11 @@ export const stopped: TextOf<Stopped> = ({ agents, live, effect }) => {
 export const upgraded: TextOf<UpgradeReply> = ({ from, to, pid, workers, gap_ms, effect }) =>
   effect === "noop"
     ? `The daemon is version ${to} already, pid ${pid}.`
-    : `Version ${to} has taken over from ${from}, pid ${pid}, with ${count(workers, "worker")}; nobody answered for ${duration(gap_ms)}.`;
+    : `Version ${to} has taken over from ${from}, pid ${pid}, with ${count(workers, "worker")}; no daemon answered for ${duration(gap_ms)}.`;
 
 const DONE = {
   created: "Written",
-  updated: "Written anew",
+  updated: "Rewritten",
   deleted: "Removed",
   noop: "Nothing to do",
 } as const;

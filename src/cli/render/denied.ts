@@ -1,4 +1,4 @@
-/** Refused calls of tools in words: a worker that ends well without them has not done what was asked of it. Pure. */
+/** Denied tool calls as text: a worker that completed without them may not have done what was asked. Pure. */
 
 import { commandLine } from "../../base/shell.ts";
 import { type DeniedCalls, deniedCount } from "../../protocol/denied.ts";
@@ -12,7 +12,7 @@ const deniedWords = (denied: readonly DeniedCalls[]): string => {
   return `${count(calls, "call")} ${calls === 1 ? "was" : "were"} denied${tools.length === 0 ? "" : `: ${tools.join(", ")}`}`;
 };
 
-/** The flags that would have allowed them. */
+/** The flags that would have allowed these calls. */
 const allowingFlags = (denied: readonly DeniedCalls[]): string => {
   const [first] = denied.flatMap(({ tool }) => (tool === null ? [] : [tool]));
   const rule = first === undefined ? "" : `${commandLine(["--allow-tool", first])}, `;

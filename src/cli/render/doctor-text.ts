@@ -9,7 +9,7 @@ const MARKS: Readonly<Record<string, readonly [Tone, string]>> = {
   fail: ["bad", "FAIL"],
 };
 
-/** The column in which the finding of a check begins; on a narrow terminal it stands below the name of the check. */
+/** The column where findings begin. On a narrow terminal, a finding stands below the name of its check. */
 const FINDING_AT = 24;
 const FINDING_AT_NARROW = 6;
 const NARROW_COLUMNS = 72;

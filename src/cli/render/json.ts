@@ -1,22 +1,28 @@
-/** json mode: one record a line where the command streams, then exactly one ResponseEnvelope (response-envelope.txt). */
+/** json mode: one record a line for streams, then exactly one ResponseEnvelope (response-envelope.txt). */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { Generation } from "../../protocol/generations.ts";
 import { toResponseEnvelope } from "../../protocol/response-envelope.ts";
 import { brokenRules } from "../../protocol/response-rules.ts";
 import type { Renderer } from "./renderer.ts";
 
-/** Protocol v1 data are objects; here a list is the array itself (cli.md, One record). */
+/** Protocol v1 data are objects; json mode prints the list itself (cli.md, One record). */
 export const LIST_MEMBER: Readonly<Record<string, string>> = {
   "agent/list": "workers",
   "agent/messages": "messages",
+  "agent/inbox": "holds",
+  "mailbox/list": "messages",
   "agent/approvals": "approvals",
   "agent/capabilities": "kinds",
+  "jobs/list": "jobs",
+  "jobs/wait": "jobs",
+  "bb/list": "items",
+  "bb/search": "items",
   "cas/list": "artifacts",
 };
 
 export interface JsonOptions {
   readonly generation: Generation;
-  /** Test mode: an envelope that breaks a rule of the contract is a defect of ours, and is thrown instead of printed. */
+  /** Test mode: throws if an envelope breaks a rule of the contract. */
   readonly validate: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The capabilities of kinds, and what their own CLIs tell of their MCP servers, for people. */
+/** The capabilities of kinds, and the MCP servers of their CLIs, as text for people. */
 import type { McpReply } from "../../daemon/mcp.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { pairs } from "./pairs.ts";

@@ -1,4 +1,4 @@
-/** Limits in words: of a worker, as `agent info` shows them, and of the disk. */
+/** Limits as text: those of a worker in `agent info`, and that of the disk. */
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import type { DiskView } from "../../runtime/replies.ts";
 import { budgetWords } from "./budgets.ts";
@@ -35,7 +35,7 @@ const limitWords = ({
   ...budgetWords(budget),
 ];
 
-/** Undefined where nobody can say how much is free. */
+/** Undefined if the free space is unknown. */
 export const diskWords = ({ free_bytes, floor_bytes, low }: DiskView): string | undefined => {
   if (free_bytes === null) return undefined;
   const free = `${bytes(free_bytes)} free`;

@@ -1,20 +1,20 @@
-/** One record as lines of `watch` and `logs`: time, who, incarnation, and the sentence. */
+/** One record as a line of `watch` and `logs`: time, worker, incarnation, and the sentence. */
 import type { LogRecord } from "../../protocol/records.ts";
 import { type Sentence, sentenceOf } from "./sentences.ts";
 import { oneLine, type Paint, pad, width, wrap } from "./terminal.ts";
 import { clock, uniqueChars } from "./units.ts";
 
-/** The tag column grows with the names seen, up to this. */
+/** The tag column grows with the longest name, up to this. */
 const TAG_MAX_COLUMNS = 24;
 const TAG_MIN_COLUMNS = 12;
 /** `12:34:56.789` */
 const CLOCK_COLUMNS = 12;
-/** In less a sentence is left to the terminal. */
+/** In a narrower column the terminal wraps the sentence. */
 const SENTENCE_MIN_COLUMNS = 16;
 
 export interface LineOptions {
   readonly verbose: boolean;
-  /** Width of the terminal, if it is one: a sentence goes on below itself. An agent's own words stay as it is. */
+  /** Width of the terminal, if it is one: a sentence is wrapped below its beginning. An agent's own words are not wrapped. */
   readonly columns?: number | undefined;
 }
 
@@ -23,10 +23,10 @@ export class LineWriter {
   private readonly options: LineOptions;
   private readonly bar: string;
   private readonly names = new Map<string, string>();
-  /** Ids seen, by what is shown of them. */
+  /** The ids seen so far, by their shown beginnings. */
   private readonly shorts = new Map<string, string>();
   private chars = uniqueChars([]);
-  /** The newest error that each worker's agent told: `failed` need not say it again. */
+  /** The newest error that each worker's agent reported, which `failed` need not repeat. */
   private readonly told = new Map<string, string>();
   private columns = TAG_MIN_COLUMNS;
 
@@ -36,7 +36,7 @@ export class LineWriter {
     this.bar = paint("dim", "│");
   }
 
-  /** Learn a name before its records come. */
+  /** Remembers a name before its worker's records arrive. */
   readonly know = (id: string, name: string | null): void => {
     this.shortOf(id);
     if (name === null) return;
@@ -44,7 +44,7 @@ export class LineWriter {
     this.widen(name.length + 2);
   };
 
-  /** undefined when nothing of it is shown. */
+  /** Undefined if the record shows nothing. */
   readonly line = (record: LogRecord): string | undefined => {
     const { paint } = this;
     if (record.type === "worker_spawn_requested" && record.worker_id && record.payload.spec.name)
@@ -60,7 +60,7 @@ export class LineWriter {
     return `${head}${this.bar} ${first}${this.below(others)}`;
   };
 
-  /** A piece of the text that `before` has begun, as it goes on in its line. */
+  /** A further piece of the text that `before` began, continued in its line. */
   readonly more = (before: LogRecord, record: LogRecord): string => {
     const lines = this.spokenLines(sentenceOf(record));
     if (sentenceOf(before).text.endsWith("\n")) return this.below(lines);
@@ -97,7 +97,7 @@ export class LineWriter {
     this.columns = Math.min(TAG_MAX_COLUMNS, Math.max(this.columns, columns));
   }
 
-  /** A text as its lines; a last line end is not shown. */
+  /** A text as lines; a final line end is not shown. */
   private spokenLines({ text, tone }: Sentence): readonly string[] {
     return text
       .replace(/\n$/, "")
@@ -105,7 +105,7 @@ export class LineWriter {
       .map((line) => this.paint(tone, line));
   }
 
-  /** The columns before a sentence: the time and the tag. */
+  /** The columns before a sentence: for the time and the tag. */
   private headColumns(): number {
     return CLOCK_COLUMNS + 2 + this.columns + 2;
   }

@@ -1,4 +1,4 @@
-/** Messages to agents, as `agent send` and `agent messages` tell them. */
+/** Messages to agents, as `agent send` and `agent messages` show them. */
 import type { MessageReply, MessageRow } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone, table } from "./terminal.ts";
 import { bytes, duration } from "./units.ts";
@@ -13,10 +13,10 @@ const TONES: Readonly<Record<MessageRow["state"], Tone>> = {
 
 const REASON_COLUMNS = 60;
 
-/** A state that is the last one its kind of agent can tell says so. */
+/** If the kind does not acknowledge messages, the last state says so. */
 const detail = ({ state, open, turn, reason, incarnation }: MessageRow): string => {
   if (reason !== null) return oneLine(reason, REASON_COLUMNS);
-  if (state === "delivered" && !open) return "this kind acknowledges nothing";
+  if (state === "delivered" && !open) return "this kind does not acknowledge messages";
   if (turn !== null) return `turn ${turn} of run ${incarnation ?? "?"}`;
   return "";
 };

@@ -2,6 +2,7 @@
 import { PROFILES } from "../../commands/profiles.ts";
 import { outputLimits } from "../../protocol/artifactize.ts";
 import { envelopeStream } from "../../protocol/envelope-v1.ts";
+import type { JobStep } from "../../protocol/jobs.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { Renderer } from "./renderer.ts";
 import { neutralise } from "./terminal.ts";
@@ -11,26 +12,32 @@ export const ndjsonRenderer = (command: string, request_id: string, started: num
   const time = () => ({ now_ms: Date.now(), duration_ms: performance.now() - started });
   return {
     record: (record, json = JSON.stringify(record)) =>
-      "artifact" in record ? stream.moved(record, time()) : stream.progress([json], time()),
+      "artifact" in record ? stream.moved(record, time()) : stream.progress([json], time(), metaOf(record)),
     end: ({ outcome, meta }) => ({
       stdout: stream.end(
         outcome as Outcome<object>,
         time(),
         meta?.not_modified ? etagOf(outcome) : undefined,
       ),
-      // The envelope has no place for them.
+      // The envelope has no field for warnings.
       stderr: (outcome.warnings ?? []).map((warning) => `warning: ${neutralise(warning)}\n`).join(""),
     }),
   };
 };
 
-/** The facts that the caller has told, and has the answer of. */
+/** For `meta`, of a step of a job. */
+const metaOf = (record: object): { readonly job_id?: string; readonly final?: true } => {
+  const { job_id, final } = record as Partial<JobStep>;
+  return { ...(job_id !== undefined && { job_id }), ...(final && { final }) };
+};
+
+/** The etag that the caller sent, which matches the answer. */
 const etagOf = ({ value }: Outcome<unknown>): string | undefined => {
   const { etag } = (value ?? {}) as { readonly etag?: string };
   return etag;
 };
 
-/** In test mode an envelope that breaks the contract is thrown instead of printed. */
+/** In test mode, throws if an envelope breaks the contract. */
 export const judgedInTests = async (
   renderer: Renderer,
   env: Readonly<Record<string, string | undefined>>,

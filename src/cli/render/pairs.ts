@@ -1,4 +1,4 @@
-/** Facts under each other, and how long ago something was. */
+/** Lists of facts, and the age of an event. */
 import { type Paint, table } from "./terminal.ts";
 import { duration } from "./units.ts";
 

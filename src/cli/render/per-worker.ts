@@ -1,4 +1,4 @@
-/** The effect of a command over several workers, as a line each. */
+/** The effect of a command on several workers, one line each. */
 import type { PerWorker } from "../../runtime/replies.ts";
 import { oneLine, type Paint } from "./terminal.ts";
 
@@ -8,7 +8,7 @@ const saying =
   (words: Words) =>
   ({ results }: { readonly results: readonly PerWorker[] }, { paint }: { readonly paint: Paint }): string =>
     results.length === 0
-      ? "Nothing to do: no workers are running."
+      ? "Nothing to do."
       : results
           .map((result) => {
             const who = result.name ?? result.id;

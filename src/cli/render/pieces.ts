@@ -1,8 +1,11 @@
-/** Some agents tell a message in pieces, a few words each: they are printed as one text, whose line is open until something else is said. */
+/**
+ * Some agents report a message in pieces of a few words. The pieces are printed as one text, whose line stays open until
+ * something else is printed.
+ */
 import type { LogRecord } from "../../protocol/records.ts";
 import type { LineWriter } from "./line.ts";
 
-/** The key of the message that a record is a piece of; undefined of what is none. Only a whole line of a program is told without the id of a message. */
+/** The key of the message to which a record belongs; undefined if it is not a piece. Only a whole line of a program has no message id. */
 const messageOf = (record: LogRecord): string | undefined => {
   if (record.type !== "agent.event" || record.payload.kind !== "TextOutput") return undefined;
   const { channel, data } = record.payload;
@@ -13,7 +16,8 @@ const messageOf = (record: LogRecord): string | undefined => {
 export const isPiece = (record: LogRecord): boolean => messageOf(record) !== undefined;
 
 /**
- * Whether `next`, after `record` and others that are not shown, goes on in the same text. From an agent that gives its messages no ids, only what comes right after it: what is between them may not have been asked for.
+ * Whether `next` continues the text of `record`, with only hidden records in between. If an agent gives no message ids, only
+ * the directly following record continues it: records in between may have been filtered out.
  */
 export const goesOn = (record: LogRecord | undefined, next: LogRecord): boolean => {
   const key = messageOf(next);
@@ -22,14 +26,14 @@ export const goesOn = (record: LogRecord | undefined, next: LogRecord): boolean 
 };
 
 export interface Printer {
-  /** The text to print for it, with its line end where the line is not open. */
+  /** The text to print for the record, with its line end unless its line stays open. */
   record(record: LogRecord): string;
-  /** The end of an open line; empty where there is none. */
+  /** The end of an open line, or "". */
   rest(): string;
 }
 
 export const makePrinter = ({ line, more }: Pick<LineWriter, "line" | "more">): Printer => {
-  /** The piece that was printed last, if its line is open. */
+  /** The last printed piece, if its line is open. */
   let open: LogRecord | undefined;
   const rest = (): string => {
     if (open === undefined) return "";

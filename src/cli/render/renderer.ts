@@ -1,4 +1,4 @@
-/** The outcome of a command, and the three ways of printing it (cli.md, Output). */
+/** The outcome of a command, and the three modes of printing it (cli.md, Output). */
 import type { CommandDef } from "../../commands/commands.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { LogRecord } from "../../protocol/records.ts";
@@ -6,7 +6,7 @@ import type { PageMeta } from "../../protocol/response-envelope.ts";
 
 export type Mode = "text" | "json" | "ndjson";
 
-export interface Ended {
+export interface CommandEnd {
   readonly command: Pick<CommandDef, "command">;
   readonly outcome: Outcome<unknown>;
   /** The process's exit code; `ok` of every envelope is derived from it. */
@@ -16,15 +16,15 @@ export interface Ended {
   readonly meta?: PageMeta | undefined;
 }
 
-export interface Printed {
+export interface Printout {
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface Renderer {
-  /** One record of a stream, with its line end; empty when this mode does not show it. `json`: its text, where the caller has it. */
+  /** One record of a stream with its line end; "" if this mode does not show it. `json`: its text, if the caller has it. */
   record(record: LogRecord, json?: string): string;
-  /** The end of a line that is open, before something else is printed beside it. */
+  /** The end of an open line, before something else is printed. */
   rest?(): string;
-  end(ended: Ended): Printed;
+  end(ended: CommandEnd): Printout;
 }

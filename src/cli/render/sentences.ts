@@ -1,6 +1,8 @@
-/** One record as a sentence for people. Pure; a type that this client does not know is still shown, by its name. */
+/** One record as a sentence for people. Pure. An unknown record type is shown by its name. */
 
+import { MAILBOX_ATTEMPTS_MAX } from "../../base/limits.ts";
 import { commandLine } from "../../base/shell.ts";
+import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import { breakSentence } from "../../protocol/cursor.ts";
 import { SESSION_HANDLE } from "../../protocol/facets.ts";
@@ -29,9 +31,9 @@ import { bytes, count, duration } from "./units.ts";
 export interface Sentence {
   readonly text: string;
   readonly tone: Tone;
-  /** The agent's own words: shown beside a bar, as they are. */
+  /** The agent's own words: shown unchanged beside a bar. */
   readonly spoken?: boolean;
-  /** Shown with --verbose only: another record says the same. */
+  /** Shown only with --verbose, because another record says the same. */
   readonly quiet?: boolean;
 }
 
@@ -77,7 +79,7 @@ const exited = (exit: Payload<"worker_exited">): Sentence => {
     return warn(exit.cause === undefined ? `ended, and nobody saw how${tail}` : `ended${tail}`);
   if (exit.signal !== null)
     return warn(
-      `ended by ${exit.signal}${exit.signal_inferred ? " (told by its exit status; nobody here sent it)" : ""}${after}${tail}`,
+      `ended by ${exit.signal}${exit.signal_inferred ? " (according to its exit status; Holdfast did not send it)" : ""}${after}${tail}`,
     );
   const sentence = `exited with code ${exit.exit_code ?? "unknown"}${after}${tail}`;
   return exit.exit_code === 0 ? plain(sentence) : bad(sentence);
@@ -89,7 +91,7 @@ const toolName = (event: AgentEvent): string => {
   return typeof name === "string" ? name : (event.channel ?? "tool");
 };
 
-/** An agent's talk with the runtime: of its session, which a record of its own tells, or what neither a person asked nor answers. */
+/** An exchange between agent and runtime that people need not see: about its session, which has its own record, or in the agent's protocol. */
 const isProtocol = ({ data }: AgentEvent): boolean => {
   const { schema, protocol } = (data ?? {}) as { schema?: unknown; protocol?: unknown };
   return protocol === true || schema === SESSION_HANDLE;
@@ -108,8 +110,8 @@ const spoke = (event: AgentEvent): Sentence => {
       return dim(`${oneLine(toolName(event))} answered${words ? `: ${oneLine(words)}` : ""}`);
     case "Error": {
       const sentence = bad(`error: ${oneLine(words, 500) || "without a message"}`);
-      // A command's only error is its exit, which has a record of its own.
-      return event.agent_kind === "command" ? quiet(sentence) : sentence;
+      // A command's only error is its exit, which has its own record.
+      return event.agent_kind === PROGRAM_KIND ? quiet(sentence) : sentence;
     }
     case "Status":
       if (isProtocol(event)) return quiet(dim(oneLine(words)));
@@ -140,7 +142,7 @@ const NOUNS = {
   protocol: "line of its protocol",
 } as const;
 
-/** A line of its adapter, or the answer to a permission, is nobody's message. */
+/** A line of the adapter, or the answer to a permission request, is not a message. */
 const messageNoun = ({ purpose, line }: { readonly purpose?: LinePurpose; readonly line?: true }): string =>
   purpose === undefined && line === undefined ? "message of" : `${NOUNS[purpose ?? "protocol"]},`;
 
@@ -150,16 +152,18 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
       return quiet(
         dim(
           message.closes
-            ? "the end of its input is asked for"
+            ? "end of its input requested"
             : `${messageNoun(message)} ${bytes(message.bytes)} accepted`,
         ),
       );
     case "delivered":
-      if (message.closes) return dim("its input has its end");
+      if (message.closes) return dim("its input was closed");
       if (message.purpose === "protocol") return quiet(dim(`${NOUNS.protocol} delivered`));
       if (message.purpose !== undefined) return dim(`${NOUNS[message.purpose]} delivered`);
       return dim(
-        message.acknowledges ? "message delivered" : "message delivered; it will tell no more of it",
+        message.acknowledges
+          ? "message delivered"
+          : "message delivered; its kind does not acknowledge messages",
       );
     case "acknowledged":
       if (message.closes) return quiet(dim("it has read its input to the end"));
@@ -169,7 +173,7 @@ const messageSentence = (message: Payload<"worker_message">): Sentence => {
     case "undeliverable":
       return bad(`message undeliverable: ${oneLine(message.reason)}`);
     case "unknown":
-      return bad(`nobody knows whether a message was read: ${oneLine(message.reason)}`);
+      return bad(`it is unknown whether a message was read: ${oneLine(message.reason)}`);
   }
 };
 
@@ -188,19 +192,19 @@ const UNCOUNTED: Readonly<Record<UncountedRestart, string>> = {
   supervisor_died: "started again: it died with its daemon",
   machine_restarted: "started again: the machine was restarted",
   session_lost: "started again, in a fresh session",
-  answered: "started again, as it was answered",
+  answered: "started again, as the answer said",
   woken: "woken by a message",
   rate_limited: "waits until the provider's rate limit resets",
 };
 
-/** Said by the sentence already. */
+/** The sentence already says it. */
 const STARTED_BELOW = "started by its supervisor";
 
 const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence } = {
   worker_spawn_requested: ({ spec }) =>
     quiet(
       dim(
-        `asked for: ${spec.kind}${spec.argv.length > 0 ? ` ${oneLine(commandLine(spec.argv))}` : ""}, restart ${spec.restart}`,
+        `requested: ${spec.kind}${spec.argv.length > 0 ? ` ${oneLine(commandLine(spec.argv))}` : ""}, restart ${spec.restart}`,
       ),
     ),
   worker_queued: ({ place, priority, waits_for }) =>
@@ -219,7 +223,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   },
   worker_cancel_requested: ({ by, reason, grace_ms, signal }) =>
     warn(
-      `stop asked for by ${oneLine(by)}${because(reason === "killed" ? undefined : reason)}: ${signal}, then KILL after ${duration(grace_ms)}`,
+      `stop requested by ${oneLine(by)}${because(reason === "killed" ? undefined : reason)}: ${signal}, then KILL after ${duration(grace_ms)}`,
     ),
   worker_signal_sent: ({ signal, pids }) =>
     dim(
@@ -238,7 +242,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       );
     return warn(
       cause === RESTART_BY_SUPERVISOR
-        ? `started anew by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
+        ? `started again by its supervisor${because(reason === STARTED_BELOW ? undefined : reason)}`
         : `restart ${restarts_in_window} of at most ${max_restarts} in ${duration(period_ms)}; it starts after ${duration(delay_ms)}`,
     );
   },
@@ -246,7 +250,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     state === "parked" ? bad(`parked${because(reason)}`) : quiet(dim(`stays ${state}${because(reason)}`)),
   worker_ready: ({ condition, after_ms }) =>
     good(`ready after ${duration(after_ms)} (${condition.replace(/_ms$/, "").replaceAll("_", " ")})`),
-  worker_spec_changed: ({ fields }) => plain(`another spec from its next start on: ${fields.join(", ")}`),
+  worker_spec_changed: ({ fields }) => plain(`spec changes at its next start: ${fields.join(", ")}`),
   worker_workspace_assigned: ({ path, branch, base_commit }) =>
     plain(`worktree ${oneLine(path)}, branch ${oneLine(branch)} at ${base_commit.slice(0, 12)}`),
   supervisor_escalated: ({ supervisor, child, action, max_restarts, period_ms }) =>
@@ -254,7 +258,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       `${child === undefined ? "supervisor" : oneLine(supervisor)} gave up${child === undefined ? "" : ` on ${oneLine(child)}`}: ${count(max_restarts, "restart")} in ${duration(period_ms)} ${max_restarts === 1 ? "was" : "were"} not enough${action === "park" ? "; parked" : ""}`,
     ),
   tree_applied: ({ tree, file, by }) =>
-    plain(`tree ${oneLine(tree)} is as ${oneLine(file)} says, by ${oneLine(by)}`),
+    plain(`tree ${oneLine(tree)} applied from ${oneLine(file)}, by ${oneLine(by)}`),
   tree_removed: ({ tree, by }) => warn(`tree ${oneLine(tree)} was taken down by ${oneLine(by)}`),
   supervisor_state_changed: ({ supervisor, to, reason, operation }) => {
     const { stage, scope = [], anew = scope } = operation ?? {};
@@ -277,34 +281,34 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
       `${oneLine(supervisor)}: ${oneLine(child)} failed${because(reason)}: restart ${restarts_in_window} of at most ${max_restarts} in ${duration(period_ms)} of ${scope.map((name) => oneLine(name)).join(", ")}; it starts after ${duration(delay_ms)}`,
     ),
   supervisor_asked: ({ supervisor, what, by, reason }) =>
-    warn(`${what} of ${oneLine(supervisor)} asked for by ${oneLine(by)}${because(reason)}`),
+    warn(`${what} of ${oneLine(supervisor)} requested by ${oneLine(by)}${because(reason)}`),
   worker_adopted: ({ agent }) =>
     good(agent ? `taken over from an earlier daemon, pid ${agent.pid}` : "taken over from an earlier daemon"),
   worker_stalled: ({ idle_ms, bound_ms }) =>
-    warn(`silent for ${duration(idle_ms)}, no tool in flight; ${duration(bound_ms)} allowed`),
+    warn(`silent for ${duration(idle_ms)}, no tool running; ${duration(bound_ms)} allowed`),
   worker_question: (asked) =>
     warn(
       asked.about === "budget"
-        ? `the budget of ${oneLine(asked.owner)} is spent: ${amount(asked.limit, asked.value)} of ${amount(asked.limit, asked.bound)} (${asked.limit.replace("_", " ")}). All that count in it are paused: agent answer ${oneLine(asked.owner)} ${asked.answers.join("|")}`
+        ? `the budget of ${oneLine(asked.owner)} is spent: ${amount(asked.limit, asked.value)} of ${amount(asked.limit, asked.bound)} (${asked.limit.replace("_", " ")}). All workers in it are paused: agent answer ${oneLine(asked.owner)} ${asked.answers.join("|")}`
         : asked.about === "interrupted"
           ? `its turn was interrupted${asked.tools.length === 0 ? "" : ` while ${asked.tools.map((tool) => oneLine(tool)).join(", ")} ran, which may run again`}: agent answer ID ${asked.answers.join("|")}`
           : `stuck? silent for ${duration(asked.idle_ms)}. Answer within ${duration(asked.answer_within_ms)}: agent answer ID ${asked.answers.join("|")}`,
     ),
   worker_paused: ({ reason, detail }) => warn(`paused${because(detail || reason)}`),
-  worker_unpaused: ({ by, reason }) => good(`goes on, by ${oneLine(by)}${because(reason)}`),
+  worker_unpaused: ({ by, reason }) => good(`continues, by ${oneLine(by)}${because(reason)}`),
   worker_answered: ({ answer, by }) => plain(`answered by ${oneLine(by)}: ${answer}`),
   worker_question_withdrawn: ({ reason }) =>
-    good(`${reason === "raised" ? "it may spend more" : "goes on by itself"}; the question is withdrawn`),
+    good(`${reason === "raised" ? "it may spend more" : "continues by itself"}; the question is withdrawn`),
   worker_limit_reached: limitReached,
   worker_log_chunk: ({ stream, reason, bytes: size, limit_bytes }) =>
     warn(
       reason === "line_too_long"
         ? `a line of ${stream} with ${bytes(size)} is not kept: the limit is ${bytes(limit_bytes)}`
         : reason === "stopped"
-          ? `${bytes(size)} of ${stream} that nobody had read yet are left out, because it was stopped; agent logs --raw has them`
+          ? `${bytes(size)} of ${stream} were not read before the stop and are not in the log; agent logs --raw has them`
           : reason === "released"
-            ? `${bytes(size)} of ${stream} were in the log that an older copy has replaced, and are gone`
-            : `${stream} has lost its last ${bytes(size)}, which were read already: the machine went down`,
+            ? `${bytes(size)} of ${stream} were lost when an older copy replaced the log`
+            : `${stream} has lost its last ${bytes(size)}, which had already been read: the machine went down`,
     ),
   worker_message: (message) => messageSentence(message),
   approval_requested: ({ approval_id, tool, title, input }) =>
@@ -315,12 +319,46 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
     (decision === "allow" ? good : warn)(
       `${decision === "allow" ? "allowed" : "denied"} by ${oneLine(by)}${because(message ?? "")}`,
     ),
-  approval_withdrawn: () => dim("needs no answer to what it asked any more"),
+  approval_withdrawn: () => dim("withdrew its request for permission"),
+  bb_posted: ({ item_id, title, body, by }) =>
+    plain(`item ${item_id} posted by ${oneLine(by)}${because(title ?? body ?? "")}`),
+  bb_claimed: ({ item_id, by, lease_ms }) =>
+    good(`item ${item_id} claimed by ${oneLine(by)} for ${duration(lease_ms)}`),
+  bb_extended: ({ item_id, by, lease_ms }) =>
+    dim(`lease of item ${item_id} extended by ${oneLine(by)} to ${duration(lease_ms)} from now`),
+  bb_released: ({ item_id, by, done }) =>
+    plain(`item ${item_id} ${done ? "done" : "released"} by ${oneLine(by)}`),
+  bb_expired: ({ item_id, what }) =>
+    warn(
+      what === "lease"
+        ? `lease of item ${item_id} is over: it is free again`
+        : `item ${item_id} is past its time to live`,
+    ),
+  mailbox_sent: ({ message_id, type, from }) =>
+    plain(`${type} ${message_id} in its mailbox, from ${oneLine(from)}`),
+  mailbox_delivered: ({ message_id, attempt, lease_ms, by }) =>
+    dim(
+      `message ${message_id} delivered to ${oneLine(by)} for ${duration(lease_ms)}, attempt ${attempt} of ${MAILBOX_ATTEMPTS_MAX}`,
+    ),
+  mailbox_extended: ({ message_id, lease_ms }) =>
+    quiet(dim(`lease of message ${message_id} extended by ${duration(lease_ms)}`)),
+  mailbox_acked: ({ message_id, by }) => dim(`message ${message_id} acknowledged by ${oneLine(by)}`),
+  mailbox_nacked: ({ message_id, by, note }) =>
+    warn(`message ${message_id} given back by ${oneLine(by)}${because(note)}`),
+  mailbox_died: ({ message_id, cause }) =>
+    bad(
+      `message ${message_id} is a dead letter: ${cause === "expired" ? "its time to live is over" : `${MAILBOX_ATTEMPTS_MAX} deliveries, and none was acknowledged`}`,
+    ),
+  mailbox_resent: ({ message_id, by }) => plain(`message ${message_id} sent again by ${oneLine(by)}`),
+  mailbox_dropped: ({ message_id, by, why }) =>
+    warn(
+      `message ${message_id} dropped${why === "room" ? " as the oldest dead letter of a full mailbox" : why === "answered" ? ": its asker has it" : ` by ${oneLine(by)}`}`,
+    ),
   session_started: ({ session_id }) => dim(`session ${oneLine(session_id)}`),
   session_abandoned: ({ session_id, reason }) =>
-    warn(`does not go on in session ${oneLine(session_id)}${because(reason)}`),
+    warn(`does not continue session ${oneLine(session_id)}${because(reason)}`),
   session_conflict: ({ session_id, holder }) =>
-    bad(`worker ${oneLine(holder)} goes on in session ${oneLine(session_id)} already: ended at once`),
+    bad(`worker ${oneLine(holder)} already uses session ${oneLine(session_id)}: ended at once`),
   turn_started: ({ turn }) => quiet(dim(`turn ${turn}`)),
   turn_completed: turnDone,
   "agent.event": spoke,
@@ -330,7 +368,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   },
   run_orphaned: ({ worker_id, incarnation, pids, why }) =>
     warn(
-      `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "of which there is no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
+      `run ${oneLine(worker_id)}.${incarnation}, ${why === "ended" ? "which has ended" : "which has no record"}, still had ${count(pids.length, "process", "processes")}: ended`,
     ),
   worker_run_finding: ({ file, detail }) =>
     warn(`its run directory was tampered with: ${oneLine(file)} is not used, because ${oneLine(detail)}`),
@@ -342,8 +380,8 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
   daemon_resumed: ({ kind, gap_ms }) =>
     warn(
       kind === "suspended"
-        ? `the machine slept for ${duration(gap_ms)}; all clocks begin anew`
-        : `was stopped for ${duration(gap_ms)}; all clocks begin anew`,
+        ? `the machine slept for ${duration(gap_ms)}; all clocks start over`
+        : `was stopped for ${duration(gap_ms)}; all clocks start over`,
     ),
   daemon_defect: ({ where, error }) => bad(`a defect was contained: ${oneLine(where)} (${oneLine(error)})`),
   daemon_stopped: ({ reason }) => dim(`stopped${because(reason)}`),
@@ -351,7 +389,7 @@ const SENTENCES: { readonly [T in RecordType]: (payload: Payload<T>) => Sentence
 
 export const RECORD_TYPES: readonly string[] = Object.keys(SENTENCES);
 
-/** Whether a person sees it without --verbose. */
+/** Whether the record is shown without --verbose. */
 export const isShown = (record: LogRecord): boolean => sentenceOf(record).quiet !== true;
 
 export const sentenceOf = (record: LogRecord): Sentence => {

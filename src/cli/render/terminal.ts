@@ -1,4 +1,4 @@
-/** Text that may reach a terminal: colours of our own where they are wanted, and no control character of an agent, ever. */
+/** Text that may reach a terminal: our own colours if wanted, and never a control character of an agent. */
 
 import stringWidth from "string-width";
 
@@ -19,7 +19,7 @@ export const plainPaint: Paint = (_tone, text) => text;
 export const colourPaint: Paint = (tone, text) =>
   tone === "plain" || text === "" ? text : `\x1b[${SGR[tone]}m${text}\x1b[0m`;
 
-/** CSI and OSC sequences whole; what is left of other controls is shown as its picture (U+2400…), never passed on. */
+/** Removes whole CSI and OSC sequences. A remaining control character is shown as its picture (U+2400…), never passed on. */
 const SEQUENCES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)/g;
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -29,21 +29,21 @@ const picture = (char: string): string => {
   return code === 0x7f ? "\u2421" : "\ufffd";
 };
 
-/** Text of an agent made harmless for a terminal. Line ends and tabs stay; CR LF becomes LF. */
+/** Makes an agent's text harmless for a terminal. Line ends and tabs stay; CR LF becomes LF. */
 export const neutralise = (text: string): string =>
   text.replace(/\r\n/g, "\n").replace(SEQUENCES, "").replace(CONTROLS, picture);
 
-/** The same on one line, at most `max` characters. */
+/** Makes a text harmless as one line of at most `max` characters. */
 export const oneLine = (text: string, max = 120): string => {
   const line = neutralise(text).replace(/\s+/g, " ").trim();
   const points = [...line.slice(0, max * 2 + 2)];
   return points.length > max ? `${points.slice(0, max - 1).join("")}…` : line;
 };
 
-/** Most texts are this: for them the tables of Unicode are not asked. */
+/** A quick test that most texts pass; only others need the tables of Unicode. */
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Columns that a text takes, colours not counted. */
+/** The columns of a text, without its colours. */
 export const width = (text: string): number => {
   const plain = text.replace(SEQUENCES, "");
   return ASCII.test(plain) ? plain.length : stringWidth(plain);
@@ -52,7 +52,7 @@ export const width = (text: string): number => {
 export const pad = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - width(text)));
 
-/** Lines of whole words, of at most so many columns unless one word alone has more. */
+/** Splits a text into lines of whole words. A line has at most this many columns, unless one word is longer. */
 export const wrap = (text: string, columns: number): readonly string[] => {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -63,7 +63,7 @@ export const wrap = (text: string, columns: number): readonly string[] => {
   return lines;
 };
 
-/** Sentences as whole words in the width of a terminal; a line that is indented goes on so. Without a terminal they stay as they are. */
+/** Wraps sentences to the width of a terminal, with the indentation of each line. Without a terminal the text stays as it is. */
 export const wrapLines = (text: string, columns: number | undefined): string =>
   columns === undefined
     ? text
@@ -80,7 +80,7 @@ export const wrapLines = (text: string, columns: number | undefined): string =>
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 const COLOUR = /(\x1b\[\d*m)/;
 
-/** Colours whole, and what a person sees as one character: an emoji of several code points takes its columns at once. */
+/** Splits a text into colours and visible characters: an emoji of several code points is one piece. */
 const piecesOf = (text: string): readonly string[] =>
   text
     .split(COLOUR)
@@ -88,7 +88,7 @@ const piecesOf = (text: string): readonly string[] =>
       COLOUR.test(part) ? [part] : [...graphemes.segment(part)].map(({ segment }) => segment),
     );
 
-/** The beginning of a text that takes at most so many columns; colours are not counted, and end with it. */
+/** The beginning of a text within this many columns. Colours do not count, and are closed at its end. */
 export const cut = (text: string, columns: number): string => {
   if (width(text) <= columns) return text;
   let taken = "";
@@ -101,22 +101,22 @@ export const cut = (text: string, columns: number): string => {
   return `${taken.trimEnd()}…${taken.includes("\x1b") ? "\x1b[0m" : ""}`;
 };
 
-/** Less of a column says nothing. */
+/** A narrower last column would say nothing. */
 const LAST_MIN_COLUMNS = 12;
 const COLUMN_MIN_COLUMNS = 6;
 const GAP = "  ";
 
-export interface Layout {
-  /** Columns of the terminal; undefined where there is none: nothing is cut. */
+export interface TableLayout {
+  /** Columns of the terminal; without one, nothing is cut. */
   readonly fit?: number | undefined;
-  /** Headings of the columns that a narrow terminal does without, the first of them first. */
+  /** Headings of columns that a narrow terminal leaves out, in this order. */
   readonly spare?: readonly string[];
 }
 
 const lengthOf = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, 0) + GAP.length * Math.max(0, widths.length - 1);
 
-/** The widths in which a row has room: a long last column gives way first, then always the widest. */
+/** The widths for a row: a long last column shrinks first, then always the widest. */
 const fitted = (widths: readonly number[], fit: number): readonly number[] => {
   const narrowed = [...widths];
   const last = narrowed.length - 1;
@@ -129,14 +129,14 @@ const fitted = (widths: readonly number[], fit: number): readonly number[] => {
 };
 
 /**
- * Columns two spaces apart; no trailing spaces. The first row is the head. If they do not fit, the last column is cut; then
- * the spare columns are left off until the rest fits, or, of a table that has none, the last one; what is still too wide is cut.
+ * Columns two spaces apart, without trailing spaces. The first row is the head. If the table is too wide, the last column is
+ * cut; then spare columns are left out one by one or, without spare columns, the last one; the rest is cut.
  */
-export const table = (rows: readonly (readonly string[])[], layout: Layout = {}): string => {
+export const table = (rows: readonly (readonly string[])[], layout: TableLayout = {}): string => {
   const { fit = Number.POSITIVE_INFINITY, spare = [] } = layout;
   const [head = []] = rows;
   const widthOf = (column: number): number => Math.max(...rows.map((row) => width(row[column] ?? "")));
-  /** The width of the columns where a last one of the head is cut as far as it may be. */
+  /** The width with the last column cut as far as possible. */
   const least = (shown: readonly number[]): number =>
     lengthOf(
       shown.map((column) => Math.min(widthOf(column), column === head.length - 1 ? LAST_MIN_COLUMNS : fit)),

@@ -1,4 +1,6 @@
 /** Text mode: results on stdout; errors, warnings and advice on stderr. */
+import type { JobStep } from "../../protocol/jobs.ts";
+import { stepText } from "./jobs.ts";
 import type { Printer } from "./pieces.ts";
 import type { Renderer } from "./renderer.ts";
 import { neutralise, type Paint, wrapLines } from "./terminal.ts";
@@ -10,23 +12,30 @@ export interface TextOptions {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly isStdoutTerminal: boolean;
   readonly columns: number | undefined;
-  /** Width of the terminal that is stderr. */
+  /** Width of the terminal of stderr. */
   readonly errorColumns: number | undefined;
   readonly printer: Printer;
 }
 
-/** Commands whose failure has a result worth seeing: a table per id, what was changed, the doctor's checks. */
+/** Commands whose failure has a result to show: a table by id, the changes made, the doctor's checks. */
 const SHOWN_ON_FAILURE = new Set([
   "agent/kill",
   "agent/restart",
   "agent/pause",
   "agent/unpause",
+  "jobs/cancel",
   "agent/up",
   "agent/doctor",
 ]);
 
-/** The error says it all. */
+/** Commands whose result is the text of an agent. */
+const ANSWERS = new Set(["agent/output", "jobs/result"]);
+
+/** A single result: the error says it all. */
 const isOneResult = (value: unknown): boolean => (value as { results?: unknown[] }).results?.length === 1;
+
+/** A stream of `agent jobs tail` has no records. */
+const isStep = (record: object): record is JobStep => "job_id" in record && "stage" in record;
 
 const withEnd = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
@@ -39,7 +48,7 @@ export const textRenderer = ({
   errorColumns,
   printer,
 }: TextOptions): Renderer => ({
-  record: printer.record,
+  record: (record) => (isStep(record) ? `${stepText(record, paint)}\n` : printer.record(record)),
   rest: printer.rest,
   end({ command, outcome }) {
     const name = command.command;
@@ -53,8 +62,8 @@ export const textRenderer = ({
       .map((warning) => told(`${errorPaint("warn", "warning:")} ${neutralise(warning)}`))
       .join("");
     return {
-      // The answer of an agent is passed as it is to a file or a pipe.
-      stdout: printer.rest() + (name === "agent/output" && !isStdoutTerminal ? body : withEnd(body)),
+      // A file or a pipe gets an agent's answer unchanged.
+      stdout: printer.rest() + (ANSWERS.has(name) && !isStdoutTerminal ? body : withEnd(body)),
       stderr: warnings + (outcome.ok ? "" : told(renderError(outcome.error, errorPaint))),
     };
   },

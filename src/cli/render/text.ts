@@ -1,6 +1,7 @@
-/** Results as tables and sentences for people. Each is a pure function of the answer; agents' text is made harmless first. */
+/** Results as tables and sentences for people. Each is a pure function of the answer, and makes agents' text harmless first. */
 
 import { commandLine } from "../../base/shell.ts";
+import { PROGRAM_KIND } from "../../commands/kinds.ts";
 import type { Replies } from "../../daemon/replies.ts";
 import { deniedCount } from "../../protocol/denied.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -10,35 +11,40 @@ import type { TreeNode, WaitReply, WorkerInfo, WorkerView } from "../../runtime/
 import type { Valid } from "../reports.ts";
 import { approvalsText, approvedText } from "./approvals.ts";
 import * as artifacts from "./artifacts.ts";
+import { claimedText, itemsText, postedText, releasedText } from "./blackboard.ts";
 import { questionWords, spentWords } from "./budgets.ts";
 import { changesText, sandboxWords, worktreeWords } from "./changes.ts";
 import * as daemon from "./daemon-text.ts";
+import { checkText, collectedText } from "./db.ts";
 import { deniedAdvice } from "./denied.ts";
 import { doctor } from "./doctor-text.ts";
+import { inboxText } from "./inbox.ts";
+import { jobsText, jobText, submittedText } from "./jobs.ts";
 import { capabilities, mcpText } from "./kinds-text.ts";
 import { limitsOf } from "./limits.ts";
 import { LineWriter } from "./line.ts";
+import { MAIL_TEXTS } from "./mailbox.ts";
 import { messagesText, sentText } from "./messages.ts";
 import { age, pairs } from "./pairs.ts";
 import { killText, pauseText, removedText, restartText, unpauseText } from "./per-worker.ts";
 import { makePrinter } from "./pieces.ts";
 import { cut, neutralise, oneLine, type Paint, type Tone, table, wrapLines } from "./terminal.ts";
 import { diffText, downText, upText } from "./tree-changes.ts";
-import { bytes, count, duration, uniqueChars } from "./units.ts";
+import { count, duration, uniqueChars } from "./units.ts";
 import { spentOf, subtreeWords, usageText } from "./usage.ts";
 
 export interface TextContext {
   readonly paint: Paint;
   readonly flags: Readonly<Record<string, unknown>>;
-  /** Epoch ms: ages are told against it. */
+  /** Epoch ms, for ages. */
   readonly now: number;
-  /** True when stdout is a terminal: agents' text is then made harmless, else passed as it is. */
+  /** True if stdout is a terminal: agents' text is then made harmless, otherwise passed unchanged. */
   readonly terminal: boolean;
-  /** Width of the terminal, if it is one: tables end there. */
+  /** Width of the terminal, if it is one; tables end there. */
   readonly columns?: number | undefined;
 }
 
-/** In text mode `info` shows the newest records too. */
+/** In text mode `info` also shows the newest records. */
 export interface ShownWorker extends WorkerInfo {
   readonly recent: readonly LogRecord[];
 }
@@ -76,22 +82,22 @@ const ended = (worker: Pick<WorkerView, "exit_code" | "signal" | "ended_at">, no
   return `${how ? `${how}, ` : ""}${age(worker.ended_at, now)} ago`;
 };
 
-/** Columns of a task, where no terminal bounds it. */
+/** Columns of a task if no terminal bounds it. */
 const TASK_COLUMNS = 60;
 
-/** Columns of the reason of a pause, in a table. */
+/** Columns of the reason for a pause in a table. */
 const PAUSE_COLUMNS = 40;
 
-/** In a table: with its place where it waits, with its question where it asks. */
+/** The state in a table, with the place in the queue, or the open question. */
 const stateCell = ({ state, queue, question, paused, approvals, reason, denied }: WorkerView): string =>
   `${stateWord(state)}${denied ? ` (${deniedCount(denied)} denied)` : ""}${approvals && !paused ? " (asks permission)" : ""}${paused ? ` (${oneLine(reason, PAUSE_COLUMNS)})` : ""}${queue ? ` (queue ${queue.place}, ${queue.waits_for})` : ""}${question && !paused ? (question.about === "stall" ? " (stuck?)" : ` (${oneLine(reason, PAUSE_COLUMNS)})`) : ""}`;
 
-/** Columns of the list that a narrow terminal does without. */
+/** Columns of the list that a narrow terminal leaves out. */
 const SPARE = ["TASK", "PID", "RESTARTS", "RUN", "KIND", "ENDED", "AGE"];
 
 const list: TextOf<Replies["agent/list"]> = ({ workers }, { paint, flags, now, columns }) => {
   if (flags.quiet) return workers.map((worker) => worker.id).join("\n");
-  // A hint on stderr says that there is nothing.
+  // A hint on stderr says that the list is empty.
   if (workers.length === 0) return "";
   const chars = uniqueChars(workers.map((worker) => worker.id));
   const head = [
@@ -142,7 +148,7 @@ const supervisorLine = (node: TreeNode, name: string, used: string, paint: Paint
   return `${name}  ${paint(toneOf(phase), stateWord(phase))}${calm ? "" : doing}  ${strategy}${windowUsed}${spent}${asks}${dead}${why}`;
 };
 
-/** Said by the state already. */
+/** Reasons that the state already expresses. */
 const PLAIN_REASONS = ["spawn", "restart", "spawn_requested", "the agent runs"];
 
 const treeLine = (node: TreeNode, chars: number, paint: Paint): string => {
@@ -212,7 +218,7 @@ const restartRule = ({ spec, window, ended_at }: WorkerInfo): string =>
     ? "temporary: never"
     : `${spec.restart}, ${ended_at === null ? `${window.used} of ${window.max}` : `at most ${window.max}`} in ${duration(window.period_ms)}${ended_at === null ? " used" : ""}, backoff ${duration(spec.backoff_min_ms)}..${duration(spec.backoff_max_ms)}`;
 
-/** The words of the state, and the reason where it is more than the state itself. */
+/** The state in words, and the reason if it adds anything. */
 const condition = (worker: WorkerInfo, now: number): string => {
   const since = worker.ended_at === null && worker.started_at ? `, for ${age(worker.started_at, now)}` : "";
   const reason = worker.state === "running" && !worker.paused ? "" : oneLine(stateWord(worker.reason));
@@ -242,7 +248,7 @@ const info: TextOf<ShownWorker> = (worker, { paint, now, columns }) => {
     ["kind", worker.kind],
     ["state", paint(worker.paused ? "warn" : toneOf(worker.state), condition(worker, now))],
     ["asks", worker.question && paint("warn", questionWords(worker.question, worker.name ?? worker.id))],
-    ["permission", worker.kind === "command" ? null : spec.permission],
+    ["permission", worker.kind === PROGRAM_KIND ? null : spec.permission],
     ["denied", worker.denied ? paint("warn", deniedAdvice(worker.denied)) : null],
     ["approvals", worker.approvals ? paint("warn", "it waits for a person: agent approvals") : null],
     ["error", worker.error && paint("bad", `${worker.error.code}: ${oneLine(worker.error.message, 300)}`)],
@@ -279,13 +285,14 @@ const info: TextOf<ShownWorker> = (worker, { paint, now, columns }) => {
     ["with all below", subtreeWords(worker.subtree, worker.name ?? worker.id)],
     ["created", `${worker.created_at} (${age(worker.created_at, now)} ago)`],
     ["ended", worker.ended_at && `${worker.ended_at} (${ended(worker, now)})`],
+    ["heartbeat", worker.heartbeat_at && `${age(worker.heartbeat_at, now)} ago`],
     ["said last", worker.last_event_at && `${age(worker.last_event_at, now)} ago`],
     ["its output", worker.moved_output && movedSentence(worker.moved_output)],
     ["run directory", worker.run_dir],
     ["tampered with", worker.run_findings ? paint("warn", tamperedWords(worker)) : null],
     [
       "its stderr",
-      worker.error && worker.kind !== "command"
+      worker.error && worker.kind !== PROGRAM_KIND
         ? `agent logs ${worker.name ?? worker.id} --raw --stderr`
         : null,
     ],
@@ -303,7 +310,7 @@ const wait: TextOf<{ readonly results: readonly WaitReply[] }> = ({ results }, {
     )
     .join("\n");
 
-/** The id alone, so that a script can keep it; nothing after --watch, which has shown all. */
+/** Only the id, so that a script can store it; nothing after --watch, which has shown everything. */
 const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) => {
   if (plan === undefined) return flags.watch ? "" : id;
   const env = Object.entries(plan.env)
@@ -325,42 +332,16 @@ const spawn: TextOf<Replies["agent/spawn"]> = ({ id, plan }, { paint, flags }) =
 const output: TextOf<{ readonly text: string }> = ({ text }, { terminal }) =>
   terminal ? neutralise(text) : text;
 
-const check: TextOf<Replies["db/check"]> = (report, { paint }) =>
-  report.ok
-    ? [
-        `${paint("good", "ok")}  ${count(report.records, "record")}, head ${report.head}`,
-        ...(report.notes ?? []).map((note) => paint("dim", oneLine(note, 300))),
-      ].join("\n")
-    : report.findings.map((finding) => paint("bad", oneLine(finding, 300))).join("\n");
-
-const collected: TextOf<Replies["db/gc"] & { readonly effect: string }> = (report, { paint }) => {
-  const hint =
-    report.needs_vacuum && report.reusable_bytes > 0
-      ? `\n${paint("dim", `An early version made this database: its free pages go back to the disk by: agent daemon stop --keep-agents && agent db gc --vacuum && agent daemon start`)}`
-      : "";
-  return `${collectedSentence(report)}${hint}`;
-};
-
-const collectedSentence = (report: Replies["db/gc"] & { readonly effect: string }): string => {
-  const what = count(report.records, "record");
-  if (report.effect === "noop")
-    return `Nothing is old enough${report.freed_bytes > 0 ? `; ${bytes(report.freed_bytes)} given back` : ""}.`;
-  if (report.effect === "would_delete") return `Would remove ${what} of output from the log.`;
-  const into =
-    report.archives.length === 0 ? "" : ` to ${report.archives.map((name) => `archive/${name}`).join(", ")}`;
-  return `Moved ${what} of output${into}; ${bytes(report.freed_bytes)} given back${report.reusable_bytes > 0 ? `, ${bytes(report.reusable_bytes)} kept for new records` : ""}.`;
-};
-
 const validText: TextOf<Valid> = ({ input, level, lines }, { paint }) =>
   `${paint("good", "valid")}  ${input === "-" ? "stdin" : input}${lines === undefined ? "" : `, ${count(lines, "line")}`}${level === undefined ? "" : `, by ${level}`}`;
 
-/** By Protocol v1 command; a command that is not here prints JSON. */
-/** Wraps a text that is sentences alone. */
+/** Wraps a text that consists of sentences. */
 const inRoom =
   <T>(text: TextOf<T>): TextOf<T> =>
   (value, context) =>
     wrapLines(text(value, context), context.columns);
 
+/** By Protocol v1 command; a command that is not listed prints JSON. */
 const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/spawn": spawn,
   "agent/resume": spawn,
@@ -396,9 +377,9 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "daemon/start": inRoom(daemon.started),
   "daemon/stop": inRoom(daemon.stopped),
   "agent/completion": ({ text }: { readonly text: string }) => text,
-  "db/check": check,
+  "db/check": checkText,
   "db/rebuild": ({ records }: Replies["db/rebuild"]) => `Folded ${count(records, "record")} again.`,
-  "db/gc": collected,
+  "db/gc": collectedText,
   "db/export": () => "",
   "cas/put": artifacts.putText,
   "cas/get": artifacts.gotText,
@@ -410,16 +391,31 @@ const TEXTS: Readonly<Record<string, TextOf<never> | undefined>> = {
   "agent/send": sentText,
   "agent/ask": output,
   "agent/messages": messagesText,
+  "agent/inbox": inboxText,
+  "jobs/submit": submittedText,
+  "jobs/list": jobsText,
+  "jobs/info": jobText,
+  "jobs/tail": () => "",
+  "jobs/wait": jobsText,
+  "jobs/result": output,
+  "jobs/cancel": killText,
+  ...MAIL_TEXTS,
   "agent/approvals": approvalsText,
   "approvals/approve": approvedText,
   "approvals/deny": approvedText,
   "agent/cancel": ({ effect }: { readonly effect: string }, { paint }: TextContext) =>
     paint("dim", effect === "noop" ? "no turn was open" : "its turn is being ended"),
+  "bb/post": postedText,
+  "bb/list": itemsText,
+  "bb/search": itemsText,
+  "bb/claim": claimedText,
+  "bb/release": releasedText,
+  "bb/watch": () => "",
   "proto/validate": validText,
   "event/validate": validText,
   "agent/manifest": (value: unknown) => JSON.stringify(value, null, 2),
   "agent/version": ({ version }: { readonly version: string }) => `agent ${version}`,
-  // Streams have printed their records; there is nothing to add.
+  // A stream has printed its records, so nothing is added.
   "agent/watch": () => "",
   "agent/logs": () => "",
   "agent/demo": () => "",
@@ -431,13 +427,13 @@ export const renderText = (command: string, value: unknown, context: TextContext
   return JSON.stringify(value, null, 2);
 };
 
-/** For stderr: what happened, every mistake, and what to do next. */
+/** For stderr: what happened, every mistake, and the next step. */
 export const renderError = (error: HoldfastError, paint: Paint): string => {
   const next = paint("dim", neutralise(error.suggestion));
-  // The person knows: they pressed the keys.
+  // The user knows, having pressed the keys.
   if (error.code === "CANCELLED") return `${neutralise(error.message)} ${next}`;
   const problems = error.info.problems ?? [];
-  // A fault of an envelope is no mistake of the call, and there was nothing to do.
+  // A fault in an envelope is not a mistake of the call.
   const isCall = problems.length > 1 && error.code !== "ENVELOPE_INVALID";
   const what = isCall ? `${problems.length} mistakes; nothing was done` : neutralise(error.message);
   const list = problems.length > 1 ? problems.map((problem) => `\n  ${neutralise(problem)}`).join("") : "";

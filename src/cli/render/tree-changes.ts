@@ -1,4 +1,4 @@
-/** The changes that `agent up`, `diff` and `down` did, or would do, to each node of a tree: one line each, and the rest counted. */
+/** The changes to a tree that `agent up`, `diff` and `down` made, or would make: one line for each node; further ones are counted. */
 import type { AppliedReply, TreeChange } from "../../runtime/replies.ts";
 import { oneLine, type Paint, type Tone } from "./terminal.ts";
 
@@ -13,7 +13,7 @@ const MARKS: Readonly<Record<Exclude<Action, "unchanged">, readonly [Tone, strin
   kept_dead: ["warn", "!"],
 };
 
-/** Fields are the spec's; the file has the same without the unit. */
+/** Field names of the spec without their units, as the file writes them. */
 const fieldsOf = ({ fields = [] }: TreeChange): string =>
   fields.map((field) => field.replace(/_ms$/, "")).join(", ");
 
@@ -43,21 +43,21 @@ const treeChanges = ({ changes }: AppliedReply, paint: Paint, isDone: boolean): 
   return unchanged === 0 ? lines : [...lines, paint("dim", `= unchanged ${unchanged}`)];
 };
 
-interface Shown {
+interface DisplayOptions {
   readonly paint: Paint;
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
-export const diffText = (reply: AppliedReply, { paint }: Shown): string =>
+export const diffText = (reply: AppliedReply, { paint }: DisplayOptions): string =>
   treeChanges(reply, paint, false).join("\n");
 
-export const upText = (reply: AppliedReply, shown: Shown): string => {
+export const upText = (reply: AppliedReply, shown: DisplayOptions): string => {
   if (shown.flags["dry-run"]) return diffText(reply, shown);
   const state = shown.paint(reply.state === "running" ? "good" : "warn", reply.state.replaceAll("_", " "));
   return [...treeChanges(reply, shown.paint, true), `${reply.tree}  ${state}`].join("\n");
 };
 
-export const downText = (reply: AppliedReply, { paint, flags }: Shown): string =>
+export const downText = (reply: AppliedReply, { paint, flags }: DisplayOptions): string =>
   flags["dry-run"]
     ? treeChanges(reply, paint, false).join("\n")
     : [...treeChanges(reply, paint, true), `${reply.tree}  stopped`].join("\n");

@@ -1,8 +1,8 @@
-/** Figures as people read them. */
+/** Figures for people. */
 
 const trim = (value: number): string => value.toFixed(1).replace(/\.0$/, "");
 
-/** `500ms`, `1.5s`, `45s`, `4m20s`, `10m`, `2h5m`, `3d4h`: two figures at most, and exact below ten minutes. */
+/** `500ms`, `1.5s`, `45s`, `4m20s`, `10m`, `2h5m`, `3d4h`: at most two units, and exact below ten minutes. */
 export const duration = (ms: number): string => {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`;
   if (ms < 10_000) return `${trim(ms / 1000)}s`;
@@ -17,10 +17,10 @@ export const duration = (ms: number): string => {
   return hours % 24 === 0 ? `${days}d` : `${days}d${hours % 24}h`;
 };
 
-/** A ULID begins with its time: so many characters tell apart what people start. */
+/** A ULID begins with its time; this many characters distinguish workers that people start. */
 const ID_MIN_CHARS = 10;
 const ID_CHARS = 26;
-/** The fewest characters by which all these ids still differ: what is shown can be typed. */
+/** The fewest characters by which all these ids differ, so that the shown beginning can be typed. */
 export const uniqueChars = (ids: readonly string[]): number => {
   const distinct = new Set(ids).size;
   for (let chars = ID_MIN_CHARS; chars < ID_CHARS; chars++)
@@ -29,7 +29,7 @@ export const uniqueChars = (ids: readonly string[]): number => {
 };
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"];
-/** Powers of 1024: `12 bytes`, `1.5 MB`. */
+/** In powers of 1024: `12 bytes`, `1.5 MB`. */
 export const bytes = (count: number): string => {
   let value = count;
   let unit = 0;
@@ -40,7 +40,7 @@ export const bytes = (count: number): string => {
 export const count = (value: number, one: string, many = `${one}s`): string =>
   `${String(value).replace(/\B(?=(\d{3})+$)/g, ",")} ${value === 1 ? one : many}`;
 
-/** Local time of day, `12:00:00.123`: what `date` on the same terminal would say. */
+/** Local time of day, `12:00:00.123`, in the time zone of the terminal. */
 export const clock = (rfc3339: string): string => {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return "--:--:--.---";

@@ -1,4 +1,4 @@
-/** Usage, as a table with a row of totals. */
+/** Usage as a table with a row of totals. */
 import type { SubtreeSum, UsageReply, UsageRow, UsageSum } from "../../runtime/replies.ts";
 import { oneLine, table } from "./terminal.ts";
 import type { TextOf } from "./text.ts";
@@ -17,7 +17,7 @@ const HEADS: Readonly<Record<string, string>> = {
 /** `1,234,567` */
 const figure = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** Never a 0 for what nobody knows. */
+/** An unknown amount is never shown as 0. */
 const money = (usd: number | null, mark = ""): string => (usd === null ? "–" : `${mark}$${usd.toFixed(4)}`);
 
 const UNKNOWN: Readonly<Record<string, string>> = { model: "(unknown)", kind: "(unknown)" };
@@ -37,11 +37,11 @@ const cells = (sum: UsageSum): readonly string[] => [
 
 const COLUMNS = ["WORKERS", "TURNS", "TOOLS", "IN", "CACHED", "OUT", "REASONING", "COST", "ESTIMATE", "TIME"];
 
-/** Columns that a narrow terminal does without. */
+/** Columns that a narrow terminal leaves out. */
 const SPARE = ["REASONING", "CACHED", "TOOLS", "WORKERS"];
 
 export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint, columns }) => {
-  // A hint on stderr says that there is nothing.
+  // A hint on stderr says that there are no rows.
   if (rows.length === 0) return "";
   const chars = uniqueChars(rows.map(({ key }) => key ?? ""));
   const nameOf = ({ key, name }: UsageRow): string =>
@@ -52,7 +52,7 @@ export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint, colu
     ...rows.map((row) => [oneLine(nameOf(row), KEY_COLUMNS), ...cells(row)]),
     ["total", ...cells(total)],
   ];
-  // Figures stand under each other by their ends.
+  // Figures are aligned at their ends.
   const widths = COLUMNS.map((_, at) => Math.max(...lines.map((line) => line[at + 1]!.length)));
   const [top, ...body] = lines.map(([first, ...figures]) => [
     first!,
@@ -63,7 +63,7 @@ export const usageText: TextOf<UsageReply> = ({ rows, total, by }, { paint, colu
   return table(shown, { fit: columns, spare: SPARE });
 };
 
-/** `3, 12 tool calls, 1m20s, 1,234 tokens in and 56 tokens out, $0.0100, ~$0.0200 by the price list`, of turns. */
+/** The usage of some turns: `3, 12 tool calls, 1m20s, 1,234 tokens in and 56 tokens out, $0.0100, ~$0.0200 by the price list`. */
 export const spentOf = ({
   turns,
   tool_calls,

@@ -2,14 +2,14 @@
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
-import type { Handler } from "./handler.ts";
+import { command, type Handlers, type RequestHandler, read } from "./handler.ts";
 
-export const status: Handler<"daemon/status"> = {
+const status: RequestHandler<"daemon/status"> = {
   lifetime: "read",
   run: ({ runtime, facts }) => Effect.map(runtime.status(), (known) => success({ ...known, ...facts() })),
 };
 
-export const stop: Handler<"daemon/stop"> = {
+const stop: RequestHandler<"daemon/stop"> = {
   lifetime: "command",
   run: ({ runtime, caller, shutdown }, { agents }) =>
     Effect.gen(function* () {
@@ -27,25 +27,14 @@ export const stop: Handler<"daemon/stop"> = {
     }),
 };
 
-export const check: Handler<"db/check"> = {
-  lifetime: "read",
-  run: ({ runtime }) => Effect.map(runtime.check(), (report) => success(report)),
-};
-
-export const gc: Handler<"db/gc"> = {
-  lifetime: "command",
-  run: ({ runtime, caller }, data) =>
-    Effect.gen(function* () {
-      yield* runtime.permitAll(caller(), "archive output");
-      return success(yield* runtime.gc(data));
-    }),
-};
-
-export const rebuild: Handler<"db/rebuild"> = {
-  lifetime: "command",
-  run: ({ runtime, caller }) =>
-    Effect.gen(function* () {
-      yield* runtime.permitAll(caller(), "rebuild the projections");
-      return success(yield* runtime.rebuild());
-    }),
+export const DAEMON: Handlers<"daemon/status" | "daemon/stop" | "db/check" | "db/gc" | "db/rebuild"> = {
+  "daemon/status": status,
+  "daemon/stop": stop,
+  "db/check": read((runtime) => runtime.check()),
+  "db/gc": command((runtime, { caller, ...data }) =>
+    Effect.andThen(runtime.permitAll(caller, "archive output"), runtime.gc(data)),
+  ),
+  "db/rebuild": command((runtime, { caller }) =>
+    Effect.andThen(runtime.permitAll(caller, "rebuild the projections"), runtime.rebuild()),
+  ),
 };

@@ -6,12 +6,12 @@ import {
   REQUEST_MAX_DEPTH,
   REQUESTS_IN_FLIGHT_MAX,
 } from "../../base/limits.ts";
-import { PROFILES } from "../../commands/profiles.ts";
 import { PROTOCOL_VERSION } from "../../protocol/envelope-v1.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { success } from "../../protocol/outcome.ts";
 import { type RequestName, Requests } from "../../protocol/requests.ts";
-import type { Handler } from "./handler.ts";
+import { PROFILES } from "../profiles.ts";
+import type { RequestHandler } from "./handler.ts";
 
 const LIMITS = {
   request_bytes: REQUEST_MAX_BYTES,
@@ -20,7 +20,7 @@ const LIMITS = {
   requests_in_flight: REQUESTS_IN_FLIGHT_MAX,
 };
 
-export const hello: Handler<"protocol/hello"> = {
+export const hello: RequestHandler<"protocol/hello"> = {
   lifetime: "read",
   run: ({ runtime }, { versions, profiles }) =>
     Effect.gen(function* () {

@@ -1,92 +1,39 @@
 /** Every command of `protocol/requests.ts` and its handler. */
 import type { RequestName } from "../../protocol/requests.ts";
-import { check, gc, rebuild, status, stop } from "./daemon.ts";
-import type { Handler } from "./handler.ts";
+import { BLACKBOARD } from "./blackboard.ts";
+import { DAEMON } from "./daemon.ts";
+import type { Handlers, RequestHandler } from "./handler.ts";
 import { hello } from "./hello.ts";
-import { apply, down } from "./trees.ts";
+import { JOBS } from "./jobs.ts";
+import { MAILBOXES } from "./mailboxes.ts";
+import { TREES } from "./trees.ts";
 import { watch } from "./watch.ts";
-import {
-  answer,
-  approvals,
-  approve,
-  ask,
-  cancel,
-  capabilities,
-  changes,
-  fork,
-  info,
-  kill,
-  list,
-  messages,
-  output,
-  pause,
-  raw,
-  removeWorktrees,
-  restart,
-  resume,
-  send,
-  spawn,
-  tree,
-  unpause,
-  usage,
-  wait,
-  why,
-} from "./workers.ts";
+import { WORKERS } from "./workers.ts";
 
-type Keyed =
-  | "agent/kill"
-  | "agent/restart"
-  | "agent/pause"
-  | "agent/unpause"
-  | "agent/answer"
-  | "agent/approve"
-  | "agent/cancel"
-  | "tree/apply"
-  | "tree/down";
-
-/** With an idempotency key: a repeat gets the first answer. */
-const keyed = <N extends Keyed>(name: N, handler: Handler<N>): Handler<N> => ({
-  lifetime: handler.lifetime,
+/** A repeat under the same idempotency key gets the first answer. */
+const once = (name: string, handler: RequestHandler<RequestName>): RequestHandler<RequestName> => ({
+  ...handler,
   run: (services, data, emit, inlineMax) => {
-    const { idempotency_key, ...asked } = data;
+    const { idempotency_key, ...asked } = data as typeof data & { readonly idempotency_key?: string };
     const effect = handler.run(services, asked as typeof data, emit, inlineMax);
     return services.once.run(idempotency_key, { name, ...asked }, effect);
   },
 });
 
-export const HANDLERS: { readonly [N in RequestName]: Handler<N> } = {
-  "agent/spawn": spawn,
-  "agent/resume": resume,
-  "agent/fork": fork,
-  "agent/kill": keyed("agent/kill", kill),
-  "agent/restart": keyed("agent/restart", restart),
-  "agent/pause": keyed("agent/pause", pause),
-  "agent/unpause": keyed("agent/unpause", unpause),
-  "tree/apply": keyed("tree/apply", apply),
-  "tree/down": keyed("tree/down", down),
-  "agent/answer": keyed("agent/answer", answer),
-  "agent/approvals": approvals,
-  "agent/approve": keyed("agent/approve", approve),
-  "agent/cancel": keyed("agent/cancel", cancel),
-  "agent/send": send,
-  "agent/ask": ask,
-  "agent/messages": messages,
-  "agent/list": list,
-  "agent/info": info,
-  "agent/tree": tree,
-  "agent/usage": usage,
-  "agent/why": why,
+const ALL: Handlers<RequestName> = {
+  ...WORKERS,
+  ...TREES,
+  ...JOBS,
+  ...BLACKBOARD,
+  ...DAEMON,
+  ...MAILBOXES,
   "agent/watch": watch,
-  "agent/wait": wait,
-  "agent/output": output,
-  "agent/changes": changes,
-  "worktree/remove": removeWorktrees,
-  "agent/raw": raw,
-  "agent/capabilities": capabilities,
   "protocol/hello": hello,
-  "daemon/status": status,
-  "daemon/stop": stop,
-  "db/check": check,
-  "db/rebuild": rebuild,
-  "db/gc": gc,
 };
+
+export const HANDLERS = Object.fromEntries(
+  Object.entries(ALL as unknown as Record<string, RequestHandler<RequestName>>).map(([name, handler]) => [
+    name,
+    handler.isKeyed ? once(name, handler) : handler,
+  ]),
+) as unknown as Handlers<RequestName>;

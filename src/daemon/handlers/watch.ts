@@ -6,9 +6,9 @@ import type { RecordType } from "../../protocol/records.ts";
 import type { RequestData } from "../../protocol/requests.ts";
 import type { WatchQuery } from "../../runtime/api.ts";
 import { invalidRequest } from "../request.ts";
-import type { Handler } from "./handler.ts";
+import type { RequestHandler } from "./handler.ts";
 
-export const watch: Handler<"agent/watch"> = {
+export const watch: RequestHandler<"agent/watch"> = {
   lifetime: "open",
   run: ({ runtime }, data, emit) =>
     Effect.gen(function* () {

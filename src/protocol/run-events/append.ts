@@ -1,4 +1,4 @@
-/** The rules by which events are appended to their streams (protocol-v1 notes 2.7), as a store in memory that keeps them. */
+/** The rules for appending events to their streams (protocol-v1 notes 2.7), as a store in memory. */
 import { canonicalJson } from "../canonical-json.ts";
 import { HoldfastError } from "../errors.ts";
 import type { StreamEvent } from "./events.ts";
@@ -25,7 +25,7 @@ export class EventStreams {
     return [...this.streams.values()];
   }
 
-  /** Its version is the newest one plus one, or VERSION_CONFLICT; so is its sequence, and an id is taken once. A run that has ended takes nothing more. */
+  /** Throws VERSION_CONFLICT unless the version is the newest one plus one, the sequence is newer, the id is new and the run has not ended. */
   append(event: StreamEvent): void {
     const stream = this.streams.get(keyOf(event)) ?? [];
     const next = stream.length + 1;
@@ -38,7 +38,7 @@ export class EventStreams {
     this.byId.set(event.id, event);
   }
 
-  /** Answers the event that is stored under the id; VERSION_CONFLICT where that says something else. */
+  /** Returns the event stored under the id; throws VERSION_CONFLICT if it differs in a material fact. */
   appendIfAbsent(event: StreamEvent): StreamEvent {
     const stored = this.byId.get(event.id);
     if (stored === undefined) {
@@ -51,5 +51,5 @@ export class EventStreams {
   }
 }
 
-/** The facts that make two events the same one: not when somebody saw it, nor where it was put. */
+/** The facts by which two events are the same: not the time of observation or the position. */
 const material = ({ stream_version: _, sequence: __, occurred_at: ___, ...rest }: StreamEvent) => rest;

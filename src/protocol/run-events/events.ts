@@ -1,6 +1,6 @@
 /**
- * Run and worker events of the runtime architecture (protocol-v1 notes 2.6, 2.7): what other programs store and fold. An event is the
- * n-th of its stream; `run` streams tell one run of an agent, `agent` streams the life of one worker.
+ * Run and worker events of the runtime architecture (protocol-v1 notes 2.6, 2.7), which other programs store and fold. Each
+ * event has a number in its stream. A `run` stream describes one run of an agent, an `agent` stream the life of one worker.
  */
 import { canonicalDigest } from "../canonical-json.ts";
 import type { RunStatus } from "./statuses.ts";
@@ -57,7 +57,7 @@ export interface WorkerEvent {
   readonly worker_id: string;
   readonly backend_kind: "subprocess";
   readonly agent_id: string;
-  /** The id of the run that it belongs to; a worker that waits for its first start has none. */
+  /** The id of the event's run; absent for a worker that waits for its first start. */
   readonly run_id?: string;
   readonly session_id?: string;
   readonly parent_agent_id?: string;
@@ -70,17 +70,17 @@ export interface WorkerEvent {
   readonly role: string;
   readonly tag?: string;
   readonly pid?: number;
-  /** From 1: a terminal status ends an attempt, and another one begins with a `worker_spawn_requested`. */
+  /** From 1. A terminal status ends an attempt; a `worker_spawn_requested` begins the next one. */
   readonly attempt: number;
   readonly stop_reason?: string;
-  /** Null where nobody could know it: 0 means that it was 0. */
+  /** Null if unknown; 0 always means that it was 0. */
   readonly exit_code?: number | null;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Observation is at-least-once: two events of the same key are one. Worker, kind, and the backend's own number of the event; where it
- * has none, a digest of all that the event says but when and under which id.
+ * Observation is at-least-once: two events with the same key are one event. The key is worker, kind, and the backend's own
+ * number of the event or, without such a number, a digest of everything but its time and id.
  */
 export const dedupeKey = (event: WorkerEvent): string => {
   const { event_id: _, observed_at: __, ...said } = event;

@@ -1,7 +1,7 @@
 /**
- * Our log as the streams of the contract (protocol-v1 notes 2.6, 2.7): one `agent` stream a worker, one `run` stream an
- * incarnation, each numbered from 1. Pure: records in, in the order of the log, events out. An event has the id of its record, and
- * its place in it, so the same log gives the same events each time.
+ * Exports our log as the streams of the contract (protocol-v1 notes 2.6, 2.7): one `agent` stream for each worker, one `run`
+ * stream for each incarnation, each numbered from 1. Pure: it takes records in the order of the log and returns events. The
+ * id of an event comes from its record and its place in the record, so the same log always gives the same events.
  */
 import { type LogRecord, workerStream } from "../records.ts";
 import type { WorkerSpec } from "../worker.ts";
@@ -9,10 +9,10 @@ import type { StreamEvent, WorkerEvent } from "./events.ts";
 import { RunLife } from "./run-life.ts";
 import { type LifeEvent, WorkerLife } from "./worker-life.ts";
 
-/** The verb of Protocol v1 that everything of a worker comes from. */
+/** The verb of Protocol v1 from which every event of a worker comes. */
 const COMMAND = "spawn";
 
-interface Known {
+interface KnownWorker {
   readonly life: WorkerLife;
   version: number;
   spec: Pick<WorkerSpec, "kind" | "name" | "parent" | "interactive" | "prompt">;
@@ -20,16 +20,16 @@ interface Known {
   run?: { readonly id: string; readonly life: RunLife; version: number };
 }
 
-const NOBODY: Known["spec"] = { kind: "unknown", interactive: false };
+const NOBODY: KnownWorker["spec"] = { kind: "unknown", interactive: false };
 const backendId = (id: string): string => `subprocess:${id}`;
 const runId = (worker_id: string, incarnation: number): string => `run:${worker_id}:${incarnation}`;
 
 export class Exporter {
-  private readonly workers = new Map<string, Known>();
+  private readonly workers = new Map<string, KnownWorker>();
 
   take(record: LogRecord): readonly StreamEvent[] {
     const { worker_id } = record;
-    // The daemon's records and those of a file's tree are about no run and no worker.
+    // Records of the daemon and of a file's tree concern no run and no worker.
     if (worker_id === undefined || record.stream !== workerStream(worker_id)) return [];
     const known = this.workers.get(worker_id) ?? { life: new WorkerLife(), version: 0, spec: NOBODY };
     this.workers.set(worker_id, known);
@@ -38,21 +38,9 @@ export class Exporter {
     if (record.type === "session_started") known.session = record.payload.session_id;
     const isBegun = record.type === "worker_state_changed" && record.payload.to === "starting";
     const events: StreamEvent[] = [];
-    const event = (
-      rest: Pick<StreamEvent, "stream_id" | "stream_type" | "stream_version" | "event_type" | "payload">,
-    ): void => {
-      const { id, recorded_at, correlation_id, causation_id } = record;
-      events.push({
-        id: events.length === 0 ? id : `${id}:${events.length}`,
-        ...rest,
-        sequence: rest.stream_version,
-        occurred_at: recorded_at,
-        correlation_id,
-        causation_id,
-        actor_id: worker_id,
-        request_id: correlation_id,
-        command: COMMAND,
-      });
+    const event = (rest: EventBody): void => {
+      const id = events.length === 0 ? record.id : `${record.id}:${events.length}`;
+      events.push(streamEvent({ ...record, id, worker_id }, rest));
     };
     if (isBegun) {
       const id = runId(worker_id, record.incarnation ?? 0);
@@ -83,10 +71,46 @@ export class Exporter {
     }
     return events;
   }
+
+  /** A heartbeat of a worker's process, which is newer than all its records. */
+  beat(worker_id: string, incarnation: number, at_ms: number): readonly StreamEvent[] {
+    const known = this.workers.get(worker_id);
+    if (known === undefined) return [];
+    const id = `heartbeat:${worker_id}:${incarnation}:${at_ms}`;
+    const recorded_at = new Date(at_ms).toISOString();
+    const origin = { id, recorded_at, correlation_id: id, causation_id: id, incarnation, worker_id };
+    return [
+      streamEvent(origin, {
+        stream_id: worker_id,
+        stream_type: "agent",
+        stream_version: ++known.version,
+        event_type: "worker_heartbeat",
+        payload: workerEvent({ ...origin, seq: id }, id, known, known.life.beat()),
+      }),
+    ];
+  }
 }
 
-/** A prompt may be a megabyte, and only its beginning is told. */
-const specOf = ({ kind, name, parent, interactive, prompt }: WorkerSpec): Known["spec"] => ({
+/** The members of an event that do not come from its record. */
+type EventBody = Pick<StreamEvent, "stream_id" | "stream_type" | "stream_version" | "event_type" | "payload">;
+
+const streamEvent = (
+  { id, recorded_at, correlation_id, causation_id, worker_id }: EventOrigin & { readonly worker_id: string },
+  told: EventBody,
+): StreamEvent => ({
+  id,
+  ...told,
+  sequence: told.stream_version,
+  occurred_at: recorded_at,
+  correlation_id,
+  causation_id,
+  actor_id: worker_id,
+  request_id: correlation_id,
+  command: COMMAND,
+});
+
+/** A prompt may be a megabyte, so only its beginning is exported. */
+const specOf = ({ kind, name, parent, interactive, prompt }: WorkerSpec): KnownWorker["spec"] => ({
   kind,
   interactive,
   ...(name === undefined ? {} : { name }),
@@ -94,10 +118,13 @@ const specOf = ({ kind, name, parent, interactive, prompt }: WorkerSpec): Known[
   ...(prompt === undefined ? {} : { prompt: prompt.slice(0, 8_192) }),
 });
 
+/** The members of an event that come from its record. */
+type EventOrigin = Pick<LogRecord, "id" | "recorded_at" | "correlation_id" | "causation_id">;
+
 const workerEvent = (
-  record: LogRecord,
+  record: EventOrigin & Pick<LogRecord, "worker_id" | "incarnation"> & { readonly seq: number | string },
   event_id: string,
-  { spec, session, run }: Known,
+  { spec, session, run }: KnownWorker,
   { kind, metadata, ...told }: LifeEvent,
 ): WorkerEvent => {
   const { recorded_at, correlation_id, causation_id, incarnation, seq } = record;

@@ -1,6 +1,6 @@
 /**
- * In test mode (HOLDFAST_VALIDATE=1, which the tests set) each event that we export is held against the rules by which others store and fold it:
- * those of appending, of dedupe keys, and of how one status follows another.
+ * In test mode (HOLDFAST_VALIDATE=1, which the tests set), checks each exported event against the rules by which other
+ * programs store and fold it: the rules for appending, for dedupe keys, and for the order of statuses.
  */
 import { HoldfastError } from "../errors.ts";
 import { EventStreams } from "./append.ts";
@@ -14,7 +14,7 @@ export class ExportCheck {
   private readonly keys = new Set<string>();
   private readonly last = new Map<string, WorkerEvent>();
 
-  /** Gives the event back. Throws VERSION_CONFLICT where it cannot be appended, and INTERNAL where another rule is broken. */
+  /** Returns the event. Throws VERSION_CONFLICT if it cannot be appended, and INTERNAL if it breaks another rule. */
   take(event: StreamEvent): StreamEvent {
     this.streams.append(event);
     const problem =
@@ -35,7 +35,7 @@ export class ExportCheck {
     this.keys.add(key);
     const before = this.last.get(event.worker_id);
     this.last.set(event.worker_id, event);
-    // A log that retention has shortened lacks its beginning.
+    // Retention may have removed the beginning of the log.
     if (before === undefined) return undefined;
     if (event.attempt === before.attempt)
       return mayFollow(before.status, event.status)

@@ -14,12 +14,12 @@ export interface RunState {
 }
 
 const statusAfter = (status: RunState["status"], type: StreamEvent["event_type"]): RunState["status"] => {
-  // A worker that has ended stays as it ended.
+  // A worker that has ended keeps its status.
   if (status !== "running") return status;
   return type === "run.completed" ? "completed" : type === "run.failed" ? "failed" : "running";
 };
 
-/** An event that is not newer than the state changes nothing: streams may be read twice. */
+/** An event that is not newer than the state is ignored, because a stream may be read twice. */
 export const projectRun = (state: RunState | undefined, event: StreamEvent): RunState =>
   state !== undefined && event.stream_version <= state.last_stream_version
     ? state
@@ -61,7 +61,7 @@ export class WorkerProjections {
   }
 }
 
-/** Only a newer attempt opens what has ended; a log chunk or a heartbeat opens nothing. */
+/** Only a newer attempt revives an ended worker; a log chunk or a heartbeat does not. */
 const projectWorker = (state: WorkerProjection | undefined, event: WorkerEvent): WorkerProjection => {
   const { worker_id, observed_at, event_kind } = event;
   const isNewer = event.attempt > (state?.attempt ?? 0);

@@ -1,4 +1,4 @@
-/** One incarnation of our log as the run of the contract: tools, turns, and exactly one end (protocol-v1 notes 2.7). */
+/** Exports one incarnation of our log as a run of the contract: tools, turns, and exactly one end (protocol-v1 notes 2.7). */
 
 import { MESSAGE_MAX_BYTES } from "../../base/limits.ts";
 import { truncateMessage } from "../bounds.ts";
@@ -36,7 +36,7 @@ const errorPayload = ({ code, message }: WorkerError, fatal: boolean) => {
   };
 };
 
-/** The state of an agent's run between its records. */
+/** The state of a run between its records. */
 export class RunLife {
   private calls = 0;
   private callsOfTurn = 0;
@@ -108,7 +108,7 @@ export class RunLife {
   }
 }
 
-/** Calls whose answer may still come. */
+/** Tool calls that may still end. */
 const NAMES_MAX = 256;
 
 const failed = (type: RunEventType, error: WorkerError, fatal: boolean): RunEvent => ({

@@ -1,6 +1,6 @@
 /**
- * Statuses of a worker on the wire and how one may follow another (protocol-v1 notes 2.6). A terminal one is final for its attempt;
- * what comes after it is an attempt of its own, begun by a `worker_spawn_requested`.
+ * The statuses of a worker on the wire, and their order (protocol-v1 notes 2.6). A terminal status is final for its attempt;
+ * a `worker_spawn_requested` begins the next attempt.
  */
 
 export type RunStatus =
@@ -17,20 +17,20 @@ const TERMINAL: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancel
 export const isTerminal = (status: RunStatus): boolean => TERMINAL.has(status);
 
 const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
-  // Whoever reads from the middle knows nothing of what was before.
+  // A reader that starts in the middle does not know the earlier status.
   unknown: ["pending", "starting", "running", "stopping", "completed", "failed", "cancelled"],
-  // The document has the first alone: ours is killed, or given up, also before it was ever started.
+  // The document allows only the first. Our workers can also be killed, or fail, before their first start.
   pending: ["starting", "failed", "cancelled"],
-  // The document has the first two: ours is stopped while it starts.
+  // The document allows only the first two. Our workers can also be stopped while they start.
   starting: ["running", "failed", "stopping", "cancelled"],
   running: ["stopping", "completed", "failed", "cancelled"],
-  // The last one is missing in the text, and the original does it.
+  // The document omits the last one, but the original implementation allows it.
   stopping: ["completed", "failed", "cancelled"],
   completed: [],
   failed: [],
   cancelled: [],
 };
 
-/** A status may be told again, also a terminal one: it is the same fact. */
+/** A status may be repeated, even a terminal one. */
 export const mayFollow = (from: RunStatus, to: RunStatus): boolean =>
   from === to || TRANSITIONS[from].includes(to);

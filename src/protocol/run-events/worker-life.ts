@@ -1,14 +1,15 @@
 /**
- * One worker of our log as the worker events of the contract: which attempt, which status. Ours counts incarnations, which are begun
- * anew without end; the contract has attempts, each with one terminal status. An attempt begins when a start is owed (asked for, or
- * a restart is scheduled), so that a worker which is killed while it waits has an attempt of its own to be cancelled in.
+ * Exports one worker of our log as the worker events of the contract, with attempt and status. We number incarnations, and a
+ * worker can have any number of them; the contract has attempts, each with one terminal status. An attempt begins when a
+ * start is due (a spawn was requested, or a restart is scheduled), so that a worker that is killed while it waits has an
+ * attempt that can be cancelled.
  */
 import type { LogRecord } from "../records.ts";
 import { statusOf } from "../worker-status.ts";
 import type { WorkerEventKind } from "./events.ts";
 import { isTerminal, type RunStatus } from "./statuses.ts";
 
-/** An event without what all events of the worker share. */
+/** An event without the members that all events of a worker share. */
 export interface LifeEvent {
   readonly kind: WorkerEventKind;
   readonly status: RunStatus;
@@ -19,22 +20,22 @@ export interface LifeEvent {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-type Said = Omit<LifeEvent, "kind" | "status" | "attempt">;
-const NOTHING: Said = { metadata: {} };
+type LifeDetails = Omit<LifeEvent, "kind" | "status" | "attempt">;
+const NOTHING: LifeDetails = { metadata: {} };
 
 export class WorkerLife {
   private status: RunStatus = "unknown";
   private attempt = 0;
   private exit: { readonly exit_code: number | null; readonly signal: string | null } | undefined;
 
-  /** The events that a record stands for, in order; none where the contract has no word for it. */
+  /** The events for a record, in order; none if the contract has no event for it. */
   take(record: LogRecord): readonly LifeEvent[] {
     switch (record.type) {
       case "worker_spawn_requested":
         return this.owed("spawn");
       case "worker_restart_scheduled": {
         const { reason, delay_ms } = record.payload;
-        // Whoever is waiting already goes on waiting.
+        // An attempt that already waits continues.
         return this.status === "pending" ? [] : this.owed(reason, { delay_ms });
       }
       case "worker_state_changed": {
@@ -75,7 +76,7 @@ export class WorkerLife {
         return [];
       case "worker_completed":
         return [
-          // Its daemon died before its start was on record; what has completed has run.
+          // The daemon died before it recorded the start; a worker that completed must have run.
           ...(this.status === "starting"
             ? this.move("worker_started", "running", { metadata: { inferred: true } })
             : []),
@@ -88,7 +89,7 @@ export class WorkerLife {
       case "worker_ended": {
         const { state, reason } = record.payload;
         const status = statusOf(state);
-        // Its end was told with its exit; a terminal status is told anew only where it is another one.
+        // The end was exported with the exit; it is exported again only if the terminal status differs.
         if (status === this.status) return [];
         return this.move(END_KINDS[status] ?? "worker_failed", status, this.ending(reason));
       }
@@ -97,11 +98,16 @@ export class WorkerLife {
     }
   }
 
-  private tell(kind: WorkerEventKind, said: Said): LifeEvent {
+  /** A heartbeat: the process was checked. The log has no record of it. */
+  beat(): LifeEvent {
+    return this.tell("worker_heartbeat", NOTHING);
+  }
+
+  private tell(kind: WorkerEventKind, said: LifeDetails): LifeEvent {
     return { kind, status: this.status, attempt: this.attempt, ...said };
   }
 
-  /** A start is owed: an attempt that nobody has begun. */
+  /** A start is due: opens an attempt. */
   private owed(reason: string, more: Readonly<Record<string, unknown>> = {}): readonly LifeEvent[] {
     this.attempt += 1;
     this.status = "pending";
@@ -109,14 +115,14 @@ export class WorkerLife {
     return [this.tell("worker_spawn_requested", { metadata: { reason, ...more } })];
   }
 
-  private move(kind: WorkerEventKind, to: RunStatus, said: Said): readonly LifeEvent[] {
-    // Nothing opens what has ended: what is told of it now belongs to a next attempt.
+  private move(kind: WorkerEventKind, to: RunStatus, said: LifeDetails): readonly LifeEvent[] {
+    // A run that has ended stays ended: later records belong to the next attempt.
     const again = isTerminal(this.status) && to !== this.status ? this.owed("again") : [];
     this.status = to;
     return [...again, this.tell(kind, said)];
   }
 
-  private ending(stop_reason: string): Said {
+  private ending(stop_reason: string): LifeDetails {
     const { exit_code = null, signal = null } = this.exit ?? {};
     return { stop_reason, exit_code, metadata: signal === null ? {} : { signal } };
   }

@@ -1,23 +1,24 @@
-/** A rule over one envelope, and how it sees the envelope. */
+/** A rule over one envelope, and the rule's view of the envelope. */
 
-import { isObject, type JsonObject } from "../forms.ts";
-import type { Rule } from "./finding.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { isObject } from "../forms.ts";
+import type { ContractRule } from "./finding.ts";
 
-/** Members that are not of the type that they should be are seen as empty objects: one rule tells that, the others need not. */
+/** A member of a wrong type is seen as an empty object: one rule reports the type, so the others need not check it. */
 export interface View {
   readonly envelope: JsonObject;
   readonly status: unknown;
   readonly data: JsonObject;
   readonly meta: JsonObject;
   readonly error: JsonObject;
-  /** The bytes that its reader takes inline. */
+  /** The bytes that the reader accepts inline. */
   readonly inline_max_bytes: number;
 }
 
-export type Tell = (pointer: string, message: string) => void;
+export type ReportProblem = (pointer: string, message: string) => void;
 
-export interface EnvelopeRule extends Rule {
-  readonly check: (view: View, tell: Tell) => void;
+export interface EnvelopeRule extends ContractRule {
+  readonly check: (view: View, tell: ReportProblem) => void;
 }
 
 export const viewOf = (envelope: JsonObject, inline_max_bytes: number): View => ({
@@ -31,7 +32,7 @@ export const viewOf = (envelope: JsonObject, inline_max_bytes: number): View => 
 
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** A value in a sentence. */
+/** A value as it is quoted in a sentence. */
 export const shown = (value: unknown): string => {
   if (value === undefined) return "missing";
   const text = JSON.stringify(value) ?? "nothing";
@@ -40,5 +41,5 @@ export const shown = (value: unknown): string => {
 const SHOWN_MAX_CHARS = 80;
 
 export const isBlank = (value: unknown): boolean => typeof value !== "string" || value.trim() === "";
-/** As the originals' decoder leaves a member that is missing or null. */
+/** Missing, null or empty: what the originals' decoder treats as unset. */
 export const isUnset = (value: unknown): boolean => value === undefined || value === null || value === "";

@@ -1,4 +1,6 @@
-/** Validates AgentEvents, one a line, against agent-event.txt. The bounds are those that `bounds.ts` enforces on our own. */
+/** Validates AgentEvents, one a line, against agent-event.txt. `bounds.ts` enforces the same bounds on our own events. */
+
+import type { JsonObject } from "../../base/json.ts";
 import {
   CHANNEL_MAX_BYTES,
   DATA_MAX_BYTES,
@@ -6,14 +8,14 @@ import {
   MESSAGE_MAX_BYTES,
   TEXT_MAX_BYTES,
 } from "../../base/limits.ts";
-import { AGENT_KIND_FORM, EVENT_KINDS, isObject, type JsonObject, jsonBytes } from "../forms.ts";
+import { AGENT_KIND_FORM, EVENT_KINDS, isObject, jsonBytes } from "../forms.ts";
 import { shown } from "./envelope-rule.ts";
-import { type Findings, makeFindings, pointerOf, type Rule } from "./finding.ts";
+import { type ContractRule, type Findings, makeFindings, pointerOf } from "./finding.ts";
 import { type Fault, readJson } from "./json.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import type { LineValidator } from "./stream.ts";
 
-const rule = (id: string, source: string, remedy: string, only?: "strict"): Rule => ({
+const rule = (id: string, source: string, remedy: string, only?: "strict"): ContractRule => ({
   id,
   levels: ["spec"],
   ...(only && { only }),
@@ -74,7 +76,7 @@ const TEXTS = [
 ] as const;
 
 /** Every rule of an event. */
-export const EVENT_RULE_TABLE: readonly Rule[] = Object.values(RULES);
+export const EVENT_RULE_TABLE: readonly ContractRule[] = Object.values(RULES);
 
 /** The place in which the rules about text speak of an envelope. */
 const TEXT_REMEDIES: Partial<Record<Fault["kind"], string>> = {
@@ -83,9 +85,9 @@ const TEXT_REMEDIES: Partial<Record<Fault["kind"], string>> = {
   trailing: "Send one event a line, and nothing after it.",
 };
 
-type Tell = (rule: Rule, pointer: string, message: string, remedy?: string) => void;
+type ReportFinding = (rule: ContractRule, pointer: string, message: string, remedy?: string) => void;
 
-export const judgeEvent = (event: JsonObject, strict: boolean, tell: Tell): void => {
+export const judgeEvent = (event: JsonObject, strict: boolean, tell: ReportFinding): void => {
   if (typeof event.agent_kind !== "string" || !AGENT_KIND_FORM.test(event.agent_kind))
     tell(RULES.agent_kind, "/agent_kind", `agent_kind is ${shown(event.agent_kind)}.`);
   if (!(EVENT_KINDS as readonly unknown[]).includes(event.kind))
@@ -116,7 +118,7 @@ export const judgeEvent = (event: JsonObject, strict: boolean, tell: Tell): void
   if (strict) judgePayload(event, tell);
 };
 
-const judgePayload = ({ kind, text, message }: JsonObject, tell: Tell): void => {
+const judgePayload = ({ kind, text, message }: JsonObject, tell: ReportFinding): void => {
   const isOutput = kind === "TextOutput";
   if (isOutput && text === undefined) tell(RULES.payload, "/text", "A TextOutput has no text.");
   if (isOutput && message !== undefined) tell(RULES.payload, "/message", "A TextOutput has a message.");
@@ -124,7 +126,7 @@ const judgePayload = ({ kind, text, message }: JsonObject, tell: Tell): void => 
   if (kind === "Error" && message === undefined) tell(RULES.payload, "/message", "An Error has no message.");
 };
 
-/** No less than the bytes of its compact JSON; infinite where it nests deeper. Most data is small, and need not be written to be counted. */
+/** An upper bound for the bytes of the value's compact JSON; infinite if it nests deeper. Most data is small, so this saves serialising it. */
 const mostBytes = (value: unknown, levels: number): number => {
   switch (typeof value) {
     case "string":
@@ -149,7 +151,7 @@ const isDeeper = (value: unknown, levels: number): boolean => {
   return false;
 };
 
-/** With `strict` also what a kind of event has to have. */
+/** With `strict`, also checks the members that a kind of event must have. */
 export const makeEventValidator = ({ strict = false }: { readonly strict?: boolean }): LineValidator => {
   const findings: Findings = makeFindings();
   let lines = 0;
@@ -158,17 +160,18 @@ export const makeEventValidator = ({ strict = false }: { readonly strict?: boole
     line(bytes) {
       lines += 1;
       const line = lines;
-      const tell: Tell = (of, pointer, message, remedy) => findings.add(of, pointer, line, message, remedy);
+      const tell: ReportFinding = (of, pointer, message, remedy) =>
+        findings.add(of, pointer, line, message, remedy);
       if (bytes === undefined)
         return tell(JSON_RULES.size, "", "The line is too long to be held.", TEXT_REMEDIES.size);
       const { value, faults } = readJson(bytes, line);
       for (const fault of faults)
         tell(JSON_RULES[fault.kind], fault.pointer, fault.message, TEXT_REMEDIES[fault.kind]);
       if (isObject(value)) judgeEvent(value, strict, tell);
-      else if (value !== undefined) tell(RULES.object, "", "It is JSON and no object.");
+      else if (value !== undefined) tell(RULES.object, "", "It is JSON, but not an object.");
     },
     end() {
-      if (lines === 0) findings.add(JSON_RULES.empty, "", 1, "There is nothing in it.", TEXT_REMEDIES.empty);
+      if (lines === 0) findings.add(JSON_RULES.empty, "", 1, "It is empty.", TEXT_REMEDIES.empty);
       return findings;
     },
   };

@@ -1,7 +1,7 @@
-/** The members of an envelope: what protocol-v1.txt names, and what the originals send besides (notes 2.1). */
+/** The members of an envelope: those of protocol-v1.txt, and those that the originals also send (notes 2.1). */
 import type { V1Code } from "../error-row.ts";
 
-/** Types that the originals decode into; null and a missing member pass for each of them. */
+/** Types that the originals decode into; null or a missing member is valid for each of them. */
 export type WireType = "string" | "integer" | "boolean" | "strings" | "object";
 
 /** protocol-v1.txt, Field descriptions. */
@@ -22,10 +22,10 @@ const META_OF_DOCUMENT: readonly string[] = [
   "seq",
   "final",
 ];
-/** Ours: it tells apart the answers of many requests on one connection (docs/conformance.md). */
+/** Ours: `request_id` matches answers to requests on one connection (docs/reference/conformance.md). */
 const META_OF_OURS: readonly string[] = ["request_id"];
 
-/** notes 2.1, Meta fields. `trace_id` is in the document and refused by the originals' strict mode; here it passes. */
+/** notes 2.1, Meta fields. The document has `trace_id` and the originals' strict mode refuses it; here it is accepted. */
 export const META_WIRE_TYPES: Readonly<Record<string, WireType>> = {
   ts: "string",
   duration_ms: "integer",
@@ -49,13 +49,13 @@ export const META_WIRE_TYPES: Readonly<Record<string, WireType>> = {
   trace_id: "string",
 };
 
-/** Members of `meta` that --strict knows. */
+/** Members of `meta` that --strict accepts. */
 export const META_MEMBERS = {
   wire: [...Object.keys(META_WIRE_TYPES), ...META_OF_OURS],
   spec: [...META_OF_DOCUMENT, ...META_OF_OURS],
 } as const;
 
-/** protocol-v1.txt, Field descriptions: members that are text where they are there. `runner` may be null, others not. */
+/** protocol-v1.txt, Field descriptions: members that are text if present. Only `runner` may be null. */
 export const META_TEXTS: readonly string[] = ["job_id", "trace_id", "skill_version", "cache_key"];
 export const RUNNERS: readonly unknown[] = ["wasi", "exec", "oci", null];
 export const SOURCES: readonly unknown[] = ["run", "cache", "memory"];

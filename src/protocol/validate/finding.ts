@@ -1,36 +1,36 @@
-/** A finding of a validator: which rule, where, what is wrong, and what to do. */
+/** A finding of a validator: the rule, the place, the mistake, and the remedy. */
 import { FINDINGS_MAX } from "../../base/limits.ts";
 import { redactText } from "../redact.ts";
 
-/** `wire` is what the originals accept; `spec` is every rule of the document. */
+/** `wire`: what the originals accept. `spec`: every rule of the document. */
 export type Level = "wire" | "spec";
 
 export interface Finding {
-  /** Id of a row of the table of rules. */
+  /** The id of a row in the table of rules. */
   readonly rule: string;
-  /** A JSON pointer into the value, "" for all of it; and a line of the input, from 1. */
+  /** A JSON pointer into the value ("" for the whole value), and a line of the input, from 1. */
   readonly place: { readonly pointer: string; readonly line: number };
   readonly message: string;
   readonly remedy: string;
 }
 
 /** A sentence of a contract, as data. */
-export interface Rule {
+export interface ContractRule {
   readonly id: string;
   readonly levels: readonly Level[];
-  /** Only with --strict, or only with --stream. */
+  /** Checked only with --strict, or only with --stream. */
   readonly only?: "strict" | "stream";
-  /** Document, section: what it says. */
+  /** The document, the section, and its statement. */
   readonly source: string;
   readonly remedy: string;
 }
 
 /** Keeps the first FINDINGS_MAX and counts the rest. */
 export interface Findings {
-  /** `remedy` where that of the rule does not fit the case. */
-  add(rule: Rule, pointer: string, line: number, message: string, remedy?: string): void;
+  /** `remedy` replaces the remedy of the rule. */
+  add(rule: ContractRule, pointer: string, line: number, message: string, remedy?: string): void;
   readonly list: readonly Finding[];
-  /** How many were found, also those that are not kept. */
+  /** The number of all findings, including those that were not kept. */
   count(): number;
 }
 

@@ -1,10 +1,10 @@
-/** Rules about the text before it is an envelope: what `readJson` finds, as rows of the table. */
-import type { Level, Rule } from "./finding.ts";
+/** Rules about the text of an envelope: the findings of `readJson`, as rows of the table. */
+import type { ContractRule, Level } from "./finding.ts";
 import type { Fault } from "./json.ts";
 
 const BOTH: readonly Level[] = ["wire", "spec"];
 
-export const JSON_RULES: Readonly<Record<Fault["kind"], Rule>> = {
+export const JSON_RULES: Readonly<Record<Fault["kind"], ContractRule>> = {
   size: {
     id: "json.size",
     levels: BOTH,

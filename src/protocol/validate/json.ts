@@ -1,6 +1,7 @@
 /**
- * Reads one JSON value of untrusted bytes, bounded in size and depth, and tells what JSON.parse does not: where the value ends, the line
- * of each member, and members that are there twice. JSON.parse alone decides what is JSON; the scanner only follows brackets and strings.
+ * Reads one JSON value from untrusted bytes, bounded in size and depth. It also reports what JSON.parse does not: the end of
+ * the value, the line of each member, and duplicate members. JSON.parse alone decides what is JSON; the scanner only follows
+ * brackets and strings.
  */
 import { ENVELOPE_MAX_BYTES, ENVELOPE_MAX_DEPTH, LINES_KNOWN_DEPTH } from "../../base/limits.ts";
 import { pointerOf } from "./finding.ts";
@@ -13,7 +14,7 @@ export interface Fault {
 }
 
 export interface JsonRead {
-  /** Undefined where there is no value: then `faults` say why. */
+  /** Undefined if there is no value; `faults` then say why. */
   readonly value?: unknown;
   readonly faults: readonly Fault[];
   lineOf(pointer: string): number;
@@ -21,10 +22,10 @@ export interface JsonRead {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const SPACE = /[ \t\r\n]*/y;
-/** Faults of one kind that are told of one value. */
+/** Duplicate members that are reported for one value. */
 const DUPLICATES_MAX = 20;
 
-/** The place of a member that the text of a JSON value has twice; undefined where there is none. */
+/** The place of a duplicate member in a JSON text; undefined if there is none. */
 export const duplicateIn = (text: string): string | undefined =>
   scanValue(text, afterSpace(text, 0), 1).duplicates[0]?.pointer;
 
@@ -42,7 +43,7 @@ export const readJson = (bytes: Uint8Array, firstLine = 1): JsonRead => {
     return none("utf8", "It is not UTF-8.");
   }
   const start = afterSpace(text, 0);
-  if (start === text.length) return none("empty", "There is nothing in it.");
+  if (start === text.length) return none("empty", "It is empty.");
   const scan = scanValue(text, start, firstLine);
   if (scan.tooDeep !== undefined)
     return none("depth", `It nests over ${ENVELOPE_MAX_DEPTH} levels deep.`, scan.tooDeep);
@@ -97,27 +98,27 @@ const syntaxMessage = (text: string, cause: unknown): string =>
     ? "It begins with a byte order mark."
     : `It is not JSON: ${(cause as Error).message.slice(0, 200)}.`;
 
-interface Open {
-  /** The members of an object so far. */
+interface OpenContainer {
+  /** The members of the object so far. */
   readonly keys: Set<string> | undefined;
-  /** The step of the path that is being read. */
+  /** The current step of the path. */
   step: string | number;
 }
 
 interface Scan {
-  /** Behind the value. */
+  /** The index behind the value. */
   readonly end: number;
   readonly firstLine: number;
-  /** The place at which the scan ended. */
+  /** The line on which the scan ended. */
   readonly line: number;
   readonly tooDeep: number | undefined;
   readonly duplicates: Fault[];
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** For text that is no JSON it tells something, and ends. */
+/** Also ends for text that is not JSON; the result is then arbitrary. */
 const scanValue = (text: string, start: number, firstLine: number): Scan => {
-  const open: Open[] = [];
+  const open: OpenContainer[] = [];
   const duplicates: Fault[] = [];
   const lines = new Map<string, number>();
   let line = lineAt(text, start, firstLine);
@@ -127,7 +128,7 @@ const scanValue = (text: string, start: number, firstLine: number): Scan => {
   const hasLines = text.includes("\n", start);
   const path = (): string => pointerOf(...open.map(({ step }) => step));
 
-  const enterMember = ({ keys, step }: Open): void => {
+  const enterMember = ({ keys, step }: OpenContainer): void => {
     const key = String(step);
     if (hasLines && open.length <= LINES_KNOWN_DEPTH) lines.set(path(), line);
     if (keys?.has(key) && duplicates.length < DUPLICATES_MAX)
@@ -169,7 +170,7 @@ const scanValue = (text: string, start: number, firstLine: number): Scan => {
       if (top.keys !== undefined) isKey = true;
       else top.step = Number(top.step) + 1;
     }
-    // A string, number or word on the top ends where its characters do.
+    // A top-level string, number or word ends with its last character.
     if (open.length === 0) {
       if (char === '"') at += 1;
       else while (at < text.length && !/[\s,:{}[\]"]/.test(text[at]!)) at += 1;
@@ -180,7 +181,7 @@ const scanValue = (text: string, start: number, firstLine: number): Scan => {
   return done();
 };
 
-/** Behind its closing quote, or the end of the text. */
+/** The index behind the closing quote, or the end of the text. */
 const endOfString = (text: string, start: number): number => {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -190,7 +191,7 @@ const endOfString = (text: string, start: number): number => {
   return text.length;
 };
 
-/** As JSON.parse reads it, so that `"a"` and `"\u0061"` are one. */
+/** The key as JSON.parse reads it, so that `"a"` and `"\u0061"` are the same. */
 const keyOf = (quoted: string): string => {
   if (!quoted.includes("\\")) return quoted.slice(1, -1);
   try {

@@ -1,17 +1,21 @@
 /**
- * In test mode (HOLDFAST_VALIDATE=1, which the tests set) every envelope that we print is judged by the document's rules before it goes
- * out. Unset, none of this is loaded.
+ * In test mode (HOLDFAST_VALIDATE=1, which the tests set), checks every envelope against the document's rules before it is
+ * printed. Otherwise none of this is loaded.
  */
 
+import type { JsonObject } from "../../base/json.ts";
 import { ANSWERED_IDS_MAX, INLINE_MAX_BYTES } from "../../base/limits.ts";
 import { SENT_WHOLE } from "../artifactize.ts";
 import { HoldfastError } from "../errors.ts";
-import { isObject, type JsonObject } from "../forms.ts";
-import { judge, type Options } from "./envelope.ts";
+import { isObject } from "../forms.ts";
+import { judge, type ValidationOptions } from "./envelope.ts";
 import { type Findings, makeFindings } from "./finding.ts";
 import { type LineValidator, makeStreamValidator } from "./stream.ts";
 
-/** A caller that asks for less than the document's limit still gets a summary. A result that cannot be kept as an artifact is sent whole, and says so (decision 0026). */
+/**
+ * The size limit for an envelope. A caller that asks for less than the document's limit still gets a summary. A result that
+ * cannot be kept as an artifact is sent whole, and says so (decision 0026).
+ */
 const limitFor = (envelope: JsonObject, inline_max_bytes: number): number => {
   const { hint } = isObject(envelope.data) ? envelope.data : {};
   return typeof hint === "string" && hint.includes(SENT_WHOLE)
@@ -29,7 +33,7 @@ const defect = (findings: Findings, line: string): HoldfastError | undefined => 
       );
 };
 
-/** The lines of one command: `end` also asks for the terminal one. Throws INTERNAL. */
+/** Checks the lines of one command; `end` also requires the terminal line. Throws INTERNAL. */
 export const makePrintedCheck = (inline_max_bytes: number): { take(lines: string): void; end(): void } => {
   const stream: LineValidator = makeStreamValidator({
     level: "spec",
@@ -50,17 +54,17 @@ export const makePrintedCheck = (inline_max_bytes: number): { take(lines: string
   };
 };
 
-/** The lines of a connection, of many requests at once, each with the limit that it asked for. */
+/** Checks the lines of a connection with many concurrent requests, each with its own limit. */
 export interface AnswersCheck {
-  /** A request with the id has come. */
+  /** A request with this id has arrived. */
   asked(request_id: string): void;
-  /** Undefined, or what is wrong. */
+  /** Undefined, or the mistake. */
   take(lines: string): HoldfastError | undefined;
 }
 
 export const makeAnswersCheck = (inlineMaxOf: (request_id: unknown) => number): AnswersCheck => {
   const order = makeOrder();
-  const options: Options = {
+  const options: ValidationOptions = {
     level: "spec",
     inlineMaxOf: (envelope) =>
       limitFor(envelope, inlineMaxOf(isObject(envelope.meta) ? envelope.meta.request_id : undefined)),
@@ -80,25 +84,25 @@ export const makeAnswersCheck = (inlineMaxOf: (request_id: unknown) => number): 
   };
 };
 
-/** How far the answer to an id is. */
-interface Answer {
-  /** Requests with the id that have no terminal line yet: a repeat of one in flight is answered, too. */
+/** The state of the answer to one id. */
+interface RequestProgress {
+  /** Requests with this id that have no terminal line yet: a repeated id gets an answer of its own. */
   open: number;
   last: number;
-  /** One of several has ended, and which one nobody can tell: the next progress may be the first of another. */
+  /** One of several requests with this id has ended, and it is unknown which: the next progress may be the first of another. */
   mayBegin: boolean;
 }
 
-/** The lines of one request: progress from 0 without a gap, one terminal line, and nothing more until its id is asked for again. */
+/** Checks the order of lines: progress from 0 without a gap, one terminal line, and nothing more until the id is used again. */
 const makeOrder = () => {
-  const answers = new Map<unknown, Answer>();
+  const answers = new Map<unknown, RequestProgress>();
   const ended = new Set<unknown>();
-  const begun = (id: unknown): Answer => {
+  const begun = (id: unknown): RequestProgress => {
     const answer = { open: 0, last: -1, mayBegin: false };
     answers.set(id, answer);
     return answer;
   };
-  const end = (id: unknown, answer: Answer): void => {
+  const end = (id: unknown, answer: RequestProgress): void => {
     answer.open -= 1;
     answer.mayBegin = true;
     if (answer.open > 0) return;
@@ -116,12 +120,12 @@ const makeOrder = () => {
     },
     wrong({ status, meta }: JsonObject, line: string): HoldfastError | undefined {
       const { request_id: id, seq } = meta as { readonly request_id?: unknown; readonly seq: number };
-      // A request that could not be read has no id, and any number of answers.
+      // An unreadable request has no id and may get any number of answers.
       if (id === undefined && status !== "progress") return undefined;
       const wrong = (what: string) => new HoldfastError("INTERNAL", `${what}: ${line.slice(0, 2_000)}`);
       if (ended.has(id)) return wrong("A line of ours follows the terminal one");
       const answer = answers.get(id) ?? begun(id);
-      // A request without an id was given one by the daemon: nobody has asked for that.
+      // The daemon gave an id to a request without one, so `asked` was not called for it.
       answer.open = Math.max(1, answer.open);
       if (status !== "progress") {
         end(id, answer);

@@ -1,17 +1,17 @@
-/** The places of a value that tell a secret: where the rules with which we mask our own would mask it. */
+/** Finds the places of secrets in a value: where our own masking would change it. */
 import { redactValue } from "../redact.ts";
 import { pointerOf } from "./finding.ts";
 
-/** The value has the bounded depth of what `readJson` gives. */
+/** `readJson` has bounded the depth of the value. */
 export const secretsIn = (value: unknown, path: readonly string[]): Generator<string> =>
   differences(value, redactValue(value), path);
 
 const differences = function* (value: unknown, masked: unknown, path: readonly string[]): Generator<string> {
   if (value === masked) return;
   if (!isNested(value)) return yield pointerOf(...path);
-  // Too deep to be looked through: another rule's matter.
+  // Deeper values are the matter of another rule.
   if (!isNested(masked)) return;
-  // A member whose name is masked stays in its place.
+  // A member whose name is masked keeps its position.
   const shown = Object.entries(masked);
   for (const [index, [key, item]] of Object.entries(value).entries()) {
     const [name, other] = shown[index] ?? [];

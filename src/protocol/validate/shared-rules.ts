@@ -1,4 +1,4 @@
-/** Rules of both levels: those of protocol-v1.txt that the originals check too (notes 2.1). */
+/** Rules of both levels: rules of protocol-v1.txt that the originals also check (notes 2.1). */
 import { type EnvelopeRule, isBlank, isUnset, shown } from "./envelope-rule.ts";
 import { STATUSES } from "./fields.ts";
 

@@ -1,16 +1,16 @@
-/** The rules of protocol-v1.txt beyond what the originals check. */
+/** The rules of protocol-v1.txt that the originals do not check. */
 import { PREVIEW_UNDER_BYTES } from "../../base/limits.ts";
 import { COMMAND_FORM, isCount, isDigest, isObject, isUtcTime, jsonBytes } from "../forms.ts";
-import { type EnvelopeRule, isBlank, shown, type Tell } from "./envelope-rule.ts";
+import { type EnvelopeRule, isBlank, type ReportProblem, shown } from "./envelope-rule.ts";
 import { isCatalogued, META_TEXTS, RUNNERS, SOURCES } from "./fields.ts";
 import { secretsIn } from "./secrets.ts";
 
-const optionalText = (pointer: string, value: unknown, tell: Tell): void => {
+const optionalText = (pointer: string, value: unknown, tell: ReportProblem): void => {
   if (value !== undefined && typeof value !== "string")
     tell(pointer, `${pointer.slice(1).replaceAll("/", ".")} is ${shown(value)}, not text.`);
 };
 
-/** Absolute and canonical (Security invariants, Workspace confinement), here or on Windows: each of its steps has a name and leads down. */
+/** Absolute and canonical (Security invariants, Workspace confinement), in POSIX or Windows form: no step is empty, `.` or `..`. */
 const isSanitizedPath = (path: string): boolean => {
   const isWindows = /^[A-Za-z]:[\\/]/.test(path);
   const steps = path.split(isWindows ? /[\\/]/ : "/").slice(1);

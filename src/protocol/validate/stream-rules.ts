@@ -1,5 +1,5 @@
 /** The rules between the lines of a stream. */
-import type { Level, Rule } from "./finding.ts";
+import type { ContractRule, Level } from "./finding.ts";
 
 const BOTH: readonly Level[] = ["wire", "spec"];
 
@@ -61,4 +61,4 @@ export const STREAM_RULES = {
     source: "protocol-v1 notes 2.1 and 2.3: percent is 0 to 100 and never decreases",
     remedy: "Write the highest percent so far.",
   },
-} as const satisfies Record<string, Rule>;
+} as const satisfies Record<string, ContractRule>;

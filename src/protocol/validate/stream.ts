@@ -1,37 +1,38 @@
-/** Validates a stream of envelopes, a line at a time, in bounded memory: any number of progress lines, then exactly one terminal line. */
+/** Validates a stream of envelopes line by line in bounded memory: any number of progress lines, then exactly one terminal line. */
 
-import { isCount, isObject, type JsonObject } from "../forms.ts";
-import { judge, type Options, readObject } from "./envelope.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { isCount, isObject } from "../forms.ts";
+import { judge, readObject, type ValidationOptions } from "./envelope.ts";
 import { type Findings, makeFindings } from "./finding.ts";
 import { isJobProgress, judgeJobProgress } from "./job-progress.ts";
 import { JSON_RULES } from "./json-rules.ts";
 import { STREAM_RULES } from "./stream-rules.ts";
 
 export interface LineValidator {
-  /** One line without its line end; undefined: it was too long to be held. */
+  /** One line without its line end; undefined if it was too long to be held. */
   line(bytes: Uint8Array | undefined): void;
-  /** Facts that the lines so far have shown. */
+  /** The findings so far. */
   found(): Findings;
-  /** There is no more. */
+  /** Ends the stream. */
   end(): Findings;
 }
 
-/** Facts of the lines so far that the next ones are held against. */
-interface Seen {
+/** Facts of the lines so far, against which the next lines are checked. */
+interface StreamFacts {
   lines: number;
   progress: number;
   lastSeq: number | undefined;
   lastPct: number | undefined;
   isFinal: boolean;
   terminals: number;
-  /** Lines of a job's progress file, which is no stream of envelopes and has no terminal line: such a file has no other lines. */
+  /** Lines of a job's progress file, which has no envelopes and no terminal line. Such a file has only lines of this form. */
   jobLines: number;
   jobPercent: number | undefined;
 }
 
-export const makeStreamValidator = (options: Options): LineValidator => {
+export const makeStreamValidator = (options: ValidationOptions): LineValidator => {
   const findings = makeFindings();
-  const seen: Seen = {
+  const seen: StreamFacts = {
     lines: 0,
     progress: 0,
     lastSeq: undefined,
@@ -73,8 +74,13 @@ export const makeStreamValidator = (options: Options): LineValidator => {
   };
 };
 
-/** One envelope after those before it. */
-const follow = (envelope: JsonObject, seen: Seen, findings: Findings, { level }: Options): void => {
+/** Checks an envelope against those before it. */
+const follow = (
+  envelope: JsonObject,
+  seen: StreamFacts,
+  findings: Findings,
+  { level }: ValidationOptions,
+): void => {
   const line = seen.lines;
   const { status } = envelope;
   if (seen.terminals > 0) findings.add(STREAM_RULES.after, "", line, "The stream has ended already.");

@@ -1,4 +1,4 @@
-/** The door of the validators. For the client they are a file of their own, which it loads when a command asks for one (scripts/build.ts). */
+/** The entry point of the validators. The client loads them as a separate file, only for commands that need them (scripts/build.ts). */
 export { validateEnvelope } from "./envelope.ts";
 export { makeEventValidator } from "./events.ts";
 export { readJson } from "./json.ts";

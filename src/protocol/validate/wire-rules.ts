@@ -1,4 +1,4 @@
-/** Rules that only the originals have, or have otherwise than the document (notes 2.1). */
+/** Rules that only the originals have, or that differ from the document's (notes 2.1). */
 
 import { isObject, isWireTime } from "../forms.ts";
 import { type EnvelopeRule, isBlank, isUnset, shown } from "./envelope-rule.ts";
@@ -13,7 +13,7 @@ const isOfType: Readonly<Record<WireType, (value: unknown) => boolean>> = {
   object: isObject,
 };
 
-/** Numbers, or text that is one. */
+/** A number, or its text. */
 const statusCode = (value: unknown): number | undefined => {
   if (typeof value === "number") return value;
   return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : undefined;

@@ -2,18 +2,18 @@
 import { Effect } from "effect";
 import { USER } from "../../protocol/caller.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { Asking } from "../api.ts";
+import type { CallerOptions } from "../api.ts";
 import type { Authority } from "./authority.ts";
 import type { Deed } from "./standing.ts";
 
 /** A program that embeds the runtime says itself who asks. */
 export const asker = <Target>(
   permit: (
-    caller: NonNullable<Asking["caller"]>,
+    caller: NonNullable<CallerOptions["caller"]>,
     deed: Deed,
     target: Target,
   ) => Effect.Effect<string, HoldfastError>,
-  { by, caller = USER }: Asking,
+  { by, caller = USER }: CallerOptions,
   deed: Deed,
   target: Target,
 ): Effect.Effect<string, HoldfastError> =>
@@ -21,7 +21,7 @@ export const asker = <Target>(
 
 export const askerOfAll = (
   authority: Pick<Authority, "permitAll">,
-  { by, caller = USER }: Asking,
+  { by, caller = USER }: CallerOptions,
   what: string,
 ): Effect.Effect<string, HoldfastError> =>
   Effect.map(authority.permitAll(caller, what), (established) => by ?? established);

@@ -3,17 +3,18 @@
  * bounds it. Pure.
  */
 
-import { isIn } from "../../adapters/workspace/sandbox/plan.ts";
+import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { addedDirectories, agentOptions } from "../../protocol/extensions.ts";
-import { type Permitted, restartsMore, widerPermission } from "../../protocol/narrower.ts";
+import { type PermissionSpec, restartsMore, widerPermission } from "../../protocol/narrower.ts";
 import type { RestartPolicy, WorkerSpec } from "../../protocol/worker.ts";
+import { isIn } from "../../workspace/sandbox/plan.ts";
 
-const EVERYTHING: Permitted = { permission: "allow", permission_rules: [], approval_default: "deny" };
+const EVERYTHING: PermissionSpec = { permission: "allow", permission_rules: [], approval_default: "deny" };
 
-const permittedTo = (spec: WorkerSpec): Permitted =>
-  spec.kind === "command" || agentOptions(spec).externalSandbox ? EVERYTHING : spec;
+const permittedTo = (spec: WorkerSpec): PermissionSpec =>
+  spec.kind === PROGRAM_KIND || agentOptions(spec).externalSandbox ? EVERYTHING : spec;
 
-const isEverything = ({ permission, permission_rules }: Permitted): boolean =>
+const isEverything = ({ permission, permission_rules }: PermissionSpec): boolean =>
   permission === "allow" && permission_rules.every(({ action }) => action === "allow");
 
 /** It may do less than its user: by a sandbox, or by its rules of permission. */
@@ -43,26 +44,26 @@ export const rootsOf = (spec: WorkerSpec, cwd = spec.cwd): readonly string[] => 
 ];
 
 /** One right of the child that is wider than its parent's. */
-export interface Wider {
+export interface WiderRight {
   readonly what: "permission" | "arguments" | "sandbox" | "network" | "writable" | "worktree" | "restart";
   readonly child: string;
   readonly parent: string;
 }
 
-export const widerRight = (child: Party, parent: Party): Wider | undefined =>
+export const widerRight = (child: Party, parent: Party): WiderRight | undefined =>
   widerTools(child.spec, parent.spec) ?? widerSandbox(child, parent) ?? widerRestart(child, parent);
 
-const widerTools = (child: WorkerSpec, parent: WorkerSpec): Wider | undefined => {
+const widerTools = (child: WorkerSpec, parent: WorkerSpec): WiderRight | undefined => {
   const bound = permittedTo(parent);
   const wider = widerPermission(permittedTo(child), bound);
   if (wider !== undefined)
-    return child.kind === "command"
+    return child.kind === PROGRAM_KIND
       ? { what: "permission", child: "a command, which no permission bounds", parent: wider.parent }
       : { what: "permission", ...wider };
   // With them its CLI could be told to allow anything.
   if (
     !isEverything(bound) &&
-    child.kind !== "command" &&
+    child.kind !== PROGRAM_KIND &&
     child.argv.some((arg) => !parent.argv.includes(arg))
   )
     return {
@@ -74,9 +75,9 @@ const widerTools = (child: WorkerSpec, parent: WorkerSpec): Wider | undefined =>
 };
 
 const netOf = ({ kind, sandbox }: WorkerSpec): "none" | "host" =>
-  sandbox === undefined ? "host" : (sandbox.net ?? (kind === "command" ? "none" : "host"));
+  sandbox === undefined ? "host" : (sandbox.net ?? (kind === PROGRAM_KIND ? "none" : "host"));
 
-const widerSandbox = (child: Party, parent: Party): Wider | undefined => {
+const widerSandbox = (child: Party, parent: Party): WiderRight | undefined => {
   if (parent.spec.sandbox === undefined) return undefined;
   if (child.spec.sandbox === undefined)
     return { what: "sandbox", child: "no sandbox", parent: "--sandbox workspace" };
@@ -91,7 +92,7 @@ const widerSandbox = (child: Party, parent: Party): Wider | undefined => {
 };
 
 /** Each kind has its own default: where neither was given, nobody has asked for anything. */
-const widerRestart = (child: Party, parent: Party): Wider | undefined => {
+const widerRestart = (child: Party, parent: Party): WiderRight | undefined => {
   const [own, bound] = [child.spec.restart, parent.spec.restart];
   const isUnsaid = own === child.default_restart && bound === parent.default_restart;
   return restartsMore(own, bound) && !isUnsaid

@@ -6,24 +6,45 @@ import { byOf, type Caller } from "../../protocol/caller.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 
 /** A worker and those above it, itself first: who asked for whom. */
-export type Line = readonly string[];
+export type Lineage = readonly string[];
 
 /** How a target stands to the caller. A relative shares the worker at the top with it. */
-export type Kin = "self" | "below" | "above" | "relative" | "stranger";
+export type Relation = "self" | "below" | "above" | "relative" | "stranger";
 
-export const kinOf = (caller: Line, target: Line): Kin => {
+export const kinOf = (caller: Lineage, target: Lineage): Relation => {
   if (caller[0] === target[0]) return "self";
   if (target.includes(caller[0] ?? "")) return "below";
   if (caller.includes(target[0] ?? "")) return "above";
   return caller.at(-1) === target.at(-1) ? "relative" : "stranger";
 };
 
-export type Deed = "kill" | "restart" | "pause" | "unpause" | "cancel" | "remove" | "answer" | "approve";
+/** Deeds to workers of others, as a sentence says them, and the kin to whom one is never allowed, whatever rights the caller has. */
+const DEEDS = {
+  kill: { said: "kill", never: [] },
+  restart: { said: "restart", never: [] },
+  pause: { said: "pause", never: [] },
+  cancel: { said: "end the turn of", never: [] },
+  remove: { said: "remove the worktree of", never: [] },
+  // Its messages are for it alone.
+  poll: {
+    said: "read the mailbox of",
+    never: ["below", "above", "relative", "stranger"],
+  },
+  // A worker that stands still is not to go on by its own word.
+  unpause: { said: "unpause", never: ["self", "above"] },
+  answer: { said: "answer a question about", never: ["self", "above"] },
+  // A request of one of them could be answered by the others.
+  approve: {
+    said: "answer a request for permission of",
+    never: ["self", "below", "above", "relative"],
+  },
+} as const satisfies Readonly<Record<string, { readonly said: string; readonly never: readonly Relation[] }>>;
+export type Deed = keyof typeof DEEDS;
 
 /** The caller, as far as its worker is on record. */
-export interface Standing {
+export interface CallerStanding {
   readonly caller: Caller;
-  readonly line: Line;
+  readonly line: Lineage;
   /** It, or one above it, may do less than its user. */
   readonly isReduced: boolean;
   /** Or may spend or start only so much. */
@@ -32,20 +53,6 @@ export interface Standing {
   readonly ending: string | undefined;
 }
 
-/** Kin to whom a deed is never allowed, whatever rights the caller has. */
-const NEVER: Readonly<Record<Deed, readonly Kin[]>> = {
-  kill: [],
-  restart: [],
-  pause: [],
-  cancel: [],
-  remove: [],
-  // A worker that stands still is not to go on by its own word.
-  unpause: ["self", "above"],
-  answer: ["self", "above"],
-  // A request of one of them could be answered by the others.
-  approve: ["self", "below", "above", "relative"],
-};
-
 const denied = (message: string, suggestion: string, details: Readonly<Record<string, string>>) =>
   new HoldfastError("POLICY_VIOLATION", message, { suggestion, details });
 
@@ -53,9 +60,9 @@ const ASK_A_PERSON = "Ask the person who runs the daemon to do it.";
 
 /** Why it may not; undefined where it may. `isDone`: the target was killed, or is being stopped. */
 export const refusalOf = (
-  standing: Standing,
+  standing: CallerStanding,
   deed: Deed,
-  target: { readonly line: Line; readonly isDone: boolean },
+  target: { readonly line: Lineage; readonly isDone: boolean },
 ): HoldfastError | undefined => {
   const { caller, line, ending } = standing;
   if (caller.type !== "worker") return undefined;
@@ -65,20 +72,21 @@ export const refusalOf = (
   if (deed === "restart" && target.isDone && (kin === "self" || kin === "above"))
     return over(`Worker ${target.line[0]} was killed or is being stopped`);
   const details = { by: byOf(caller), worker_id: target.line[0] ?? "", kin };
-  if (NEVER[deed].includes(kin))
-    return denied(`Worker ${caller.worker_id} may not ${said(deed)} ${whom(kin)}.`, ASK_A_PERSON, details);
+  const { said, never }: { readonly said: string; readonly never: readonly Relation[] } = DEEDS[deed];
+  if (never.includes(kin))
+    return denied(`Worker ${caller.worker_id} may not ${said} ${whom(kin)}.`, ASK_A_PERSON, details);
   const isOwn = kin === "self" || kin === "below";
   return isOwn || !standing.isReduced
     ? undefined
     : denied(
-        `Worker ${caller.worker_id} runs with reduced rights: it may not ${said(deed)} a worker that it has not asked for.`,
+        `Worker ${caller.worker_id} runs with reduced rights: it may not ${said} a worker that it has not asked for.`,
         ASK_A_PERSON,
         details,
       );
 };
 
 /** Decides about deeds that concern all workers: trees of files, the daemon, its log. */
-export const refusalOfAll = (standing: Standing, what: string): HoldfastError | undefined => {
+export const refusalOfAll = (standing: CallerStanding, what: string): HoldfastError | undefined => {
   const { caller, isBounded, ending } = standing;
   if (caller.type !== "worker") return undefined;
   if (ending !== undefined) return over(ending);
@@ -92,7 +100,7 @@ export const refusalOfAll = (standing: Standing, what: string): HoldfastError | 
 };
 
 /** Nothing begins from within what is being ended. */
-export const refusalOfStart = ({ caller, ending }: Standing): HoldfastError | undefined =>
+export const refusalOfStart = ({ caller, ending }: CallerStanding): HoldfastError | undefined =>
   caller.type === "worker" && ending !== undefined ? over(ending) : undefined;
 
 /** It may be anybody's, also of a run that may do less. A program that the daemon runs itself is never the user's. */
@@ -117,27 +125,15 @@ export const refusalOfUnknown = (
 };
 
 const over = (why: string): HoldfastError =>
-  new HoldfastError("INVALID_STATE", `${why}: nothing from inside it starts anything.`, {
-    suggestion: "Start it from outside of its run: agent restart ID",
+  new HoldfastError("INVALID_STATE", `${why}: nothing may be started from inside it.`, {
+    suggestion: "Start it from outside its run: agent restart ID",
   });
 
-const SAID: Readonly<Record<Deed, string>> = {
-  kill: "kill",
-  restart: "restart",
-  pause: "pause",
-  unpause: "unpause",
-  cancel: "end the turn of",
-  remove: "remove the worktree of",
-  answer: "answer a question about",
-  approve: "answer a request for permission of",
-};
-const said = (deed: Deed): string => SAID[deed];
-
-const WHOM: Readonly<Record<Kin, string>> = {
+const WHOM: Readonly<Record<Relation, string>> = {
   self: "itself",
   below: "a worker that it has asked for",
   above: "a worker above it",
   relative: "a worker of its own family",
   stranger: "another worker",
 };
-const whom = (kin: Kin): string => WHOM[kin];
+const whom = (kin: Relation): string => WHOM[kin];

@@ -8,24 +8,24 @@ import { attempt, attemptAsync, typed } from "../../actors/machine/attempt.ts";
 import type { Services } from "../../actors/ports.ts";
 import type { Beginning } from "../../actors/worker/worker.ts";
 import type { AgentAdapter } from "../../adapters/adapter.ts";
-import type { Observed } from "../../adapters/spawner.ts";
-import { standIn, unread } from "../../adapters/stand-in.ts";
+import type { ObservedRun } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
 import { BOOT_LOOKS_MAX, BOOT_TRIES_MAX, RECONCILE_PERIOD_MS, STORE_RETRY_MS } from "../../base/limits.ts";
 import { afterTries, type HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import { type BootAction, reconcile } from "../../supervisor/boot/reconcile.ts";
 import type { ChildState } from "../../supervisor/child/inputs.ts";
 import type { Core } from "../core.ts";
+import { standIn, unread } from "./stand-in.ts";
 
 /** They keep the order of their requests as their start order. Answers those that could not be taken over. */
 export const recoverAll = (
   core: Core,
   isOfTree: (id: string) => boolean,
-): Effect.Effect<readonly Found[], HoldfastError> =>
+): Effect.Effect<readonly RecordedWorker[], HoldfastError> =>
   Effect.flatMap(
-    attempt(() => core.services.log.living()),
+    attempt(() => core.services.views.living()),
     (rows) =>
       lookUp(
         core,
@@ -36,13 +36,13 @@ export const recoverAll = (
   );
 
 /** A recorded worker and its place in the start order. */
-export interface Found {
+export interface RecordedWorker {
   readonly row: WorkerRow;
   readonly order: number;
 }
 
 /** Again on the period, until there is none left. The operator has been told. */
-export const retryRecovery = (core: Core, missing: readonly Found[]): Effect.Effect<void> =>
+export const retryRecovery = (core: Core, missing: readonly RecordedWorker[]): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (let left = missing; left.length > 0; ) {
       yield* Effect.sleep(RECONCILE_PERIOD_MS);
@@ -53,8 +53,8 @@ export const retryRecovery = (core: Core, missing: readonly Found[]): Effect.Eff
 /** The ids of workers that nobody supervises here, and whose agents may run all the same: a stop has not stopped them. */
 export const untaken = (core: Core): Effect.Effect<readonly string[], HoldfastError> =>
   Effect.gen(function* () {
-    const { log } = core.services;
-    const rows = (yield* attempt(() => log.living())).filter(({ id }) => !core.roster.live.has(id));
+    const { views } = core.services;
+    const rows = (yield* attempt(() => views.living())).filter(({ id }) => !core.roster.live.has(id));
     const running = yield* Effect.filter(rows, (row) => mayRun(core, row), { concurrency: BOOT_LOOKS_MAX });
     return running.map(({ id }) => id);
   });
@@ -73,9 +73,9 @@ const mayRun = (core: Core, row: WorkerRow): Effect.Effect<boolean> => {
 
 const lookUp = (
   core: Core,
-  found: readonly Found[],
+  found: readonly RecordedWorker[],
   onFailure: (row: WorkerRow, error: HoldfastError) => void,
-): Effect.Effect<readonly Found[]> =>
+): Effect.Effect<readonly RecordedWorker[]> =>
   Effect.map(
     Effect.forEach(
       found,
@@ -113,7 +113,7 @@ const recover = (core: Core, row: WorkerRow, order: number): Effect.Effect<void,
 export const beginningOf = (
   { monoMs }: Pick<Core, "monoMs">,
   child: ChildState,
-  observed: Observed | undefined,
+  observed: ObservedRun | undefined,
   unlaunchable: HoldfastError | undefined,
 ): Beginning | undefined => {
   const action = reconcile(child, observed?.kind ?? "not_begun", monoMs());
@@ -147,7 +147,7 @@ export const specFor = (
 export const observe = (
   services: Services,
   { worker_id, incarnation, processes }: ChildState,
-): Effect.Effect<Observed, HoldfastError> =>
+): Effect.Effect<ObservedRun, HoldfastError> =>
   Effect.mapError(
     Effect.retry(
       attemptAsync(() =>

@@ -11,10 +11,10 @@ import { ORPHAN_CONFIRM_MS, ORPHAN_PERIOD_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { DAEMON_STREAM } from "../../protocol/records.ts";
 import { isEnded, type WorkerState } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import type { Core } from "../core.ts";
 
-export type Orphaned = "no_record" | "ended";
+export type OrphanReason = "no_record" | "ended";
 
 /**
  * Why nobody knows a run; undefined for one that is supervised, or about to be. The record of an incarnation is written
@@ -23,7 +23,7 @@ export type Orphaned = "no_record" | "ended";
 export const orphanedBy = (
   { incarnation }: Pick<LivingRun, "incarnation">,
   row: Pick<WorkerRow, "incarnation" | "state"> | undefined,
-): Orphaned | undefined => {
+): OrphanReason | undefined => {
   if (row === undefined) return "no_record";
   if (incarnation > row.incarnation) return "no_record";
   return incarnation < row.incarnation || isBetween(row.state) ? "ended" : undefined;
@@ -37,13 +37,13 @@ const keyOf = ({ worker_id, incarnation }: LivingRun): string => `${worker_id}/$
 
 /** Runs for as long as the runtime. A look that fails is told, and the next one looks again. */
 export const watchOrphans = (core: Core): Effect.Effect<never> => {
-  const { log, spawner, report, defects } = core.services;
+  const { views, spawner, report, defects } = core.services;
   /** The processes that are still there. */
   const recorded = new Set<string>();
   const unending = new Set<string>();
   let suspects: ReadonlySet<string> = new Set();
 
-  const endOne = (run: LivingRun, why: Orphaned): Effect.Effect<void, HoldfastError> =>
+  const endOne = (run: LivingRun, why: OrphanReason): Effect.Effect<void, HoldfastError> =>
     Effect.gen(function* () {
       const { worker_id, incarnation, pids } = run;
       const payload = { worker_id, incarnation, pids, why, clock: core.now().clock };
@@ -53,7 +53,7 @@ export const watchOrphans = (core: Core): Effect.Effect<never> => {
       const { survivors } = yield* attemptAsync(() => spawner.end(run));
       if (survivors.length === 0 || unending.has(keyOf(run))) return;
       unending.add(keyOf(run));
-      report(`run ${keyOf(run)}, which nobody knows, cannot be ended: pid ${survivors.join(", ")}`);
+      report(`run ${keyOf(run)}, which no record knows, cannot be ended: pid ${survivors.join(", ")}`);
     });
 
   const look = Effect.gen(function* () {
@@ -62,7 +62,7 @@ export const watchOrphans = (core: Core): Effect.Effect<never> => {
       living.flatMap((run) => {
         // A row may have been edited: who is supervised is known without it.
         const supervised = core.roster.live.get(run.worker_id)?.child();
-        const why = orphanedBy(run, supervised ?? log.worker(run.worker_id));
+        const why = orphanedBy(run, supervised ?? views.worker(run.worker_id));
         return why === undefined ? [] : [{ run, why }];
       }),
     );
@@ -74,7 +74,7 @@ export const watchOrphans = (core: Core): Effect.Effect<never> => {
   });
 
   const told = (error: HoldfastError) =>
-    Effect.sync(() => report(`runs that nobody knows could not be looked for: ${error.message}`, error));
+    Effect.sync(() => report(`the search for runs without a record failed: ${error.message}`, error));
   const next = Effect.suspend(() => Effect.sleep(suspects.size > 0 ? ORPHAN_CONFIRM_MS : ORPHAN_PERIOD_MS));
   const contained = containing(defects, "looking for runs that nobody knows", Effect.catch(look, told));
   return Effect.forever(Effect.andThen(contained, next));

@@ -4,7 +4,7 @@ import { attempt } from "../../actors/machine/attempt.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { argumentOf } from "../../protocol/permission-rules.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { ApprovalRow, EventLog, WorkerRow } from "../../store/port.ts";
+import type { ApprovalRow, Views, WorkerRow } from "../../store/views.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import type { RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
@@ -14,22 +14,35 @@ import { ambiguous, PREFIX_FOUND_MAX, PREFIX_MIN_CHARS, resolveRef, TOO_SHORT } 
 
 export class Approvals {
   private readonly core: Core;
-  private readonly log: EventLog;
+  private readonly views: Views;
 
   constructor(core: Core) {
     this.core = core;
-    this.log = core.services.log;
+    this.views = core.services.views;
   }
 
-  readonly approvals: RuntimeApi["approvals"] = ({ id, all = false, limit, after = 0 }) =>
+  readonly approvals: RuntimeApi["approvals"] = ({ id, all = false, limit, cursor = "0" }) =>
     Effect.gen({ self: this }, function* () {
       const of = id === undefined ? undefined : yield* this.meant(id);
       if (of !== undefined && "approval_id" in of) return { approvals: [this.viewOf(of)] };
-      const rows = yield* attempt(() => this.log.approvals(after, limit + 1, !all, of?.id));
+      const rows = yield* attempt(() => this.views.approvals(Number(cursor), limit + 1, !all, of?.id));
       const page = rows.slice(0, limit);
       const approvals = yield* attempt(() => page.map((row) => this.viewOf(row)));
       return rows.length > limit ? { approvals, cursor: String(page.at(-1)!.seq) } : { approvals };
     });
+
+  /** The id of the request that is meant by it, or by a beginning of it that no worker has. */
+  named(ref: string): Effect.Effect<string | undefined, HoldfastError> {
+    return Effect.match(this.meant(ref), {
+      onSuccess: (found) => ("approval_id" in found ? found.approval_id : undefined),
+      onFailure: () => undefined,
+    });
+  }
+
+  view(approval_id: string): ApprovalView | undefined {
+    const row = this.views.approval(approval_id);
+    return row && this.viewOf(row);
+  }
 
   readonly approve: RuntimeApi["approve"] = (ref, decision, { message, ...how } = {}) =>
     Effect.gen({ self: this }, function* () {
@@ -67,10 +80,10 @@ export class Approvals {
   private meant(ref: string): Effect.Effect<ApprovalRow | WorkerRow, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const id = ref.toUpperCase();
-      const row = yield* attempt(() => this.log.approval(id));
+      const row = yield* attempt(() => this.views.approval(id));
       if (row !== undefined) return row;
-      const worker = yield* attempt(() => resolveRef(this.log, ref));
-      const begun = yield* attempt(() => this.log.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
+      const worker = yield* attempt(() => resolveRef(this.views, ref));
+      const begun = yield* attempt(() => this.views.approvalsWithPrefix(id, PREFIX_FOUND_MAX));
       const rows = ref.length < PREFIX_MIN_CHARS ? [] : begun;
       const isNamed = !(worker instanceof HoldfastError) && (worker.id === id || worker.name === ref);
       const isUnknown = worker instanceof HoldfastError && worker.code === "WORKER_NOT_FOUND";
@@ -94,7 +107,7 @@ export class Approvals {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.meant(ref);
       if ("approval_id" in found) return found;
-      const [first, ...more] = yield* attempt(() => this.log.openApprovals(found.id));
+      const [first, ...more] = yield* attempt(() => this.views.openApprovals(found.id));
       if (first === undefined) return yield* Effect.fail(asksNothing(found));
       if (more.length > 0) return yield* Effect.fail(asksMore(found, [first, ...more]));
       return first;
@@ -102,7 +115,7 @@ export class Approvals {
   }
 
   private viewOf({ reply: _, ...row }: ApprovalRow): ApprovalView {
-    const worker = this.log.worker(row.worker_id);
+    const worker = this.views.worker(row.worker_id);
     const within_ms = worker?.spec.approval_within_ms ?? 0;
     const shell = this.core.roster.live.get(row.worker_id);
     const counts = row.state === "open" && within_ms > 0 && !(shell !== undefined && isPaused(shell.child()));
@@ -164,7 +177,7 @@ const noTurnToCancel = (row: WorkerRow, isLive: boolean): HoldfastError => {
       suggestion,
     });
   return row.spec.interactive
-    ? new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${row.kind} cannot end a turn and go on.`, {
+    ? new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${row.kind} cannot end a turn and continue.`, {
         suggestion,
       })
     : new HoldfastError("INVALID_STATE", `Worker ${row.id} has one turn only, and ends with it.`, {

@@ -5,38 +5,57 @@ import { textBetween } from "../../actors/intake/output.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import { failureCode } from "../../protocol/worker-failure.ts";
-import type { EventLog, WorkerRow } from "../../store/port.ts";
-import { ANSWER_RECORDS, type Answering, foldAnswer, UNANSWERED } from "../../supervisor/messages/answers.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { WorkerRow } from "../../store/views.ts";
+import {
+  ANSWER_RECORDS,
+  type AnswerState,
+  foldAnswer,
+  UNANSWERED,
+} from "../../supervisor/messages/answers.ts";
 import { secondsUntilReset } from "../../supervisor/restart/rate-limit.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
+import type { AskingByMailbox, AskOptions } from "./asking-by-mailbox.ts";
 import type { Messaging } from "./messages.ts";
 
 export class Asking {
   private readonly core: Core;
   private readonly log: EventLog;
   private readonly messaging: Messaging;
+  private readonly byMailbox: AskingByMailbox;
   private readonly watch: RuntimeApi["watch"];
 
-  constructor(core: Core, messaging: Messaging, watch: RuntimeApi["watch"]) {
+  constructor(core: Core, messaging: Messaging, byMailbox: AskingByMailbox, watch: RuntimeApi["watch"]) {
     this.core = core;
     this.log = core.services.log;
     this.messaging = messaging;
+    this.byMailbox = byMailbox;
     this.watch = watch;
   }
 
-  readonly ask: RuntimeApi["ask"] = (ref, text, { idempotency_key, timeout_ms } = {}) =>
+  /** A conversation answers by its turn; every other worker that polls its mailbox answers by a reply. */
+  readonly ask: RuntimeApi["ask"] = (ref, text, options = {}) =>
     Effect.gen({ self: this }, function* () {
       const row = yield* this.core.find(ref);
       const { messages } = yield* this.core.adapterOf(row.kind);
-      if (messages?.acknowledges !== true)
-        return yield* Effect.fail(
-          new HoldfastError(
-            "UNSUPPORTED_CAPABILITY",
-            `Kind ${row.kind} does not tell which of its output answers a message.`,
-            { suggestion: "Send with `agent send`, and read what it says with `agent logs -f`." },
-          ),
-        );
+      const converses = messages?.acknowledges === true;
+      if (converses && row.spec.interactive) return yield* this.askTurn(row, text, options);
+      if (yield* this.byMailbox.reads(row)) return yield* this.byMailbox.ask(row, text, options);
+      // The refusal of a message is the better reason there.
+      if (converses) return yield* this.askTurn(row, text, options);
+      return yield* Effect.fail(
+        new HoldfastError(
+          "UNSUPPORTED_CAPABILITY",
+          `Kind ${row.kind} does not say which output answers a message, and worker ${row.id} does not poll its mailbox.`,
+          { suggestion: "Send with `agent send`, and read its output with `agent logs -f`." },
+        ),
+      );
+    });
+
+  private askTurn(row: WorkerRow, text: string, { idempotency_key, timeout_ms }: AskOptions) {
+    return Effect.gen({ self: this }, function* () {
+      const ref = row.id;
       const { message_id, seq } = yield* this.messaging.hand(ref, text, false, idempotency_key);
       const waiting = this.answerTo(row, message_id, seq);
       if (timeout_ms === undefined) return yield* waiting;
@@ -44,7 +63,7 @@ export class Asking {
         Effect.fail(
           new HoldfastError(
             "TIMEOUT",
-            "The agent did not answer within the time given; it has the question.",
+            "The agent did not answer within the given time; it still has the question.",
             {
               suggestion: `See how far it is: agent messages ${row.name ?? row.id}`,
               details: { message_id },
@@ -53,6 +72,7 @@ export class Asking {
         );
       return yield* Effect.timeoutOrElse(waiting, { duration: timeout_ms, orElse: tooLong });
     });
+  }
 
   private answerTo(row: WorkerRow, message_id: string, seq: number) {
     return Effect.gen({ self: this }, function* () {
@@ -64,7 +84,7 @@ export class Asking {
       });
       const last = yield* told.pipe(
         Stream.scan(
-          (): Answering => UNANSWERED,
+          (): AnswerState => UNANSWERED,
           (state, record) => foldAnswer(state, record, message_id),
         ),
         Stream.filter(({ type }) => type === "answered" || type === "failed"),

@@ -1,21 +1,22 @@
 /** One command for many references: each has its own answer, and the failure of one is no other's. */
 import { Effect } from "effect";
+import { REFS_AT_ONCE_MAX } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import type { Core } from "../core.ts";
 import { nothingDone } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
-import { type Forest, findSupervisor, type Place } from "../trees/forest.ts";
+import { type Forest, findSupervisor, type SupervisorPlace } from "../trees/forest.ts";
 
 /** `ofTree` is for supervisors; without it only workers are found. */
-export type Each = (
+export type ForEachRef = (
   refs: readonly string[],
   one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,
-  ofTree?: (place: Place) => Effect.Effect<PerWorker, HoldfastError>,
+  ofTree?: (place: SupervisorPlace) => Effect.Effect<PerWorker, HoldfastError>,
 ) => Effect.Effect<readonly PerWorker[]>;
 
 export const makeEach =
-  ({ find }: Pick<Core, "find">, forest: Forest): Each =>
+  ({ find }: Pick<Core, "find">, forest: Forest): ForEachRef =>
   (refs, one, ofTree) => {
     const answerTo = (ref: string): Effect.Effect<PerWorker, HoldfastError> => {
       const place = ofTree === undefined ? undefined : findSupervisor(forest, ref);
@@ -28,6 +29,6 @@ export const makeEach =
           Effect.suspend(() => answerTo(ref)),
           (error) => Effect.succeed(nothingDone(ref, error)),
         ),
-      { concurrency: "unbounded" },
+      { concurrency: REFS_AT_ONCE_MAX },
     );
   };

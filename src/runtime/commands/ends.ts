@@ -1,8 +1,8 @@
-/** Waits for the end of a worker, whoever holds it: its shell, or the supervisor that may start it again. */
+/** Waits for the end of a worker that its shell holds, or the supervisor that may start it again. */
 import { Effect } from "effect";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import type { Core } from "../core.ts";
 import type { Forest } from "../trees/forest.ts";
 
@@ -48,5 +48,5 @@ const unsupervised = (id: string): HoldfastError =>
   new HoldfastError(
     "INVALID_STATE",
     `Worker ${id} is not under supervision: the daemon could not take it over.`,
-    { suggestion: "See why in its daemon.log, mend that, then: agent daemon upgrade --force" },
+    { suggestion: "See why in its daemon.log, fix that, then: agent daemon upgrade --force" },
   );

@@ -4,24 +4,24 @@ import { attempt } from "../../actors/machine/attempt.ts";
 import { KILL_ALL_ROUNDS_MAX } from "../../base/limits.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { Views } from "../../store/views.ts";
 import { topOf } from "../../supervisor/tree/state.ts";
 import { nothingDone } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
 import type { Roster } from "../roster.ts";
 import type { Forest } from "../trees/forest.ts";
 
-interface Ports {
+interface KillAllPorts {
   readonly forest: Pick<Forest, "trees">;
   readonly live: Roster["live"];
-  readonly log: Pick<EventLog, "living">;
+  readonly views: Pick<Views, "living">;
 }
 
 type KillEach = (refs: readonly string[]) => Effect.Effect<readonly PerWorker[], HoldfastError>;
 
 /** Trees first, each as a whole: what is stopped under a supervisor that goes on would be started again. */
 export const killAll = (
-  { forest, live, log }: Ports,
+  { forest, live, views }: KillAllPorts,
   killEach: KillEach,
   { dry_run = false }: { readonly dry_run?: boolean | undefined },
 ): Effect.Effect<readonly PerWorker[], HoldfastError> =>
@@ -48,9 +48,9 @@ export const killAll = (
     for (let round = 1; round < KILL_ALL_ROUNDS_MAX && left().length > 0; round += 1) yield* kill(left());
     for (const ref of left()) replies.set(ref, goesOn(ref));
     // Living by the log, and nobody here supervises it.
-    const rows = yield* attempt(() => log.living());
-    const forsaken = rows.filter(({ id, supervisor }) => supervisor === "root" && !live.has(id));
-    yield* kill(forsaken.map(({ id }) => id).filter((id) => !replies.has(id)));
+    const rows = yield* attempt(() => views.living());
+    const unsupervised = rows.filter(({ id, supervisor }) => supervisor === "root" && !live.has(id));
+    yield* kill(unsupervised.map(({ id }) => id).filter((id) => !replies.has(id)));
     return [...replies.values()];
   });
 
@@ -59,7 +59,11 @@ const isOver = (phase: string): boolean => phase === "terminated" || phase === "
 const goesOn = (ref: string): PerWorker =>
   nothingDone(
     ref,
-    new HoldfastError("INVALID_STATE", `${ref} runs: others were started for as long as all were killed.`, {
-      suggestion: "End what starts them, then run `agent kill --all` again.",
-    }),
+    new HoldfastError(
+      "INVALID_STATE",
+      `${ref} still runs: new workers were started faster than all could be killed.`,
+      {
+        suggestion: "Stop what starts them, then run `agent kill --all` again.",
+      },
+    ),
   );

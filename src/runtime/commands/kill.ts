@@ -4,27 +4,27 @@ import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import type { KillOptions, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
 import type { Core } from "../core.ts";
 import { withDescendants } from "../descendants.ts";
 import { checkedBy, ofSupervisor, perWorker } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
-import { type Forest, findSupervisor, type Place } from "../trees/forest.ts";
-import type { Each } from "./each.ts";
+import { type Forest, findSupervisor, type SupervisorPlace } from "../trees/forest.ts";
+import type { ForEachRef } from "./each.ts";
 import type { Ends } from "./ends.ts";
 import { killAll } from "./kill-all.ts";
 
-type Killed = Effect.Effect<PerWorker, HoldfastError>;
+type KillEffect = Effect.Effect<PerWorker, HoldfastError>;
 
 export class Killing {
   private readonly core: Core;
   private readonly forest: Forest;
   private readonly ends: Ends;
-  private readonly each: Each;
+  private readonly each: ForEachRef;
 
-  constructor(core: Core, forest: Forest, ends: Ends, each: Each) {
+  constructor(core: Core, forest: Forest, ends: Ends, each: ForEachRef) {
     this.core = core;
     this.forest = forest;
     this.ends = ends;
@@ -39,13 +39,17 @@ export class Killing {
       const { forest } = this;
       const { roster, services } = this.core;
       if (all === true)
-        return killAll({ forest, live: roster.live, log: services.log }, (refs) => this.some(refs, how), how);
+        return killAll(
+          { forest, live: roster.live, views: services.views },
+          (refs) => this.some(refs, how),
+          how,
+        );
       const isOfTrees = ids.every((ref) => findSupervisor(forest, ref) !== undefined);
       return subtree === true && !isOfTrees ? this.subtrees(ids, how) : this.some(ids, how);
     });
 
   /** Kills one worker, and stays for the end of this life of it. */
-  worker(row: WorkerRow, how: KillOptions): Killed {
+  worker(row: WorkerRow, how: KillOptions): KillEffect {
     const { core, ends, forest } = this;
     return Effect.gen(function* () {
       if (isEnded(row.state)) return perWorker(row, "noop");
@@ -67,7 +71,7 @@ export class Killing {
   }
 
   /** Kills a supervisor with all below it, and stays for its end. */
-  private supervisor({ tree, supervisor }: Place, how: KillOptions): Killed {
+  private supervisor({ tree, supervisor }: SupervisorPlace, how: KillOptions): KillEffect {
     const { core, forest } = this;
     return Effect.gen(function* () {
       const phaseNow = () => tree.state().supervisors.get(supervisor);
@@ -112,7 +116,7 @@ export class Killing {
       const replies = new Map<string, PerWorker>();
       // Again until nothing is new: a spawn that was on its way is in the log by now.
       for (;;) {
-        const all = yield* attempt(() => withDescendants(services.log, roots));
+        const all = yield* attempt(() => withDescendants(services.views, roots));
         const found = all.filter((id) => !replies.has(id));
         if (found.length === 0) return [...replies.values()];
         for (const reply of yield* this.each(found, (row) => this.worker(row, how)))

@@ -15,14 +15,15 @@ import { newId } from "../../protocol/ids.ts";
 import type { MessageRow } from "../../protocol/message-row.ts";
 import type { Redactor } from "../../protocol/redact.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { EventLog, WorkerRow } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { Views, WorkerRow } from "../../store/views.ts";
 import { isPassivated } from "../../supervisor/child/session-decisions.ts";
 import { lastWords, type MessageDraft, messageDraft } from "../../supervisor/messages/messages.ts";
 import type { RuntimeApi } from "../api.ts";
 import { specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
+import { keyReused } from "../idempotency.ts";
 import type { MessageReply } from "../replies.ts";
-import { keyReused } from "./idempotency.ts";
 
 /** On the period: a worker that no shell held has nobody to tell the end of its messages. */
 export const tellingLost = (
@@ -41,12 +42,14 @@ export const tellingLost = (
 export class Messaging {
   private readonly core: Core;
   private readonly log: EventLog;
+  private readonly views: Views;
   /** Messages on their way into the log, by worker: they count in the queue already. */
   private readonly arriving = new Map<string, number>();
 
   constructor(core: Core) {
     this.core = core;
     this.log = core.services.log;
+    this.views = core.services.views;
   }
 
   readonly send: RuntimeApi["send"] = (ref, text, { idempotency_key, close = false } = {}) =>
@@ -56,7 +59,7 @@ export class Messaging {
     Effect.flatMap(this.core.find(ref), ({ id }) =>
       attempt(() => {
         const before = cursor === undefined ? this.log.head() + 1 : Number(cursor);
-        const newest = this.log.messages(id, before, limit + 1);
+        const newest = this.views.messages(id, before, limit + 1);
         if (newest.length <= limit) return { messages: newest };
         const messages = newest.slice(1);
         return { messages, cursor: String((messages[0] as MessageRow).seq) };
@@ -66,8 +69,8 @@ export class Messaging {
   /** Told once for each message that is open and whose worker has ended. */
   readonly tellLost: Effect.Effect<void, HoldfastError> = Effect.gen({ self: this }, function* () {
     const lost = yield* attempt(() =>
-      this.log.openMessages().filter(({ worker_id }) => {
-        const row = this.log.worker(worker_id);
+      this.views.openMessages().filter(({ worker_id }) => {
+        const row = this.views.worker(worker_id);
         return row !== undefined && isEnded(row.state);
       }),
     );
@@ -88,7 +91,7 @@ export class Messaging {
         return yield* Effect.fail(
           new HoldfastError(
             "INVALID_STATE",
-            `Worker ${row.id} has ended; there is nobody to send to.`,
+            `Worker ${row.id} has ended, so no message can reach it.`,
             row.session_id === null ? {} : { suggestion: `Go on in its session: ${goesOn}` },
           ),
         );
@@ -99,7 +102,7 @@ export class Messaging {
             `The stdin of worker ${row.id} was closed after its prompt.`,
             sessions_under === undefined
               ? {}
-              : { suggestion: `Once it has ended, go on in its session: ${goesOn}` },
+              : { suggestion: `Once it has ended, continue its session: ${goesOn}` },
           ),
         );
       return messages;
@@ -107,13 +110,13 @@ export class Messaging {
   }
 
   private checkRoom(row: WorkerRow): void {
-    const open = this.log.openMessages(row.id).filter(({ line }) => !line);
+    const open = this.views.openMessages(row.id).filter(({ line }) => !line);
     if (open.some(({ closes }) => closes))
       throw new HoldfastError(
         "STDIN_CLOSED",
         `The stdin of worker ${row.id} was closed by \`send --close\`.`,
         {
-          suggestion: `Start it anew with an open stdin: agent restart ${row.name ?? row.id}`,
+          suggestion: `Start it again with an open stdin: agent restart ${row.name ?? row.id}`,
         },
       );
     if (open.length + (this.arriving.get(row.id) ?? 0) >= MESSAGES_OPEN_MAX)
@@ -227,7 +230,7 @@ export class Messaging {
   }
 
   private rowFor(worker_id: string, message_id: string) {
-    return attempt(() => this.log.message(worker_id, message_id) as MessageRow);
+    return attempt(() => this.views.message(worker_id, message_id) as MessageRow);
   }
 
   private reply(row: WorkerRow, message_id: string, effect: MessageReply["effect"]) {

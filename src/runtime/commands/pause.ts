@@ -3,31 +3,25 @@ import { Effect } from "effect";
 import type { Worker } from "../../actors/worker/worker.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import { isPaused, type PauseInput } from "../../supervisor/holds/pause.ts";
 import { workersBelow } from "../../supervisor/tree/state.ts";
 import type { PerWorker, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
 import type { Core } from "../core.ts";
 import { ofSupervisor, perWorker } from "../reading/views.ts";
-import type { Place } from "../trees/forest.ts";
-
-/** Answers one result for each name: of a worker, or of a supervisor. */
-type Each = (
-  refs: readonly string[],
-  one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,
-  ofTree: (place: Place) => Effect.Effect<PerWorker, HoldfastError>,
-) => Effect.Effect<readonly PerWorker[]>;
+import type { SupervisorPlace } from "../trees/forest.ts";
+import type { ForEachRef } from "./each.ts";
 
 export const makePausing = (
   { rowOf, authority, roster: { live } }: Core,
-  each: Each,
+  each: ForEachRef,
 ): Pick<RuntimeApi, "pause" | "unpause"> => {
   /** Whether that changed anything. */
   const told = (worker: Worker, input: PauseInput): Effect.Effect<boolean, HoldfastError> =>
     Effect.suspend(() => {
-      const before = worker.child().pause;
-      return Effect.map(worker.input(input), () => worker.child().pause !== before);
+      const before = worker.child().holds;
+      return Effect.map(worker.input(input), () => worker.child().holds !== before);
     });
 
   const inputOf = ({ pid }: WorkerRow, how: Parameters<RuntimeApi["pause"]>[1]): PauseInput => ({
@@ -38,7 +32,7 @@ export const makePausing = (
   });
 
   const below = (
-    { tree, supervisor }: Place,
+    { tree, supervisor }: SupervisorPlace,
     inputFor: (row: WorkerRow) => PauseInput,
   ): Effect.Effect<PerWorker, HoldfastError> =>
     Effect.gen(function* () {
@@ -98,7 +92,7 @@ const nothingToPause = ({ id, state }: WorkerRow): HoldfastError =>
       : `Worker ${id} is ${state.replaceAll("_", " ")}: no agent of it runs that could be paused.`,
     {
       suggestion: isEnded(state)
-        ? "`agent restart` starts it anew."
+        ? "`agent restart` starts it again."
         : "See what it does with `agent info`; `agent kill` keeps it from being started.",
     },
   );

@@ -3,19 +3,19 @@ import { Effect } from "effect";
 import { attempt } from "../../actors/machine/attempt.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import { startRefusal } from "../../supervisor/tree/refusals.ts";
-import type { Asking, RuntimeApi } from "../api.ts";
+import type { CallerOptions, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
 import { specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
 import { ofSupervisor, perWorker } from "../reading/views.ts";
 import type { PerWorker } from "../replies.ts";
 import { spentRefusal } from "../spent-refusal.ts";
-import type { Forest, Place } from "../trees/forest.ts";
+import type { Forest, SupervisorPlace } from "../trees/forest.ts";
 import type { Tree } from "../trees/shell.ts";
-import type { Each } from "./each.ts";
+import type { ForEachRef } from "./each.ts";
 import type { Ends } from "./ends.ts";
 import type { Spawning } from "./spawn.ts";
 
@@ -23,10 +23,16 @@ export class Restarting {
   private readonly core: Core;
   private readonly forest: Forest;
   private readonly ends: Ends;
-  private readonly each: Each;
+  private readonly each: ForEachRef;
   private readonly spawning: Pick<Spawning, "startAgain">;
 
-  constructor(core: Core, forest: Forest, ends: Ends, each: Each, spawning: Pick<Spawning, "startAgain">) {
+  constructor(
+    core: Core,
+    forest: Forest,
+    ends: Ends,
+    each: ForEachRef,
+    spawning: Pick<Spawning, "startAgain">,
+  ) {
     this.core = core;
     this.forest = forest;
     this.ends = ends;
@@ -41,7 +47,10 @@ export class Restarting {
       (place) => this.supervisor(place, how),
     );
 
-  private supervisor({ tree, supervisor }: Place, how: Asking): Effect.Effect<PerWorker, HoldfastError> {
+  private supervisor(
+    { tree, supervisor }: SupervisorPlace,
+    how: CallerOptions,
+  ): Effect.Effect<PerWorker, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const by = yield* asker(this.core.authority.permitOn, how, "restart", supervisor);
       yield* this.forest.ask(tree, supervisor, "restart", by, "");
@@ -49,7 +58,7 @@ export class Restarting {
     });
   }
 
-  private worker(row: WorkerRow, how: Asking): Effect.Effect<PerWorker, HoldfastError> {
+  private worker(row: WorkerRow, how: CallerOptions): Effect.Effect<PerWorker, HoldfastError> {
     const { core, ends } = this;
     return Effect.gen({ self: this }, function* () {
       const by = yield* asker(core.authority.permit, how, "restart", row);

@@ -9,8 +9,8 @@ import { cwdIn } from "../../actors/worker/workspaces.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { FORK, RESUME } from "../../protocol/extensions.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
-import type { ResumeOptions, RuntimeApi } from "../api.ts";
+import type { WorkerRow } from "../../store/views.ts";
+import type { ResumeRequest, RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 
 export const makeResuming =
@@ -36,7 +36,7 @@ export const makeResuming =
 
 const namesKind = (kind: string): HoldfastError =>
   new HoldfastError("WORKER_NOT_FOUND", `No worker has the id or name "${kind}": it is a kind.`, {
-    suggestion: "Add --last or --session, and it goes on in a session of that kind; or name a worker.",
+    suggestion: "Add --last or --session to continue a session of that kind, or name a worker.",
   });
 
 /** The session to go on in; or why there is none, with the next step. */
@@ -47,8 +47,8 @@ const sessionOf = (
 ): string | HoldfastError => {
   const handle = name ?? id;
   if (!capabilities.includes(RESUME))
-    return new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${kind} has no sessions to go on in.`, {
-      suggestion: `Start it anew: agent restart ${handle}`,
+    return new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${kind} has no sessions to continue.`, {
+      suggestion: `Start it again: agent restart ${handle}`,
     });
   if (fork && !capabilities.includes(FORK))
     return new HoldfastError("UNSUPPORTED_CAPABILITY", `Kind ${kind} cannot fork a session.`, {
@@ -57,7 +57,7 @@ const sessionOf = (
   return (
     session_id ??
     new HoldfastError("SESSION_NOT_FOUND", `Worker ${id} has no session: its agent has told none.`, {
-      suggestion: `Start it anew: agent restart ${handle}`,
+      suggestion: `Start it again: agent restart ${handle}`,
     })
   );
 };
@@ -72,7 +72,7 @@ const resumed = (
     name,
     interactive,
     parent,
-  }: Pick<ResumeOptions, "prompt" | "fork" | "name" | "interactive" | "parent">,
+  }: Pick<ResumeRequest, "prompt" | "fork" | "name" | "interactive" | "parent">,
 ): WorkerSpec => {
   const { [RESUME]: _, [FORK]: __, ...ext } = spec.ext;
   const kept = fork || spec.supervisor !== "root" ? undefined : spec.name;

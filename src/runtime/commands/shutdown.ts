@@ -11,6 +11,8 @@ import type { Core } from "../core.ts";
 import type { Forest } from "../trees/forest.ts";
 import type { Killing } from "./kill.ts";
 
+const AT_ONCE = { concurrency: SHUTDOWN_STOPS_MAX, discard: true } as const;
+
 export class Shutdown {
   private readonly core: Core;
   private readonly forest: Forest;
@@ -78,11 +80,14 @@ export class Shutdown {
       // Again until nothing is new: what was let in before the door was closed may have begun meanwhile.
       for (;;) {
         const trees = this.forest.trees().filter(({ name }) => unasked(`tree ${name}`));
-        for (const { name } of trees) yield* this.tried(this.downTree(name, { by: "daemon" }));
+        yield* Effect.forEach(
+          trees,
+          ({ name }) => this.tried(this.downTree(name, { by: "daemon" })),
+          AT_ONCE,
+        );
         const workers = [...roster.live.values()].filter(({ id }) => unasked(id));
         if (trees.length === 0 && workers.length === 0) return;
-        for (const wave of shutdownOrder(workers))
-          yield* Effect.forEach(wave, stop, { concurrency: SHUTDOWN_STOPS_MAX, discard: true });
+        for (const wave of shutdownOrder(workers)) yield* Effect.forEach(wave, stop, AT_ONCE);
       }
     });
   }
@@ -98,7 +103,7 @@ export class Shutdown {
 const stillRunning = (running: readonly string[], why: HoldfastError | undefined): HoldfastError =>
   new HoldfastError(
     "AGENTS_RUNNING",
-    `${running.length === 1 ? "1 agent could" : `${running.length} agents could`} not be stopped, and the daemon goes on: ${running.join(", ")}. ${why?.message ?? ""}`.trim(),
+    `${running.length === 1 ? "1 agent could" : `${running.length} agents could`} not be stopped, so the daemon keeps running: ${running.join(", ")}. ${why?.message ?? ""}`.trim(),
     {
       suggestion:
         "See why with `agent why`, then stop the daemon again; `--keep-agents` ends it without them.",

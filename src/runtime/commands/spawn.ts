@@ -9,19 +9,20 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { newId } from "../../protocol/ids.ts";
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import { WorkerSpec, type WorkerSpecInput } from "../../protocol/worker.ts";
-import type { EventLog, WorkerRow } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { Views, WorkerRow } from "../../store/views.ts";
 import type { ReasonCode } from "../../supervisor/admission/seats.ts";
 import { decide } from "../../supervisor/child/decide.ts";
 import { evolve, newChild } from "../../supervisor/child/evolve.ts";
 import { askedSession } from "../../supervisor/sessions/asked-session.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
+import { keyReused } from "../idempotency.ts";
 import { queuedRecord, type Ticket } from "../limits/admission.ts";
 import { replyOf } from "../reading/views.ts";
 import type { SpawnReply } from "../replies.ts";
 import { makeSpecs, type Specs } from "../specs.ts";
 import type { Forest } from "../trees/forest.ts";
-import { keyReused } from "./idempotency.ts";
 
 /** Every denial of a spawn has its contract's reason code; what is no limit of ours is a start that failed. */
 const withReason = (error: HoldfastError): HoldfastError => {
@@ -41,6 +42,7 @@ export class Spawning {
   private readonly core: Core;
   private readonly forest: Pick<Forest, "add">;
   private readonly log: EventLog;
+  private readonly views: Views;
   private readonly specs: Specs;
   /** Spawns with an idempotency key go one at a time, so that a repeat always finds the first one's record. */
   private readonly keyed = Semaphore.makeUnsafe(1);
@@ -49,6 +51,7 @@ export class Spawning {
     this.core = core;
     this.forest = forest;
     this.log = core.services.log;
+    this.views = core.services.views;
     this.specs = makeSpecs(core);
   }
 
@@ -201,7 +204,7 @@ export class Spawning {
   /** The marker of an agent that spawns in another state directory names a worker of its own. */
   private knownParent({ parent }: WorkerSpec) {
     return attempt(() =>
-      parent !== undefined && this.log.worker(parent) !== undefined ? parent : undefined,
+      parent !== undefined && this.views.worker(parent) !== undefined ? parent : undefined,
     );
   }
 }

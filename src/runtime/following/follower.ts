@@ -1,33 +1,77 @@
 /**
- * One reader of the log that is handed page after page, and then each commit, until all that it wants is read. It is an object
- * and no fiber: ten thousand may wait at the live tail. A page that it cannot take at once is waited for, and meanwhile nothing
- * is read for it.
+ * Readers follow a cursor: first what the log has, then its live tail, without a gap or a repeat (architecture §4).
+ * A slow reader costs nothing: nobody keeps records for it, it reads them when it comes.
  */
+import { Effect, Stream } from "effect";
+import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
-import type { EventLog } from "../../store/port.ts";
-import type { Tail, Waiter } from "./tail.ts";
-import { type Follow, lookFrom, type Page } from "./watch.ts";
+import type { RecordFilter } from "../../store/event-log.ts";
+import type { ReadableLog, Tail, Waiter } from "./tail.ts";
 
-/** Undefined where the page is taken; otherwise it resolves when there is room for the next one. */
-export type Take = (page: Page) => Promise<void> | undefined;
+export interface LinePage {
+  readonly lines: readonly string[];
+  /** The cursor after this page. */
+  readonly head: number;
+}
 
-export interface Followed {
+export interface Follow {
+  readonly from: number;
+  readonly filter: RecordFilter;
+  /** The last seq that is wanted; undefined goes on with the live tail. */
+  readonly until?: number;
+  /** Asked when all is read: true ends the stream. */
+  readonly isOver: () => boolean;
+  /** Nothing will be written any more: who still waits is told so. */
+  readonly isCut: () => boolean;
+}
+
+/** Undefined where the page is taken, `enough` where it was the last one wanted; a promise resolves when there is room for the next. */
+export type TakePage = (page: LinePage) => Promise<void> | "enough" | undefined;
+
+export interface FollowHandlers {
   /** All is read; the cursor to go on from. */
   readonly onOver: (next: number) => void;
   readonly onFailure: (error: HoldfastError) => void;
 }
 
+/** The records after a cursor; `next` is the cursor after it. */
+type ReadOutcome =
+  | { readonly type: "page"; readonly page: LinePage; readonly next: number }
+  /** Nothing so far that is wanted, and there is more to look at. */
+  | { readonly type: "more"; readonly next: number }
+  /** The next commit may bring something. */
+  | { readonly type: "wait"; readonly next: number }
+  | { readonly type: "over"; readonly next: number }
+  | { readonly type: "cut"; readonly next: number };
+
+const lookFrom = (log: ReadableLog, follow: Follow, from: number): ReadOutcome => {
+  const until = follow.until ?? Number.POSITIVE_INFINITY;
+  if (from >= until) return { type: "over", next: from };
+  // Asked before reading: what is written after the answer is read by the next page.
+  const over = follow.isOver();
+  const cut = follow.isCut();
+  const { lines: read, seqs, scanned } = log.readLines(from, READ_PAGE_RECORDS, follow.filter);
+  const lines = scanned <= until ? read : read.filter((_, at) => (seqs[at] as number) <= until);
+  const next = Math.min(scanned, until);
+  if (lines.length > 0) return { type: "page", page: { lines, head: next }, next };
+  if (next > from && next < log.head()) return { type: "more", next };
+  return { type: over ? "over" : cut ? "cut" : "wait", next };
+};
+
+/**
+ * One reader of the log that is handed page after page, and then each commit, until all that it wants is read. It is an object
+ * and no fiber: ten thousand may wait at the live tail. A page that it cannot take at once is waited for, and meanwhile nothing
+ * is read for it.
+ */
 export class Follower implements Waiter {
-  private readonly log: EventLog;
   private readonly tail: Tail;
   private readonly follow: Follow;
-  private readonly take: Take;
-  private readonly followed: Followed;
+  private readonly take: TakePage;
+  private readonly followed: FollowHandlers;
   private cursor: number;
   private isStopped = false;
 
-  constructor(log: EventLog, tail: Tail, follow: Follow, take: Take, followed: Followed) {
-    this.log = log;
+  constructor(tail: Tail, follow: Follow, take: TakePage, followed: FollowHandlers) {
     this.tail = tail;
     this.follow = follow;
     this.take = take;
@@ -51,7 +95,7 @@ export class Follower implements Waiter {
 
   private goOn(): void {
     while (!this.isStopped) {
-      const found = lookFrom(this.log, this.follow, this.cursor);
+      const found = lookFrom(this.tail.log, this.follow, this.cursor);
       this.cursor = found.next;
       if (found.type === "over") {
         this.followed.onOver(found.next);
@@ -63,6 +107,10 @@ export class Follower implements Waiter {
         return;
       }
       const taken = found.type === "page" ? this.take(found.page) : undefined;
+      if (taken === "enough") {
+        this.followed.onOver(found.next);
+        return;
+      }
       if (taken !== undefined) {
         taken.then(
           () => this.wake(),
@@ -71,7 +119,7 @@ export class Follower implements Waiter {
         return;
       }
       // A reader as fast as we are would keep the event loop to itself.
-      if (this.cursor < this.log.head()) {
+      if (this.cursor < this.tail.log.head()) {
         setImmediate(() => this.wake());
         return;
       }
@@ -84,3 +132,29 @@ export class Follower implements Waiter {
     this.followed.onFailure(asHoldfastError(cause));
   }
 }
+
+/** Hands over page after page; answers the cursor to go on from. */
+export const followed = (tail: Tail, follow: Follow, take: TakePage): Effect.Effect<number, HoldfastError> =>
+  Effect.callback((resume) => {
+    const follower = new Follower(tail, follow, take, {
+      onOver: (next) => resume(Effect.succeed(next)),
+      onFailure: (error) => resume(Effect.fail(error)),
+    });
+    follower.wake();
+    return Effect.sync(() => follower.stop());
+  });
+
+/** The same for a reader that fetches each page itself: nothing is read before it asks. */
+export const pages = (tail: Tail, follow: Follow): Stream.Stream<LinePage, HoldfastError> =>
+  Stream.unfold(follow.from, (from: number) =>
+    Effect.gen(function* () {
+      let page: LinePage | undefined;
+      const next = yield* followed(tail, { ...follow, from }, (found) => {
+        page = found;
+        return "enough";
+      });
+      // A reader that takes each page at once would keep the event loop to itself.
+      if (next < tail.log.head()) yield* Effect.yieldNow;
+      return page && ([page, next] as const);
+    }),
+  );

@@ -3,7 +3,10 @@
  * supervision of anybody. One that waits costs its place in a set, no fiber and no listener of its own.
  */
 import { WAKE_SLICE_MS } from "../../base/limits.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
+
+/** All that a reader needs of the log: its pages, and to be told of a commit. */
+export type ReadableLog = Pick<EventLog, "head" | "readLines" | "onCommit">;
 
 export interface Waiter {
   /** Once for each `wait`. Does not throw. */
@@ -11,7 +14,7 @@ export interface Waiter {
 }
 
 export class Tail {
-  private readonly log: EventLog;
+  readonly log: ReadableLog;
   private readonly monoMs: () => number;
   private waiting = new Set<Waiter>();
   /** To be woken: what was committed after they began to wait they read with the rest. */
@@ -19,7 +22,7 @@ export class Tail {
   private isScheduled = false;
   private unlisten: (() => void) | undefined;
 
-  constructor(log: EventLog, monoMs: () => number) {
+  constructor(log: ReadableLog, monoMs: () => number) {
     this.log = log;
     this.monoMs = monoMs;
   }

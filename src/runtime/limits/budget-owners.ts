@@ -1,13 +1,15 @@
 /** Whose budgets a worker counts in, and who may have spent of one before: by who asked for whom, and by the supervisors of files. */
+
 import type { Budget, OnBreach, WorkerSpec } from "../../protocol/worker.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { Views } from "../../store/views.ts";
 import { hasLimits } from "../../supervisor/budgets/budgets.ts";
 import type { SupervisorState } from "../../supervisor/tree/state.ts";
 import { withDescendants } from "../descendants.ts";
 import { pathsBelow } from "../fold.ts";
 
 /** A supervisor of a file, and the tree that it stands in. */
-export interface Guarded {
+export interface GuardedSupervisor {
   readonly tree: string;
   readonly state: SupervisorState;
 }
@@ -23,22 +25,24 @@ export interface Owner {
 
 export const keyOf = ({ id, tree }: Pick<Owner, "id" | "tree">): string => `${tree ?? ""} ${id}`;
 
-type Kin = Pick<WorkerSpec, "parent" | "supervisor" | "budget" | "on_breach">;
+type OwnerSpec = Pick<WorkerSpec, "parent" | "supervisor" | "budget" | "on_breach">;
 
 export class Owners {
   private readonly log: EventLog;
+  private readonly views: Views;
   private readonly live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>;
-  private find: (path: string) => Guarded | undefined = () => undefined;
+  private find: (path: string) => GuardedSupervisor | undefined = () => undefined;
   /** Ids of workers that have ended and have descendants, since the last tick. */
-  private readonly ended = new Map<string, Kin>();
+  private readonly ended = new Map<string, OwnerSpec>();
 
-  constructor(log: EventLog, live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>) {
+  constructor(log: EventLog, views: Views, live: () => ReadonlyMap<string, { readonly spec: WorkerSpec }>) {
     this.log = log;
+    this.views = views;
     this.live = live;
   }
 
   /** Trees are made after this. */
-  plant(find: (path: string) => Guarded | undefined): void {
+  plant(find: (path: string) => GuardedSupervisor | undefined): void {
     this.find = find;
   }
 
@@ -75,18 +79,18 @@ export class Owners {
 
   /** Workers that may have spent something of it before: those on record, whatever became of them. */
   past({ id, tree }: Owner): readonly string[] {
-    return withDescendants(this.log, tree === null ? [id] : this.members(tree, id));
+    return withDescendants(this.views, tree === null ? [id] : this.members(tree, id));
   }
 
   private members(tree: string, path: string): readonly string[] {
     const { since, paths } = pathsBelow(this.log, tree, path);
-    return this.log.workersUnder([...paths]).flatMap((row) => (row.created_at >= since ? [row.id] : []));
+    return this.views.workersUnder([...paths]).flatMap((row) => (row.created_at >= since ? [row.id] : []));
   }
 
   private above(path: string): readonly Owner[] {
     const found: Owner[] = [];
     for (let at: string | null = path; at !== null; ) {
-      const guarded: Guarded | undefined = this.find(at);
+      const guarded: GuardedSupervisor | undefined = this.find(at);
       if (guarded === undefined) break;
       const { config, parent } = guarded.state;
       const { budget, on_breach = "ask" } = config;
@@ -96,10 +100,10 @@ export class Owners {
     return found;
   }
 
-  private kinOf(id: string): Kin | undefined {
+  private kinOf(id: string): OwnerSpec | undefined {
     const spec = this.live().get(id)?.spec;
     if (spec !== undefined) return spec;
-    const known = this.ended.get(id) ?? this.log.worker(id)?.spec;
+    const known = this.ended.get(id) ?? this.views.worker(id)?.spec;
     if (known === undefined) return undefined;
     const { parent, supervisor, budget, on_breach } = known;
     const kin = { parent, supervisor, budget, on_breach };

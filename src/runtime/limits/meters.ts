@@ -2,10 +2,12 @@
  * The spending of the workers of one account, each and together: as their records say, and kept up with what is recorded since.
  * For those that have ended only the sum is kept: a supervisor may have had a million.
  */
-import { spendingIn } from "../../adapters/ingest.ts";
+
+import { spendingIn } from "../../actors/intake/ingest.ts";
 import type { Usage } from "../../protocol/records.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { EventLog, WorkerRow } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { Views, WorkerRow } from "../../store/views.ts";
 import {
   added,
   grown,
@@ -14,20 +16,20 @@ import {
   NOTHING_UNFINISHED,
   ofUnfinished,
   ofUsage,
-  type Spent,
-  type Unfinished,
+  type SpentAmounts,
+  type UnfinishedUsage,
   withUnfinished,
 } from "../../supervisor/budgets/budgets.ts";
 
 interface Meter {
   /** All of it. */
-  spent: Spent;
+  spent: SpentAmounts;
   /** Sums that are on record for good: completed turns, restarts, output, time. */
-  settled: Spent;
+  settled: SpentAmounts;
   /** Told by turns that ended with their incarnation before they were completed. */
-  lost: Unfinished;
+  lost: UnfinishedUsage;
   /** Told by the turn that is open. Its end takes its place. */
-  open: Unfinished;
+  open: UnfinishedUsage;
   /** Bytes of output: what earlier incarnations wrote, and which one writes now. */
   incarnation: number;
   before_bytes: number;
@@ -38,16 +40,18 @@ interface Meter {
 }
 
 export class Meters {
-  sum: Spent = NOTHING_SPENT;
+  sum: SpentAmounts = NOTHING_SPENT;
   private readonly meters = new Map<string, Meter>();
   private readonly log: EventLog;
+  private readonly views: Views;
   /** The sum of those that are not kept any more. */
   private wasUnpriced = false;
   private wasEstimated = false;
 
   /** `past`: all that may have spent something before. A worker that comes later with a past has been counted here. */
-  constructor(log: EventLog, past: readonly string[]) {
+  constructor(log: EventLog, views: Views, past: readonly string[]) {
     this.log = log;
+    this.views = views;
     for (const id of past) {
       const { spent } = this.meter(id);
       this.sum = moved(this.sum, NOTHING_SPENT, spent);
@@ -59,11 +63,11 @@ export class Meters {
     return [...this.meters.keys()];
   }
 
-  /** Whoever has ended is in the sum and nowhere else; started again by name, it is read from its records before it spends more. */
+  /** A worker that has ended is only in the sum. If it is started again by name, its share is read from its records before it spends more. */
   letGo(isLive: (id: string) => boolean): void {
     for (const [id, meter] of this.meters) {
       if (isLive(id)) continue;
-      const row = this.log.worker(id);
+      const row = this.views.worker(id);
       if (row !== undefined && !isEnded(row.state)) continue;
       this.wasUnpriced ||= meter.unpriced;
       this.wasEstimated ||= isEstimate(meter);
@@ -110,7 +114,7 @@ export class Meters {
     this.grow(meter, { output_bytes: meter.before_bytes + bytes });
   }
 
-  private grow(meter: Meter, now: Partial<Spent>): void {
+  private grow(meter: Meter, now: Partial<SpentAmounts>): void {
     meter.settled = grown(meter.settled, now);
     const after = whole(meter);
     this.sum = moved(this.sum, meter.spent, after);
@@ -131,7 +135,7 @@ export class Meters {
       estimated: false,
     };
     this.meters.set(id, meter);
-    const row = this.log.worker(id);
+    const row = this.views.worker(id);
     if (row !== undefined && row.incarnation > 0) this.remember(meter, row);
     return meter;
   }
@@ -159,8 +163,8 @@ export class Meters {
   }
 }
 
-const unfinishedOf = ({ lost, open }: Meter): Unfinished => added(lost, open);
-const whole = (meter: Meter): Spent => withUnfinished(meter.settled, unfinishedOf(meter));
+const unfinishedOf = ({ lost, open }: Meter): UnfinishedUsage => added(lost, open);
+const whole = (meter: Meter): SpentAmounts => withUnfinished(meter.settled, unfinishedOf(meter));
 const isEstimate = (meter: Meter): boolean => meter.estimated || unfinishedOf(meter).estimated;
 
 const priced = (meter: Meter, { unpriced_turns, usage }: WorkerRow): void => {

@@ -7,14 +7,14 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerWorkspace } from "../../protocol/records.ts";
 import { makeRedactor, type Redactor } from "../../protocol/redact.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
-import type { Asking, RuntimeApi } from "../api.ts";
+import type { WorkerRow } from "../../store/views.ts";
+import type { CallerOptions, RuntimeApi } from "../api.ts";
 import { asker } from "../authority/asker.ts";
 import type { Core } from "../core.ts";
 import type { PerWorker } from "../replies.ts";
 import { perWorker } from "./views.ts";
 
-type Each = (
+type EachWorker = (
   refs: readonly string[],
   one: (row: WorkerRow) => Effect.Effect<PerWorker, HoldfastError>,
 ) => Effect.Effect<readonly PerWorker[]>;
@@ -22,7 +22,7 @@ type Each = (
 const notKept = (id: string): HoldfastError =>
   new HoldfastError(
     "UNSUPPORTED_CAPABILITY",
-    `Worker ${id} has no worktree of its own, so nobody knows what was there before its agent changed it.`,
+    `Worker ${id} has no worktree of its own, so it is unknown what its agent changed.`,
     { suggestion: "Spawn it with --worktree; for this one, see `git status` in its cwd." },
   );
 
@@ -31,11 +31,11 @@ const nothingToRemove = (id: string): HoldfastError =>
     suggestion: "There is nothing to remove: it works in its cwd.",
   });
 
-export class Changes {
+export class ChangesReader {
   private readonly core: Core;
-  private readonly each: Each;
+  private readonly each: EachWorker;
 
-  constructor(core: Core, each: Each) {
+  constructor(core: Core, each: EachWorker) {
     this.core = core;
     this.each = each;
   }
@@ -70,7 +70,7 @@ export class Changes {
   readonly removeWorktrees: RuntimeApi["removeWorktrees"] = (refs, how = {}) =>
     this.each(refs, (row) => this.removeOne(row, how));
 
-  private removeOne(row: WorkerRow, how: Asking): Effect.Effect<PerWorker, HoldfastError> {
+  private removeOne(row: WorkerRow, how: CallerOptions): Effect.Effect<PerWorker, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { workspaces } = this.core.services;
       yield* asker(this.core.authority.permit, how, "remove", row);

@@ -1,16 +1,18 @@
 /** A worker's printed output: its answer, and the bytes as they are. */
+
 import { join } from "node:path";
 import { Effect } from "effect";
 import { artifactOf } from "../../actors/intake/answer-artifact.ts";
 import { movedError } from "../../actors/intake/moved.ts";
 import { finalText, silent, unread, wholeFinalText } from "../../actors/intake/output.ts";
 import { attemptAsync } from "../../actors/machine/attempt.ts";
-import { readRaw } from "../../adapters/process/raw.ts";
+import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { cutUtf8 } from "../../protocol/bounds.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RuntimeApi } from "../api.ts";
 import type { Core } from "../core.ts";
 import type { OutputReply } from "../replies.ts";
+import { readRaw } from "./raw.ts";
 
 export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, "output" | "raw"> => {
   const { log, spawner, artifacts } = services;
@@ -41,7 +43,7 @@ export const makePrinted = ({ find, roster, services }: Core): Pick<RuntimeApi, 
         if (text !== undefined) return whole(text);
         return yield* Effect.fail(movedError(id, found.moved));
       }
-      const isUnread = found?.text === "" && found.truncated && kind !== "command";
+      const isUnread = found?.text === "" && found.truncated && kind !== PROGRAM_KIND;
       if (found !== undefined && !isUnread) return { id, ...found, ...artifact };
       return yield* Effect.fail(isUnread ? unread(id, found.omitted_bytes) : silent(row, isLive));
     });

@@ -1,10 +1,11 @@
-/** Usage, asked of the log: by what it is told apart, since when, and of whom. */
+/** Queries of usage: how it is grouped, since when, and for which workers. */
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { SUBTREE_SUMMED_MAX_WORKERS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
-import type { EventLog, WorkerRow } from "../../store/port.ts";
-import type { Among, UsageBy } from "../../store/usage-report.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { UsageBy, UsageScope } from "../../store/usage-report.ts";
+import type { Views, WorkerRow } from "../../store/views.ts";
 import type { UsageAsked } from "../api.ts";
 import type { Core } from "../core.ts";
 import { pathsBelow } from "../fold.ts";
@@ -22,7 +23,7 @@ const supervisorsAt = (
   log: EventLog,
   forest: Pick<Forest, "treeOf">,
   ref: string,
-): Among["supervisors"] | undefined => {
+): UsageScope["supervisors"] | undefined => {
   const tree = forest.treeOf(ref)?.state();
   if (tree === undefined || !tree.supervisors.has(ref)) return undefined;
   const { since, paths } = pathsBelow(log, tree.name, ref);
@@ -33,10 +34,10 @@ export const makeUsage =
   (core: Core, forest: Pick<Forest, "treeOf">) =>
   ({ ids, by, since_ms, subtree }: UsageAsked): Effect.Effect<UsageReply, HoldfastError> =>
     Effect.gen(function* () {
-      const { log } = core.services;
-      const [workers, supervisors]: [string[], Among["supervisors"][number][]] = [[], []];
+      const { log, views } = core.services;
+      const [workers, supervisors]: [string[], UsageScope["supervisors"][number][]] = [[], []];
       // A worker may be called so, too.
-      const isRoot = (ref: string): boolean => ref === ROOT && log.named(ROOT).length === 0;
+      const isRoot = (ref: string): boolean => ref === ROOT && views.named(ROOT).length === 0;
       const isAll = ids.length === 0 || ids.some(isRoot);
       for (const ref of ids.filter((each) => !isRoot(each))) {
         const below = yield* attempt(() => supervisorsAt(log, forest, ref));
@@ -45,12 +46,12 @@ export const makeUsage =
       }
       const since = since_ms === undefined ? undefined : new Date(core.wallMs() - since_ms).toISOString();
       const among = isAll ? {} : { among: { workers, supervisors, descendants: subtree } };
-      const report = yield* attemptAsync(() => log.usageAside({ by: byOf(by), since, ...among }));
+      const report = yield* attemptAsync(() => views.usageAside({ by: byOf(by), since, ...among }));
       return { ...report, by, since: since ?? null };
     });
 
 /** The usage of a worker and all below it, for `info`. */
-export const subtreeUsage = (log: EventLog, { id }: WorkerRow): Pick<WorkerInfo, "subtree"> => {
-  const sum = log.subtree(id, SUBTREE_SUMMED_MAX_WORKERS);
-  return sum?.workers === 1 ? {} : { subtree: sum ?? null };
+export const subtreeUsage = (views: Views, { id }: WorkerRow): Pick<WorkerInfo, "subtree"> => {
+  if (views.spawnedBy(id).length === 0) return {};
+  return { subtree: views.subtree(id, SUBTREE_SUMMED_MAX_WORKERS) ?? null };
 };

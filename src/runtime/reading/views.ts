@@ -1,20 +1,34 @@
 /** The answers of queries, made from projected rows and the live supervisor. Pure. */
 
 import type { FiberView } from "../../actors/supervisor/supervisor.ts";
+import { PROGRAM_KIND } from "../../adapters/kinds.ts";
 import { RUN_FINDINGS_SHOWN_MAX, TASK_MAX_CHARS } from "../../base/limits.ts";
 import { commandLine } from "../../base/shell.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
+import type { WorkerSpec } from "../../protocol/worker.ts";
 import { statusOf } from "../../protocol/worker-status.ts";
-import type { EventLog, WorkerRow } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import { decayedWindow, inWindow } from "../../supervisor/restart/window.ts";
 import { type SupervisorState, supervisorOf, type TreeState, topOf } from "../../supervisor/tree/state.ts";
 import type { PerWorker, SpawnReply, TreeNode, WorkerView } from "../api.ts";
 import type { BudgetView, WorkerInfo } from "../replies.ts";
 
-/** A prompt says what a worker is for; without one its command line does. Cut before it is looked at: a prompt may be a megabyte. */
 const taskOf = ({ spec }: WorkerRow): string => {
-  const text = spec.kind === "command" || spec.prompt === undefined ? commandLine(spec.argv) : spec.prompt;
+  const known = TASKS.get(spec);
+  if (known !== undefined) return known;
+  const task = taskIn(spec);
+  TASKS.set(spec, task);
+  return task;
+};
+
+/** By the spec that the store keeps in memory: a worker is shown many times, and its spec seldom changes. */
+const TASKS = new WeakMap<WorkerSpec, string>();
+
+/** A prompt says what a worker is for; without one its command line does. Cut before it is looked at: a prompt may be a megabyte. */
+const taskIn = (spec: WorkerSpec): string => {
+  const text = spec.kind === PROGRAM_KIND || spec.prompt === undefined ? commandLine(spec.argv) : spec.prompt;
   const line = text
     .slice(0, TASK_MAX_CHARS * 4)
     .trim()
@@ -36,7 +50,7 @@ export const errorOf = (row: WorkerRow): WorkerError | null =>
 export const deniedOf = ({ denied }: WorkerRow): Pick<WorkerView, "denied"> =>
   denied.length === 0 ? {} : { denied };
 
-export const viewOf = (row: WorkerRow): WorkerView => ({
+export const viewOf = (row: WorkerRow, heartbeat_at: string | null): WorkerView => ({
   id: row.id,
   name: row.name,
   kind: row.kind,
@@ -55,6 +69,7 @@ export const viewOf = (row: WorkerRow): WorkerView => ({
   created_at: row.created_at,
   started_at: row.started_at,
   ended_at: row.ended_at,
+  heartbeat_at,
   exit_code: row.exit_code,
   signal: row.signal,
   error: errorOf(row),
@@ -147,7 +162,7 @@ const spending = (budget: BudgetView | undefined): Pick<TreeNode, "budget" | "qu
 };
 
 /** With what its records do not say. */
-type RowNow = WorkerRow & Pick<WorkerView, "paused" | "question">;
+type LiveRow = WorkerRow & Pick<WorkerView, "paused" | "question">;
 
 /** The same tree with the fiber of each worker and supervisor that has one. */
 export const withFibers = (fibers: FiberView, root: TreeNode): TreeNode => {
@@ -166,7 +181,7 @@ export const withFibers = (fibers: FiberView, root: TreeNode): TreeNode => {
 
 /** The root supervisor, its trees and its workers; a worker whose agent spawned others shows them below itself. */
 export const treeOf = (
-  rows: readonly RowNow[],
+  rows: readonly LiveRow[],
   trees: readonly TreeState[],
   windows: (row: WorkerRow) => WindowView,
   budgetOf: (path: string) => BudgetView | undefined,
@@ -175,7 +190,7 @@ export const treeOf = (
   const known = new Map(rows.map((row) => [row.id, row]));
   const rest = rows.filter((row) => row.supervisor === "root");
   const below = Map.groupBy(rest, (row) => (row.parent !== null && known.has(row.parent) ? row.parent : ""));
-  const worker = (row: RowNow, inTree?: { readonly name: string | null }): TreeNode => ({
+  const worker = (row: LiveRow, inTree?: { readonly name: string | null }): TreeNode => ({
     id: row.id,
     name: (inTree ?? row).name,
     type: "worker",

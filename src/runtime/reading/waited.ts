@@ -2,7 +2,7 @@
 import { formatDuration } from "../../base/durations.ts";
 import { HoldfastError } from "../../protocol/errors.ts";
 import { statusOf } from "../../protocol/worker-status.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import type { Now } from "../../supervisor/clocks/now.ts";
 import { secondsUntilReset } from "../../supervisor/restart/rate-limit.ts";
 import type { WaitReply } from "../replies.ts";
@@ -33,19 +33,19 @@ export const waitOf = (row: WorkerRow, wall: Now["wall"]): WaitReply => {
 };
 
 /** One that goes on, and when its next incarnation is due, where it waits for that. */
-export interface Going {
+export interface ContinuingWorker {
   readonly row: WorkerRow;
   readonly due_in_ms: number | null;
 }
 
 /** The time of a wait was up: with the tries of those that are started again and again, and the longest wait of all of them. */
-export const tooLong = (going: readonly Going[]): HoldfastError => {
+export const tooLong = (going: readonly ContinuingWorker[]): HoldfastError => {
   const again = going.filter(({ row, due_in_ms }) => row.incarnation > 1 || due_in_ms !== null);
   const waits = going.flatMap(({ due_in_ms }) => (due_in_ms === null ? [] : [Math.max(0, due_in_ms)]));
   const [first] = again;
   return new HoldfastError(
     "TIMEOUT",
-    "Not all of the workers ended within the time given; they go on running.",
+    "Not all workers ended within the given time; the others keep running.",
     {
       suggestion: "Wait longer with --timeout, or look at them with `agent watch`.",
       ...(first !== undefined && {

@@ -3,7 +3,7 @@
  */
 import { WHY_RECORDS_MAX } from "../../base/limits.ts";
 import type { LogRecord, RecordType } from "../../protocol/records.ts";
-import type { EventLog } from "../../store/port.ts";
+import type { EventLog } from "../../store/event-log.ts";
 import { type SupervisorState, type TreeState, workersBelow } from "../../supervisor/tree/state.ts";
 
 /** Records of a worker that say what was decided, and on what. */

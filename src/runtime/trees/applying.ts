@@ -18,31 +18,31 @@ import { changedFields, diffTree } from "../../supervisor/tree/diff.ts";
 import type { TreeInput } from "../../supervisor/tree/inputs.ts";
 import type { TreeState } from "../../supervisor/tree/state.ts";
 import type { Core } from "../core.ts";
-import { makeSpecs, type Specs, type Startable } from "../specs.ts";
+import { makeSpecs, type Specs, type StartableSpec } from "../specs.ts";
 import type { Tree } from "./shell.ts";
 
-export interface Known {
+export interface KnownTrees {
   find(name: string): Tree | undefined;
   all(): readonly Tree[];
 }
 
-interface Wanted {
+interface WantedWorker {
   readonly path: string;
   readonly supervisor: string;
-  readonly startable: Startable;
+  readonly startable: StartableSpec;
 }
 
-interface Options {
+interface ApplyOptions {
   readonly dry_run: boolean;
   readonly by: string;
 }
 
 export class Applying {
   private readonly core: Core;
-  private readonly known: Known;
+  private readonly known: KnownTrees;
   private readonly specs: Specs;
 
-  constructor(core: Core, known: Known) {
+  constructor(core: Core, known: KnownTrees) {
     this.core = core;
     this.known = known;
     this.specs = makeSpecs(core);
@@ -52,7 +52,7 @@ export class Applying {
   apply(
     tree: Tree,
     spec: TreeSpec,
-    { dry_run, by }: Options,
+    { dry_run, by }: ApplyOptions,
   ): Effect.Effect<readonly TreeChange[], HoldfastError> {
     const applied = Effect.gen({ self: this }, function* () {
       const taken = this.refuseTaken(spec);
@@ -78,9 +78,9 @@ export class Applying {
   }
 
   /** Every worker of the file by its path, checked; every mistake at once. */
-  private checkAll(spec: TreeSpec): Effect.Effect<ReadonlyMap<string, Wanted>, HoldfastError> {
+  private checkAll(spec: TreeSpec): Effect.Effect<ReadonlyMap<string, WantedWorker>, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
-      const wanted = new Map<string, Wanted>();
+      const wanted = new Map<string, WantedWorker>();
       const errors: { readonly path: string; readonly error: HoldfastError }[] = [];
       for (const { node, path, supervisor } of nodesOf(spec).filter(isWorker)) {
         const given = { ...node.spec, name: path, supervisor };
@@ -148,7 +148,7 @@ export class Applying {
   /** Saves the specs that are new or have changed, into `fresh` too. Answers their records, and the id of each path. */
   private keep(
     state: TreeState,
-    wanted: ReadonlyMap<string, Wanted>,
+    wanted: ReadonlyMap<string, WantedWorker>,
     before: ReadonlyMap<string, WorkerSpec>,
     fresh: Map<string, WorkerSpec>,
   ) {
@@ -184,15 +184,15 @@ const idAt = (state: TreeState, supervisor: string, path: string): string | unde
     ?.children.find((ref) => !ref.removed && ref.path === path && ref.worker_id !== null)?.worker_id ??
   undefined;
 
-interface Placed<Node extends TreeNodeSpec = TreeNodeSpec> {
+interface PlacedNode<Node extends TreeNodeSpec = TreeNodeSpec> {
   readonly node: Node;
   readonly path: string;
   readonly supervisor: string;
 }
 
 /** Every node below the top, in start order. */
-const nodesOf = (spec: TreeSpec): readonly Placed[] => {
-  const below = ({ children }: SupervisorNode, supervisor: string): readonly Placed[] =>
+const nodesOf = (spec: TreeSpec): readonly PlacedNode[] => {
+  const below = ({ children }: SupervisorNode, supervisor: string): readonly PlacedNode[] =>
     children.flatMap((node) => {
       const path = childPath(spec.name, supervisor, node.name);
       return [{ node, path, supervisor }, ...(node.type === "worker" ? [] : below(node, path))];
@@ -200,7 +200,7 @@ const nodesOf = (spec: TreeSpec): readonly Placed[] => {
   return below(spec.root, spec.name);
 };
 
-const isWorker = (placed: Placed): placed is Placed<WorkerNode> => placed.node.type === "worker";
+const isWorker = (placed: PlacedNode): placed is PlacedNode<WorkerNode> => placed.node.type === "worker";
 
 const takenBy = (state: TreeState): readonly string[] => [
   ...state.supervisors.keys(),
@@ -208,13 +208,13 @@ const takenBy = (state: TreeState): readonly string[] => [
 ];
 
 /** The same tree with the specs as they are kept. */
-const withSpecs = (spec: TreeSpec, wanted: ReadonlyMap<string, Wanted>): TreeSpec => {
+const withSpecs = (spec: TreeSpec, wanted: ReadonlyMap<string, WantedWorker>): TreeSpec => {
   const below = (node: SupervisorNode, at: string): SupervisorNode => ({
     ...node,
     children: node.children.map((child) => {
       const path = childPath(spec.name, at, child.name);
       if (child.type === "supervisor") return below(child, path);
-      return { ...child, spec: (wanted.get(path) as Wanted).startable.kept };
+      return { ...child, spec: (wanted.get(path) as WantedWorker).startable.kept };
     }),
   });
   return { ...spec, root: below(spec.root, spec.name) };

@@ -9,7 +9,7 @@ import type { RecordDraft } from "../../protocol/records.ts";
 import type { TreeSpec } from "../../protocol/tree.ts";
 import type { StopHow } from "../../protocol/tree-records.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
-import type { WorkerRow } from "../../store/port.ts";
+import type { WorkerRow } from "../../store/views.ts";
 import { emptyTree } from "../../supervisor/tree/evolve.ts";
 import type { TreeCommand, TreeInput } from "../../supervisor/tree/inputs.ts";
 import { notRunning, restartRefusal } from "../../supervisor/tree/refusals.ts";
@@ -19,11 +19,11 @@ import type { Core } from "../core.ts";
 import { foldTree, treeHistory } from "../fold.ts";
 import type { AppliedReply } from "../replies.ts";
 import { Applying } from "./applying.ts";
-import { Members, type Run } from "./members.ts";
+import { Members, type RunInScope } from "./members.ts";
 import { makeTree, type Tree } from "./shell.ts";
 
 /** A supervisor of a file, as people name it. */
-export interface Place {
+export interface SupervisorPlace {
   readonly tree: Tree;
   readonly supervisor: string;
 }
@@ -43,7 +43,7 @@ export const makeForest = (core: Core): Effect.Effect<Forest, never, Scope.Scope
 
 export class Forest {
   private readonly core: Core;
-  private readonly run: Run;
+  private readonly run: RunInScope;
   private readonly members: Members;
   private readonly files: Applying;
   private readonly planted = new Map<string, Tree>();
@@ -52,7 +52,7 @@ export class Forest {
   private readonly applying = Semaphore.makeUnsafe(1);
   private isClosed = false;
 
-  constructor(core: Core, run: Run) {
+  constructor(core: Core, run: RunInScope) {
     this.core = core;
     this.run = run;
     this.members = new Members(core, run);
@@ -157,9 +157,9 @@ export class Forest {
   readonly recover: Effect.Effect<ReadonlySet<string>, HoldfastError> = Effect.gen(
     { self: this as Forest },
     function* () {
-      const { log } = this.core.services;
+      const { views } = this.core.services;
       const ids = new Set<string>();
-      for (const { name } of yield* attempt(() => log.trees())) {
+      for (const { name } of yield* attempt(() => views.trees())) {
         const recovered = Effect.catch(this.recoverTree(name), (error) => {
           this.members.tell(`tree ${name} could not be taken over`, error);
           return Effect.succeed([]);
@@ -202,10 +202,10 @@ export class Forest {
 
   private recoverTree(name: string): Effect.Effect<readonly string[], HoldfastError> {
     const { services, monoMs, wallMs } = this.core;
-    const { log, boot_id } = services;
+    const { log, views, boot_id } = services;
     return Effect.gen({ self: this }, function* () {
       const history = yield* attempt(() => treeHistory(log, name));
-      const rows = yield* attempt(() => log.workersUnder(history.supervisors));
+      const rows = yield* attempt(() => views.workersUnder(history.supervisors));
       const specs = new Map<string, WorkerSpec>();
       for (const row of rows) if (!isEnded(row.state)) specs.set(row.id, (yield* specOf(services, row)).spec);
       const now = { boot_id, mono_ms: monoMs(), wall_ms: wallMs() };
@@ -301,11 +301,11 @@ const notDynamic = (path: string): HoldfastError =>
 
 const shutDownMeanwhile = (name: string): HoldfastError =>
   new HoldfastError("UNAVAILABLE", `The runtime was shut down before tree ${name} was where it should be.`, {
-    suggestion: "The next daemon goes on with it; ask again there.",
+    suggestion: "The next daemon continues it; ask again there.",
   });
 
 /** By its path, or by the tree's name for its top. */
-export const findSupervisor = (forest: Forest, ref: string): Place | undefined => {
+export const findSupervisor = (forest: Forest, ref: string): SupervisorPlace | undefined => {
   const tree = forest.treeOf(ref);
   return tree === undefined ? undefined : { tree, supervisor: ref };
 };

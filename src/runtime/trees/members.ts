@@ -7,10 +7,10 @@ import type { Beginning } from "../../actors/worker/worker.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import { isEnded, type WorkerSpec } from "../../protocol/worker.ts";
 import { errorOf, NOT_STARTED } from "../../supervisor/child/exits.ts";
-import type { ChildState, Input } from "../../supervisor/child/inputs.ts";
+import type { ChildCommand, ChildInput, ChildState } from "../../supervisor/child/inputs.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import { isBeingStopped } from "../../supervisor/tree/decide.ts";
-import type { TreeInput } from "../../supervisor/tree/inputs.ts";
+import type { TreeCommand, TreeDecision, TreeInput } from "../../supervisor/tree/inputs.ts";
 import { memberOf, rests, supervisorOf, type TreeState } from "../../supervisor/tree/state.ts";
 import { adapterFor, beginningOf, observe, specFor, specOf } from "../boot/boot.ts";
 import type { Core } from "../core.ts";
@@ -19,13 +19,13 @@ import { watchReadiness } from "./readiness.ts";
 import type { Tree } from "./shell.ts";
 
 /** Runs an effect in the scope of the runtime; another one of the same key takes its place. */
-export type Run = (key: string, work: Effect.Effect<void>) => unknown;
+export type RunInScope = (key: string, work: Effect.Effect<void>) => unknown;
 
 export class Members {
   private readonly core: Core;
-  private readonly run: Run;
+  private readonly run: RunInScope;
 
-  constructor(core: Core, run: Run) {
+  constructor(core: Core, run: RunInScope) {
     this.core = core;
     this.run = run;
   }
@@ -88,7 +88,7 @@ export class Members {
   }
 
   /** From the launch to its readiness or its end somebody looks whether it is ready, but while it is paused. */
-  attend(tree: Tree, id: string, what: Input["type"]): void {
+  attend(tree: Tree, id: string, what: ChildInput["type"]): void {
     const child = tree.state().members.get(id)?.child;
     const key = `ready ${id}`;
     if (!child?.open || !child.awaits_ready || child.ready || child.stop !== null || isPaused(child)) {
@@ -96,7 +96,7 @@ export class Members {
       return;
     }
     if (what !== "launched" && what !== "adopted" && what !== "unpause") return;
-    const tell = (input: Input) => Effect.ignore(tree.input({ type: "worker", worker_id: id, input }));
+    const tell = (input: ChildInput) => Effect.ignore(tree.input({ type: "worker", worker_id: id, input }));
     this.run(
       key,
       Effect.catch(typed(watchReadiness(this.core, child, tell)), (error) =>
@@ -152,10 +152,19 @@ class MemberDecider implements WorkerDecider {
     return this.newest;
   }
 
-  input(...[input, extra, options]: Parameters<WorkerDecider["input"]>) {
-    return this.tree.input({ type: "worker", worker_id: this.newest.worker_id, input }, extra, options);
+  input(...[input, extra, options, then]: Parameters<WorkerDecider["input"]>) {
+    const { worker_id } = this.newest;
+    const asked = (one: ChildInput): TreeInput => ({ type: "worker", worker_id, input: one });
+    const second = ({ commands }: TreeDecision): TreeInput | undefined => {
+      const next = then?.({ commands: commands.flatMap((one) => toldTo(worker_id, one)) });
+      return next && asked(next);
+    };
+    return this.tree.input(asked(input), extra, options, then && second);
   }
 }
+
+const toldTo = (id: string, command: TreeCommand): readonly ChildCommand[] =>
+  command.type === "tell" && command.worker_id === id ? [command.command] : [];
 
 /** From the top of its file down to this one. */
 const supervisorsAbove = (state: TreeState, path: string): readonly string[] => {

@@ -2,20 +2,21 @@
 import { Effect } from "effect";
 import { attempt, attemptAsync } from "../../actors/machine/attempt.ts";
 import { cwdIn } from "../../actors/worker/workspaces.ts";
-import { READ_PAGE_RECORDS, READY_POLL_MS } from "../../base/limits.ts";
+import { READY_POLL_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
+import type { LogRecord } from "../../protocol/records.ts";
 import type { Ready, WorkerSpec } from "../../protocol/worker.ts";
-import type { ChildState, Input } from "../../supervisor/child/inputs.ts";
+import type { ChildInput, ChildState } from "../../supervisor/child/inputs.ts";
 import { pausedMs } from "../../supervisor/holds/pause.ts";
 import type { Core } from "../core.ts";
-import { newRecords } from "../following/watch.ts";
+import { followed } from "../following/follower.ts";
 
 type Condition = Exclude<keyof Ready, "within_ms">;
 
 export const watchReadiness = (
   core: Core,
   { worker_id, started_ms, pause }: ChildState,
-  tell: (input: Input) => Effect.Effect<void>,
+  tell: (input: ChildInput) => Effect.Effect<void>,
 ): Effect.Effect<void, HoldfastError> =>
   Effect.gen(function* () {
     const spec = yield* attemptAsync(() => core.services.files.load(worker_id));
@@ -87,16 +88,11 @@ const said = (
         .stream(workerId, ["worker_state_changed"])
         .findLast((record) => record.type === "worker_state_changed" && record.payload.to === "starting"),
     );
-    let cursor = begun?.seq ?? log.head();
-    for (;;) {
-      const from = cursor;
-      const page = yield* attempt(() =>
-        log.read(from, READ_PAGE_RECORDS, { worker_ids: [workerId], types: ["agent.event"] }),
-      );
-      for (const record of page.records)
-        if (record.type === "agent.event" && wanted(record.payload.text ?? record.payload.message ?? ""))
-          return;
-      cursor = page.scanned;
-      if (cursor >= log.head()) yield* newRecords(log, cursor);
-    }
+    const own = { worker_ids: [workerId], types: ["agent.event"] as const };
+    const isSaid = (line: string): boolean => {
+      const record: LogRecord = JSON.parse(line);
+      return record.type === "agent.event" && wanted(record.payload.text ?? record.payload.message ?? "");
+    };
+    const follow = { from: begun?.seq ?? log.head(), filter: own, isOver: () => false, isCut: () => false };
+    yield* followed(core.tail, follow, ({ lines }) => (lines.some(isSaid) ? "enough" : undefined));
   });

@@ -3,11 +3,12 @@
  * only then carried out.
  */
 import { Effect } from "effect";
-import { Decider, type Ground } from "../../actors/deciding/decider.ts";
+import type { DeciderPorts } from "../../actors/deciding/decider.ts";
+import { JoiningDecider } from "../../actors/deciding/joining.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
-import type { AppendOptions } from "../../store/port.ts";
+import type { AppendOptions } from "../../store/event-log.ts";
 import type { Now } from "../../supervisor/clocks/now.ts";
 import { decideTree } from "../../supervisor/tree/decide.ts";
 import { mayHoldTree } from "../../supervisor/tree/holding.ts";
@@ -23,6 +24,7 @@ export interface Tree {
     input: TreeInput,
     extra?: readonly RecordDraft[],
     options?: AppendOptions,
+    then?: (decision: TreeDecision) => TreeInput | undefined,
   ): Effect.Effect<unknown, HoldfastError>;
   /**
    * An input that is made from the state as it is when its turn comes. `specs` are those of workers that the tree does not
@@ -34,24 +36,24 @@ export interface Tree {
   ): Effect.Effect<TreeDecision, HoldfastError>;
 }
 
-interface Asked {
+interface TreeRequest {
   readonly input: TreeInput;
   /** Specs of workers that the tree does not know yet. */
   readonly specs: ReadonlyMap<string, WorkerSpec>;
 }
 
-class TreeDecider extends Decider<TreeState, Asked, TreeDecision> {
+class TreeDecider extends JoiningDecider<TreeState, TreeRequest, TreeDecision> {
   private readonly name: string;
   /** Carries out what was decided, then is told of the decision; called in the order of the decisions. */
   private readonly done: (input: TreeInput, commands: readonly TreeCommand[]) => void;
 
-  constructor(ground: Ground, initial: TreeState, done: TreeDecider["done"]) {
+  constructor(ground: DeciderPorts, initial: TreeState, done: TreeDecider["done"]) {
     super(ground, initial);
     this.name = initial.name;
     this.done = done;
   }
 
-  protected decide(state: TreeState, { input, specs }: Asked, now: Now): TreeDecision {
+  protected decide(state: TreeState, { input, specs }: TreeRequest, now: Now): TreeDecision {
     return decideTree(state, input, now, specIn(specs));
   }
 
@@ -59,15 +61,15 @@ class TreeDecider extends Decider<TreeState, Asked, TreeDecision> {
     return decision.tree;
   }
 
-  protected mayHold(state: TreeState, { input }: Asked, { commands }: TreeDecision): boolean {
+  protected mayHold(state: TreeState, { input }: TreeRequest, { commands }: TreeDecision): boolean {
     return mayHoldTree(state, input, commands);
   }
 
-  protected carryOut({ input }: Asked, { commands }: TreeDecision): void {
+  protected carryOut({ input }: TreeRequest, { commands }: TreeDecision): void {
     this.done(input, commands);
   }
 
-  protected about({ input }: Asked) {
+  protected about({ input }: TreeRequest) {
     return {
       tree: this.name,
       worker_id: input.type === "worker" ? input.worker_id : null,
@@ -91,7 +93,10 @@ export const makeTree = (
   const tree: Tree = {
     name: initial.name,
     state: () => decider.state(),
-    input: (input, extra, options) => decider.input({ input, specs: NO_SPECS }, extra, options),
+    input: (input, extra, options, then) => {
+      const next = then && ((decision: TreeDecision) => requestOf(then(decision)));
+      return decider.input({ input, specs: NO_SPECS }, extra, options, next);
+    },
     change: (make, specs = NO_SPECS) =>
       Effect.map(
         decider.change((state) => Effect.map(make(state), (input) => ({ input, specs }))),
@@ -102,6 +107,9 @@ export const makeTree = (
 };
 
 const NO_SPECS: ReadonlyMap<string, WorkerSpec> = new Map();
+
+const requestOf = (input: TreeInput | undefined): TreeRequest | undefined =>
+  input && { input, specs: NO_SPECS };
 
 const specIn =
   (specs: ReadonlyMap<string, WorkerSpec>) =>

@@ -4,8 +4,8 @@ import { closeSync, fstatSync, readFile } from "node:fs";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { NotRegularError, openRegular, READ } from "../../base/files/regular-file.ts";
 import { CAS_OBJECT_MAX_BYTES } from "../../base/limits.ts";
-import { NotRegularError, openRegular, READ } from "../regular-file.ts";
 import { isMissing } from "./failure.ts";
 
 const FILE_MODE = 0o600;

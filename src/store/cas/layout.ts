@@ -22,7 +22,7 @@ export const layoutOf = (directory: string) => ({
   object: (hex: string) => join(directory, "objects", hex.slice(0, 2), hex.slice(2, 4), hex),
   pin: (hex: string) => join(directory, "pins", hex),
 });
-export type Layout = ReturnType<typeof layoutOf>;
+export type CasLayout = ReturnType<typeof layoutOf>;
 
 /** The names in a directory; nothing where it is not there. */
 export const namesIn = (directory: string): Promise<string[]> =>
@@ -38,7 +38,7 @@ export interface ObjectFile {
 }
 
 /** Every object, in order; those of one first directory are looked at side by side. */
-export async function* objectsIn({ objects, object }: Layout): AsyncGenerator<ObjectFile> {
+export async function* objectsIn({ objects, object }: CasLayout): AsyncGenerator<ObjectFile> {
   for (const first of (await namesIn(objects)).sort()) {
     const directories = (await namesIn(join(objects, first))).sort();
     const names = await Promise.all(directories.map((second) => namesIn(join(objects, first, second))));
@@ -55,4 +55,5 @@ const fileAt = (hex: string, path: string): Promise<ObjectFile | undefined> =>
     () => undefined,
   );
 
-export const pinsIn = async ({ pins }: Layout): Promise<ReadonlySet<string>> => new Set(await namesIn(pins));
+export const pinsIn = async ({ pins }: CasLayout): Promise<ReadonlySet<string>> =>
+  new Set(await namesIn(pins));

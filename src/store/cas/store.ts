@@ -22,9 +22,9 @@ import { HoldfastError } from "../../protocol/errors.ts";
 import { collectArtifacts } from "./collect.ts";
 import { artifactError, damaged, isMissing, notFound } from "./failure.ts";
 import { makeDirectory, putBack, readObject, removeFile, writeWhole } from "./files.ts";
-import { digestOf, hexOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
+import { type CasLayout, digestOf, hexOf, layoutOf, namesIn, objectsIn, pinsIn } from "./layout.ts";
 
-export interface Stored {
+export interface StoredArtifact {
   readonly digest: string;
   readonly size_bytes: number;
   /** `noop` where it was there already. */
@@ -41,12 +41,14 @@ export interface ArtifactRow {
 
 export interface Artifacts {
   readonly directory: string;
-  put(bytes: Uint8Array): Promise<Stored>;
+  put(bytes: Uint8Array): Promise<StoredArtifact>;
   /** Fails with ARTIFACT_NOT_FOUND, or ARTIFACT_DAMAGED where the bytes are not those of the digest. */
   get(digest: string): Promise<Uint8Array>;
   /** A pinned artifact is never collected. */
   pin(digest: string): Promise<"created" | "noop">;
   unpin(digest: string): Promise<"deleted" | "noop">;
+  /** It counts as put now, so that who asked has time to name it. Fails with ARTIFACT_NOT_FOUND. */
+  freshen(digest: string): Promise<void>;
   list(): Promise<readonly ArtifactRow[]>;
 }
 
@@ -75,89 +77,114 @@ interface Sum {
 
 const BOUNDS: ArtifactBounds = { objects: CAS_OBJECTS_MAX, bytes: CAS_MAX_BYTES };
 
-export const openArtifacts = (options: ArtifactOptions): Artifacts => {
-  const {
-    directory,
-    freeBytes,
-    floor_bytes = DISK_FREE_MIN_BYTES,
-    now = Date.now,
-    bounds = BOUNDS,
-    referenced,
-  } = options;
-  const at = layoutOf(directory);
-  const summed = async (): Promise<Sum> => {
+export const openArtifacts = (options: ArtifactOptions): Artifacts => new ArtifactStore(options);
+
+const told =
+  <A extends readonly unknown[], R>(run: (...args: A) => Promise<R>) =>
+  (...args: A): Promise<R> =>
+    run(...args).catch((cause) => {
+      throw artifactError(cause);
+    });
+
+class ArtifactStore implements Artifacts {
+  readonly directory: string;
+  private readonly at: CasLayout;
+  private readonly now: () => number;
+  private readonly options: ArtifactOptions;
+  /** One look at all of them, whoever asks meanwhile. */
+  private readonly count: Memo<Sum>;
+  private readonly makeRoom: Memo<void>;
+
+  constructor(options: ArtifactOptions) {
+    const { directory, now = Date.now } = options;
+    this.options = options;
+    this.directory = directory;
+    this.now = now;
+    this.at = layoutOf(directory);
+    this.count = remembered(() => this.summed(), now);
+    this.makeRoom = remembered(() => this.collect(), now);
+  }
+
+  readonly put = told((bytes: Uint8Array) => this.putWhole(bytes));
+  readonly get = told((digest: string) => this.read(digest));
+  readonly pin = told((digest: string) => this.keep(digest));
+  readonly unpin = told((digest: string) => this.letGo(digest));
+  readonly freshen = told((digest: string) => this.makeFresh(digest));
+  readonly list = told(() => this.rows());
+
+  private async summed(): Promise<Sum> {
     const sum = { objects: 0, bytes: 0 };
-    for await (const { size } of objectsIn(at)) {
+    for await (const { size } of objectsIn(this.at)) {
       sum.objects += 1;
       sum.bytes += size;
     }
     return sum;
-  };
-  /** One look at all of them, whoever asks meanwhile. */
-  const count = remembered(summed, now);
+  }
 
-  const collect = async (): Promise<void> => {
+  private async collect(): Promise<void> {
+    const { directory, now } = this;
+    const { referenced } = this.options;
     if (referenced === undefined) return;
     // An object that cannot be collected stays, and the put is refused.
     const how = { directory, older_than_ms: CAS_FRESH_MS, dry_run: false, referenced, now };
     await collectArtifacts(how).catch(() => undefined);
-    count.forget();
-  };
-  const makeRoom = remembered(collect, now);
-
-  const hasRoom = ({ objects, bytes }: ArtifactBounds, size: number): boolean =>
-    objects < bounds.objects && bytes + size <= bounds.bytes;
+    this.count.forget();
+  }
 
   /** Answers what there is, for who adds to it. */
-  const makeSureOfRoom = async (size: number): Promise<Sum> => {
+  private async makeSureOfRoom(size: number): Promise<Sum> {
+    const { freeBytes, floor_bytes = DISK_FREE_MIN_BYTES, bounds = BOUNDS } = this.options;
     const free = freeBytes();
     if (free !== undefined && free - size < floor_bytes)
       throw new HoldfastError(
         "DISK_FULL",
         `An artifact of ${formatSize(size)} would leave less than ${formatSize(floor_bytes)} free on the disk of the state directory.`,
       );
-    let sum = await count.now();
-    if (!hasRoom(sum, size)) {
-      await makeRoom.now();
-      sum = await count.now();
+    const hasRoom = (sum: Sum): boolean => sum.objects < bounds.objects && sum.bytes + size <= bounds.bytes;
+    let sum = await this.count.now();
+    if (!hasRoom(sum)) {
+      await this.makeRoom.now();
+      sum = await this.count.now();
     }
-    if (hasRoom(sum, size)) return sum;
+    if (hasRoom(sum)) return sum;
     const { objects, bytes } = sum;
     throw new HoldfastError(
       "ARTIFACTS_FULL",
       `There is no room for another ${formatSize(size)}: there are ${objects} artifacts of ${formatSize(bytes)}, and at most ${bounds.objects} of ${formatSize(bounds.bytes)} are kept.`,
       { details: { objects, bytes, objects_max: bounds.objects, bytes_max: bounds.bytes } },
     );
-  };
+  }
 
   /** It counts as put now. False where it is not there (any more): a collection may have taken it away just now. */
-  const touch = async (hex: string): Promise<boolean> => {
-    const time = new Date(now());
+  private async touch(hex: string): Promise<boolean> {
+    const time = new Date(this.now());
     try {
-      await utimes(at.object(hex), time, time);
+      await utimes(this.at.object(hex), time, time);
       return true;
     } catch (cause) {
       if (isMissing(cause)) return false;
       throw cause;
     }
-  };
+  }
 
   /** True where these very bytes are there, and fresh now. A damaged file makes room for them, and is kept. */
-  const has = async (hex: string, bytes: Uint8Array): Promise<boolean> => {
+  private async has(hex: string, bytes: Uint8Array): Promise<boolean> {
+    const { at } = this;
     const path = at.object(hex);
     const there = await readObject(path).catch((cause) => {
       if (isMissing(cause)) return null;
       throw cause;
     });
     if (there === null) return false;
-    if (there?.equals(bytes) === true) return touch(hex);
+    if (there?.equals(bytes) === true) return this.touch(hex);
     await makeDirectory(at.damaged);
-    await rename(path, join(at.damaged, `${hex}.${now()}`));
+    await rename(path, join(at.damaged, `${hex}.${this.now()}`));
     return false;
-  };
+  }
 
   /** For a moment a collection may have it in the trash, and put it back. */
-  const found = async (hex: string): Promise<string | undefined> => {
+  private async found(hex: string): Promise<string | undefined> {
+    const { at } = this;
     const inTrash = async () => (await namesIn(at.trash)).find((name) => name.startsWith(hex));
     for (let look = 0; look < LOOKS; look += 1) {
       if ((await stat(at.object(hex)).catch(() => undefined)) !== undefined) return at.object(hex);
@@ -165,19 +192,19 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
       if (name !== undefined) return join(at.trash, name);
     }
     return undefined;
-  };
+  }
 
   /** True when it is in its place: one that a collection has in the trash is put back, whatever becomes of the collection. */
-  const isBack = async (hex: string): Promise<boolean> => {
-    const path = await found(hex);
-    if (path === undefined || path === at.object(hex)) return path !== undefined;
-    return putBack(path, at.object(hex));
-  };
+  private async isBack(hex: string): Promise<boolean> {
+    const path = await this.found(hex);
+    if (path === undefined || path === this.at.object(hex)) return path !== undefined;
+    return putBack(path, this.at.object(hex));
+  }
 
-  const read = async (digest: string): Promise<Uint8Array> => {
+  private async read(digest: string): Promise<Uint8Array> {
     const hex = hexOf(digest);
     for (let look = 0; look < LOOKS; look += 1) {
-      const path = await found(hex);
+      const path = await this.found(hex);
       if (path === undefined) break;
       try {
         const bytes = await readObject(path);
@@ -188,9 +215,9 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
       }
     }
     throw notFound(digest);
-  };
+  }
 
-  const put = async (bytes: Uint8Array): Promise<Stored> => {
+  private async putWhole(bytes: Uint8Array): Promise<StoredArtifact> {
     const size_bytes = bytes.byteLength;
     if (size_bytes > CAS_OBJECT_MAX_BYTES)
       throw new HoldfastError(
@@ -200,64 +227,60 @@ export const openArtifacts = (options: ArtifactOptions): Artifacts => {
       );
     const hex = createHash("sha256").update(bytes).digest("hex");
     const digest = digestOf(hex);
-    if (await has(hex, bytes)) return { digest, size_bytes, effect: "noop" };
-    const sum = await makeSureOfRoom(size_bytes);
-    await writeWhole(at.object(hex), bytes, at.temporary, new Date(now()));
+    if (await this.has(hex, bytes)) return { digest, size_bytes, effect: "noop" };
+    const sum = await this.makeSureOfRoom(size_bytes);
+    await writeWhole(this.at.object(hex), bytes, this.at.temporary, new Date(this.now()));
     sum.objects += 1;
     sum.bytes += size_bytes;
     return { digest, size_bytes, effect: "created" };
-  };
+  }
 
-  const pin = async (digest: string): Promise<"created" | "noop"> => {
+  private async keep(digest: string): Promise<"created" | "noop"> {
+    const { at } = this;
     const hex = hexOf(digest);
     if ((await pinsIn(at)).has(hex)) return "noop";
-    if ((await found(hex)) === undefined) throw notFound(digest);
+    if ((await this.found(hex)) === undefined) throw notFound(digest);
     // The pin comes first: a collection that has begun looks for it once more before it removes anything.
-    await writeWhole(at.pin(hex), new Uint8Array(), at.temporary, new Date(now()));
-    if (await isBack(hex)) return "created";
+    await writeWhole(at.pin(hex), new Uint8Array(), at.temporary, new Date(this.now()));
+    if (await this.isBack(hex)) return "created";
     await removeFile(at.pin(hex));
     throw notFound(digest);
-  };
+  }
 
-  const unpin = async (digest: string): Promise<"deleted" | "noop"> => {
+  private async letGo(digest: string): Promise<"deleted" | "noop"> {
     const hex = hexOf(digest);
-    if ((await pinsIn(at)).has(hex)) {
-      await removeFile(at.pin(hex));
+    if ((await pinsIn(this.at)).has(hex)) {
+      await removeFile(this.at.pin(hex));
       return "deleted";
     }
-    if ((await found(hex)) === undefined) throw notFound(digest);
+    if ((await this.found(hex)) === undefined) throw notFound(digest);
     return "noop";
-  };
+  }
 
-  const list = async (): Promise<readonly ArtifactRow[]> => {
-    const pins = await pinsIn(at);
+  private async makeFresh(digest: string): Promise<void> {
+    const hex = hexOf(digest);
+    if (await this.touch(hex)) return;
+    if (!(await this.isBack(hex)) || !(await this.touch(hex))) throw notFound(digest);
+  }
+
+  private async rows(): Promise<readonly ArtifactRow[]> {
+    const pins = await pinsIn(this.at);
     const rows: ArtifactRow[] = [];
-    for await (const { hex, size, mtime } of objectsIn(at)) {
+    for await (const { hex, size, mtime } of objectsIn(this.at)) {
       const put_at = mtime.toISOString();
       rows.push({ digest: digestOf(hex), size_bytes: size, put_at, pinned: pins.has(hex) });
     }
     return rows;
-  };
+  }
+}
 
-  const told =
-    <A extends readonly unknown[], R>(run: (...args: A) => Promise<R>) =>
-    (...args: A): Promise<R> =>
-      run(...args).catch((cause) => {
-        throw artifactError(cause);
-      });
-
-  return {
-    directory,
-    put: told(put),
-    get: told(read),
-    pin: told(pin),
-    unpin: told(unpin),
-    list: told(list),
-  };
-};
+interface Memo<R> {
+  forget(): void;
+  now(): Promise<R>;
+}
 
 /** The result of a slow look, for CAS_COUNTED_AGAIN_MS; a caller that asks while it is made waits for the same one. A look that fails is tried again. */
-const remembered = <R>(look: () => Promise<R>, now: () => number) => {
+const remembered = <R>(look: () => Promise<R>, now: () => number): Memo<R> => {
   let last: { readonly at_ms: number; readonly came: Promise<R> } | undefined;
   const forget = (): void => {
     last = undefined;

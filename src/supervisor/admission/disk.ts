@@ -1,19 +1,19 @@
-/** The floor of free disk (architecture §5, Bounds): below it nothing starts, so that the log can still say how what runs ends. */
+/** The floor of free disk space (architecture §5, Bounds). Below it nothing starts, so that the log can still record how running workers end. */
 
-/** A little more than the floor must be free again: what is let go on then takes some. */
+/** After a low, more than the floor must be free again, because resumed workers use some. */
 export const isBelowFloor = (free: number | undefined, floor: number, wasBelow: boolean): boolean =>
   free !== undefined && free < (wasBelow ? floor + floor / 4 : floor);
 
 export interface DiskView {
-  /** Free bytes on the disk of the state directory; null where nobody can say. */
+  /** Free bytes on the disk of the state directory; null if unknown. */
   readonly free_bytes: number | null;
   readonly floor_bytes: number;
-  /** Nothing is started until there is more. */
+  /** Nothing starts until more space is free. */
   readonly low: boolean;
 }
 
 export interface Disk {
-  /** On the tick. */
+  /** Called on each tick. */
   look(): void;
   isLow(): boolean;
   view(): DiskView;

@@ -1,6 +1,6 @@
 /**
- * Rights to start, as pure decisions: the limits, what is asked for and how full it is, to an answer with the contract's
- * reason code (protocol-v1 notes 2.10) and the next step. Limits only tighten on the way down a tree of spawns.
+ * Decides whether a worker may start. Pure: from the limits, the request and the running workers to an answer with the
+ * contract's reason code (protocol-v1 notes 2.10) and the next step. Limits only tighten on the way down a tree of spawns.
  */
 
 import {
@@ -19,13 +19,13 @@ export interface Limits {
   readonly running_max: number;
   /** Ancestors that a worker may have. */
   readonly depth_max: number;
-  /** Below so much available memory nothing starts. */
+  /** Nothing starts while less memory is available. */
   readonly mem_min_bytes: number;
-  /** Below so much free disk nothing starts. */
+  /** Nothing starts while less disk space is free. */
   readonly disk_min_bytes: number;
-  /** Workers that wait. */
+  /** Workers that wait to start. */
   readonly queue_max: number;
-  /** Workers that have not ended, waiting ones too. */
+  /** Workers that have not ended, including waiting ones. */
   readonly live_max: number;
 }
 
@@ -38,25 +38,25 @@ export const LIMITS: Limits = {
   live_max: WORKERS_LIVE_MAX,
 };
 
-/** A worker whose agent, or whose agent's agent, asks for this one. */
+/** A worker whose agent, directly or through other agents, requests this worker. */
 export interface Ancestor {
   readonly id: string;
   readonly max_depth?: number | undefined;
   readonly max_concurrency?: number | undefined;
 }
 
-export interface Ask extends Pick<WorkerSpec, "priority" | "max_depth" | "max_concurrency"> {
-  /** Nearest first. Their number is the depth. */
+export interface SeatRequest extends Pick<WorkerSpec, "priority" | "max_depth" | "max_concurrency"> {
+  /** Nearest first; their number is the depth. */
   readonly ancestors: readonly Ancestor[];
 }
 
-/** How full it is now. */
+/** The current number of workers and slots. */
 export interface Fleet {
   readonly live: number;
-  /** Slots that are held. */
+  /** Slots in use. */
   readonly running: number;
   holdsSlot(id: string): boolean;
-  /** Slots held below a worker. */
+  /** Slots in use below a worker. */
   below(id: string): number;
 }
 
@@ -91,11 +91,11 @@ const denial = (
     ...(suggestion === undefined ? {} : { suggestion }),
   });
 
-/** Why it can never start as it is asked for, or not for now without a place to wait in. */
-export const refusalOf = (ask: Ask, limits: Limits, fleet: Fleet): HoldfastError | undefined =>
+/** Why the worker can never start with this request, or cannot now because even the queue is full. */
+export const refusalOf = (ask: SeatRequest, limits: Limits, fleet: Fleet): HoldfastError | undefined =>
   depthRefusal(ask, limits) ?? looserRefusal(ask, limits) ?? fullRefusal(ask, limits, fleet);
 
-const depthRefusal = ({ ancestors }: Ask, { depth_max }: Limits): HoldfastError | undefined => {
+const depthRefusal = ({ ancestors }: SeatRequest, { depth_max }: Limits): HoldfastError | undefined => {
   const depth = ancestors.length;
   if (depth > depth_max)
     return denial(
@@ -112,7 +112,7 @@ const depthRefusal = ({ ancestors }: Ask, { depth_max }: Limits): HoldfastError 
   );
 };
 
-const looserRefusal = (ask: Ask, limits: Limits): HoldfastError | undefined => {
+const looserRefusal = (ask: SeatRequest, limits: Limits): HoldfastError | undefined => {
   const { max_depth = 0, max_concurrency = 0 } = ask;
   const depth = tightest(ask.ancestors, limits.depth_max, "max_depth");
   const concurrency = tightest(ask.ancestors, limits.running_max, "max_concurrency");
@@ -145,14 +145,14 @@ const tightest = (
     { bound },
   );
 
-const fullRefusal = ({ ancestors }: Ask, limits: Limits, fleet: Fleet): HoldfastError | undefined => {
+const fullRefusal = ({ ancestors }: SeatRequest, limits: Limits, fleet: Fleet): HoldfastError | undefined => {
   if (fleet.live >= limits.live_max)
     return denial(
       "RESOURCE_EXHAUSTED",
       "resource_exhausted",
       `There are ${limits.live_max} living workers, which is the most this daemon supervises.`,
     );
-  // Those above may wait for this one: where they hold every slot that it could get, it would wait for ever.
+  // The agents above may wait for this worker. If they hold every slot that it could get, it would wait for ever.
   const above = ancestors.filter(({ id }) => fleet.holdsSlot(id)).length;
   if (above >= limits.running_max)
     return denial(
@@ -175,20 +175,24 @@ const fullRefusal = ({ ancestors }: Ask, limits: Limits, fleet: Fleet): Holdfast
   );
 };
 
-/** Whether a slot is free for it, of the daemon's and of every ancestor's. */
-export const isSlotFree = ({ ancestors }: Pick<Ask, "ancestors">, limits: Limits, fleet: Fleet): boolean =>
+/** Whether the daemon and every ancestor have a free slot for the worker. */
+export const isSlotFree = (
+  { ancestors }: Pick<SeatRequest, "ancestors">,
+  limits: Limits,
+  fleet: Fleet,
+): boolean =>
   fleet.running < limits.running_max &&
   ancestors.every(
     ({ id, max_concurrency }) => max_concurrency === undefined || fleet.below(id) < max_concurrency,
   );
 
-/** It does not come back by itself, so nobody is made to wait for it. */
+/** Disk space does not return by itself, so the worker is refused instead of queued. */
 export const diskRefusal = (disk: DiskView): HoldfastError =>
   denial(
     "DISK_FULL",
     "resource_exhausted",
     diskSentence(disk),
-    "Free some space; what runs goes on meanwhile. HOLDFAST_DISK_MIN of the daemon sets the floor.",
+    "Free some space; running workers continue meanwhile. HOLDFAST_DISK_MIN of the daemon sets the minimum.",
   );
 
 export const queueFull = (limits: Limits, waits_for: QueuePlace["waits_for"]): HoldfastError =>
@@ -208,11 +212,11 @@ export const comesBefore = (
 ): boolean =>
   RANK[a.priority] === RANK[b.priority] ? a.arrival < b.arrival : RANK[a.priority] < RANK[b.priority];
 
-/** As `agent list` says it. */
+/** The reason as `agent list` shows it. */
 export const queueReason = ({ place, priority, waits_for }: QueuePlace): string =>
   `queued: place ${place}, priority ${priority}, waits for ${WAITED_FOR[waits_for]}`;
 
-/** Nearest first. A chain that the log makes a circle of is cut. */
+/** Nearest first. A circle in the log is cut. */
 export const ancestorsOf = (
   parent: string | undefined,
   specOf: (id: string) => Pick<WorkerSpec, "parent" | "max_depth" | "max_concurrency"> | undefined,

@@ -1,9 +1,9 @@
-/** How a daemon begins: what became of the one before it, as the log and this boot's id say. */
+/** How a daemon begins: by what the log and the id of this boot say of the previous daemon. */
 import type { LogRecord, StartKind } from "../../protocol/records.ts";
 
 /**
- * `known`: the records of the daemons before it, in order. Another boot comes before all else: whatever the last daemon did,
- * its agents are gone with the machine.
+ * `known`: the records of earlier daemons, in order. A new boot id decides first: however the last daemon ended, its agents
+ * ended with the machine.
  */
 export const startKindOf = (known: readonly LogRecord[], boot_id: string): StartKind => {
   const started = known.findLast((record) => record.type === "daemon_started");

@@ -1,13 +1,14 @@
 /**
- * The supervisor's decision about one worker: (child, input, now) → (records, commands). Pure and total. The restart table is
- * OTP's (supervisor.erl): permanent always, transient after an abnormal end, temporary never; a kill is a tombstone.
+ * The supervisor's decision about one worker: (child, input, now) → (records, commands). Pure and total. The restart table
+ * is OTP's (supervisor.erl): permanent always, transient after an abnormal end, temporary never; a kill is a tombstone.
  *
- * `step` is what holds for every worker. When an incarnation is over, it leaves a verdict, and who supervises the worker says
- * what comes next: here its private supervisor (`decide`), for a worker of a file the tree (tree/decide.ts).
+ * `step` holds for every worker. At the end of an incarnation it returns a verdict, and the worker's supervisor decides what
+ * comes next: here its private supervisor (`decide`), for a worker of a file the tree (tree/decide.ts).
  */
 
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import { truncateMessage } from "../../protocol/bounds.ts";
+import { holdOf } from "../../protocol/holds.ts";
 import type { RecordDraft, RecordPayloads, WorkerError } from "../../protocol/records.ts";
 import {
   RESTART_BY_USER,
@@ -18,59 +19,44 @@ import { isEnded } from "../../protocol/worker.ts";
 import { decideLadder } from "../clocks/ladder.ts";
 import type { Now } from "../clocks/now.ts";
 import { decidePause, isForgiven, pausedMs } from "../holds/pause.ts";
-import type { ChildState, Command, Decision, Input, Spawned } from "./inputs.ts";
+import type { ChildCommand, ChildInput, ChildState, Decision, SpawnedProcess } from "./inputs.ts";
 import { isInterruptedAnswer, policyFor } from "./interruption.ts";
 import { type Recorder, recorder } from "./recorder.ts";
 import {
-  type Answered,
+  type AnswerInput,
   decideInterrupted,
   decidePassivate,
   decideTaken,
   decideWake,
   lostSession,
-  type Step,
+  type SessionDecision,
 } from "./session-decisions.ts";
 import { limitError, stopError } from "./stop-errors.ts";
 import { privately, uncounted, type Verdict } from "./verdict.ts";
 
-type Exited = Extract<Input, { type: "exited" }>;
+type ExitInput = Extract<ChildInput, { type: "exited" }>;
 
-/** For a worker under a private supervisor of its own. */
-export const decide = (child: ChildState, input: Input, now: Now): Decision => {
+/** The decision for a worker with a private supervisor. */
+export const decide = (child: ChildState, input: ChildInput, now: Now): Decision => {
   const { events, commands, verdict } = step(child, input, now);
   if (verdict === undefined) return { events, commands };
   const next = privately(child, verdict, now);
   return {
     events: [...events, ...next.events],
-    // The machine of an abandoned worker is broken: there is nobody to tell.
+    // The machine of an abandoned worker is broken, so it gets no commands.
     commands: input.type === "abandoned" ? [] : [...commands, ...next.commands],
   };
 };
 
-export const step = (child: ChildState, input: Input, now: Now): Step => {
+export const step = (child: ChildState, input: ChildInput, now: Now): SessionDecision => {
   const record = recorder(child);
-  // A worker that has ended is begun again by name and by nothing else: not by a timer that rang, not by a start on its way.
+  // Only a restart by name begins an ended worker again, not a late timer or a start on its way.
   if (isEnded(child.state) && input.type !== "restart") return nothing;
-  // An input that is told twice, or too late, changes nothing: there is one end for each beginning.
+  // A repeated or late input changes nothing: each beginning has exactly one end.
   if (isOutOfTurn(child, input) || isForgiven(child, input)) return nothing;
   switch (input.type) {
     case "begin":
-      return {
-        events: [
-          record(
-            "worker_state_changed",
-            {
-              from: child.state,
-              to: "starting",
-              reason: input.reason,
-              ...(input.resumes === undefined ? {} : { resumes: input.resumes }),
-              clock: now.clock,
-            },
-            input.incarnation,
-          ),
-        ],
-        commands: [],
-      };
+      return decideBegin(child, input, record, now);
     case "launched":
       return { events: launched(child, input.spawned, record, now), commands: [] };
     case "adopted":
@@ -87,27 +73,7 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
     case "restart":
       return decideRestart(child, input, record, now);
     case "shutdown":
-      // A stop that is under way goes on; its supervisor waits for the same end.
-      if (!child.open || child.stop?.kind === "shutdown" || child.stop?.kind === "kill") return nothing;
-      return {
-        events: [
-          record("worker_cancel_requested", {
-            by: input.by,
-            reason: input.reason,
-            tombstone: false,
-            grace_ms: input.grace_ms,
-            signal: input.signal,
-            purpose: "shutdown",
-          }),
-          record("worker_state_changed", {
-            from: child.state,
-            to: "stopping",
-            reason: input.reason,
-            clock: now.clock,
-          }),
-        ],
-        commands: [{ type: "stop", grace_ms: input.grace_ms, signal: input.signal }],
-      };
+      return decideShutdown(child, input, record, now);
     case "ready":
       if (!child.open || child.ready || child.stop !== null) return nothing;
       return {
@@ -139,7 +105,7 @@ export const step = (child: ChildState, input: Input, now: Now): Step => {
   }
 };
 
-const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
+const isOutOfTurn = (child: ChildState, { type }: ChildInput): boolean =>
   type === "begin"
     ? child.open
     : type === "launched"
@@ -148,15 +114,44 @@ const isOutOfTurn = (child: ChildState, { type }: Input): boolean =>
 
 const nothing: Decision = { events: [], commands: [] };
 
+const decideBegin = (
+  child: ChildState,
+  { reason, resumes, incarnation }: Extract<ChildInput, { type: "begin" }>,
+  record: Recorder,
+  { clock }: Now,
+): Decision => {
+  const resumed = resumes === undefined ? {} : { resumes };
+  const begun = { from: child.state, to: "starting", reason, ...resumed, clock } as const;
+  return { events: [record("worker_state_changed", begun, incarnation)], commands: [] };
+};
+
+/** A stop in progress continues; its supervisor waits for the same end. */
+const decideShutdown = (
+  { open, stop, state }: ChildState,
+  { by, reason, grace_ms, signal }: Extract<ChildInput, { type: "shutdown" }>,
+  record: Recorder,
+  { clock }: Now,
+): Decision => {
+  if (!open || stop?.kind === "shutdown" || stop?.kind === "kill") return nothing;
+  const asked = { by, reason, tombstone: false, grace_ms, signal, purpose: "shutdown" } as const;
+  return {
+    events: [
+      record("worker_cancel_requested", asked),
+      record("worker_state_changed", { from: state, to: "stopping", reason, clock }),
+    ],
+    commands: [{ type: "stop", grace_ms, signal }],
+  };
+};
+
 const launched = (
   child: ChildState,
-  spawned: Spawned,
+  spawned: SpawnedProcess,
   record: Recorder,
   now: Now,
 ): readonly RecordDraft[] => [
   record("worker_spawned", { ...spawned, clock: now.clock }),
   record("worker_started", { clock: now.clock }),
-  // Stopped while it started: it is already on its way down.
+  // A worker that was stopped while it started is already being stopped.
   ...(child.stop === null
     ? [
         record("worker_state_changed", {
@@ -171,12 +166,12 @@ const launched = (
 
 const decideKill = (
   child: ChildState,
-  input: Extract<Input, { type: "kill" }>,
+  input: Extract<ChildInput, { type: "kill" }>,
   record: Recorder,
   now: Now,
 ): Decision => {
-  const stop: Command = { type: "stop", grace_ms: input.grace_ms, signal: input.signal };
-  // A second kill means now: the machine skips the rest of the grace. The first one's record stands.
+  const stop: ChildCommand = { type: "stop", grace_ms: input.grace_ms, signal: input.signal };
+  // A second kill skips the rest of the grace. The record of the first kill stands.
   if (child.stop?.kind === "kill") return { events: [], commands: [stop] };
   const requested = record("worker_cancel_requested", {
     by: input.by,
@@ -207,12 +202,12 @@ const decideKill = (
 
 const decideRestart = (
   child: ChildState,
-  input: Extract<Input, { type: "restart" }>,
+  input: Extract<ChildInput, { type: "restart" }>,
   record: Recorder,
   now: Now,
 ): Decision => {
   if (child.open) {
-    // A kill is final; a limit that is being carried out is overruled.
+    // A kill is final; a stop for a limit is overruled.
     if (child.stop?.kind === "kill" || child.stop?.kind === "restart") return nothing;
     return {
       events: [
@@ -233,14 +228,14 @@ const decideRestart = (
       commands: [{ type: "stop", grace_ms: input.grace_ms, signal: "SIGTERM" }],
     };
   }
-  // A user who restarts it has answered.
-  const { interrupted } = child;
+  // A restart by a user also answers the question.
+  const interrupted = holdOf(child.holds, "interrupted");
   const answered =
-    interrupted === null
+    interrupted === undefined
       ? []
       : [
           record("worker_answered", {
-            question_id: interrupted.question_id,
+            question_id: interrupted.id,
             answer: "continue",
             by: input.by,
             clock: now.clock,
@@ -254,10 +249,10 @@ const decideRestart = (
 
 const decideLimit = (
   child: ChildState,
-  { limit, value, bound, owner, waiting, grace_ms }: Extract<Input, { type: "limit" }>,
+  { limit, value, bound, owner, waiting, grace_ms }: Extract<ChildInput, { type: "limit" }>,
   record: Recorder,
   now: Now,
-): Step => {
+): SessionDecision => {
   if (child.stop !== null || (!child.open && waiting !== true)) return nothing;
   const reason = limitError(limit, bound, owner).message;
   const of = owner === undefined ? {} : { owner };
@@ -271,14 +266,13 @@ const decideLimit = (
   };
 };
 
-/** An answer to a question that nobody asks any more changes nothing. */
-const decideAnswer = (child: ChildState, input: Answered, record: Recorder, now: Now): Step => {
-  const { ladder, interrupted } = child;
+/** An answer to a closed question changes nothing. */
+const decideAnswer = (child: ChildState, input: AnswerInput, record: Recorder, now: Now): SessionDecision => {
   const { question_id, answer, by, grace_ms } = input;
-  if (interrupted?.question_id === question_id)
+  const interrupted = holdOf(child.holds, "interrupted");
+  if (interrupted?.id === question_id)
     return decideInterrupted({ child, session_id: interrupted.session_id }, input, record, now);
-  if (ladder.stage !== "asked" || ladder.question_id !== question_id) return nothing;
-  if (isInterruptedAnswer(answer)) return nothing;
+  if (holdOf(child.holds, "stall")?.id !== question_id || isInterruptedAnswer(answer)) return nothing;
   const answered = record("worker_answered", { question_id, answer, by, clock: now.clock });
   const done: Decision =
     answer === "wait"
@@ -294,7 +288,7 @@ const decideAnswer = (child: ChildState, input: Answered, record: Recorder, now:
   return { events: [answered, ...done.events], commands: done.commands };
 };
 
-const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now): Step => {
+const decideExit = (child: ChildState, input: ExitInput, record: Recorder, now: Now): SessionDecision => {
   const { outcome } = input;
   const exited = exitRecord(child, input, record, now);
   const { completion } = outcome;
@@ -323,17 +317,18 @@ const decideExit = (child: ChildState, input: Exited, record: Recorder, now: Now
 };
 
 /**
- * The one Error event of a failure, with the very message of its completion (agent-event notes A.4). A run that we stopped for a limit has had no other error; one that was cancelled has none: what its agent says of its own death is overridden.
+ * The single Error event of a failure, with the message of its completion (agent-event notes A.4). A run that we stopped for
+ * a limit has no other error. A cancelled run has none: our verdict overrides the agent's own account of its death.
  */
 const faultEvent = (
   { stop }: ChildState,
-  { fault, agent_kind, error }: Exited,
+  { fault, agent_kind, error }: ExitInput,
   { code, message }: WorkerError,
 ): AgentEvent | undefined => {
   const said = truncateMessage(message);
   if (fault !== undefined)
     return fault.message === said ? fault : { ...fault, message: said, data: { code } };
-  // Whatever else its adapter knows, it has told: at the end of a turn.
+  // Otherwise the adapter has already reported the error, at the end of a turn.
   const isOurs = stop?.kind === "limit" || error !== undefined;
   if (agent_kind === undefined || !isOurs) return undefined;
   return { agent_kind, kind: "Error", channel: "error", message: said, data: { code } };
@@ -343,7 +338,7 @@ const MAY_DO_BETTER: readonly RecordPayloads["worker_limit_reached"]["limit"][] 
 
 const verdictOf = (
   { stop, on_interrupted }: ChildState,
-  { exit, interrupted }: Exited,
+  { exit, interrupted }: ExitInput,
   completed: boolean,
   failure: WorkerError | undefined,
   lost: ReturnType<typeof lostSession>,
@@ -352,18 +347,19 @@ const verdictOf = (
   if (stop?.kind === "shutdown") return { type: "held" };
   if (stop?.kind === "passivate") return { type: "passivated" };
   if (stop?.kind === "restart") return { type: "again", cause: RESTART_BY_USER };
-  // The daemon died between the record of the start and the start: nothing ran, and what was asked for is still owed.
+  // The daemon died between the record of the start and the start itself: nothing ran, so the start is still due.
   if (stop === null && exit.reason === "start_failed" && failure?.code === "WORKER_LOST")
     return { type: "again", cause: RESTART_NEVER_STARTED };
   if (stop?.kind === "session")
     return { type: "end", state: "failed", reason: `worker ${stop.holder} goes on in its session` };
-  // Once: the fresh incarnation goes on in no session that could be lost.
+  // Only once: the fresh incarnation continues no session that could be lost.
   if (typeof lost === "string") return { type: "again", cause: RESTART_SESSION_LOST };
   if (lost === null) return { type: "end", state: "failed", reason: failure?.message ?? "" };
-  // If it is started, somebody else goes on in its session.
+  // When it was to start, another worker already used its session.
   if (stop === null && exit.reason === "start_failed" && failure?.code === "SESSION_IN_USE")
     return { type: "end", state: "failed", reason: failure.message };
-  // A worker that ran out of time or money would spend the same again; one that is stuck or did not get ready may do better.
+  // A worker that ran out of time or money would only spend the same again. One that was stuck or not ready in time may do
+  // better.
   if (stop?.kind === "limit" && !MAY_DO_BETTER.includes(stop.limit))
     return { type: "end", state: "failed", reason: failure?.message ?? stop.limit };
   if (failure?.code === "SECRET_UNAVAILABLE" && !completed)
@@ -382,7 +378,7 @@ const verdictOf = (
 
 const exitRecord = (
   { pause }: ChildState,
-  input: Pick<Exited, "exit" | "error" | "duration_ms" | "output_bytes" | "unfinished" | "sweep">,
+  input: Pick<ExitInput, "exit" | "error" | "duration_ms" | "output_bytes" | "unfinished" | "sweep">,
   record: Recorder,
   now: Now,
 ): RecordDraft => {
@@ -400,13 +396,13 @@ const exitRecord = (
   });
 };
 
-/** No policy is asked: what failed was not the agent, and would fail again. */
+/** No policy applies: the failure was not the agent's, and would repeat. */
 const decideAbandoned = (
   child: ChildState,
-  input: Extract<Input, { type: "abandoned" }>,
+  input: Extract<ChildInput, { type: "abandoned" }>,
   record: Recorder,
   now: Now,
-): Step => {
+): SessionDecision => {
   const killed = child.stop?.kind === "kill" ? stopError(child.stop) : undefined;
   const verdict: Verdict = {
     type: "end",

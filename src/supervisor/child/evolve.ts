@@ -1,6 +1,7 @@
-/** Folds a child's records into what the supervisor remembers of it: the same at run time and after a crash. */
+/** Folds a child's records into the supervisor's memory of it: the same at run time and after a crash. */
 
 import { RATE_LIMIT_DONE_MS } from "../../base/limits.ts";
+import { foldHolds, NO_HOLDS } from "../../protocol/holds.ts";
 import type { LogRecord, RecordDraft, RecordPayloads, RecordType } from "../../protocol/records.ts";
 import {
   RESTART_BY_USER,
@@ -10,16 +11,15 @@ import {
 } from "../../protocol/restart-cause.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { FOOT, foldLadder, LADDER_RECORDS } from "../clocks/ladder.ts";
-import { foldPause, NO_PAUSE, PAUSE_RECORDS } from "../holds/pause.ts";
+import { foldPausedTime, NEVER_PAUSED, PAUSE_RECORDS } from "../holds/pause.ts";
 import { inWindow } from "../restart/window.ts";
 import { askedSession } from "../sessions/asked-session.ts";
 import type { ChildState } from "./inputs.ts";
-import { foldInterrupted } from "./interruption.ts";
 
 export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   worker_id: workerId,
   policy: spec.restart,
-  // A spec of an early log has none.
+  // Missing in the spec of an early log.
   on_unfixable: spec.on_unfixable ?? "end",
   max_restarts: spec.max_restarts,
   period_ms: spec.restart_period_ms,
@@ -39,11 +39,11 @@ export const newChild = (workerId: string, spec: WorkerSpec): ChildState => ({
   rate_limits: 0,
   spent_ms: 0,
   on_interrupted: spec.on_interrupted ?? null,
-  interrupted: null,
   asked_session: askedSession(spec) ?? null,
   resumes: null,
   ladder: FOOT,
-  pause: NO_PAUSE,
+  holds: NO_HOLDS,
+  pause: NEVER_PAUSED,
 });
 
 /** The records that are folded. */
@@ -62,20 +62,20 @@ export const LIFECYCLE: readonly RecordType[] = [
   ...PAUSE_RECORDS,
 ];
 
-/** `at` is the record's instant in monotonic milliseconds of this boot (see `monotonicOf`). */
+/** `at` is the time of the record in monotonic milliseconds of this boot (see `monotonicOf`). */
 export const evolve = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   const ladder = foldLadder(child.ladder, record, at);
-  const pause = foldPause(child.pause, record, at);
-  const interrupted = foldInterrupted(child.interrupted, record);
-  const same = ladder === child.ladder && pause === child.pause && interrupted === child.interrupted;
-  return evolveLife(same ? child : { ...child, ladder, pause, interrupted }, record, at);
+  const holds = foldHolds(child.holds, record);
+  const pause = foldPausedTime(child.pause, holds, record, at);
+  const same = ladder === child.ladder && pause === child.pause && holds === child.holds;
+  return evolveLife(same ? child : { ...child, ladder, holds, pause }, record, at);
 };
 
 const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildState => {
   switch (record.type) {
     case "worker_state_changed": {
       const { to } = record.payload;
-      // Held by its supervisor: whatever stopped it is over.
+      // Its supervisor holds it: the stop is over.
       if (to === "pending") return { ...child, state: to, stop: null, due_ms: null };
       if (to === "waiting") return { ...child, state: to, stop: null };
       if (to !== "starting") return { ...child, state: to };
@@ -105,7 +105,8 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
       const { policy, max_restarts, period_ms, backoff, awaits_ready, on_interrupted, asked_session } = made;
       const { on_unfixable } = made;
       const restarting = { policy, on_unfixable, max_restarts, period_ms, backoff, on_interrupted };
-      // Nobody looks any more whether an agent is ready that need not be: as one that was started without a condition, it is.
+      // Nothing checks readiness any more when the condition is gone, so the agent counts as ready, as one that started
+      // without a condition.
       const ready = child.ready || (child.spawned && !awaits_ready);
       return { ...child, ...restarting, awaits_ready, ready, asked_session };
     }
@@ -133,7 +134,7 @@ const evolveLife = (child: ChildState, record: RecordDraft, at: number): ChildSt
     }
     case "worker_restart_scheduled": {
       const cause = restartCause(record.payload);
-      // A start by name begins a life of its own, with an empty window.
+      // A start by name begins with an empty window.
       const before = cause === RESTART_BY_USER ? [] : child.restarts;
       const counted = cause === RESTART_ENDED ? [...before, at] : before;
       return {
@@ -166,15 +167,15 @@ export interface Instant {
 }
 
 /**
- * When a record was made, on today's monotonic clock (architecture §4, Time). In the same boot that is its stamp. After
- * another boot only the wall clock is left, and it may have jumped: its difference is clamped to the period.
+ * The time of a record on today's monotonic clock (architecture §4, Time). In the same boot it is the record's stamp. After
+ * another boot only the wall clock remains, which may have jumped, so its difference is clamped to the period.
  */
 export const monotonicOf = (record: LogRecord, now: Instant, periodMs: number): number => {
   const clock = "clock" in record.payload ? record.payload.clock : undefined;
   if (clock?.boot_id === now.boot_id)
     return Math.min(now.mono_ms, Number(BigInt(clock.mono_ns) / 1_000_000n));
   const ago = now.wall_ms - Date.parse(record.recorded_at);
-  // A worker that waits for a reset may wait longer than any window counts.
+  // A worker that waits for a reset may wait longer than a restart counts in any window.
   const longest = record.type === "worker_restart_scheduled" ? record.payload.delay_ms : 0;
   return now.mono_ms - Math.min(Math.max(ago, 0), Math.max(periodMs, longest));
 };

@@ -1,4 +1,4 @@
-/** The record of an end that no adapter can tell: no start, no witness, or a failure of our own. */
+/** Ends that no adapter can report: a failed start, an unseen exit, or a failure of our own. */
 
 import { LIFELINE_RENEW_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -14,7 +14,7 @@ export const NOT_STARTED: RunExit = {
 };
 export const UNKNOWN_EXIT: RunExit = { ...NOT_STARTED, reason: "unknown" };
 
-/** The error may quote the agent, so it goes to the operator and not on record. */
+/** The error itself may quote the agent, so only the operator sees it, and the record has this one. */
 export const ABANDONED: WorkerError = {
   code: "INTERNAL",
   message: "Holdfast itself failed while it supervised this worker.",
@@ -22,7 +22,7 @@ export const ABANDONED: WorkerError = {
 
 export const RUN_GONE: WorkerError = {
   code: "WORKER_LOST",
-  message: "Its run directory is gone: nobody knows how its agent ended.",
+  message: "Its run directory is gone, so it is unknown how its agent ended.",
 };
 
 export const errorOf = ({ code, message }: HoldfastError): WorkerError => ({ code, message });
@@ -33,9 +33,9 @@ export const failedToStart = (error: WorkerError): IncarnationOutcome => ({
   error,
 });
 
-/** If nobody saw the exit, the agent's own terminal event still counts; without one the truth is that nobody knows. */
+/** The outcome after an unseen exit: the agent's own terminal event still counts; without one, the outcome is unknown. */
 export const honest = (outcome: IncarnationOutcome, exit: RunExit): IncarnationOutcome => {
-  // It was ended in the middle of its work, however orderly it went.
+  // It was ended during its work, even if it ended in order.
   if (exit.cause === "supervisor_died") return { ...outcome, status: "failed", error: DIED_WITH_SUPERVISOR };
   if (exit.cause === "out_of_memory" && outcome.status === "failed")
     return { ...outcome, error: OUT_OF_MEMORY };

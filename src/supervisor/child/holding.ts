@@ -1,13 +1,14 @@
 /**
- * Which decisions a full disk does not put off (docs/decisions/0031): stops, pauses, and what follows from them. They are held by the
- * store and carried out. A request that begins something waits for its record, as always: a start, a message, an answer that lets go on. Pure.
+ * The decisions that a full disk does not delay (docs/decisions/0031): stops, pauses, and their consequences. The store
+ * holds their records in memory, and they are carried out. A request that begins something waits for its record as always: a
+ * start, a message, an answer that lets a worker continue. Pure.
  */
-import type { ChildState, Command, Input } from "./inputs.ts";
+import type { ChildCommand, ChildInput, ChildState } from "./inputs.ts";
 
 export const mayHold = (
   { stop }: Pick<ChildState, "stop">,
-  input: Pick<Input, "type">,
-  commands: readonly Command[],
+  input: Pick<ChildInput, "type">,
+  commands: readonly ChildCommand[],
 ): boolean => {
   switch (input.type) {
     case "kill":
@@ -16,7 +17,7 @@ export const mayHold = (
     case "session_taken":
     case "passivate":
     case "pause":
-    // It runs already: nobody can stop what waits to be known.
+    // The agent already runs, and could not be stopped while its record waits.
     case "launched":
     case "adopted":
     case "abandoned":

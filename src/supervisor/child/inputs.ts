@@ -1,24 +1,24 @@
-/** All that goes into the supervisor's decision about one child, and all that it may command. Read this file to know what it can do. */
+/** All inputs of the supervisor's decision about one child, and all commands that it can give. */
 
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import type { AnswerArtifact } from "../../protocol/completion.ts";
+import type { Hold } from "../../protocol/holds.ts";
 import type { IncarnationOutcome, RecordedProcesses, RunExit } from "../../protocol/incarnation.ts";
 import type { RecordDraft, RecordPayloads, SweepReport, Usage, WorkerError } from "../../protocol/records.ts";
 import type { StopHow } from "../../protocol/tree-records.ts";
 import type { OnInterrupted, OnUnfixable, Ready, RestartPolicy, WorkerState } from "../../protocol/worker.ts";
-import type { Answer, Ladder, LadderInput } from "../clocks/ladder.ts";
-import type { Pause, PauseInput } from "../holds/pause.ts";
-import type { Interrupted, InterruptedAnswer, InterruptedQuestion } from "./interruption.ts";
+import type { Ladder, LadderInput, StallAnswer } from "../clocks/ladder.ts";
+import type { PausedTime, PauseInput } from "../holds/pause.ts";
+import type { InterruptedAnswer, InterruptedTurn } from "./interruption.ts";
 
-/** The states in which a worker stands still or has ended. */
-/** `held`: stopped by its supervisor, which may start it again. */
+/** The states in which a worker has ended or is stopped. `held`: stopped by its supervisor, which may start it again. */
 export type WorkerEnd = "completed" | "failed" | "cancelled" | "parked" | "held";
 
 /** The supervisor's memory of a child: folded from its records by `evolve`, never stored. */
 export interface ChildState {
   readonly worker_id: string;
   readonly policy: RestartPolicy;
-  /** The error of a failure that no restart can mend. */
+  /** The step after a failure that no restart can fix. */
   readonly on_unfixable: OnUnfixable;
   readonly max_restarts: number;
   readonly period_ms: number;
@@ -26,72 +26,72 @@ export interface ChildState {
   /** The state of the worker machine as records tell it. */
   readonly state: WorkerState;
   readonly incarnation: number;
-  /** An incarnation was begun and its exit is not recorded. */
+  /** An incarnation has begun and its exit is not recorded. */
   readonly open: boolean;
   /** Its process is on record. */
   readonly spawned: boolean;
-  /** The processes of its newest incarnation, as the record names them. */
+  /** The processes of its newest incarnation, as recorded. */
   readonly processes: RecordedProcesses | null;
-  /** It waits for a condition before it counts as started; and whether that holds, in this incarnation. */
+  /** Whether it has a condition for readiness; and whether it is ready, in this incarnation. */
   readonly awaits_ready: boolean;
   readonly ready: boolean;
-  /** Killed by name: only a start by name lifts it. */
+  /** Killed by name: only a start by name revives it. */
   readonly tombstone: boolean;
-  /** Monotonic milliseconds of the restarts that count. */
+  /** The counted restarts, in monotonic milliseconds. */
   readonly restarts: readonly number[];
-  /** Why it is being stopped; null while nobody stops it. */
+  /** Why it is being stopped; null if it is not. */
   readonly stop: StopReason | null;
-  /** Monotonic milliseconds of the newest start and of the newest restart decision, with its delay. */
+  /** Monotonic milliseconds of the newest start, and of the end of the newest restart's delay. */
   readonly started_ms: number | null;
   readonly due_ms: number | null;
-  /** Waits for a provider's rate limit, in a row. */
+  /** Waits in a row for a provider's rate limit. */
   readonly rate_limits: number;
-  /** The sum that its ended incarnations took. */
+  /** The run time of its ended incarnations together. */
   readonly spent_ms: number;
   /** Null: the tools that were open decide. */
   readonly on_interrupted: OnInterrupted | null;
-  /** It waits for an answer: its turn was interrupted. */
-  readonly interrupted: InterruptedQuestion | null;
-  /** The session that its spec asks for by its id: no other one takes its place. */
+  /** The session that its spec names; no other session may replace it. */
   readonly asked_session: string | null;
-  /** The session of an earlier incarnation in which the newest one goes on. */
+  /** The session of an earlier incarnation that the newest one continues. */
   readonly resumes: string | null;
-  /** How far it has been found stuck. */
+  /** The stage of the stall ladder. */
   readonly ladder: Ladder;
-  readonly pause: Pause;
+  /** Its open holds, except permission requests, which `approving` keeps. */
+  readonly holds: readonly Hold[];
+  readonly pause: PausedTime;
 }
 
-/** So that the next daemon goes on as this one has begun. */
+/** Grace and signal are required so that the next daemon can finish the stop unchanged. */
 type Stopping = Required<StopHow>;
 
 export type StopReason =
-  /** Somebody ended it: a tombstone, until it is started by name. */
+  /** A user ended it: a tombstone until a start by name. */
   | ({ readonly kind: "kill"; readonly by: string; readonly reason: string } & Stopping)
   | ({ readonly kind: "restart"; readonly by: string } & Stopping)
-  /** Its supervisor stops it, and will say what comes next. */
+  /** Its supervisor stops it, and will decide what comes next. */
   | ({ readonly kind: "shutdown"; readonly by: string } & Stopping)
-  /** It has nothing to do: it will wait for a message without a process. */
+  /** It has nothing to do, and will wait for a message without a process. */
   | ({ readonly kind: "passivate"; readonly by: string } & Stopping)
   | { readonly kind: "session"; readonly session_id: string; readonly holder: string }
   | {
       readonly kind: "limit";
       readonly limit: RecordPayloads["worker_limit_reached"]["limit"];
       readonly bound: number;
-      /** The owner of a budget that is not its own. */
+      /** The owner of a shared budget. */
       readonly owner?: string | undefined;
     };
 
-export type Input =
+export type ChildInput =
   | {
       readonly type: "begin";
       readonly incarnation: number;
       readonly reason: string;
-      /** The session of an earlier incarnation, in which it goes on. */
+      /** The session of an earlier incarnation that it continues. */
       readonly resumes?: string;
     }
-  | { readonly type: "launched"; readonly spawned: Spawned }
+  | { readonly type: "launched"; readonly spawned: SpawnedProcess }
   /** A boot found its agent alive. */
-  | { readonly type: "adopted"; readonly spawned: Spawned }
+  | { readonly type: "adopted"; readonly spawned: SpawnedProcess }
   | {
       readonly type: "exited";
       readonly exit: RunExit;
@@ -99,14 +99,14 @@ export type Input =
       readonly duration_ms: number;
       readonly output_bytes?: number;
       readonly unfinished?: Usage;
-      /** Its turn is open. */
-      readonly interrupted?: Interrupted;
+      /** The turn that was open at the end. */
+      readonly interrupted?: InterruptedTurn;
       readonly sweep?: SweepReport;
       readonly artifact?: AnswerArtifact;
       readonly error?: WorkerError;
-      /** The last word of its adapter on a failure. The record depends on what the failure is in the end. */
+      /** The adapter's final error event. Its record depends on the final failure. */
       readonly fault?: AgentEvent;
-      /** Whose events they are, for a failure of which no adapter knows. */
+      /** The agent kind for the event of a failure that no adapter reports. */
       readonly agent_kind?: string;
     }
   | {
@@ -124,7 +124,7 @@ export type Input =
       readonly grace_ms: number;
       readonly signal: string;
     }
-  /** Its condition for readiness holds. */
+  /** Its readiness condition holds. */
   | { readonly type: "ready"; readonly condition: keyof Ready; readonly after_ms: number }
   | {
       readonly type: "limit";
@@ -133,25 +133,25 @@ export type Input =
       readonly bound: number;
       readonly grace_ms: number;
       readonly owner?: string;
-      /** Also where it waits to be started. */
+      /** The limit also stops it while it waits to be started. */
       readonly waiting?: true;
     }
-  /** It is in a session that another one holds. */
+  /** Another worker holds the session that its agent uses. */
   | { readonly type: "session_taken"; readonly session_id: string; readonly holder: string }
-  /** It has waited long enough for a message, or one has come. */
+  /** It has waited long enough for a message, or a message has come. */
   | { readonly type: "passivate"; readonly grace_ms: number }
   | { readonly type: "wake" }
   | LadderInput
   | PauseInput
-  /** To the question that it was asked about. */
+  /** The answer to its question. */
   | {
       readonly type: "answer";
       readonly question_id: string;
-      readonly answer: Answer | InterruptedAnswer;
+      readonly answer: StallAnswer | InterruptedAnswer;
       readonly by: string;
       readonly grace_ms: number;
     }
-  /** Holdfast itself failed at this worker (a throw where none may be): its processes are gone and nothing more is tried. */
+  /** Holdfast itself failed at this worker (an unexpected error). Its processes are gone, and nothing more is tried. */
   | {
       readonly type: "abandoned";
       readonly error: WorkerError;
@@ -160,19 +160,19 @@ export type Input =
       readonly sweep?: SweepReport;
     };
 
-export type Spawned = Omit<RecordPayloads["worker_spawned"], "clock">;
+export type SpawnedProcess = Omit<RecordPayloads["worker_spawned"], "clock">;
 
-export type Command =
+export type ChildCommand =
   | { readonly type: "start" }
   | { readonly type: "stop"; readonly grace_ms: number; readonly signal: string }
-  /** Its processes shall be as its records say: stopped, or going on. */
+  /** Stop or continue its processes, as its records say. */
   | { readonly type: "pause" | "unpause" }
   | { readonly type: "restart_after"; readonly delay_ms: number }
-  /** It waits to be told to start, without a process. */
+  /** Wait without a process until the next command. */
   | { readonly type: "wait" }
   | { readonly type: "end"; readonly state: WorkerEnd };
 
 export interface Decision {
   readonly events: readonly RecordDraft[];
-  readonly commands: readonly Command[];
+  readonly commands: readonly ChildCommand[];
 }

@@ -1,4 +1,4 @@
-/** Writes drafts of a worker's records: its stream, its id and its incarnation are filled in. */
+/** Makes drafts of a worker's records, with its stream, id and incarnation. */
 import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import type { ChildState } from "./inputs.ts";
 

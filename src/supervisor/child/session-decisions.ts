@@ -1,29 +1,30 @@
-/** Decisions about the session of a worker: one that somebody else holds, one that is gone, a turn in it that was interrupted. Pure. */
+/** Decisions about a worker's session: another worker holds it, it is gone, or a turn in it was interrupted. Pure. */
+import { holdOf } from "../../protocol/holds.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import { RESTART_ANSWERED, RESTART_WOKEN } from "../../protocol/restart-cause.ts";
 import type { StopHow } from "../../protocol/tree-records.ts";
 import type { Now } from "../clocks/now.ts";
-import type { ChildState, Decision, Input, StopReason } from "./inputs.ts";
+import type { ChildInput, ChildState, Decision, StopReason } from "./inputs.ts";
 import { ENDED_INTERRUPTED, isInterruptedAnswer } from "./interruption.ts";
 import type { Recorder } from "./recorder.ts";
 import { uncounted, type Verdict } from "./verdict.ts";
 
-export interface Step extends Decision {
+export interface SessionDecision extends Decision {
   readonly verdict?: Verdict;
 }
 
 const nothing: Decision = { events: [], commands: [] };
 
-/** Whatever it does more, it does in somebody else's conversation. */
+/** Anything more that the agent does would happen in another worker's dialogue. */
 const AT_ONCE = { grace_ms: 0, signal: "SIGKILL" } as const;
 
-/** How what is being stopped is told so, also by the next daemon. */
+/** The grace and signal of a stop in progress, also for the next daemon. */
 export const howToStop = (stop: StopReason, grace_ms: number): Required<StopHow> =>
   stop.kind === "session" ? AT_ONCE : stop.kind === "limit" ? { grace_ms, signal: "SIGTERM" } : stop;
 
 export const decideTaken = (
   child: ChildState,
-  { session_id, holder }: Extract<Input, { type: "session_taken" }>,
+  { session_id, holder }: Extract<ChildInput, { type: "session_taken" }>,
   record: Recorder,
   { clock }: Now,
 ): Decision => {
@@ -39,8 +40,8 @@ export const decideTaken = (
 };
 
 /**
- * The session of an earlier incarnation that is gone or damaged: a fresh one takes its place. Null where it is one that was asked for,
- * in which case nothing does; undefined where the agent failed by something else.
+ * The session of an earlier incarnation if it is gone or damaged, so that a fresh one replaces it. Null if the user asked
+ * for this session, which nothing may replace. Undefined if the agent failed for another reason.
  */
 export const lostSession = (
   { stop, resumes, asked_session }: ChildState,
@@ -50,14 +51,14 @@ export const lostSession = (
   return resumes === asked_session ? null : resumes;
 };
 
-export type Answered = Extract<Input, { type: "answer" }>;
+export type AnswerInput = Extract<ChildInput, { type: "answer" }>;
 
 export const decideInterrupted = (
   { child, session_id }: { readonly child: ChildState; readonly session_id: string | null },
-  { question_id, answer, by }: Answered,
+  { question_id, answer, by }: AnswerInput,
   record: Recorder,
   now: Now,
-): Step => {
+): SessionDecision => {
   const { clock } = now;
   if (!isInterruptedAnswer(answer)) return nothing;
   const answered = record("worker_answered", { question_id, answer, by, clock });
@@ -102,10 +103,10 @@ export const decidePassivate = (
   };
 };
 
-export const isPassivated = ({ state, interrupted }: ChildState): boolean =>
-  state === "waiting" && interrupted === null;
+export const isPassivated = ({ holds }: Pick<ChildState, "holds">): boolean =>
+  holdOf(holds, "passivated") !== undefined;
 
-/** A worker that waits for an answer is not woken by a message. */
+/** A message does not wake a worker that waits for an answer. */
 export const decideWake = (child: ChildState, record: Recorder, now: Now): Decision =>
   child.open || !isPassivated(child)
     ? nothing

@@ -1,11 +1,11 @@
-/** The error of an incarnation that we stopped. */
+/** Errors of incarnations that we stopped. */
 import { formatDuration, formatSize } from "../../base/durations.ts";
 import type { ErrorCode } from "../../protocol/errors.ts";
 import type { WorkerError } from "../../protocol/records.ts";
 import { sessionInUse } from "../sessions/asked-session.ts";
 import type { StopReason } from "./inputs.ts";
 
-/** The error of an incarnation that we stopped: ours overrides what the agent says of its own death. */
+/** The error of an incarnation that we stopped; it overrides the agent's own account of its death. */
 export const stopError = (stop: StopReason | null): WorkerError | undefined => {
   if (stop === null) return undefined;
   if (stop.kind === "kill")
@@ -25,10 +25,10 @@ export const stopError = (stop: StopReason | null): WorkerError | undefined => {
   return limitError(stop.limit, stop.bound, stop.owner);
 };
 
-type Limit = Extract<StopReason, { kind: "limit" }>["limit"];
+type StopLimit = Extract<StopReason, { kind: "limit" }>["limit"];
 
-/** `owner`: of a budget that is not its own. */
-export const limitError = (limit: Limit, bound: number, owner?: string): WorkerError => {
+/** `owner`: the owner of a shared budget. */
+export const limitError = (limit: StopLimit, bound: number, owner?: string): WorkerError => {
   const [code, message]: [ErrorCode, string] = (() => {
     switch (limit) {
       case "timeout":
@@ -57,11 +57,11 @@ export const limitError = (limit: Limit, bound: number, owner?: string): WorkerE
   return { code, message };
 };
 
-/** `owner`: of a budget that is not its own. */
-export const breachSentence = (owner: string | undefined, limit: Limit, bound: number): string =>
+/** `owner`: the owner of a shared budget. */
+export const breachSentence = (owner: string | undefined, limit: StopLimit, bound: number): string =>
   `${owner === undefined ? "its budget" : `the budget of ${owner}`} is spent: ${amountOf(limit, bound)}`;
 
-const amountOf = (limit: Limit, bound: number): string => {
+const amountOf = (limit: StopLimit, bound: number): string => {
   switch (limit) {
     case "usd":
       return bound === 1 ? "1 dollar" : `${bound} dollars`;

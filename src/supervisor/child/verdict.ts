@@ -1,6 +1,6 @@
 /**
- * The private supervisor of one worker: what it says at the end of an incarnation. The restart table is OTP's (supervisor.erl):
- * permanent always, transient after an abnormal end, temporary never.
+ * The private supervisor of one worker: its decision at the end of an incarnation. The restart table is OTP's
+ * (supervisor.erl): permanent always, transient after an abnormal end, temporary never.
  */
 
 import { formatDuration } from "../../base/durations.ts";
@@ -24,31 +24,31 @@ import {
 } from "../restart/rate-limit.ts";
 import { addRestart } from "../restart/window.ts";
 import type { ChildState, Decision, WorkerEnd } from "./inputs.ts";
-import { askInterrupted, ENDED_INTERRUPTED, type Interrupted } from "./interruption.ts";
+import { askInterrupted, ENDED_INTERRUPTED, type InterruptedTurn } from "./interruption.ts";
 import { type Recorder, recorder } from "./recorder.ts";
 
-/** The verdict that the end of an incarnation leaves to its supervisor. */
+/** The result of an incarnation's end, on which the supervisor decides. */
 export type Verdict =
-  /** It stays as it ended: killed, abandoned, out of budget. */
+  /** The worker stays as it ended: killed, abandoned, out of budget. */
   | { readonly type: "end"; readonly state: WorkerEnd; readonly reason: string }
-  /** A next incarnation that no window counts. */
+  /** Another incarnation follows, which no window counts. */
   | { readonly type: "again"; readonly cause: UncountedRestart }
-  /** It had nothing to do, and waits for a message. */
+  /** The worker had nothing to do, and waits for a message. */
   | { readonly type: "passivated" }
   /** Its supervisor stopped it. */
   | { readonly type: "held" }
-  /** It ended by itself: its policy decides. */
+  /** It ended by itself, so its policy decides. */
   | {
       readonly type: "over";
       readonly completed: boolean;
       readonly failure: WorkerError | undefined;
-      /** Not the agent's fault: where it is restarted, no window counts it. */
+      /** The end was not the agent's fault: no window counts the restart. */
       readonly excused?: UncountedRestart;
-      /** Its turn is open, and is not simply gone on with: where it would be restarted, it waits for an answer or ends. */
-      readonly interrupted?: Interrupted & { readonly then: "ask" | "never" };
+      /** A turn was open and does not simply continue: instead of a restart, the worker waits for an answer or ends. */
+      readonly interrupted?: InterruptedTurn & { readonly then: "ask" | "never" };
     };
 
-/** Counts in no window. One that a person asked for lifts the tombstone. */
+/** A restart that no window counts. A restart by a user also removes the tombstone. */
 export const uncounted = (
   child: ChildState,
   cause: UncountedRestart,
@@ -72,14 +72,15 @@ export const passivated = (child: ChildState, record: Recorder, { clock }: Now):
 
 const AT_ONCE: RateLimitWait = { delay_ms: 0 };
 
-/** The next incarnation. */
+/** Schedules the next incarnation. */
 const again = (scheduled: RecordDraft, delay_ms = 0): Decision => ({
   events: [scheduled],
   commands: [{ type: "restart_after", delay_ms }],
 });
 
 /**
- * A failure that no restart can mend: whatever the policy, the worker ends, as systemd's RestartPreventExitStatus has it. A user who knows better asks for restarts with `on_unfixable: restart`.
+ * Whether no restart can fix the failure: the worker then ends, whatever its policy (compare systemd's
+ * RestartPreventExitStatus). `on_unfixable: restart` overrides this.
  */
 export const isUnfixable = (
   { on_unfixable }: Pick<ChildState, "on_unfixable">,
@@ -92,13 +93,13 @@ export const isUnfixable = (
   ERROR_CATALOGUE[failure.code]?.restart === "never";
 
 export const unfixableReason = (failure: WorkerError | undefined): string =>
-  `${failure?.code}: no restart can mend it`;
+  `${failure?.code}: no restart can fix it`;
 
 /** OTP's restart types. */
 export const isRestarted = (policy: RestartPolicy, completed: boolean): boolean =>
   policy === "permanent" || (policy === "transient" && !completed);
 
-/** The private supervisor of one worker: what it says at the end of an incarnation. */
+/** The decision of a worker's private supervisor at the end of an incarnation. */
 export const privately = (child: ChildState, verdict: Verdict, now: Now): Decision => {
   const record = recorder(child);
   const end = (state: WorkerEnd, reason: string, cause?: EndCause): Decision => ({
@@ -165,6 +166,6 @@ export const privately = (child: ChildState, verdict: Verdict, now: Now): Decisi
   };
 };
 
-/** The machine ends so, the record says so: a worker that is held has not ended, and nobody ends it by that word. */
+/** The state for `worker_ended`. A held worker has not ended, so `held` never comes here. */
 const endedState = (state: WorkerEnd): RecordPayloads["worker_ended"]["state"] =>
   state === "held" ? "cancelled" : state;

@@ -1,7 +1,7 @@
 /**
  * Stuck is not slow, and alive is not busy: three clocks for each running worker, kept in a table outside its machine.
- * `process` is what /proc says of it (heartbeat), `progress_ms` when it last made a record, `tools` the calls that it waits
- * for. Pure: the caller reads the monotonic clock, the process table and the records, and acts on what comes back.
+ * `process` is its state in /proc (heartbeat), `progress_ms` the time of its newest record, `tools` its running tool calls.
+ * Pure: the caller reads the monotonic clock, the process table and the records, and acts on the result.
  */
 import { TOOLS_IN_FLIGHT_MAX } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -9,17 +9,17 @@ import type { RecordDraft } from "../../protocol/records.ts";
 export type ProcessState = "running" | "stopped" | "zombie" | "dead";
 
 export interface WorkerClocks {
-  /** Whose clocks these are: what is read of another incarnation moves none of them. */
+  /** The incarnation of these clocks; facts about another incarnation are ignored. */
   readonly incarnation: number;
   /** Monotonic milliseconds of its newest record. */
   readonly progress_ms: number;
-  /** Since when patience counts: its progress, or the end of a time in which it could make none. */
+  /** The start of the stall time: its last progress, or the end of a time in which it could make none. */
   readonly since_ms: number;
   readonly beat_ms: number;
   readonly process: ProcessState;
-  /** It is between two turns of a conversation: it owes nobody any progress. */
+  /** It is between two turns of a dialogue, so no progress is expected. */
   readonly waits: boolean;
-  /** Calls without an answer: by key, the monotonic milliseconds of each one's start. */
+  /** Running tool calls by key, with the monotonic milliseconds of each start. */
   readonly tools: ReadonlyMap<string, number>;
 }
 
@@ -33,7 +33,7 @@ export interface ClockBounds {
 
 const NO_TOOLS: ReadonlyMap<string, number> = new Map();
 
-/** The clocks of an incarnation that begins, or that is taken over: patience begins anew, progress is when it was last seen. */
+/** The clocks of an incarnation that begins or is adopted. The stall time starts now; `progress_ms` is its last known progress. */
 export const clocksAt = (incarnation: number, now: number, progress_ms = now): WorkerClocks => ({
   incarnation,
   progress_ms,
@@ -44,7 +44,7 @@ export const clocksAt = (incarnation: number, now: number, progress_ms = now): W
   tools: NO_TOOLS,
 });
 
-/** A beat: `changed` says that the process's state is news. After a stop, the time that it was stopped is forgiven. */
+/** A heartbeat; `changed` means a new process state. The time that a process was stopped does not count. */
 export const beat = (
   clocks: WorkerClocks,
   incarnation: number,
@@ -59,7 +59,7 @@ export const beat = (
   };
 };
 
-/** It has made these records: a sign of life, and perhaps the start or the end of a tool. */
+/** New records of the worker: a sign of life, and perhaps the start or end of a tool call. */
 export const progressed = (
   clocks: WorkerClocks,
   records: readonly RecordDraft[],
@@ -71,20 +71,20 @@ export const progressed = (
   tools: records.reduce((tools, record) => afterRecord(tools, record, now), clocks.tools),
 });
 
-/** The machine slept, or nobody looked: nothing that was due meanwhile is. */
+/** The machine slept, or the daemon could not check: the clocks start again, so nothing is overdue because of it. */
 export const rebased = (clocks: WorkerClocks, now: number): WorkerClocks => ({
   ...clocks,
   since_ms: now,
   tools: clocks.tools.size === 0 ? clocks.tools : new Map([...clocks.tools.keys()].map((key) => [key, now])),
 });
 
-/** Calls of tools that an incarnation's records leave open (AgentEvent notes A.3, tools facet). */
+/** The open tool calls after a record (AgentEvent notes A.3, tools facet). */
 export const afterRecord = (
   tools: ReadonlyMap<string, number>,
   record: RecordDraft,
   now: number,
 ): ReadonlyMap<string, number> => {
-  // A tool that a turn did not wait for is not waited for after it.
+  // A tool call that outlives its turn is no longer waited for.
   if (record.type === "turn_completed") return NO_TOOLS;
   if (record.type !== "agent.event") return tools;
   const { kind, data } = record.payload;
@@ -98,13 +98,13 @@ export const afterRecord = (
   return left;
 };
 
-/** An agent that names none of its calls has one at a time, as far as can be told. */
+/** An agent that does not name its calls is treated as having one at a time. */
 export const toolKeyOf = (data: unknown): string => {
   const tool = (data as { tool?: { tool_use_id?: unknown; backend_item_id?: unknown } } | null)?.tool;
   return String(tool?.tool_use_id ?? tool?.backend_item_id ?? "");
 };
 
-/** When the oldest call in flight began; undefined without any. */
+/** The start of the oldest running tool call; undefined if there is none. */
 export const oldestTool = ({ tools }: WorkerClocks): number | undefined =>
   tools.size === 0 ? undefined : Math.min(...tools.values());
 

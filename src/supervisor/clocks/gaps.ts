@@ -1,26 +1,29 @@
 /**
- * Time in which nobody could look (architecture §4, Time): the machine slept, or the daemon itself was stopped. The wall
- * clock is never asked, so it may jump as it likes.
+ * Gaps in which the daemon could not check its workers (architecture §4, Time): the machine slept, or the daemon was
+ * stopped. The wall clock is not used, so it may jump.
  */
 import { STOPPED_MIN_MS, SUSPENDED_MIN_MS } from "../../base/limits.ts";
 
-/** One reading of both clocks. `uptime_ms` is the time since boot with sleep, which the monotonic clock leaves out; undefined where nobody tells it. */
-export interface Reading {
+/**
+ * One reading of both clocks. `uptime_ms` is the time since boot including sleep, which the monotonic clock leaves out;
+ * undefined if the system does not report it.
+ */
+export interface ClockReading {
   readonly mono_ms: number;
   readonly uptime_ms: number | undefined;
 }
 
-export interface Gap {
+export interface ClockGap {
   readonly kind: "suspended" | "stopped";
-  /** Real time since the last look. */
+  /** Real time since the last reading. */
   readonly gap_ms: number;
-  /** The end of the gap on the monotonic clock, and how much of it that clock counted: a sleep it leaves out. */
+  /** The end of the gap on the monotonic clock, and how much of the gap that clock counted: it does not count sleep. */
   readonly at_ms: number;
   readonly counted_ms: number;
 }
 
-/** Between two looks that are a tick apart there should be little more than a tick, on both clocks. */
-export const gapBetween = (before: Reading, after: Reading): Gap | undefined => {
+/** Two readings one tick apart should differ by little more than a tick, on both clocks. */
+export const gapBetween = (before: ClockReading, after: ClockReading): ClockGap | undefined => {
   const counted = after.mono_ms - before.mono_ms;
   const slept =
     before.uptime_ms === undefined || after.uptime_ms === undefined
@@ -35,19 +38,19 @@ export const gapBetween = (before: Reading, after: Reading): Gap | undefined => 
 };
 
 export interface Gaps {
-  /** From here on: what a boot takes is no gap. */
+  /** Starts here, so that the duration of a boot is not a gap. */
   begin(): void;
-  /** Reads both clocks; a gap since the last look is remembered and told to the listener at once. */
+  /** Reads both clocks. A gap since the last reading is remembered and reported to the listener at once. */
   look(): void;
-  /** A gap that an earlier daemon saw. */
-  remember(gap: Pick<Gap, "at_ms" | "counted_ms">): void;
-  /** The time that the monotonic clock counted, from an instant on, while nobody could look. */
+  /** Adds a gap that an earlier daemon saw. */
+  remember(gap: Pick<ClockGap, "at_ms" | "counted_ms">): void;
+  /** The part of the monotonic time since `since_ms` that lies in gaps. */
   forgiven(since_ms: number): number;
 }
 
-export const makeGaps = (read: () => Reading, onGap: (gap: Gap) => void): Gaps => {
-  let last: Reading | undefined;
-  const seen: Pick<Gap, "at_ms" | "counted_ms">[] = [];
+export const makeGaps = (read: () => ClockReading, onGap: (gap: ClockGap) => void): Gaps => {
+  let last: ClockReading | undefined;
+  const seen: Pick<ClockGap, "at_ms" | "counted_ms">[] = [];
   return {
     begin: () => {
       last = read();

@@ -9,10 +9,11 @@
 
 import { STALL_ASK_MAX_MS, STALL_WARN_MAX_MS } from "../../base/limits.ts";
 import type { ClockStamp } from "../../protocol/clock-stamp.ts";
-import { type RecordDraft, type RecordPayloads, workerStream } from "../../protocol/records.ts";
+import { HOLD_ANSWERS } from "../../protocol/holds.ts";
+import { type RecordDraft, workerStream } from "../../protocol/records.ts";
 import { type ClockBounds, oldestTool, type WorkerClocks } from "./clocks.ts";
 
-/** Folded from records; `at_ms` is when it came to where it stands, in monotonic milliseconds. */
+/** Folded from records; `at_ms` is when the worker reached this stage, in monotonic milliseconds. */
 export type Ladder =
   | { readonly stage: "none"; readonly at_ms: number }
   | { readonly stage: "warned"; readonly at_ms: number }
@@ -20,8 +21,8 @@ export type Ladder =
 
 export const FOOT: Ladder = { stage: "none", at_ms: Number.NEGATIVE_INFINITY };
 
-type Question = Extract<RecordPayloads["worker_question"], { readonly about: "stall" }>;
-export type Answer = Question["answers"][number];
+const ANSWERS = HOLD_ANSWERS.stall;
+export type StallAnswer = (typeof ANSWERS)[number];
 
 export type LadderInput =
   | { readonly type: "stalled"; readonly idle_ms: number; readonly bound_ms: number }
@@ -31,7 +32,7 @@ export type LadderInput =
       readonly idle_ms: number;
       readonly answer_within_ms: number;
     }
-  /** It has made progress: nobody need answer. */
+  /** The worker has made progress, so the question is withdrawn. */
   | { readonly type: "withdraw" };
 
 export type LadderStep =
@@ -44,13 +45,13 @@ export type LadderStep =
       readonly bound: number;
     };
 
-/** How long a warning stands before somebody is asked, and how long a question stands before it answers itself. */
+/** How long a warning stands before a question is asked, and how long the question stays open. */
 export const warnTime = (stall_ms: number): number => Math.min(stall_ms, STALL_WARN_MAX_MS);
 export const askTime = (stall_ms: number): number => Math.min(stall_ms, STALL_ASK_MAX_MS);
 
 /**
- * The next step, if one is due. While a tool is in flight only the tool's own limit applies. A process that is stopped
- * cannot make progress: it is not stalled, it is stopped. Neither is one that waits for a message.
+ * The next step, if one is due. While a tool runs, only the tool's own limit applies. A stopped process cannot make
+ * progress, so it does not stall, and neither does a worker that waits for a message.
  */
 export const climb = (
   ladder: Ladder,
@@ -62,21 +63,21 @@ export const climb = (
   return due !== undefined && now >= due.at_ms ? due.step(Math.round(now - clocks.progress_ms)) : undefined;
 };
 
-/** When something has to be looked at: a worker is left alone until then. */
+/** When the worker must be checked next. */
 export const dueAt = (ladder: Ladder, clocks: WorkerClocks, bounds: ClockBounds): number =>
   Math.min(
     clocks.beat_ms + bounds.heartbeat_ms,
     nextStep(ladder, clocks, bounds)?.at_ms ?? Number.POSITIVE_INFINITY,
   );
 
-interface Due {
+interface DueStep {
   readonly at_ms: number;
   readonly step: (idle_ms: number) => LadderStep;
 }
 
-const nextStep = (ladder: Ladder, clocks: WorkerClocks, bounds: ClockBounds): Due | undefined => {
+const nextStep = (ladder: Ladder, clocks: WorkerClocks, bounds: ClockBounds): DueStep | undefined => {
   const { stall_ms, tool_timeout_ms } = bounds;
-  // A record of the tick in which it was asked is no answer, a later one is.
+  // A record of the same tick as the question does not count as progress; a later one does.
   const moved = clocks.progress_ms > ladder.at_ms;
   if (ladder.stage === "asked" && moved) return { at_ms: 0, step: () => ({ type: "withdraw" }) };
   if (clocks.process !== "running" || clocks.waits) return undefined;
@@ -135,9 +136,7 @@ export const decideLadder = (
   }
 };
 
-const ANSWERS: readonly Answer[] = ["wait", "restart", "kill"];
-
-/** `at` is the record's instant in monotonic milliseconds of this boot. */
+/** `at` is the time of the record in monotonic milliseconds of this boot. */
 export const foldLadder = (ladder: Ladder, record: RecordDraft, at: number): Ladder => {
   switch (record.type) {
     case "worker_stalled":
@@ -149,7 +148,7 @@ export const foldLadder = (ladder: Ladder, record: RecordDraft, at: number): Lad
     case "worker_question_withdrawn":
       if (ladder.stage !== "asked" || record.payload.question_id !== ladder.question_id) return ladder;
       return { stage: "none", at_ms: at };
-    // Nobody answered, or somebody stopped it meanwhile.
+    // The question was not answered in time, or the worker was stopped.
     case "worker_limit_reached":
     case "worker_cancel_requested":
     case "worker_exited":

@@ -1,9 +1,9 @@
-/** Time and chance, as decisions are given them. */
+/** Time and chance, as they are passed to decisions. */
 import type { ClockStamp } from "../../protocol/clock-stamp.ts";
 
 /**
- * Now, as the core sees it: a monotonic clock, the stamp that goes on record, and one random number in [0, 1). The wall clock and the
- * zone of the machine are for understanding what others tell in them; nothing is timed by it.
+ * The present for a decision: a monotonic clock, the stamp for records, and a random number in [0, 1). The machine's wall
+ * clock and zone serve only to interpret times that others give; nothing is timed by them.
  */
 export interface Now {
   readonly mono_ms: number;

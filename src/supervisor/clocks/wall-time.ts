@@ -1,12 +1,13 @@
 /**
- * Instants of times on a wall: what a provider means by "3pm (Europe/Berlin)". Pure but for the zones that Node brings. When the clock goes back, a time comes twice, and the later one is meant: nobody is to come too early. When it goes forward, a time that
- * there is not is as long after midnight as it says.
+ * Interprets times on a wall clock: what a provider means by "3pm (Europe/Berlin)". Pure except for Node's table of zones.
+ * When the clock goes back, a time occurs twice and the later one is taken, so that no worker returns too early. When it
+ * goes forward, a time that is skipped is taken as that long after midnight.
  */
 import type { WallTime } from "../../base/wall-time.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The time that a wall shows in a zone, as if it were UTC: epoch milliseconds. Undefined where there is no such zone. */
+/** Gives the wall time in a zone, as if it were UTC, in epoch milliseconds. Undefined if the zone is unknown. */
 const shownIn = (zone: string): ((at_ms: number) => number) | undefined => {
   let format: Intl.DateTimeFormat;
   try {
@@ -29,9 +30,9 @@ const shownIn = (zone: string): ((at_ms: number) => number) | undefined => {
   };
 };
 
-/** The last instant at which the wall shows this. */
+/** The last instant at which the wall clock shows this time. */
 const instantOf = (shown: number, shownAt: (at_ms: number) => number): number => {
-  // The offsets of a day before and after: the right ones, whatever happens in between.
+  // The offsets a day before and after: one of them is right, whatever changes in between.
   const offsets = [shown - DAY_MS, shown + DAY_MS].map((at) => shownAt(at) - at);
   const candidates = offsets.map((offset) => shown - offset);
   const right = candidates.filter((at) => shownAt(at) === shown);
@@ -39,8 +40,8 @@ const instantOf = (shown: number, shownAt: (at_ms: number) => number): number =>
 };
 
 /**
- * The instant that is meant now. A time of day is the next one, or the one that has passed not longer than `past_ms` ago; a date
- * without a year is the nearest one. Undefined where the zone is unknown or there is no such date.
+ * The instant that a provider means now. A time of day is the next one, or one that passed at most `past_ms` ago. A date
+ * without a year is the nearest one. Undefined if the zone is unknown or the date does not exist.
  */
 export const meantBy = (
   wall: WallTime,

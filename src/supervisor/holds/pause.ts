@@ -1,10 +1,11 @@
 /**
- * Standing still on purpose: why a worker is paused, for how long it was, and what of its clocks that forgives. Pure, as the
- * ladder. A pause is of one incarnation, and has a reason; it goes on once no reason is left. A stop lifts them all, and so
- * does the end of the incarnation.
+ * Pauses: holds of one incarnation in which no clock counts. This file computes how long an incarnation was paused, and what
+ * that means for its clocks. Pure. The incarnation continues once no reason is left. A stop, and the end of the incarnation,
+ * remove all reasons.
  */
 
 import type { ClockStamp } from "../../protocol/clock-stamp.ts";
+import { type Hold, pausesIn } from "../../protocol/holds.ts";
 import {
   type PauseReason,
   type RecordDraft,
@@ -14,27 +15,27 @@ import {
 
 export interface PauseCause {
   readonly reason: PauseReason;
-  /** A sentence for people; empty where the reason says all. */
+  /** A sentence for people; empty if the reason says it all. */
   readonly detail: string;
   readonly question_id?: string;
 }
 
-/** Folded from records. Monotonic milliseconds. */
-export interface Pause {
-  /** Oldest first, one of each reason; none: it goes on. */
-  readonly causes: readonly PauseCause[];
-  /** Since when it stands still, or goes on again; before all time where it never stood still. */
+/** The paused time of one incarnation, folded from records, in monotonic milliseconds. */
+export interface PausedTime {
+  /** It is paused now. */
+  readonly isOn: boolean;
+  /** When it was last paused or continued; before all time if it was never paused. */
   readonly since_ms: number;
-  /** The time that earlier pauses of this incarnation took. */
+  /** The time of earlier pauses of this incarnation. */
   readonly before_ms: number;
 }
 
-export const NO_PAUSE: Pause = { causes: [], since_ms: Number.NEGATIVE_INFINITY, before_ms: 0 };
+export const NEVER_PAUSED: PausedTime = { isOn: false, since_ms: Number.NEGATIVE_INFINITY, before_ms: 0 };
 
 export type PauseInput =
-  /** `pids`: of the agent, where it runs already; what descends from it is stopped with it. */
+  /** `pids`: its agent, if it runs; the agent's descendants are stopped too. */
   | ({ readonly type: "pause"; readonly pids: readonly number[] } & PauseCause)
-  /** Without a reason: whatever it was paused for. */
+  /** Without a reason: removes all reasons. */
   | { readonly type: "unpause"; readonly by: string; readonly reason?: PauseReason };
 
 interface Pausable {
@@ -42,20 +43,28 @@ interface Pausable {
   readonly incarnation: number;
   readonly open: boolean;
   readonly stop: unknown;
-  readonly pause: Pause;
+  readonly holds: readonly Hold[];
 }
 
-export const isPaused = ({ pause }: { readonly pause: Pause }): boolean => pause.causes.length > 0;
+const NONE: readonly PauseCause[] = [];
 
-/** In this incarnation; it goes on again. */
-export const wasPaused = ({ pause }: { readonly pause: Pause }): boolean =>
-  pause.causes.length === 0 && pause.since_ms > NO_PAUSE.since_ms;
+/** The reasons for the pause, oldest first, each once; empty if it is not paused. */
+export const causesOf = ({ holds }: { readonly holds: readonly Hold[] }): readonly PauseCause[] =>
+  holds.length === 0
+    ? NONE
+    : pausesIn(holds).map(({ reason: _, id, ...cause }) => ({ reason: id, ...cause }));
 
-/** How long this incarnation has stood still. */
-export const pausedMs = ({ causes, since_ms, before_ms }: Pause, now: number): number =>
-  before_ms + (causes.length === 0 ? 0 : Math.max(0, now - since_ms));
+export const isPaused = ({ pause }: { readonly pause: PausedTime }): boolean => pause.isOn;
 
-/** Nothing where it changes nothing; its processes are told where the last reason goes, or the first one comes. */
+/** It was paused in this incarnation, but no longer is. */
+export const wasPaused = ({ pause }: { readonly pause: PausedTime }): boolean =>
+  !pause.isOn && pause.since_ms > NEVER_PAUSED.since_ms;
+
+/** The paused time of this incarnation. */
+export const pausedMs = ({ isOn, since_ms, before_ms }: PausedTime, now: number): number =>
+  before_ms + (isOn ? Math.max(0, now - since_ms) : 0);
+
+/** Nothing if nothing changes. A command to its processes follows only the first reason, and the removal of the last one. */
 export const decidePause = (
   child: Pausable,
   input: PauseInput,
@@ -65,29 +74,30 @@ export const decidePause = (
   readonly commands: readonly { readonly type: PauseInput["type"] }[];
 } => {
   const events = recordsOf(child, input, clock);
-  const left = input.type === "pause" ? child.pause.causes.length : child.pause.causes.length - events.length;
+  const { length } = causesOf(child);
+  const left = input.type === "pause" ? length : length - events.length;
   return { events, commands: events.length > 0 && left === 0 ? [{ type: input.type }] : [] };
 };
 
-/** A worker that is being stopped is not paused any more. */
+/** A worker that is being stopped cannot be paused. */
 const recordsOf = (
-  { worker_id, incarnation, open, stop, pause }: Pausable,
+  { worker_id, incarnation, open, stop, holds }: Pausable,
   input: PauseInput,
   clock: ClockStamp,
 ): readonly RecordDraft[] => {
   if (!open || stop !== null) return [];
   const of = { stream: workerStream(worker_id), worker_id, incarnation };
   if (input.type === "pause") {
-    if (pause.causes.some(({ reason }) => reason === input.reason)) return [];
+    if (causesOf({ holds }).some(({ reason }) => reason === input.reason)) return [];
     const { type: _, ...cause } = input;
     return [{ ...of, type: "worker_paused", payload: { ...cause, clock } }];
   }
-  return pause.causes
+  return causesOf({ holds })
     .filter(({ reason }) => input.reason === undefined || reason === input.reason)
     .map(({ reason }) => ({ ...of, type: "worker_unpaused", payload: { by: input.by, reason, clock } }));
 };
 
-/** Bounds of time that somebody saw passed just before it was paused: none of them counts while it stands still. */
+/** Time limits that may have been reached just before the pause: none counts while the worker is paused. */
 const OF_TIME: readonly RecordPayloads["worker_limit_reached"]["limit"][] = [
   "timeout",
   "stall",
@@ -96,7 +106,7 @@ const OF_TIME: readonly RecordPayloads["worker_limit_reached"]["limit"][] = [
 ];
 
 export const isForgiven = (
-  child: { readonly pause: Pause },
+  child: { readonly pause: PausedTime },
   input: {
     readonly type: string;
     readonly limit?: RecordPayloads["worker_limit_reached"]["limit"];
@@ -107,33 +117,21 @@ export const isForgiven = (
     input.type === "ask" ||
     (input.limit !== undefined && OF_TIME.includes(input.limit)));
 
-/** `at` is the record's instant in monotonic milliseconds of this boot. */
-export const foldPause = (pause: Pause, record: RecordDraft, at: number): Pause => {
-  switch (record.type) {
-    case "worker_paused": {
-      const { clock: _, pids: __, ...cause } = record.payload;
-      const since_ms = pause.causes.length === 0 ? at : pause.since_ms;
-      return { ...pause, causes: [...pause.causes, cause], since_ms };
-    }
-    case "worker_unpaused": {
-      const causes = pause.causes.filter(({ reason }) => reason !== record.payload.reason);
-      return causes.length === 0 ? lifted(pause, at) : { ...pause, causes };
-    }
-    case "worker_state_changed":
-      if (record.payload.to === "starting") return NO_PAUSE;
-      return record.payload.to === "stopping" ? lifted(pause, at) : pause;
-    case "worker_exited":
-      return lifted(pause, at);
-    default:
-      return pause;
-  }
+/** `holds`: the open holds after the record. `at` is its time in monotonic milliseconds of this boot. */
+export const foldPausedTime = (
+  time: PausedTime,
+  holds: readonly Hold[],
+  record: RecordDraft,
+  at: number,
+): PausedTime => {
+  if (record.type === "worker_state_changed" && record.payload.to === "starting") return NEVER_PAUSED;
+  const isOn = pausesIn(holds).length > 0;
+  if (isOn === time.isOn) return time;
+  return { isOn, since_ms: at, before_ms: pausedMs(time, at) };
 };
 
-const lifted = (pause: Pause, at: number): Pause =>
-  pause.causes.length === 0 ? pause : { causes: [], since_ms: at, before_ms: pausedMs(pause, at) };
-
-/** As people read it. */
-export const pauseSentence = ({ causes }: Pause): string =>
+/** The reasons as a sentence for people. */
+export const pauseSentence = (causes: readonly PauseCause[]): string =>
   `paused: ${causes.map(({ reason, detail }) => detail || reason).join("; ")}`;
 
 export const PAUSE_RECORDS = ["worker_paused", "worker_unpaused"] as const;

@@ -1,6 +1,6 @@
 /**
- * Which turn answers a message: the first that ends after the agent has acknowledged it, in the same incarnation. A fold of
- * the worker's records since the message was accepted. Pure.
+ * Finds the turn that answers a message: the first that ends after the agent has acknowledged the message, in the same
+ * incarnation. A fold of the worker's records since the message was accepted. Pure.
  */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { LogRecord, RecordPayloads, RecordType, WorkerError } from "../../protocol/records.ts";
@@ -16,28 +16,28 @@ export const ANSWER_RECORDS = [
   "worker_ended",
 ] as const satisfies readonly RecordType[];
 
-export type Answering =
+export type AnswerState =
   | {
       readonly type: "waits";
       readonly deliveries: number;
       readonly incarnation: number | undefined;
-      /** Why the last incarnation failed: where none follows, that is why nobody answers. */
+      /** Why the last incarnation failed. If no other follows, this is why no answer comes. */
       readonly error?: WorkerError;
     }
-  /** It is in the conversation since the record `seq`. */
+  /** The message has been in the dialogue since the record `seq`. */
   | { readonly type: "heard"; readonly seq: number; readonly incarnation: number | undefined }
   | {
       readonly type: "answered";
-      /** The text that was said after `from` and up to `to` is the answer. */
+      /** The answer is the text after `from` and up to `to`. */
       readonly from: number;
       readonly to: number;
       readonly turn: RecordPayloads["turn_completed"];
     }
   | { readonly type: "failed"; readonly error: HoldfastError };
 
-export const UNANSWERED: Answering = { type: "waits", deliveries: 0, incarnation: undefined };
+export const UNANSWERED: AnswerState = { type: "waits", deliveries: 0, incarnation: undefined };
 
-const failed = (message: string, error?: WorkerError): Answering => {
+const failed = (message: string, error?: WorkerError): AnswerState => {
   if (error === undefined) return { type: "failed", error: new HoldfastError("AGENT_FAILED", message) };
   const { retry_after_s } = error;
   const info = { detail: error.message, ...(retry_after_s !== undefined && { retry_after_s }) };
@@ -45,7 +45,7 @@ const failed = (message: string, error?: WorkerError): Answering => {
   return { type: "failed", error: new HoldfastError(failureCode(error), why, info) };
 };
 
-export const foldAnswer = (before: Answering, record: LogRecord, message_id: string): Answering => {
+export const foldAnswer = (before: AnswerState, record: LogRecord, message_id: string): AnswerState => {
   if (before.type === "answered" || before.type === "failed") return before;
   switch (record.type) {
     case "worker_message":
@@ -57,7 +57,7 @@ export const foldAnswer = (before: Answering, record: LogRecord, message_id: str
     case "worker_failed":
     case "worker_cancelled": {
       const error = "error" in record.payload ? record.payload.error : undefined;
-      // A message that was not acknowledged is given to the next incarnation; what was, is in a turn that nobody ends any more.
+      // The next incarnation gets a message that was not acknowledged. The turn of an acknowledged one will never end.
       if (before.type === "waits") return error === undefined ? before : { ...before, error };
       if (before.incarnation !== record.incarnation) return before;
       return failed("The agent ended before it answered.", error);
@@ -73,9 +73,9 @@ export const foldAnswer = (before: Answering, record: LogRecord, message_id: str
 };
 
 const onMessage = (
-  before: Exclude<Answering, { type: "answered" | "failed" }>,
+  before: Exclude<AnswerState, { type: "answered" | "failed" }>,
   record: Extract<LogRecord, { type: "worker_message" }>,
-): Answering => {
+): AnswerState => {
   const { payload, seq, incarnation } = record;
   switch (payload.state) {
     case "delivered":

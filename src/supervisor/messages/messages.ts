@@ -1,27 +1,27 @@
 /**
- * The next step for the messages to one agent, decided from their rows and from how far its stdin file is written. Pure.
+ * Decides the next step for the messages to one agent, from their rows and the length of its stdin file. Pure.
  *
  *   accepted ── its bytes are in the file ──▶ delivered ── the agent shows it ──▶ acknowledged
  *      │                                          └── the worker ended before ──▶ unknown
  *      └── the worker ended before ──▶ undeliverable
  *
- * Only one message is written at a time, and the next one not before its delivery is on record. So the file is never
- * further than one message ahead of the log: after a crash its length says whether that one is whole, torn, or not there.
+ * Only one message is written at a time, and the next one only after its delivery is on record. So the file is at most one
+ * message ahead of the log, and after a crash its length says whether that message is whole, torn or missing.
  */
 import { ulidOf } from "../../protocol/ids.ts";
 import type { MessageRow } from "../../protocol/message-row.ts";
 import { type MessageStep, type RecordDraft, workerStream } from "../../protocol/records.ts";
 
 /**
- * The prompt of an agent that acknowledges is a message too. The same prompt of the same worker is the same message, in a
- * conversation; where the prompt is all that is said, each incarnation is told it anew.
+ * The prompt of an agent that acknowledges messages is also a message. In a dialogue, the same prompt of a worker is always
+ * the same message. Without a dialogue, each incarnation gets the prompt again.
  */
 export const promptId = (worker_id: string, prompt: string, incarnation?: number): string =>
   ulidOf(incarnation === undefined ? `${worker_id} ${prompt}` : `${worker_id} ${incarnation} ${prompt}`);
 
 /**
- * The messages that this incarnation is owed: a message that waits, or that an earlier one did not acknowledge. Lines of the protocol
- * first, since no message may reach the agent before them; then the prompt.
+ * The next message for this incarnation: one that waits, or that an earlier incarnation did not acknowledge. Lines of the
+ * protocol come first, because no message may reach the agent before them; then the prompt.
  */
 export const nextMessage = (
   open: readonly MessageRow[],
@@ -29,7 +29,7 @@ export const nextMessage = (
   prompt: string | undefined,
 ): MessageRow | undefined => owedTo(open, incarnation, prompt)[0];
 
-/** All that it is owed, in the order in which it is handed over. */
+/** All messages for this incarnation, in the order of delivery. */
 export const owedTo = (
   open: readonly MessageRow[],
   incarnation: number,
@@ -44,19 +44,19 @@ export const owedTo = (
   return owed.sort((a, b) => rank(a) - rank(b) || a.seq - b.seq);
 };
 
-/** Whether what is in the file beyond the log is the beginning of these bytes, or begins with them. */
+/** Whether the bytes in the file beyond the log are a beginning of this message, or begin with it. */
 export const isBegunBy = (there: Uint8Array, bytes: Uint8Array): boolean => {
   const known = Math.min(there.length, bytes.length);
   return Buffer.compare(there.subarray(0, known), bytes.subarray(0, known)) === 0;
 };
 
-/** A message of this incarnation that its agent has, and has not acknowledged. Lines of the protocol are no messages. */
+/** A message of this incarnation that is delivered but not acknowledged. Lines of the protocol do not count. */
 export const isUnderWay = (open: readonly MessageRow[], incarnation: number): boolean =>
   open.some(
     (row) => row.state === "delivered" && row.incarnation === incarnation && !row.line && !row.closes,
   );
 
-/** The end of those that were for another incarnation only: nobody is left to hear them. */
+/** Ends messages that were bound to another incarnation and can no longer reach it. */
 export const outlived = (open: readonly MessageRow[], incarnation: number): readonly RecordDraft[] =>
   open
     .filter(({ bound }) => bound !== null && bound !== incarnation)
@@ -65,32 +65,32 @@ export const outlived = (open: readonly MessageRow[], incarnation: number): read
       id: endOf(row),
     }));
 
-/** The part that was accepted as a message. */
-export type Accepted = Extract<MessageStep, { readonly state: "accepted" }>;
+/** The step that accepted the message. */
+export type AcceptedStep = Extract<MessageStep, { readonly state: "accepted" }>;
 
 /**
- * An interrupt that would end another turn than it was meant for: that one is over, or `isOld`, an earlier daemon was asked for it,
- * and nobody has read yet what the agent did since.
+ * Whether an interrupt comes too late and would end another turn. Its own turn is over; or `isOld`: an earlier daemon
+ * accepted it, and the agent's output since then has not been read.
  */
-export const isLate = (accepted: Accepted, isOld: boolean, openTurn: number | undefined): boolean =>
+export const isLate = (accepted: AcceptedStep, isOld: boolean, openTurn: number | undefined): boolean =>
   accepted.purpose === "interrupt" && (isOld || accepted.turn !== openTurn);
 
 export type HandOver =
-  /** The first `written` bytes of it are in the file: the daemon that wrote them died. */
+  /** The first `written` bytes are in the file: the daemon that wrote them died. */
   | { readonly type: "write"; readonly written: number }
-  /** All of it is in the file, and only the record is missing. */
+  /** All of it is in the file, and only its record is missing. */
   | { readonly type: "record" }
-  /** Its agent has ended: the next incarnation gets it, if there is one. */
+  /** Its agent has ended, so the next incarnation gets it, if there is one. */
   | { readonly type: "keep" };
 
-/** `end` is the byte up to which the log accounts for the file, `size` the length of the file. */
+/** `end`: the length of the file according to the log. `size`: its actual length. */
 export const handOver = (bytes: number, end: number, size: number, isAlive: boolean): HandOver => {
   const written = Math.max(0, size - end);
   if (written >= bytes) return { type: "record" };
   return isAlive ? { type: "write", written } : { type: "keep" };
 };
 
-/** Between two turns, with nothing on its way, an agent is not stuck: it waits for a message. */
+/** Between two turns, with no message open, an agent is not stuck: it waits for a message. */
 export const isWaiting = (open: readonly MessageRow[], isInTurn: boolean): boolean =>
   !isInTurn && open.every(({ closes }) => closes);
 
@@ -103,7 +103,7 @@ export const messageDraft = (worker_id: string, message_id: string, step: Messag
   payload: { message_id, ...step },
 });
 
-/** A line of the agent's protocol, for this incarnation alone: `text` with its line end, or the end of the input. */
+/** A line of the agent's protocol for this incarnation only: `text` with its line end, or the closing of the input. */
 export const lineDraft = (
   worker_id: string,
   message_id: string,
@@ -120,10 +120,10 @@ export const lineDraft = (
     line: true,
   });
 
-/** Told twice, it is one record; a prompt that was accepted again has another end. */
+/** The id of the record of the end, so that a repeat adds no second record. A prompt that was accepted again gets another id. */
 const endOf = ({ message_id, seq }: MessageRow): string => `message:${message_id}:ended:${seq}`;
 
-/** The end of messages that are open when their worker has ended. Told twice, it is one record. */
+/** The ends of messages that are still open when their worker has ended. A repeat adds no second record. */
 export const lastWords = (open: readonly MessageRow[]): readonly RecordDraft[] =>
   open.map((row) => ({
     ...messageDraft(row.worker_id, row.message_id, lastWord(row)),

@@ -1,6 +1,6 @@
 /** Exponential backoff with jitter. `attempt` is 1 for the first restart in the window; `random` is in [0, 1). */
 
-/** Part of the delay that chance may move, so that workers that fell together do not rise together. */
+/** The random part of the delay, so that workers that failed together do not restart together. */
 const JITTER = 0.25;
 
 export const backoffDelay = (
@@ -10,7 +10,7 @@ export const backoffDelay = (
 ): number => {
   const max = Math.max(bounds.min_ms, bounds.max_ms);
   const plain = bounds.min_ms * 2 ** Math.min(attempt - 1, 52);
-  // At the ceiling the jitter goes down, elsewhere up: no delay leaves its bounds, and none is shared by all.
+  // Jitter shortens the longest delay and lengthens others, so that no delay leaves its bounds and workers rarely share one.
   const jittered = plain >= max ? max * (1 - JITTER * random) : Math.min(max, plain * (1 + JITTER * random));
   return Math.round(Math.max(bounds.min_ms, jittered));
 };

@@ -1,9 +1,9 @@
 /**
- * A provider's rate limit: the worker waits until it resets, as the provider says, or ever longer where it does not. Pure. No window
- * counts it, because it is not the agent's fault; after RATE_LIMIT_WAITS_MAX in a row it gives up.
+ * Waits for a provider's rate limit: until it resets, if the provider says when, else longer each time. Pure. No window
+ * counts these waits, because they are not the agent's fault; after RATE_LIMIT_WAITS_MAX in a row the worker gives up.
  *
- * The provider may say an instant or a time of day: this is the one place where a wall clock decides something, and what comes of it
- * is a wait on the monotonic one, within bounds.
+ * The provider may give an instant or a time of day. This is the only place where a wall clock decides something; the result
+ * is a bounded wait on the monotonic clock.
  */
 import { formatDuration } from "../../base/durations.ts";
 import {
@@ -22,15 +22,18 @@ export const isRateLimited = ({ code }: WorkerError): boolean => code === "RATE_
 
 export interface RateLimitWait {
   readonly delay_ms: number;
-  /** The reason, if it is not what the provider said. */
+  /** The reason, if the wait differs from the provider's. */
   readonly note?: string;
 }
 
-type Said = Pick<WorkerError, "retry_after_s" | "reset_at" | "resets">;
+type RateLimitReset = Pick<WorkerError, "retry_after_s" | "reset_at" | "resets">;
 
-/** Never before the reset; those that wait for the same one come back one after the other. Undefined: it has waited often enough. */
+/**
+ * The wait, never shorter than until the reset, with jitter so that workers return one after the other. Undefined if the
+ * worker has waited often enough.
+ */
 export const rateLimitWait = (
-  said: Said,
+  said: RateLimitReset,
   waitsBefore: number,
   { random, wall }: Pick<Now, "random" | "wall">,
 ): RateLimitWait | undefined => {
@@ -46,17 +49,20 @@ export const rateLimitWait = (
   };
 };
 
-/** Milliseconds; undefined where nothing was told that could be understood. */
-const leftUntil = ({ retry_after_s, reset_at, resets }: Said, wall: Now["wall"]): number | undefined => {
+/** Milliseconds until the reset; undefined if the provider gave no intelligible time. */
+const leftUntil = (
+  { retry_after_s, reset_at, resets }: RateLimitReset,
+  wall: Now["wall"],
+): number | undefined => {
   if (retry_after_s !== undefined) return retry_after_s * 1_000;
   const at =
     reset_at !== undefined ? Date.parse(reset_at) : resets && meantBy(resets, wall, RATE_LIMIT_PAST_MS);
   return at === undefined || Number.isNaN(at) ? undefined : at - wall.ms;
 };
 
-/** From now, of a limit that was told at that instant; undefined where no reset was told that could be understood. */
+/** Seconds from now until the reset of a limit that was reported at `told_at`; undefined without an intelligible time. */
 export const secondsUntilReset = (
-  { retry_after_s, ...said }: Said,
+  { retry_after_s, ...said }: RateLimitReset,
   told_at: string | null,
   wall: Now["wall"],
 ): number | undefined => {

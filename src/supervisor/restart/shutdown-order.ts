@@ -1,6 +1,7 @@
 /**
- * The shutdown order of the workers of `agent spawn`: they are children of a dynamic supervisor, and such are stopped at once (OTP's
- * simple_one_for_one, docs/decisions/0011). Only what an agent has spawned itself is stopped before it.
+ * The order in which workers of `agent spawn` are stopped. They are children of a dynamic supervisor, whose children are
+ * stopped all at once (OTP's simple_one_for_one, docs/decisions/0011). Only workers that an agent has spawned are stopped
+ * before that agent.
  */
 interface Child {
   readonly id: string;
@@ -9,7 +10,7 @@ interface Child {
   readonly spec: { readonly parent?: string | undefined };
 }
 
-/** Waves, one to be stopped after the other; in each, who was started last comes first. */
+/** Waves to stop one after the other; within a wave, the last started comes first. */
 export const shutdownOrder = <A extends Child>(children: Iterable<A>): readonly (readonly A[])[] => {
   const byId = new Map([...children].map((child) => [child.id, child]));
   const waves: A[][] = [];

@@ -1,13 +1,13 @@
 /** The restart window: OTP's add_restart/3 (supervisor.erl), or suture's failure decay. Monotonic milliseconds in, a decision out. */
 
 export interface WindowResult {
-  /** Restarts inside the period, this one among them. */
+  /** The restarts inside the period, including this one. */
   readonly restarts: readonly number[];
   /** More than `max` restarts in the period: the supervisor gives up. */
   readonly exceeded: boolean;
 }
 
-/** Not older than the period, as OTP counts: one exactly a period ago is still inside. */
+/** As OTP counts: a restart exactly one period ago is still inside. */
 const isInWindow = (at: number, now: number, periodMs: number): boolean => now - at <= periodMs;
 
 export const inWindow = (restarts: readonly number[], now: number, periodMs: number): readonly number[] =>
@@ -30,11 +30,11 @@ export interface WindowConfig {
   readonly decay_ms: number;
 }
 
-/** Failures as suture counts them (v4/supervisor.go): each counts for half after every `decay_ms`. */
+/** Failures as suture counts them (v4/supervisor.go): after each `decay_ms` a failure counts half. */
 export const decayed = (failures: readonly number[], now: number, decayMs: number): number =>
   failures.reduce((sum, at) => sum + 0.5 ** ((now - at) / decayMs), 0);
 
-/** After so many half-lives a failure counts for less than a thousandth, and is forgotten. */
+/** After this many half-lives a failure counts less than a thousandth, and is forgotten. */
 const HALF_LIVES_KEPT = 10;
 
 /** How long a restart counts. */
@@ -48,7 +48,7 @@ export const decayedWindow = <Restart extends { readonly at_ms: number }>(
   config: WindowConfig,
 ): readonly Restart[] => restarts.filter(({ at_ms }) => isInWindow(at_ms, now, keptMs(config)));
 
-/** One more restart of a supervisor of a file. */
+/** Counts one more restart in the window of a supervisor of a file. */
 export const countRestart = (
   restarts: readonly { readonly at_ms: number }[],
   now: number,

@@ -1,7 +1,7 @@
 /**
- * The decision about a file's tree: (tree, input, now) → (records, commands). Pure and total. Strategies, significant children
- * and escalation are OTP's (supervisor.erl); failure decay and parking are suture's. A decision writes its records, then plans
- * until nothing more can be done now.
+ * The decision about a file's tree: (tree, input, now) → (records, commands). Pure and total. Strategies, significant
+ * children and escalation are OTP's (supervisor.erl); failure decay and parking are suture's. A decision writes its records,
+ * then plans until nothing more can be done now.
  */
 import { formatDuration } from "../../base/durations.ts";
 import { DURATION_MAX_MS } from "../../base/limits.ts";
@@ -10,7 +10,7 @@ import { RESTART_ENDED } from "../../protocol/restart-cause.ts";
 import type { SupervisorEnd } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
 import { step } from "../child/decide.ts";
-import type { Input } from "../child/inputs.ts";
+import type { ChildInput } from "../child/inputs.ts";
 import { recorder } from "../child/recorder.ts";
 import {
   isRestarted,
@@ -87,30 +87,30 @@ const receive = (draft: Draft, input: TreeInput) => {
 
 // --- its workers
 
-const onWorker = (draft: Draft, workerId: string, input: Input) => {
+const onWorker = (draft: Draft, workerId: string, input: ChildInput) => {
   const before = draft.tree.members.get(workerId);
-  // Forgotten: what its shell still has to say concerns nobody.
+  // The tree has forgotten this worker, so late inputs from its shell are ignored.
   if (before === undefined) return;
-  // Nothing lives below a supervisor that does not.
+  // No worker lives below a supervisor that does not run.
   if (input.type === "restart" && !isInService(draft.tree, before.supervisor)) return;
-  // Held or ended while its start was on its way: the shell that would begin it is told so again, and lets go.
+  // The worker was held or ended while its start was on its way; the shell that would begin it is told to give up.
   if (input.type === "begin" && !before.child.open && !isAwaited(draft.tree, before))
     return draft.tell(workerId, { type: "end", state: "held" });
   const { events, commands, verdict } = step(before.child, input, draft.now);
   for (const event of events) draft.record(event);
   for (const command of commands) {
-    // A worker that has no shell any more gets a new one.
+    // A worker without a shell gets a new one.
     if (command.type === "start" && !rests(before.child)) draft.launch(workerId);
     else draft.tell(workerId, command);
   }
   if (verdict !== undefined) conclude(draft, before, verdict);
 };
 
-/** It has been told to start, or will start by itself. */
+/** It was told to start, or will start by itself. */
 const isAwaited = ({ launching }: TreeState, { child }: Member): boolean =>
   rests(child) || launching.has(child.worker_id);
 
-/** `before`: as it was when its incarnation ended. */
+/** `before`: the member as it was when its incarnation ended. */
 const conclude = (draft: Draft, before: Member, verdict: Verdict) => {
   const member = memberOf(draft.tree, before.child.worker_id);
   const supervisor = draft.supervisor(member.supervisor);
@@ -176,7 +176,7 @@ export const isBeingStopped = ({ phase, operation }: SupervisorState, ref: Child
   phase === "stopping" ||
   (operation?.stage === "stopping" && (operation.anew ?? operation.scope).includes(ref.name));
 
-/** Stopped by its supervisor: it waits to be started again, or that will not be. */
+/** A worker that its supervisor stopped: it waits to be started again, or has ended for good. */
 const goDown = (draft: Draft, member: Member, supervisor: SupervisorState, ref: ChildRef) => {
   const gone = ref.removed || supervisor.config.strategy === "dynamic" || member.child.policy === "temporary";
   if (gone)
@@ -190,7 +190,7 @@ const goDown = (draft: Draft, member: Member, supervisor: SupervisorState, ref: 
 
 // --- strategies
 
-/** One more restart: within the window the strategy says who is started anew; beyond it the supervisor gives up. */
+/** Counts one more restart. Within the window, the strategy decides which children are restarted; beyond it, the supervisor gives up. */
 const restart = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, why: string) => {
   const { path, config } = supervisor;
   const { max_restarts, period_ms } = config;
@@ -255,19 +255,19 @@ const startFailed = (draft: Draft, supervisor: SupervisorState, ref: ChildRef, w
 
 // --- its supervisors
 
-/** A supervisor has stopped all of its children: what it is now, and what that is to its own supervisor. */
+/** A supervisor has stopped all its children: decides its own next state, and the consequence for its parent. */
 const ended = (draft: Draft, path: string) => {
   const { operation, reason, config, asked_by } = draft.supervisor(path);
   // A supervisor that was removed from its file ends for good: no parent restarts it.
   const isRemoved = findRef(draft.tree, path)?.ref.removed === true;
   const end = isRemoved ? "removed" : (operation?.end ?? "held");
   const parks = end === "intensity" && config.on_intensity === "park";
-  // A temporary one that its supervisor stops is over, as a temporary worker is.
+  // A temporary supervisor ends when its parent stops it, as a temporary worker does.
   const held = end === "held" && config.restart !== "temporary";
   const forGood = !held && ["killed", "down", "removed", "held"].includes(end);
-  // Before the supervisor is forgotten with all below it.
+  // Before the supervisor is forgotten with everything below it.
   if (forGood) draft.endBelow(path, "cancelled", reason);
-  // supervisor.erl: dynamic children are gone with their supervisor, whatever becomes of it.
+  // supervisor.erl: dynamic children end with their supervisor, whatever its next state is.
   if (config.strategy === "dynamic" && !parks)
     draft.endBelow(path, held ? "cancelled" : "failed", `${path}: ${reason}`);
   draft.move(path, parks ? "parked" : held ? "pending" : "terminated", reason);
@@ -283,7 +283,7 @@ const ended = (draft: Draft, path: string) => {
     );
 };
 
-/** A supervisor has ended by itself, with reason `shutdown` as OTP has it: false when nobody starts it again. */
+/** A supervisor has ended by itself, which OTP reports as `shutdown`. False if it is not restarted. */
 const restartSupervisor = (
   draft: Draft,
   path: string,
@@ -300,7 +300,7 @@ const restartSupervisor = (
     startFailed(draft, parent, ref, reason);
     return true;
   }
-  // A start that failed is tried again, whatever the policy (supervisor.erl, try_again_restart).
+  // A failed start is retried, whatever the policy (supervisor.erl, try_again_restart).
   if (end !== "start_failed" && config.restart !== "permanent") {
     onOver(draft, parent, ref, config.significant);
     return false;
@@ -309,7 +309,7 @@ const restartSupervisor = (
   return true;
 };
 
-/** Its own supervisor's word on it; the whole reason stands in its own records. */
+/** The reason for the parent; the supervisor's own records have the full reason. */
 const END_WORDS: Partial<Record<SupervisorEnd, string>> = {
   intensity: "it gave up",
   auto_shutdown: "it shut down with its significant child",
@@ -341,7 +341,7 @@ const add = (draft: Draft, { requested, worker_id }: Extract<TreeInput, { type: 
   if (member === undefined) return;
   const supervisor = draft.supervisor(member.supervisor);
   if (isInService(draft.tree, supervisor.path)) return draft.start(worker_id, "spawn");
-  // One that will run, or is stopping, starts it or ends it by itself.
+  // A running or stopping supervisor starts or ends the worker by itself.
   if (supervisor.phase === "terminated" || supervisor.phase === "parked")
     draft.end(member, "cancelled", `${supervisor.path} is ${supervisor.phase}`);
 };
@@ -351,7 +351,7 @@ const ask = (
   { what, supervisor: path, by, reason, how }: Extract<TreeInput, { type: "ask" }>,
 ) => {
   const before = draft.tree.supervisors.get(path);
-  // It went while the request was on its way.
+  // The supervisor was removed while the request was on its way.
   if (before === undefined) return;
   if (what === "restart" && (isBeingEnded(before) || !isInService(draft.tree, before.parent))) return;
   const isAgain = what === "kill" && isBeingEnded(before);

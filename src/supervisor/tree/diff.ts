@@ -1,38 +1,29 @@
 /**
- * The changes of a file in its tree: pure, so that `agent diff` and `agent up` say the same. A child is the same by its path and
- * its kind of node (a renamed one is removed and made); of the same worker only a changed spec is news.
+ * The changes between a file and its tree. Pure, so that `agent diff` and `agent up` agree. A child is identified by its
+ * path and its kind of node, so a renamed child is removed and created. For the same worker, only a changed spec is a
+ * change.
  */
 import { isDeepStrictEqual } from "node:util";
+import { FIELDS } from "../../protocol/spec-fields.ts";
 import type { SupervisorNode, TreeNodeSpec, TreeSpec } from "../../protocol/tree.ts";
 import { childPath } from "../../protocol/tree.ts";
 import type { WorkerSpec } from "../../protocol/worker.ts";
 import { type ChildRef, isTombstone, type SupervisorState, type TreeState } from "./state.ts";
 
-/** The change that `up` made, or `diff` would do, to one node of a tree. */
+/** The change that `up` makes, or `diff` announces, to one node of a tree. */
 export interface TreeChange {
   readonly path: string;
   readonly action: "create" | "update" | "restart" | "remove" | "start" | "unchanged" | "kept_dead";
   readonly reason: string;
-  /** Fields of its spec or configuration that differ. */
+  /** Fields of the spec or configuration that differ. */
   readonly fields?: readonly string[];
 }
 
-/** Fields of a spec that a supervisor reads, and no process does: a change of these alone restarts nobody. */
-const SUPERVISION_FIELDS: readonly string[] = [
-  "restart",
-  "max_restarts",
-  "restart_period_ms",
-  "backoff_min_ms",
-  "backoff_max_ms",
-  "grace_ms",
-  "shutdown",
-  "significant",
-  "ready",
-  "labels",
-];
-
-/** The environment of the client that applied it, not of the file. */
-const IGNORED_FIELDS: readonly string[] = ["client_env", "parent"];
+const fieldsThat = (are: "isSupervision" | "isAmbient"): readonly string[] =>
+  FIELDS.flatMap(([name, field]) => (field[are] ? [name] : []));
+/** A change of only these fields restarts no process. */
+const SUPERVISION_FIELDS = fieldsThat("isSupervision");
+const IGNORED_FIELDS = fieldsThat("isAmbient");
 
 export const changedFields = (before: WorkerSpec, after: WorkerSpec): readonly string[] => {
   const [a, b] = [before as Record<string, unknown>, after as Record<string, unknown>];
@@ -43,11 +34,11 @@ export const changedFields = (before: WorkerSpec, after: WorkerSpec): readonly s
 
 export interface TreeDiff {
   readonly changes: readonly TreeChange[];
-  /** Names of children to stop, where they live, and start, by the path of their supervisor. */
+  /** Names of children to restart (those that live are stopped first), by the path of their supervisor. */
   readonly restart: Readonly<Record<string, readonly string[]>>;
 }
 
-/** `specOf`: the spec of a worker as it was applied last; undefined where it is not kept any more. */
+/** `specOf`: the last applied spec of a worker; undefined if it is no longer kept. */
 export const diffTree = (
   tree: TreeState | undefined,
   desired: TreeSpec,
@@ -134,7 +125,7 @@ const ofSupervisor = (state: SupervisorState, node: SupervisorNode, path: string
   return { path, action: "unchanged", reason: "" };
 };
 
-/** The child of this name and kind of node that its supervisor has now. */
+/** The supervisor's present child with this name and kind of node. */
 const refAt = (tree: TreeState | undefined, supervisor: string, node: TreeNodeSpec): ChildRef | undefined =>
   tree?.supervisors
     .get(supervisor)

@@ -1,10 +1,10 @@
-/** A decision in the making: every record that it writes changes the tree that it goes on with. */
+/** A decision in progress: each record that it writes changes the tree on which it continues. */
 import { type EndCause, type RecordDraft, treeStream } from "../../protocol/records.ts";
 import { RESTART_BY_SUPERVISOR, RESTART_BY_USER } from "../../protocol/restart-cause.ts";
 import type { SupervisorPhase } from "../../protocol/tree.ts";
 import type { SupervisorOperation } from "../../protocol/tree-records.ts";
 import { isEnded } from "../../protocol/worker.ts";
-import type { Command } from "../child/inputs.ts";
+import type { ChildCommand } from "../child/inputs.ts";
 import { recorder } from "../child/recorder.ts";
 import type { Now } from "../clocks/now.ts";
 import { evolveTree, type SpecOf } from "./evolve.ts";
@@ -41,7 +41,7 @@ export class Draft {
     this.tree = evolveTree(this.tree, draft, this.now.mono_ms, this.specOf);
   }
 
-  tell(workerId: string, command: Command): void {
+  tell(workerId: string, command: ChildCommand): void {
     this.commands.push({ type: "tell", worker_id: workerId, command });
   }
 
@@ -64,7 +64,7 @@ export class Draft {
     this.record({ type, stream: treeStream(this.tree.name), payload } as SupervisorRecord);
   }
 
-  /** A supervisor's next phase, with what it is doing. */
+  /** Moves a supervisor to its next phase, with its operation. */
   move(path: string, to: SupervisorPhase, reason: string, operation?: SupervisorOperation): void {
     this.note("supervisor_state_changed", {
       supervisor: path,
@@ -76,10 +76,10 @@ export class Draft {
     });
   }
 
-  /** Begin a worker's next incarnation in a shell of its own. */
+  /** Begins a worker's next incarnation in a shell of its own. */
   start(workerId: string, reason: string, asked = false): void {
     const { child } = memberOf(this.tree, workerId);
-    // A worker that has ended begins no more until it is on record that it shall, also where it never began.
+    // A worker that has ended needs a record of the restart first, even if it never began.
     if (child.incarnation > 0 || isEnded(child.state)) {
       this.record(
         recorder(child)("worker_restart_scheduled", {
@@ -96,13 +96,13 @@ export class Draft {
     this.launch(workerId);
   }
 
-  /** A new shell for a worker, which begins its next incarnation. */
+  /** Gives a worker a new shell, which begins its next incarnation. */
   launch(workerId: string): void {
     this.tree = { ...this.tree, launching: new Set(this.tree.launching).add(workerId) };
     this.command({ type: "start", worker_id: workerId });
   }
 
-  /** The worker stays down until its supervisor starts it. */
+  /** Keeps a worker down until its supervisor starts it. */
   hold({ child }: Member, reason: string): void {
     this.record(
       recorder(child)("worker_state_changed", {
@@ -126,7 +126,7 @@ export class Draft {
     this.tell(child.worker_id, { type: "end", state });
   }
 
-  /** Nothing below a supervisor comes back: its workers have ended. */
+  /** Ends all workers below a supervisor for good. */
   endBelow(path: string, state: "failed" | "cancelled" | "parked", reason: string, cause?: EndCause): void {
     for (const member of workersBelow(this.tree, path))
       if (!isEnded(member.child.state)) this.end(member, state, reason, cause);

@@ -34,10 +34,10 @@ const newMember = (path: string, supervisor: string, workerId: string, spec: Wor
   grace_ms: spec.grace_ms,
 });
 
-/** `spec` of a worker that the tree sees for the first time. */
+/** The spec of a worker that the tree has not seen before. */
 export type SpecOf = (workerId: string) => WorkerSpec;
 
-/** `at` is the record's instant in monotonic milliseconds of this boot. */
+/** `at` is the time of the record in monotonic milliseconds of this boot. */
 export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, specOf: SpecOf): TreeState => {
   switch (record.type) {
     case "tree_applied":
@@ -56,7 +56,7 @@ export const evolveTree = (tree: TreeState, record: RecordDraft, at: number, spe
           operation === undefined
             ? null
             : { ...operation, due_ms: at + operation.delay_ms, started: begunBefore(operation) },
-        // A life that somebody or a supervisor began anew starts with an empty window; one that goes on keeps it.
+        // A supervisor that starts a new life begins with an empty window; one that continues keeps its own.
         restarts: to === "terminated" || to === "pending" || to === "parked" ? [] : old.restarts,
       }));
     }
@@ -120,7 +120,7 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
       ? { ...member, child }
       : { ...newMember(member.path, member.supervisor, id, spec), child };
   const begun = record.type === "worker_state_changed" && record.payload.to === "starting";
-  // Begun, or it shall not begin any more.
+  // The worker has begun, or will not begin any more.
   const settles =
     begun ||
     record.type === "worker_ended" ||
@@ -134,7 +134,8 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
     return forgiven(told, member);
   const next = begun ? started(told, member.supervisor, member.path) : told;
   if (record.type !== "worker_ended") return next;
-  // OTP: a dynamic supervisor forgets a child that is over; so does every supervisor one that its file has no more.
+  // OTP: a dynamic supervisor forgets a child that is over. Every supervisor also forgets an ended child that was removed
+  // from its file.
   const supervisor = next.supervisors.get(member.supervisor);
   const ref = supervisor?.children.find((one) => one.worker_id === id);
   return ref?.removed === true || supervisor?.config.strategy === "dynamic"
@@ -142,14 +143,14 @@ const settled = (tree: TreeState, id: string, member: Member, record: RecordDraf
     : next;
 };
 
-/** Started by name: what its supervisor's window has counted of this child counts no more. */
+/** A start by name clears this child's restarts from its supervisor's window. */
 const forgiven = (tree: TreeState, { supervisor, path }: Member): TreeState =>
   withSupervisor(tree, supervisor, (old) => {
     const name = old.children.find((ref) => ref.path === path)?.name;
     return { ...old, restarts: old.restarts.filter(({ child }) => child !== name) };
   });
 
-/** Its supervisor's operation has started this child. */
+/** The supervisor's operation has started this child. */
 const started = (tree: TreeState, supervisor: string, path: string): TreeState => {
   const state = tree.supervisors.get(supervisor);
   const name = state?.children.find((ref) => ref.path === path)?.name;
@@ -187,7 +188,7 @@ const withSupervisor = (
   return pruned(next, path);
 };
 
-/** A supervisor that its file has no more is forgotten, with all below it, once it has ended. */
+/** Forgets a supervisor that was removed from its file, with everything below it, once it has ended. */
 const pruned = (tree: TreeState, path: string): TreeState => {
   const state = tree.supervisors.get(path) as SupervisorState;
   if (state.parent === null || state.phase !== "terminated") return tree;
@@ -207,7 +208,7 @@ const pruned = (tree: TreeState, path: string): TreeState => {
   return { ...tree, supervisors, members };
 };
 
-/** The shape as it is from now on. A child that was there keeps its life; one that is not there any more stands last, as removed. */
+/** Applies a new shape. A child that was already there keeps its life; a removed one is moved to the end and marked as removed. */
 const applied = (
   tree: TreeState,
   { file, root }: RecordPayloads["tree_applied"],
@@ -215,7 +216,7 @@ const applied = (
 ): TreeState => {
   const supervisors = new Map(tree.supervisors);
   const members = new Map(tree.members);
-  /** An ended worker needs no stop: it is forgotten at once. */
+  /** An ended worker needs no stop, so it is forgotten at once. */
   const hasEnded = ({ worker_id }: ChildRef): boolean =>
     worker_id !== null && isEnded(members.get(worker_id)?.child.state ?? "completed");
   const place = (given: TreeSupervisorRef, path: string, parent: string | null): void => {
@@ -259,5 +260,5 @@ const refOf = (tree: string, supervisor: string, given: TreeRef): ChildRef => ({
   removed: false,
 });
 
-/** A worker is who it is by its id; a supervisor by its path. */
+/** A worker is identified by its id, a supervisor by its path. */
 const keyOf = (ref: ChildRef): string => ref.worker_id ?? `supervisor ${ref.path}`;

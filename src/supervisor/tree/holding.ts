@@ -1,4 +1,4 @@
-/** Which decisions about a tree a full disk does not put off: see worker/holding.ts. Pure. */
+/** The decisions about a tree that a full disk does not delay: see child/holding.ts. Pure. */
 import { mayHold } from "../child/holding.ts";
 import type { TreeCommand, TreeInput } from "./inputs.ts";
 import type { TreeState } from "./state.ts";

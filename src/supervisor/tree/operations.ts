@@ -20,8 +20,8 @@ export const namesOf = ({ children }: SupervisorState): readonly string[] =>
   children.filter((ref) => !ref.removed).map(({ name }) => name);
 
 /**
- * Stop these children and start them anew, together with those that an operation in progress has not started yet. Those that it has
- * started, and that are not up, are waited for; and the first start of a supervisor stays one: every child of it must come up.
+ * Restarts these children, together with those that an operation in progress has not started yet. Children that it has
+ * started and that are not up are waited for. The first start of a supervisor stays a first start: every child must come up.
  */
 export const redo = (
   draft: Draft,
@@ -56,18 +56,18 @@ export const redo = (
   });
 };
 
-/** The operation in progress has started it, or is about to. */
+/** The operation in progress has started the child, or is about to. */
 const hasBegun = (tree: TreeState, { operation }: SupervisorState, ref: ChildRef): boolean =>
   operation?.scope.includes(ref.name) === true &&
   (operation.started.includes(ref.name) || (operation.stage === "starting" && isAlive(tree, ref)));
 
-/** OTP's init: every child must start, or the supervisor does not. */
+/** OTP's init: if a child does not start, its supervisor does not either. */
 export const isFirstStart = ({ phase, operation }: SupervisorState): boolean =>
   phase === "starting" && operation?.kind === "start";
 
 /**
- * Stop all children, right to left, and then end for this reason. A down goes on as one, whatever stops it meanwhile: only its end
- * removes the tree. Workers are stopped as the last one said who said how.
+ * Stops all children, right to left; the supervisor then ends for this reason. A `down` stays one, whatever else stops it
+ * meanwhile, because only its end removes the tree. Workers are stopped with the last given grace and signal.
  */
 export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason: string, how?: StopHow) => {
   const supervisor = draft.supervisor(path);
@@ -84,11 +84,11 @@ export const shutDown = (draft: Draft, path: string, end: SupervisorEnd, reason:
   });
 };
 
-/** A kill by name may say how: it holds for all below. */
+/** The grace and signal that a kill by name gave; they apply to everything below. */
 export const howOf = (draft: Draft, path: string | null): StopHow | undefined =>
   path === null ? undefined : draft.supervisor(path).operation?.how;
 
-/** A kill of what is being killed, or taken down, means now, as for a worker: who is being stopped has had its grace. */
+/** A second kill, or a kill during a take-down, ends all graces at once, as for a worker. */
 export const endGraces = (draft: Draft, path: string) => {
   for (const { child } of workersBelow(draft.tree, path))
     if (child.open && child.stop?.kind === "shutdown")
@@ -99,7 +99,7 @@ export const endGraces = (draft: Draft, path: string) => {
 export const starts = (supervisor: SupervisorState) =>
   ({ kind: "start", stage: "starting", scope: namesOf(supervisor), delay_ms: 0 }) as const;
 
-/** A restart as the strategy has it, which counts in no window and waits for nothing: it was not the child's fault. */
+/** A restart by the strategy that no window counts and no backoff delays, because it was not the child's fault. */
 export const excuse = (
   draft: Draft,
   supervisor: SupervisorState,
@@ -121,7 +121,7 @@ export const holdWorker = (draft: Draft, ref: ChildRef, why: string) => {
   if (ref.worker_id !== null) draft.hold(memberOf(draft.tree, ref.worker_id), why);
 };
 
-/** The children that are started anew when one has failed (OTP Design Principles, Restart Strategy). */
+/** The children to restart when one has failed (OTP Design Principles, Restart Strategy). */
 export const scopeOf = (supervisor: SupervisorState, failed: ChildRef): readonly string[] => {
   const names = namesOf(supervisor);
   switch (supervisor.config.strategy) {

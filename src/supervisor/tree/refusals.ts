@@ -1,8 +1,8 @@
-/** Why nothing is started by name under a supervisor, and what to do about it. */
+/** Why nothing can be started by name under a supervisor, and the next step. */
 import { HoldfastError } from "../../protocol/errors.ts";
 import { isBeingEnded, outOfService, type SupervisorState, type TreeState } from "./state.ts";
 
-/** Why a supervisor cannot be started by name: it is being ended, or one above it does not run. */
+/** Why a supervisor cannot be restarted by name: it is being ended, or one above it does not run. */
 export const restartRefusal = (state: TreeState, supervisor: string): HoldfastError | undefined => {
   const own = state.supervisors.get(supervisor);
   if (own === undefined) return gone(supervisor);
@@ -10,7 +10,7 @@ export const restartRefusal = (state: TreeState, supervisor: string): HoldfastEr
   return startRefusal(state, own.parent);
 };
 
-/** Why nothing is started by name under a supervisor. */
+/** Why nothing can be started by name under a supervisor. */
 export const startRefusal = (state: TreeState, supervisor: string | null): HoldfastError | undefined => {
   const stopped = outOfService(state, supervisor);
   if (stopped === undefined) return undefined;
@@ -27,11 +27,11 @@ const beingEnded = ({ path, operation }: SupervisorState): HoldfastError =>
       });
 
 export const notRunning = (path: string, phase: string): HoldfastError =>
-  new HoldfastError("INVALID_STATE", `Supervisor ${path} is ${phase}, so nothing is started under it.`, {
-    suggestion: `Start it with \`agent restart ${path}\`; \`agent why ${path}\` says how it came to this.`,
+  new HoldfastError("INVALID_STATE", `Supervisor ${path} is ${phase}; nothing can be started under it.`, {
+    suggestion: `Start it with \`agent restart ${path}\`; \`agent why ${path}\` says why.`,
   });
 
-/** Its tree was taken down, or its file has it no more, while the request was on its way. */
+/** The supervisor was removed while the request was on its way: its tree was taken down, or its file changed. */
 const gone = (path: string): HoldfastError =>
   new HoldfastError("WORKER_NOT_FOUND", `There is no supervisor "${path}" any more.`, {
     suggestion: "See the supervisors with `agent tree`.",

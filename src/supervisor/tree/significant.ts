@@ -1,4 +1,4 @@
-/** OTP's significant children: what the end of one is to its supervisor (auto_shutdown). */
+/** OTP's significant children: how the end of a child affects its supervisor (auto_shutdown). */
 import type { Draft } from "./draft.ts";
 import { shutDown } from "./operations.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type TreeState,
 } from "./state.ts";
 
-/** A child is over and stays so: a significant one may take its supervisor with it (OTP, auto_shutdown). */
+/** A child has ended for good; a significant child may end its supervisor (OTP, auto_shutdown). */
 export const onOver = (draft: Draft, { path }: SupervisorState, ref: ChildRef, significant: boolean) => {
   const supervisor = draft.supervisor(path);
   const { config } = supervisor;
@@ -29,7 +29,7 @@ const isSignificant = (tree: TreeState, ref: ChildRef): boolean =>
     ? tree.supervisors.get(ref.path)?.config.significant === true
     : memberOf(tree, ref.worker_id).significant;
 
-/** An operation in progress will start it. */
+/** An operation in progress will start the child. */
 const isOwed = ({ operation }: SupervisorState, ref: ChildRef): boolean =>
   operation !== null &&
   operation.kind !== "stop" &&

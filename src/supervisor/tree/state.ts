@@ -1,5 +1,5 @@
 /**
- * The supervisor's memory of a file's tree: its supervisors, its workers, and who stands where. Folded from records by
+ * The supervisor's memory of a file's tree: its supervisors, its workers and their places. Folded from records by
  * `evolve.ts`, never stored. A decision works on a draft, which becomes the state once its records are in the log.
  */
 
@@ -11,14 +11,14 @@ import type { ChildState } from "../child/inputs.ts";
 export interface ChildRef {
   readonly name: string;
   readonly path: string;
-  /** Null: a supervisor. */
+  /** Null for a supervisor. */
   readonly worker_id: string | null;
   readonly depends_on: readonly string[];
-  /** It is in the tree no more: it is stopped and forgotten. */
+  /** It was removed from the tree, so it is stopped and forgotten. */
   readonly removed: boolean;
 }
 
-/** An operation as it stands: when its starts are due, and which of its children have been started in it. */
+/** An operation in progress: when its starts are due, and which children it has started. */
 export type Operation = SupervisorOperation & {
   readonly due_ms: number;
   readonly started: readonly string[];
@@ -27,7 +27,7 @@ export type Operation = SupervisorOperation & {
 export interface CountedRestart {
   /** Monotonic. */
   readonly at_ms: number;
-  /** Name of the child whose end it was. */
+  /** Name of the child whose end caused the restart. */
   readonly child: string;
 }
 
@@ -42,9 +42,9 @@ export interface SupervisorState {
   readonly operation: Operation | null;
   /** The restarts that its window counts. */
   readonly restarts: readonly CountedRestart[];
-  /** Killed by name: only a start by name lifts it. */
+  /** Killed by name: only a start by name revives it. */
   readonly tombstone: boolean;
-  /** The newest to have asked for something of it by name. */
+  /** The last user that asked for an action on it by name. */
   readonly asked_by?: string;
 }
 
@@ -63,7 +63,7 @@ export interface TreeState {
   readonly file: string;
   readonly supervisors: ReadonlyMap<string, SupervisorState>;
   readonly members: ReadonlyMap<string, Member>;
-  /** Workers whose start was commanded and is not on record yet. Not folded: after a crash nobody has been told. */
+  /** Workers that were told to start, without a record of the start yet. Not folded: after a crash no start is on its way. */
   readonly launching: ReadonlySet<string>;
 }
 
@@ -81,30 +81,30 @@ export const memberOf = (tree: TreeState, workerId: string): Member => {
   return found;
 };
 
-/** It has children that run, or starts them. */
+/** Its children run, or are being started. */
 export const isRunning = ({ phase }: SupervisorState): boolean =>
   phase === "running" || phase === "restarting" || phase === "starting";
 
-/** It and all above it run: a child of it can be started by name. */
+/** It and all supervisors above it run, so a child can be started by name. */
 export const isInService = (tree: TreeState, path: string | null): boolean =>
   outOfService(tree, path) === undefined;
 
-/** The nearest supervisor, from this one upwards, that does not run. */
+/** The nearest supervisor that does not run, from this one upwards. */
 export const outOfService = (tree: TreeState, path: string | null): SupervisorState | undefined => {
   if (path === null) return undefined;
   const supervisor = supervisorOf(tree, path);
   return isRunning(supervisor) ? outOfService(tree, supervisor.parent) : supervisor;
 };
 
-/** Somebody has killed it or takes it down, and its children are being stopped for that: no start undoes it. */
+/** A user kills it or takes it down, and its children are being stopped for that: no start undoes it. */
 export const isBeingEnded = ({ phase, operation }: SupervisorState): boolean =>
   phase === "stopping" && (operation?.end === "killed" || operation?.end === "down");
 
-/** Between two incarnations, and its shell lives: it waits for a time, or for an answer. */
+/** Between two incarnations with a living shell: the worker waits for a time, or for an answer. */
 export const rests = ({ state }: Pick<ChildState, "state">): boolean =>
   state === "backing_off" || state === "waiting";
 
-/** Something of it runs, or will by itself. */
+/** Some process of the child runs, or will start by itself. */
 export const isAlive = (tree: TreeState, ref: ChildRef): boolean => {
   if (ref.worker_id === null) {
     const { phase } = supervisorOf(tree, ref.path);
@@ -114,7 +114,7 @@ export const isAlive = (tree: TreeState, ref: ChildRef): boolean => {
   return child.open || rests(child) || tree.launching.has(ref.worker_id);
 };
 
-/** It counts as started, so that the next one is. */
+/** The child counts as started, so that the next one may start. */
 export const isUp = (tree: TreeState, ref: ChildRef): boolean => {
   if (ref.worker_id === null) return supervisorOf(tree, ref.path).phase === "running";
   const { child } = memberOf(tree, ref.worker_id);
@@ -126,7 +126,7 @@ export const isTombstone = (tree: TreeState, ref: ChildRef): boolean =>
     ? supervisorOf(tree, ref.path).tombstone
     : memberOf(tree, ref.worker_id).child.tombstone;
 
-/** The child that stands at a path, with its supervisor. */
+/** The child at a path, with its supervisor. */
 export const findRef = (
   tree: TreeState,
   path: string,

@@ -1,4 +1,7 @@
-/** A worker of a file that waits alone, whatever the strategy: its siblings could not help it. Each answers false where it has ended instead. */
+/**
+ * A worker of a file that waits alone, whatever the strategy, because its siblings could not help. Each function returns
+ * false if the worker has ended instead.
+ */
 import type { WorkerError } from "../../protocol/records.ts";
 import { RESTART_RATE_LIMITED } from "../../protocol/restart-cause.ts";
 import { askInterrupted, ENDED_INTERRUPTED } from "../child/interruption.ts";
@@ -8,7 +11,7 @@ import { GAVE_UP_ON_RATE_LIMIT, rateLimitWait } from "../restart/rate-limit.ts";
 import type { Draft } from "./draft.ts";
 import type { Member } from "./state.ts";
 
-/** Its turn was interrupted: somebody is asked whether it goes on. */
+/** The worker's turn was interrupted: it waits for an answer. */
 export const waitsForAnswer = (
   draft: Draft,
   member: Member,
@@ -25,7 +28,7 @@ export const waitsForAnswer = (
   return true;
 };
 
-/** Until its provider's rate limit resets. */
+/** The worker waits until its provider's rate limit resets. */
 export const waitsForLimit = (draft: Draft, member: Member, failure: WorkerError): boolean => {
   const { child } = member;
   const wait = rateLimitWait(failure, child.rate_limits, draft.now);

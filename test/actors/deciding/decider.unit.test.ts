@@ -1,22 +1,22 @@
 /** The one place where an input is decided and recorded, over a log that answers when the test says so. */
 import { Effect, Exit, Fiber } from "effect";
 import { describe, expect, it, vi } from "vitest";
-import { SoloDecider } from "../../../src/actors/deciding/worker-decider.ts";
-import type { WorkerEvent } from "../../../src/actors/machine/worker-machine.ts";
+import { type NextInput, SoloDecider } from "../../../src/actors/deciding/worker-decider.ts";
+import type { MachineEvent } from "../../../src/actors/machine/worker-machine.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { LogRecord, RecordDraft } from "../../../src/protocol/records.ts";
-import type { EventLog } from "../../../src/store/port.ts";
+import type { EventLog } from "../../../src/store/event-log.ts";
 import { newChild } from "../../../src/supervisor/child/evolve.ts";
-import type { Input } from "../../../src/supervisor/child/inputs.ts";
+import type { ChildInput } from "../../../src/supervisor/child/inputs.ts";
 import { exitedWith, spec } from "../../supervisor/child/children.ts";
 
-const begin: Input = { type: "begin", incarnation: 1, reason: "spawn" };
-const kill: Input = { type: "kill", by: "user", reason: "killed", grace_ms: 5, signal: "SIGTERM" };
+const begin: ChildInput = { type: "begin", incarnation: 1, reason: "spawn" };
+const kill: ChildInput = { type: "kill", by: "user", reason: "killed", grace_ms: 5, signal: "SIGTERM" };
 const output = { type: "agent.event", stream: "worker:W", worker_id: "W", payload: { kind: "TextOutput" } };
 
 const makeDecider = (given = spec()) => {
   const commits: { types: string[]; answer: (failure?: unknown) => void }[] = [];
-  const told: WorkerEvent[] = [];
+  const told: MachineEvent[] = [];
   const commit: EventLog["commit"] = (drafts) => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>();
     const answer = (failure?: unknown) => (failure === undefined ? resolve([]) : reject(failure));
@@ -62,7 +62,7 @@ describe("a decision", () => {
 
   it("that throws is a failure of our own, and does not keep the next one waiting", async () => {
     const { decider, commits, input } = makeDecider();
-    const broken = { ...exitedWith(1), outcome: undefined } as unknown as Input;
+    const broken = { ...exitedWith(1), outcome: undefined } as unknown as ChildInput;
     const begun = input(begin);
     commits[0]?.answer();
     await over(begun);
@@ -97,6 +97,46 @@ describe("a decision", () => {
     input(exitedWith(0), [output as RecordDraft]);
     expect(commits[1]?.types[0]).toBe("agent.event");
     expect(commits[1]?.types[1]).toBe("worker_exited");
+  });
+
+  it("leads to a second one in the same transaction, which is carried out after it", async () => {
+    const { decider, commits, told, input } = makeDecider();
+    const begun = input(begin);
+    commits[0]?.answer();
+    await over(begun);
+    const heard: string[][] = [];
+    const again: NextInput = ({ commands }) => {
+      heard.push(commands.map(({ type }) => type));
+      return { type: "begin", incarnation: 2, reason: "restart" };
+    };
+    const refused = input(exitedWith(1), [], undefined, again);
+    commits[1]?.answer(new HoldfastError("DISK_FULL", "full"));
+    await expect(over(refused)).rejects.toMatchObject({ code: "DISK_FULL" });
+    expect(decider.child()).toMatchObject({ incarnation: 1, open: true });
+    const ended = input(exitedWith(1), [], undefined, again);
+    commits[2]?.answer();
+    await over(ended);
+    expect(commits[2]?.types).toEqual([
+      "worker_exited",
+      "worker_failed",
+      "worker_restart_scheduled",
+      "worker_state_changed",
+    ]);
+    expect(heard).toEqual([["restart_after"], ["restart_after"]]);
+    expect(decider.child()).toMatchObject({ incarnation: 2, open: true, state: "starting" });
+    expect(told.map(({ type }) => type)).toEqual(["RESTART_AFTER"]);
+  });
+
+  it("that a full disk may hold back takes nothing with it that waits for its record", async () => {
+    const { commits, input } = makeDecider();
+    const restart: ChildInput = { type: "restart", by: "user", grace_ms: 5 };
+    for (const [at, one] of [begin, restart].entries()) {
+      const done = input(one);
+      commits[at]?.answer();
+      await over(done);
+    }
+    input(exitedWith(1), [], undefined, () => ({ ...begin, incarnation: 2 }));
+    expect(commits[2]?.types).toEqual(["worker_exited", "worker_cancelled", "worker_restart_scheduled"]);
   });
 
   it("on what has ended is none: nothing is recorded, not even what came before it", async () => {

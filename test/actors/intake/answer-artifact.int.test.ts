@@ -5,12 +5,12 @@ import { artifactOf, keptAnswer } from "../../../src/actors/intake/answer-artifa
 import { INLINE_MAX_BYTES } from "../../../src/base/limits.ts";
 import type { RecordDraft } from "../../../src/protocol/records.ts";
 import { makeRedactor } from "../../../src/protocol/redact.ts";
-import type { EventLog } from "../../../src/store/port.ts";
-import { draft, newLog, requested, W } from "../../store/support.ts";
+import type { Store } from "../../../src/store/upkeep.ts";
+import { draft, newLog, requested, W } from "../../store/sqlite/support.ts";
 
 /** All records of a worker at once are not asked for: there may be any number of them. */
-const paged = (log: EventLog): EventLog =>
-  Object.assign(Object.create(log) as EventLog, {
+const paged = (log: Store): Store =>
+  Object.assign(Object.create(log) as Store, {
     stream: () => {
       throw new Error("all of it was asked for");
     },

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Clock, Duration, Effect } from "effect";
 import { afterAll, expect, test, vi } from "vitest";
-import { Company } from "../../../src/actors/company.ts";
 import type { Journal } from "../../../src/actors/deciding/journal.ts";
 import { Intake } from "../../../src/actors/intake/intake.ts";
+import { OutputActivity } from "../../../src/actors/output-activity.ts";
 import { command } from "../../../src/adapters/kinds/command/index.ts";
 import type { Run } from "../../../src/adapters/spawner.ts";
 import {
@@ -44,7 +44,7 @@ const makeFlood = () => {
   } as unknown as Journal;
   const run = { worker_id: "flood", incarnation: 1, spool: (name: string) => join(dir, name) };
   const read: RecordDraft[] = [];
-  const company = new Company();
+  const outputActivity = new OutputActivity();
   const reader = { onRecords: (drafts: readonly RecordDraft[]) => read.push(...drafts) };
   const intake = new Intake({
     journal,
@@ -53,7 +53,7 @@ const makeFlood = () => {
     opening: openingOf("command"),
     redact: makeRedactor(),
     reader,
-    company,
+    outputActivity,
     account: { model: null, estimate: (usage) => usage },
   });
   /** Reads all on a clock that a rest moves. */
@@ -69,12 +69,12 @@ const makeFlood = () => {
     };
     return Effect.runPromise(Effect.provideService(intake.drain(), Clock.Clock, clock));
   };
-  return { intake, drain, company, rests, read };
+  return { intake, drain, outputActivity, rests, read };
 };
 
 test("beside another that writes, a flood rests after each batch but its last", async () => {
-  const { drain, company, rests, read } = makeFlood();
-  company.heard("another", 0);
+  const { drain, outputActivity, rests, read } = makeFlood();
+  outputActivity.heard("another", 0);
   await drain();
   expect(read).toHaveLength(LINES);
   expect(rests).toEqual(Array(BATCHES - 1).fill(BATCH_MS * FLOOD_REST_TIMES));
@@ -88,8 +88,8 @@ test("alone it does not rest", async () => {
 });
 
 test("stopped, it is read to its end without a rest", async () => {
-  const { intake, drain, company, rests, read } = makeFlood();
-  company.heard("another", 0);
+  const { intake, drain, outputActivity, rests, read } = makeFlood();
+  outputActivity.heard("another", 0);
   intake.cut();
   await drain();
   expect(read).toHaveLength(LINES);
@@ -98,7 +98,7 @@ test("stopped, it is read to its end without a rest", async () => {
 
 /** Agents that have each written one long line, and a store that takes no records until it is told to. */
 const makeLongLines = (names: readonly string[], end = "\n") => {
-  const company = new Company();
+  const outputActivity = new OutputActivity();
   const asked: string[] = [];
   const takers = new Map<string, () => void>();
   const intakes = names.map((name) => {
@@ -125,7 +125,7 @@ const makeLongLines = (names: readonly string[], end = "\n") => {
       opening: openingOf("command"),
       redact: makeRedactor(),
       reader: { onRecords: () => undefined },
-      company,
+      outputActivity,
       account: { model: null, estimate: (usage) => usage },
     });
   });

@@ -18,7 +18,7 @@ interface World {
 const decided = ({ over = "pause", low = false, paused = [], quota = QUOTA, ...room }: World): string[] =>
   decideOutput(
     { output_quota_bytes: quota, on_output_quota: over, grace_ms: 1 },
-    { causes: paused.map((reason) => ({ reason, detail: "" })) },
+    paused.map((reason) => ({ reason, detail: "" })),
     { ...ROOM, ...room },
     { low, floor_bytes: 1024 ** 2 },
     7,
@@ -60,7 +60,7 @@ test.each<readonly [string, World, readonly string[]]>([
 test("a pause says what it is for, and of which process", () => {
   const at = { low: true, floor_bytes: 256 * 1024 ** 2 };
   const spec = { output_quota_bytes: 1024 ** 3, on_output_quota: "pause", grace_ms: 1 } as const;
-  expect(decideOutput(spec, { causes: [] }, { held: 2 * 1024 ** 3, stays: 0 }, at, 7)).toEqual([
+  expect(decideOutput(spec, [], { held: 2 * 1024 ** 3, stays: 0 }, at, 7)).toEqual([
     {
       type: "pause",
       reason: "output",

@@ -6,13 +6,13 @@ import { describe, expect } from "vitest";
 import { makeAlarms } from "../../../src/actors/machine/alarms.ts";
 import { Life } from "../../../src/actors/machine/living.ts";
 import { makeStepper } from "../../../src/actors/machine/stepper.ts";
-import type { WorkerAction, WorkerEvent } from "../../../src/actors/machine/worker-machine.ts";
+import type { MachineEvent, WorkerAction } from "../../../src/actors/machine/worker-machine.ts";
 
 const stepper = makeStepper();
 const firstStep = () => stepper.step(stepper.initial({ incarnation: 0 })[0], { type: "START" });
 
 /** A machine in its fiber and what it asked for; `onAct` answers an action from inside. */
-const makeLife = (onAct: Readonly<Record<string, WorkerEvent>> = {}, throwsAt?: string) =>
+const makeLife = (onAct: Readonly<Record<string, MachineEvent>> = {}, throwsAt?: string) =>
   Effect.map(
     makeAlarms(() => undefined),
     (alarms) => {
@@ -22,7 +22,7 @@ const makeLife = (onAct: Readonly<Record<string, WorkerEvent>> = {}, throwsAt?: 
         if (action === throwsAt) throw new TypeError("boom");
         const answer = onAct[action];
         if (answer === undefined) return;
-        life.inbox.post(answer);
+        life.mailbox.post(answer);
         acts.push(`${action} done`);
       };
       const life: Life = new Life(stepper, alarms, { act });
@@ -31,7 +31,7 @@ const makeLife = (onAct: Readonly<Record<string, WorkerEvent>> = {}, throwsAt?: 
         Effect.sync(() => life.end()),
       );
       const start = Effect.forkChild(live, { startImmediately: true });
-      return { acts, start, inbox: life.inbox, tell: (event: WorkerEvent) => life.inbox.post(event) };
+      return { acts, start, mailbox: life.mailbox, tell: (event: MachineEvent) => life.mailbox.post(event) };
     },
   );
 
@@ -89,22 +89,22 @@ describe("run to completion", () => {
 
   it.effect("what is told before the start waits for it", () =>
     Effect.gen(function* () {
-      const { acts, start, inbox, tell } = yield* makeLife();
+      const { acts, start, mailbox, tell } = yield* makeLife();
       tell({ type: "EXITED" });
-      expect([acts, inbox.waiting()]).toEqual([[], 1]);
+      expect([acts, mailbox.waiting()]).toEqual([[], 1]);
       yield* start;
-      expect([acts, inbox.waiting()]).toEqual([["launch", "settle"], 0]);
+      expect([acts, mailbox.waiting()]).toEqual([["launch", "settle"], 0]);
     }),
   );
 
   it.effect("when it is interrupted, nothing is done whatever it is told, and no timer rings", () =>
     Effect.gen(function* () {
-      const { acts, fiber, inbox, tell } = yield* started;
+      const { acts, fiber, mailbox, tell } = yield* started;
       tell({ type: "LAUNCHED", timeout_ms: 1_000 });
       fiber.interruptUnsafe();
       yield* TestClock.adjust("1 hour");
       tell({ type: "EXITED" });
-      expect([acts, inbox.waiting()]).toEqual([["launch"], 0]);
+      expect([acts, mailbox.waiting()]).toEqual([["launch"], 0]);
       expect(Exit.hasInterrupts(fiber.pollUnsafe() as Exit.Exit<unknown>)).toBe(true);
     }),
   );

@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { type AnyMachineSnapshot, getInitialSnapshot, initialTransition, transition } from "xstate";
 import { makeStepper, type Position } from "../../../src/actors/machine/stepper.ts";
-import { type WorkerEvent, workerMachine } from "../../../src/actors/machine/worker-machine.ts";
+import { type MachineEvent, workerMachine } from "../../../src/actors/machine/worker-machine.ts";
 
-const after = (timer: string) => ({ type: `xstate.after.${timer}` }) as unknown as WorkerEvent;
-const EVENTS: readonly WorkerEvent[] = [
+const after = (timer: string) => ({ type: `xstate.after.${timer}` }) as unknown as MachineEvent;
+const EVENTS: readonly MachineEvent[] = [
   { type: "START" },
   { type: "LAUNCHED", timeout_ms: 0 },
   { type: "LAUNCHED", timeout_ms: 7_000 },

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { initialTransition, transition } from "xstate";
 import { makeStepper } from "../../../src/actors/machine/stepper.ts";
-import { type WorkerEvent, workerMachine } from "../../../src/actors/machine/worker-machine.ts";
+import { type MachineEvent, workerMachine } from "../../../src/actors/machine/worker-machine.ts";
 
 const stepper = makeStepper();
 
 /** Runs a worker through events; answers its states and the names of the actions asked for. */
-const run = (...events: WorkerEvent[]) => {
+const run = (...events: MachineEvent[]) => {
   let [snapshot, steps] = stepper.initial({ incarnation: 0 });
   const acts: string[] = [];
   const timers: string[] = [];
@@ -130,7 +130,7 @@ describe("a worker's life", () => {
 });
 
 describe("in every state", () => {
-  const inEach: readonly (readonly [string, readonly WorkerEvent[]])[] = [
+  const inEach: readonly (readonly [string, readonly MachineEvent[]])[] = [
     ["pending", []],
     ["starting", [start]],
     ["running", [start, launched]],
@@ -160,7 +160,7 @@ it("names every guard, action and delay, so that a visual editor can read it", (
 
 describe("the reused scope", () => {
   it("gives the same states and actions as XState's own transition()", () => {
-    const events: WorkerEvent[] = [
+    const events: MachineEvent[] = [
       start,
       launched,
       stop,

@@ -4,7 +4,7 @@ import { Effect, Exit, Scope } from "effect";
 import { expect } from "vitest";
 import type { Defects } from "../../../src/actors/defects.ts";
 import {
-  type Supervised,
+  type SupervisedWorker,
   Supervisor,
   type WorkerFiberEnd,
 } from "../../../src/actors/supervisor/supervisor.ts";
@@ -15,7 +15,10 @@ const makeWorld = Effect.gen(function* () {
   const services = { defects: { tell: (where: string) => defects.push(where) } as unknown as Defects };
   const root = new Supervisor("root", scope, Effect.runForkWith(yield* Effect.context<never>()), services);
   const seen: string[] = [];
-  const worker = (id: string, over: Partial<Supervised> = {}): Supervised & { end: () => void } => {
+  const worker = (
+    id: string,
+    over: Partial<SupervisedWorker> = {},
+  ): SupervisedWorker & { end: () => void } => {
     let end = (): void => undefined;
     return {
       id,
@@ -31,7 +34,7 @@ const makeWorld = Effect.gen(function* () {
       ...over,
     };
   };
-  const onEnd = ({ id }: Supervised, { type }: WorkerFiberEnd) => void seen.push(`${id} ${type}`);
+  const onEnd = ({ id }: SupervisedWorker, { type }: WorkerFiberEnd) => void seen.push(`${id} ${type}`);
   return { root, scope, seen, defects, worker, onEnd };
 });
 

@@ -1,5 +1,5 @@
 /**
- * The events of each type of line, for docs/adapters.md. `node test/adapters/conformance/observe.ts --record` writes
+ * The events of each type of line, for docs/reference/adapters.md. `node test/adapters/conformance/observe.ts --record` writes
  * observed/KIND.json from the transcripts, where they are at hand, and from our own recordings; a test holds the files
  * against both. They hold names of types and counts, nothing that a CLI printed.
  */

@@ -7,10 +7,10 @@ import {
   originIn,
   statClock,
 } from "../../../src/adapters/process/origin.ts";
-import type { Relative } from "../../../src/adapters/spawner.ts";
+import type { RelatedProcess } from "../../../src/adapters/spawner.ts";
 
 const place = { storeId: "store", runsDir: "/state/runs" };
-const relative = (pid: number, given: Partial<Relative> = {}): Relative => ({
+const relative = (pid: number, given: Partial<RelatedProcess> = {}): RelatedProcess => ({
   pid,
   ppid: pid - 1,
   start_time: String(pid * 10),
@@ -29,7 +29,7 @@ const run = (worker_id: string, pids: readonly number[], cgroup?: string): Known
   cgroup,
 });
 const runs = [run("A", [100, 101]), run("B", [200, 201], "/sys/fs/cgroup/user/run-store-B-1")];
-const of = (...lineage: Relative[]) => {
+const of = (...lineage: RelatedProcess[]) => {
   const origin = originIn(lineage, runs, place);
   return origin.type === "run" ? `${origin.worker_id} by ${origin.by}` : origin.type;
 };
@@ -72,7 +72,7 @@ describe("which run a process belongs to", () => {
 });
 
 describe("below the daemon", () => {
-  const below = (given: Partial<Relative>, starting = "") => {
+  const below = (given: Partial<RelatedProcess>, starting = "") => {
     const lineage = [relative(7, given), relative(given.pid ?? 6, { ppid: 5, ...given })];
     const origin = originBelowDaemon(
       lineage,

@@ -2,8 +2,8 @@
 import { appendFileSync, chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readRaw } from "../../../src/adapters/process/raw.ts";
 import { Releaser, releasedBelow } from "../../../src/adapters/process/release.ts";
+import { readRaw } from "../../../src/runtime/reading/raw.ts";
 import { temporaryDirectory } from "./support.ts";
 
 const MIB = 1024 * 1024;

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { LineReader } from "../../../src/actors/intake/spool.ts";
 import { isAlive } from "../../../src/adapters/process/identity.ts";
-import { makeLineReader } from "../../../src/adapters/process/spool.ts";
 import { LINE_MAX_BYTES } from "../../../src/base/limits.ts";
 import { child, makeBench, printed, temporaryDirectory, until } from "./support.ts";
 
@@ -113,7 +113,7 @@ describe("output", () => {
   test("of a flood is all there, and its last line needs no end", async () => {
     const { launch } = makeBench();
     const lines = (run: Awaited<ReturnType<typeof launch>>) => {
-      const reader = makeLineReader({ path: run.spool("stdout"), offset: 0, skipped_bytes: 0 });
+      const reader = new LineReader({ path: run.spool("stdout"), offset: 0, skipped_bytes: 0 });
       let count = 0;
       for (let more = true; more; ) {
         const batch = reader.read(Number.MAX_SAFE_INTEGER);

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { ChangeWatch } from "../../../src/adapters/process/change-watch.ts";
 import { identityOf, livenessOf, NO_PROCESS, readStat } from "../../../src/adapters/process/identity.ts";
-import { Notices } from "../../../src/adapters/process/notices.ts";
+import { readTable } from "../../../src/adapters/process/process-table.ts";
 import { agentOf } from "../../../src/adapters/process/starting.ts";
 import { isOfRun, isPumpOf } from "../../../src/adapters/process/vouching.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
@@ -42,9 +43,9 @@ const named = (identity: ProcessIdentity): string => {
 };
 
 /** The case of a launcher that runs at the first look, and is gone at the next one, when the process table is asked. */
-const endingNotices = (dir: string, end: () => void = () => undefined): Notices => {
+const endingNotices = (dir: string, end: () => void = () => undefined): ChangeWatch => {
   let looks = 0;
-  return Object.defineProperty(new Notices(dir), "launcherRuns", {
+  return Object.defineProperty(new ChangeWatch(dir), "launcherRuns", {
     get: () => {
       looks += 1;
       if (looks > 1) end();
@@ -55,15 +56,15 @@ const endingNotices = (dir: string, end: () => void = () => undefined): Notices 
 
 const startOf = async (
   dir: string,
-  notices: Notices,
+  changes: ChangeWatch,
   launcher = GONE,
   meanwhile: () => void = () => undefined,
 ) => {
-  onTestFinished(() => notices.close());
+  onTestFinished(() => changes.close());
   const told: string[] = [];
   const agent = agentOf(
     "true",
-    { dir, notices, launcher, marker: MARKER, tell: ({ file, detail }) => told.push(`${file}: ${detail}`) },
+    { dir, changes, launcher, marker: MARKER, tell: ({ file, detail }) => told.push(`${file}: ${detail}`) },
     (said) => new HoldfastError("EXEC_FAILED", said),
   );
   meanwhile();
@@ -74,7 +75,7 @@ test("an agent that is dead, and still listed, when it is first looked at is the
   const dead = await deadButListed();
   const dir = named(dead);
   writeFileSync(join(dir, "exit"), "0\n");
-  expect(await startOf(dir, new Notices(dir))).toEqual({ agent: dead, told: [] });
+  expect(await startOf(dir, new ChangeWatch(dir))).toEqual({ agent: dead, told: [] });
 });
 
 test("an agent that ends, with its launcher, while it is looked for is the agent", async () => {
@@ -95,13 +96,13 @@ test("an agent that names itself and ends while the table is read is the agent, 
   onTestFinished(() => void process.kill(left as number, "SIGKILL"));
   const dead = await deadButListed();
   const dir = temporaryDirectory();
-  writeFileSync(join(dir, "pid"), "");
-  const notices = Object.assign(new Notices(dir), { launcherRuns: true });
+  writeFileSync(join(dir, "pid"), "nobody\n");
+  const changes = Object.assign(new ChangeWatch(dir), { launcherRuns: true });
   const ended = () => {
     writeFileSync(join(dir, "pid"), `${dead.pid} ${dead.start_time}\n`);
     writeFileSync(join(dir, "exit"), "137\n");
   };
-  expect(await startOf(dir, notices, identityNow(launcher.pid as number), ended)).toEqual({
+  expect(await startOf(dir, changes, identityNow(launcher.pid as number), ended)).toEqual({
     agent: dead,
     told: [],
   });
@@ -111,14 +112,14 @@ test("a living process that is not of the run is never its agent, also where nob
   const stranger = identityNow(started("sleep", "1000").pid as number);
   const dir = named(stranger);
   writeFileSync(join(dir, "exit"), "0\n");
-  const { agent, told } = await startOf(dir, new Notices(dir));
+  const { agent, told } = await startOf(dir, new ChangeWatch(dir));
   expect(agent.pid).toBe(NO_PROCESS);
   expect(told).toEqual([`pid: it names pid ${stranger.pid}, which lives and is not of this run`]);
 });
 
 test("a pid file that names nobody, of a run whose agent nobody knows, is no finding", async () => {
   const dir = temporaryDirectory();
-  writeFileSync(join(dir, "pid"), "");
+  writeFileSync(join(dir, "pid"), "nobody\n");
   const { agent, told } = await startOf(dir, endingNotices(dir));
   expect({ pid: agent.pid, told }).toEqual({ pid: NO_PROCESS, told: [] });
 });
@@ -127,4 +128,26 @@ test("a process that is gone contradicts nobody", async () => {
   const dead = await deadButListed();
   expect(await isOfRun(dead, GONE, MARKER)).toBe(true);
   expect(await isPumpOf(dead, GONE, MARKER, "/runs/W/1")).toBe(true);
+});
+
+test("a pid file without content is waited for: no table is read, and no stranger is taken for the agent", async () => {
+  const launcher = started("sh", "-c", "sleep 1000 & wait");
+  await until(() => childrenOf(launcher.pid).length > 0, "it has a child");
+  const [other] = childrenOf(launcher.pid);
+  onTestFinished(() => void process.kill(other as number, "SIGKILL"));
+  const agent = await deadButListed();
+  const dir = temporaryDirectory();
+  writeFileSync(join(dir, "pid"), "");
+  const changes = Object.assign(new ChangeWatch(dir), { launcherRuns: true });
+  const written = async () => {
+    // A look at the table that was begun at once is over by then.
+    await readTable();
+    await readTable();
+    writeFileSync(join(dir, "exit"), "0\n");
+    writeFileSync(join(dir, "pid"), `${agent.pid} ${agent.start_time}\n`);
+  };
+  expect(await startOf(dir, changes, identityNow(launcher.pid as number), () => void written())).toEqual({
+    agent,
+    told: [],
+  });
 });

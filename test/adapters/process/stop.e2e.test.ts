@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { identityOf, isAlive, readStat, signalProcess } from "../../../src/adapters/process/identity.ts";
 import { theReaper } from "../../../src/adapters/process/reaper.ts";
@@ -198,6 +198,46 @@ describe("sweep", () => {
     await run.kill();
     await run.exited;
     expect(await run.sweep()).toMatchObject({ checked_by: ["marker", "output"] });
+  });
+
+  describe.skipIf(theReaper() === undefined)("that trusts the launcher", () => {
+    test("looks for nobody where the launcher has ended by itself", async () => {
+      const { launch } = makeBench();
+      const run = await launch(["true"]);
+      await run.exited;
+      expect(await run.sweep({ trustsLauncher: true })).toEqual({
+        ...CLEAN,
+        killed: 0,
+        unreadable: 0,
+        checked_by: ["group", "descent"],
+      });
+      expect(isAlive(run.launcher)).toBe(false);
+    });
+
+    test("ends what the agent has left", async () => {
+      const { launch, dir } = makeBench();
+      const canary = makeCanary(dir);
+      const run = await launch([child("vanishes.sh"), canary.path, "ends"]);
+      await run.exited;
+      expect(await run.sweep({ trustsLauncher: true })).toMatchObject({ checked_by: CLEAN.checked_by });
+      expect(canary.isHeld()).toBe(false);
+    });
+
+    test("takes no word of one that was killed, or that has left no exit", async () => {
+      const { launch } = makeBench();
+      const killed = await launch(["sleep", "1000"]);
+      process.kill(killed.launcher.pid, "SIGKILL");
+      await until(() => !isAlive(killed.launcher), "the launcher is gone");
+      await killed.kill();
+      await killed.exited;
+      expect(await killed.sweep({ trustsLauncher: true })).toMatchObject({
+        checked_by: ["marker", "output"],
+      });
+      const mute = await launch(["true"]);
+      await mute.exited;
+      rmSync(join(dirname(mute.spool("stdout")), "exit"));
+      expect((await mute.sweep({ trustsLauncher: true })).checked_by).toContain("marker");
+    });
   });
 
   describe.skipIf(theReaper() === undefined)("of a run that was taken over", () => {

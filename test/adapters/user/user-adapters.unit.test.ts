@@ -250,7 +250,7 @@ describe("the configuration", () => {
   });
 
   test("the one of the docs is read", () => {
-    const page = readFileSync(join(import.meta.dirname, "../../../docs/daemon.md"), "utf8");
+    const page = readFileSync(join(import.meta.dirname, "../../../docs/reference/daemon.md"), "utf8");
     const [, text = ""] = /```yaml\n(adapters:[\s\S]*?)```/.exec(page) ?? [];
     expect(text).not.toBe("");
     expect(parseConfiguration(text).problems).toEqual([]);

@@ -31,6 +31,7 @@ export class Nemesis {
     removed: 0,
     stops: 0,
     tampered: 0,
+    heartbeats: { late: 0, oldest_ms: null },
   };
   readonly findings: string[] = [];
   readonly #world: World;

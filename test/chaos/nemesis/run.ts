@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --minutes M --seed S`: the real daemon with twenty agents and their clients, faults from one seed, and
- * then the history checker (docs/chaos.md). It starts itself again in a mount namespace, where the state directory is a small
+ * then the history checker (docs/explanation/chaos.md). It starts itself again in a mount namespace, where the state directory is a small
  * file system that can be filled; where none can be made that one fault is left out, and said so.
  */
 import { spawnSync } from "node:child_process";

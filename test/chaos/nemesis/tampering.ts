@@ -1,4 +1,4 @@
-/** Agents that tamper with their own run directories, and what must hold whatever they put there (docs/security.md). */
+/** Agents that tamper with their own run directories, and what must hold whatever they put there (docs/explanation/security.md). */
 import { spawn } from "node:child_process";
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -35,9 +35,21 @@ describe("the doctor says of a daemon", () => {
     ],
     [
       "whose agents tamper with their run directories, how many do",
-      { workers: { live: 2, total: 3, polled: 0, tampered: 1 } },
+      { workers: { live: 2, total: 3, polled: 0, tampered: 1, heartbeats: { late: 0, oldest_ms: 1 } } },
       "warn",
       "the run directory of 1 of them was tampered with",
+    ],
+    [
+      "that looks at its workers, how old the oldest look is",
+      { workers: { live: 2, total: 3, polled: 0, tampered: 0, heartbeats: { late: 0, oldest_ms: 12_000 } } },
+      "ok",
+      "the oldest heartbeat is 12s old",
+    ],
+    [
+      "that has not looked at a worker for too long, how many and how long",
+      { workers: { live: 2, total: 3, polled: 0, tampered: 0, heartbeats: { late: 1, oldest_ms: 300_000 } } },
+      "warn",
+      "1 of them not checked for up to 5m",
     ],
     [
       "that was blocked, for how long",

@@ -7,7 +7,7 @@ import { initCheck, zombiesOfInit } from "../../../src/cli/commands/init-check.t
 test.each([
   ["no daemon", undefined, 0, undefined],
   ["a daemon like any other process", 4_242, 3, undefined],
-  ["a daemon that is PID 1", 1, 0, "the daemon is PID 1, and nobody reaps what its agents orphan"],
+  ["a daemon that is PID 1", 1, 0, "the daemon is PID 1, and nothing reaps the orphans of its agents"],
   ["a PID 1 that does not reap", 4_242, 20, "PID 1 does not reap: it has 20 ended children"],
 ])("%s", (_what, pid, zombies, finding) => {
   const check = initCheck(pid, zombies);

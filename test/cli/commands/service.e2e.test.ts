@@ -29,7 +29,7 @@ test("the systemd unit", () => {
 Description=Holdfast: supervises agent CLIs
 
 [Service]
-ExecStart="/opt/node/bin/node" "/opt/hold$$fast/dist/daemon.js" "--state-dir" "/home/me/my \\"state\\" 100%%"
+ExecStart="/opt/node/bin/node" "--max-semi-space-size=2" "--expose-gc" "--v8-pool-size=1" "/opt/hold$$fast/dist/daemon.js" "--state-dir" "/home/me/my \\"state\\" 100%%"
 Environment="HOLDFAST_HOME=/home/me/my \\"state\\" 100%%"
 Environment="HOLDFAST_MAX_RUNNING=7"
 Environment="HOME=/home/me"
@@ -56,6 +56,9 @@ test("the launchd plist", () => {
       <key>ProgramArguments</key>
       <array>
         <string>/opt/node/bin/node</string>
+        <string>--max-semi-space-size=2</string>
+        <string>--expose-gc</string>
+        <string>--v8-pool-size=1</string>
         <string>/opt/hold$fast/dist/daemon.js</string>
         <string>--state-dir</string>
         <string>/home/me/my "state" 100%</string>
@@ -162,7 +165,7 @@ describe("agent daemon install", () => {
       commands,
     });
     const { data, warnings } = agent(["uninstall", "--now"], `${bin}:${process.env.PATH}`);
-    expect(warnings).toEqual(["The manager of your services did not do it: no bus"]);
+    expect(warnings).toEqual(["Your service manager did not do it: no bus"]);
     // The file is gone by then, and systemctl disables nothing that it cannot find.
     expect(data.commands[0]).toBe("systemctl --user stop holdfast.service");
     rmSync(join(root, "ran"));

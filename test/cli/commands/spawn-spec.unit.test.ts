@@ -149,6 +149,7 @@ describe("mistakes of a spawn", () => {
     [["--pids", "0", "--", "true"], "--pids is from 1 to 4194304, not 0"],
     [["--cpu", "9000", "--", "true"], "--cpu is from 0.01 to 8192, not 9000"],
   ])("%j", (argv, problem) => {
-    expect(spawnProblems(callOf(...argv)).join()).toContain(problem);
+    const call = callOf(...argv);
+    expect([...call.problems, ...spawnProblems(call)].join()).toContain(problem);
   });
 });

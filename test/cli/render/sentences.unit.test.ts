@@ -23,7 +23,7 @@ describe("a record as a sentence", () => {
   it.each<[LogRecord, string]>([
     [exit({}), "exited with code 0 after 1.2s"],
     [messageStep({ state: "delivered", end: 9, acknowledges: true }), "message delivered"],
-    [messageStep({ state: "delivered", end: 9, acknowledges: true, closes: true }), "its input has its end"],
+    [messageStep({ state: "delivered", end: 9, acknowledges: true, closes: true }), "its input was closed"],
     [messageStep({ state: "acknowledged", turn: null, closes: true }), "it has read its input to the end"],
     [
       messageStep({ state: "delivered", end: 9, acknowledges: false, purpose: "answer" }),
@@ -43,7 +43,7 @@ describe("a record as a sentence", () => {
     [exit({ exit_code: null, signal: "SIGKILL", reason: "signalled" }), "ended by SIGKILL after 1.2s"],
     [
       exit({ exit_code: 137, signal: "SIGKILL", signal_inferred: true, reason: "signalled" }),
-      "ended by SIGKILL (told by its exit status; nobody here sent it) after 1.2s",
+      "ended by SIGKILL (according to its exit status; Holdfast did not send it) after 1.2s",
     ],
     [exit({ exit_code: null, reason: "unknown" }), "ended, and nobody saw how"],
     [
@@ -96,14 +96,14 @@ describe("a record as a sentence", () => {
       "paused (too hot)",
     ],
     [record("worker_paused", { reason: "disk", detail: "", pids: [], clock }), "paused (disk)"],
-    [record("worker_unpaused", { by: "user", reason: "operator", clock }), "goes on, by user (operator)"],
+    [record("worker_unpaused", { by: "user", reason: "operator", clock }), "continues, by user (operator)"],
     [
       record("worker_queued", { place: 2, priority: "low", waits_for: "memory" }),
       "waits for memory: place 2, priority low",
     ],
     [
       record("daemon_resumed", { kind: "suspended", gap_ms: 3_600_000, counted_ms: 0, clock }),
-      "the machine slept for 1h; all clocks begin anew",
+      "the machine slept for 1h; all clocks start over",
     ],
     [
       record("log_epoch_began", { epoch: "E", former_epoch: "D", why: "older", up_to: 7, lost: 1, clock }),
@@ -145,7 +145,7 @@ describe("a record as a sentence", () => {
         reason: "started by its supervisor",
         clock,
       }),
-      "started anew by its supervisor",
+      "started again by its supervisor",
     ],
     [
       record("worker_signal_sent", { signal: "SIGTERM", pids: [1, 2], reason: "kill" }),

@@ -3,10 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ResponseEnvelope } from "../../../src/protocol/envelope-schemas.ts";
+import { AGENT, assertBuilt, CACHE } from "../../support/built.ts";
 
-export const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 const WAIT_MAX_MS = 100_000;
 
 export interface Running {
@@ -42,11 +41,12 @@ export interface Commands {
 }
 
 export const makeCommands = (): Commands => {
+  assertBuilt();
   const home = mkdtempSync(join(tmpdir(), "holdfast-e2e-"));
 
   const start: Commands["start"] = (argv, env = {}) => {
-    const child = spawn(process.execPath, [MAIN, ...argv], {
-      env: { PATH: process.env.PATH, HOLDFAST_VALIDATE: "1", HOLDFAST_HOME: home, ...env },
+    const child = spawn(process.execPath, [AGENT, ...argv], {
+      env: { PATH: process.env.PATH, ...CACHE, HOLDFAST_VALIDATE: "1", HOLDFAST_HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [out, err] = ["", ""];

@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KINDS } from "../../../src/commands/commands.ts";
+import { KINDS } from "../../../src/commands/kinds.ts";
 
 export const programsOfKinds = (): string => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-programs-"));

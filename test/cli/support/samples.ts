@@ -34,6 +34,7 @@ export const worker = (changes: Partial<WorkerView> = {}): WorkerView => ({
   created_at: "2026-11-20T12:00:00.000Z",
   started_at: "2026-11-20T12:00:01.000Z",
   ended_at: null,
+  heartbeat_at: "2026-11-20T12:00:05.000Z",
   exit_code: null,
   signal: null,
   error: null,

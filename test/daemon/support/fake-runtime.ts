@@ -56,6 +56,17 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     identifyIn: () => USER,
     permitStart: () => Effect.succeed("user"),
     permitAll: () => Effect.succeed("user"),
+    mailbox: {
+      send: unused("mailbox.send"),
+      poll: unused("mailbox.poll"),
+      ack: unused("mailbox.ack"),
+      nack: unused("mailbox.nack"),
+      extend: unused("mailbox.extend"),
+      list: unused("mailbox.list"),
+      show: unused("mailbox.show"),
+      resend: unused("mailbox.resend"),
+      drop: unused("mailbox.drop"),
+    },
     shutdowns,
     spawns,
     killed,
@@ -82,7 +93,24 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
       return name === "slow" ? Effect.delay(spawned, 200) : spawned;
     },
     usage: unused("usage"),
+    blackboard: {
+      post: unused("post"),
+      list: unused("list"),
+      claim: unused("claim"),
+      release: unused("release"),
+      follow: unused("follow"),
+      watch: () => Stream.die(new Error("the fake has no blackboard")),
+    },
     resume: unused("resume"),
+    jobs: {
+      submit: unused("jobs.submit"),
+      list: unused("jobs.list"),
+      info: unused("jobs.info"),
+      tail: () => Stream.die(new Error("the fake has no jobs.tail")),
+      wait: unused("jobs.wait"),
+      result: unused("jobs.result"),
+      cancel: unused("jobs.cancel"),
+    },
     why: unused("why"),
     applyTree: unused("applyTree"),
     downTree: unused("downTree"),
@@ -97,11 +125,13 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
     changes: unused("changes"),
     removeWorktrees: (ids) => Effect.sync(() => ids.map(per)),
     unpause: (ids) => Effect.sync(() => ids.map(per)),
-    answer: (id, answer) => Effect.as(resolve(id), { id, question_id: "q1", answer }),
+    answer: (id, answer) =>
+      Effect.as(resolve(id), { id, question_id: "q1", answer, effect: "updated" as const }),
     send: (id) =>
       Effect.as(resolve(id), { message_id: "m1", state: "delivered" as const, effect: "created" as const }),
     ask: unused("ask"),
     messages: unused("messages"),
+    inbox: unused("inbox"),
     approvals: unused("approvals"),
     approve: unused("approve"),
     cancel: unused("cancel"),
@@ -122,6 +152,7 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
             cursor += page.length;
             const taken = take({ lines: page, head: cursor });
             if (taken === undefined) continue;
+            if (taken === "enough") break;
             listeners.delete(goOn);
             return void taken.then(() => {
               listeners.add(goOn);
@@ -165,7 +196,13 @@ export const makeFakeRuntime = (workers: readonly string[] = []): FakeRuntime =>
         started_at: "",
         store_error: null,
         head: lines.length,
-        workers: { live: live.size, total: live.size, polled: 0, tampered: 0 },
+        workers: {
+          live: live.size,
+          total: live.size,
+          polled: 0,
+          tampered: 0,
+          heartbeats: { late: 0, oldest_ms: null },
+        },
         disk: { free_bytes: null, floor_bytes: 0, low: false },
         rss_bytes: process.memoryUsage().rss,
         heap_bytes: 0,

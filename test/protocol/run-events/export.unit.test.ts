@@ -14,7 +14,7 @@ import { isTerminal, mayFollow } from "../../../src/protocol/run-events/statuses
 import { statusOf } from "../../../src/protocol/worker-status.ts";
 import { evolve, newChild } from "../../../src/supervisor/child/evolve.ts";
 import type { ChildState } from "../../../src/supervisor/child/inputs.ts";
-import { clock, draft, requested, W } from "../../store/support.ts";
+import { clock, draft, requested, W } from "../../store/sqlite/support.ts";
 import { full } from "../../support/figures.ts";
 import { history } from "./simulated.ts";
 
@@ -129,6 +129,31 @@ describe("the run of an agent", () => {
     events
       .filter(({ stream_type }) => stream_type === "run")
       .map(({ stream_version, event_type, payload }) => [stream_version, event_type, payload]);
+
+  it("tells the newest look at a worker behind its records, and of no worker that it does not know", () => {
+    const [exporter, streams, workers] = [new Exporter(), new EventStreams(), new WorkerProjections()];
+    const records = [requested(), draft("worker_started", { clock })] as unknown as readonly LogRecord[];
+    const told = records.flatMap((record, at) =>
+      exporter.take({
+        ...record,
+        id: `r${at}`,
+        seq: at + 1,
+        recorded_at: "2026-11-20T12:00:00.000Z",
+      } as LogRecord),
+    );
+    const beats = exporter.beat(W, 1, Date.parse("2026-11-20T12:01:00.000Z"));
+    for (const event of [...told, ...beats]) {
+      streams.append(event);
+      if (event.stream_type === "agent") workers.take(workerOf(event));
+    }
+    expect(beats).toMatchObject([
+      { event_type: "worker_heartbeat", occurred_at: "2026-11-20T12:01:00.000Z" },
+    ]);
+    expect(workers.worker(workerOf(beats[0]!).worker_id)).toMatchObject({
+      heartbeat_at: "2026-11-20T12:01:00.000Z",
+    });
+    expect(exporter.beat("01KXA0000000000000000000ZZ", 1, 0)).toEqual([]);
+  });
 
   it("tells its tools, its turns and its end in the order of the golden stream", () => {
     const events = life(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judgedInTests } from "../../../src/cli/render/ndjson.ts";
-import type { Ended, Renderer } from "../../../src/cli/render/renderer.ts";
+import type { CommandEnd, Renderer } from "../../../src/cli/render/renderer.ts";
 import { SENT_WHOLE } from "../../../src/protocol/artifactize.ts";
 import { encodeEnvelope, okEnvelope, progressEnvelope } from "../../../src/protocol/envelope-v1.ts";
 import { makeAnswersCheck, makePrintedCheck } from "../../../src/protocol/validate/printed.ts";
@@ -86,7 +86,7 @@ describe("what we print", () => {
 
   it("is judged only in test mode", async () => {
     const renderer: Renderer = { record: () => broken, end: () => ({ stdout: broken, stderr: "" }) };
-    const unused = {} as Ended;
+    const unused = {} as CommandEnd;
     expect(await judgedInTests(renderer, {})).toBe(renderer);
     const judged = await judgedInTests(renderer, { HOLDFAST_VALIDATE: "1" });
     expect(() => judged.end(unused)).toThrow(/breaks the contract/);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type Caller, UNKNOWN, USER } from "../../../src/protocol/caller.ts";
 import {
+  type CallerStanding,
   type Deed,
   kinOf,
   refusalOf,
   refusalOfAll,
   refusalOfStart,
   refusalOfUnknown,
-  type Standing,
 } from "../../../src/runtime/authority/standing.ts";
 
 it.each([
@@ -21,7 +21,7 @@ it.each([
 });
 
 const caller: Caller = { type: "worker", worker_id: "b", incarnation: 1 };
-const standing = (given: Partial<Standing> = {}): Standing => ({
+const standing = (given: Partial<CallerStanding> = {}): CallerStanding => ({
   caller,
   line: ["b", "a"],
   isReduced: false,

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { WorkerState } from "../../../src/protocol/worker.ts";
-import { type Orphaned, orphanedBy } from "../../../src/runtime/boot/orphans.ts";
+import { type OrphanReason, orphanedBy } from "../../../src/runtime/boot/orphans.ts";
 
 const cases: readonly [
   what: string,
   run: number,
   row: [number, WorkerState] | undefined,
-  Orphaned | undefined,
+  OrphanReason | undefined,
 ][] = [
   ["a worker without a record", 1, undefined, "no_record"],
   ["an incarnation that no record begins", 3, [2, "running"], "no_record"],

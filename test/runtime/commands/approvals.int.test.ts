@@ -4,13 +4,13 @@ import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import type { Services } from "../../../src/actors/ports.ts";
 import { claudeCode } from "../../../src/adapters/kinds/claude-code/index.ts";
-import type { MemoryRun } from "../../../src/adapters/memory-spawner.ts";
 import {
   APPROVAL_WITHIN_DEFAULT_MS,
   BACKGROUND_WAIT_MAX_MS,
   CANCEL_BY_PROTOCOL_MAX_MS,
   LINE_MAX_BYTES,
 } from "../../../src/base/limits.ts";
+import type { MemoryRun } from "../../../src/library/memory-spawner.ts";
 import { workerStream } from "../../../src/protocol/records.ts";
 import type { WorkerSpecInput } from "../../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../../src/runtime/api.ts";
@@ -158,7 +158,7 @@ describe("what an agent asks permission for", () => {
         ]),
       );
       const shared = first!.approval_id.slice(0, 8);
-      const said = { code: "AMBIGUOUS_ID", message: expect.stringContaining("is the beginning of 2 ids: ") };
+      const said = { code: "AMBIGUOUS_ID", message: expect.stringContaining("is a prefix of 2 ids: ") };
       expect(yield* Effect.flip(runtime.approve(shared, "allow"))).toMatchObject(said);
       expect(yield* Effect.flip(runtime.approvals({ id: shared, limit: 9 }))).toMatchObject(said);
       // One that the worker's id begins with is the worker, which asks more than one thing.
@@ -169,7 +169,7 @@ describe("what an agent asks permission for", () => {
       const short = shared.slice(0, 3);
       expect(yield* Effect.flip(runtime.approve(short, "allow"))).toMatchObject({
         code: "WORKER_NOT_FOUND",
-        suggestion: "The beginning of an id needs 4 characters or more. See what waits: agent approvals",
+        suggestion: "A prefix of an id needs at least 4 characters. See what waits: agent approvals",
       });
       expect(yield* Effect.flip(runtime.approve("nope", "allow"))).toMatchObject({
         code: "WORKER_NOT_FOUND",

@@ -5,7 +5,7 @@ import type { Worker } from "../../../src/actors/worker/worker.ts";
 import { KILL_ALL_ROUNDS_MAX } from "../../../src/base/limits.ts";
 import { killAll } from "../../../src/runtime/commands/kill-all.ts";
 import type { PerWorker } from "../../../src/runtime/replies.ts";
-import type { WorkerRow } from "../../../src/store/port.ts";
+import type { WorkerRow } from "../../../src/store/views.ts";
 import { memoryRuntime, nth, spec, until } from "../memory-runtime.ts";
 
 const deaf = { grace_ms: 600_000 };
@@ -51,7 +51,7 @@ describe("a kill of all", () => {
             return { id, name: null, ok: true, effect: "deleted", status: "cancelled", error: null };
           }),
         );
-      const ports = { forest: { trees: () => [] }, live, log: { living: (): readonly WorkerRow[] => [] } };
+      const ports = { forest: { trees: () => [] }, live, views: { living: (): readonly WorkerRow[] => [] } };
       const replies = yield* killAll(ports, killEach, {});
       expect(ended).toBe(KILL_ALL_ROUNDS_MAX);
       expect(replies.filter(({ ok }) => !ok)).toMatchObject([

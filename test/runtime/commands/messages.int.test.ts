@@ -7,8 +7,8 @@ import type { Services } from "../../../src/actors/ports.ts";
 import { claudeCode } from "../../../src/adapters/kinds/claude-code/index.ts";
 import { messages as protocol } from "../../../src/adapters/kinds/claude-code/messages.ts";
 import { command } from "../../../src/adapters/kinds/command/index.ts";
-import type { MemoryRun } from "../../../src/adapters/memory-spawner.ts";
 import { CLOCK_TICK_MS, MESSAGES_OPEN_MAX, RECONCILE_PERIOD_MS } from "../../../src/base/limits.ts";
+import type { MemoryRun } from "../../../src/library/memory-spawner.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { WorkerSpecInput } from "../../../src/protocol/worker.ts";
 import type { RuntimeApi } from "../../../src/runtime/api.ts";
@@ -330,7 +330,7 @@ describe("a store that cannot be read for a moment", () => {
               : target.commit(drafts as never, options);
         },
       });
-      const { runtime } = yield* boot({ ...services, adapterFor, log: failing });
+      const { runtime } = yield* boot({ ...services, adapterFor, log: failing, views: failing });
       const { id } = yield* runtime.spawn(talker({ restart: "temporary" }));
       const run = yield* nth(memory, 1);
       yield* runtime.send(id, "x");

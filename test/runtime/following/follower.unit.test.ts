@@ -1,32 +1,30 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { READ_PAGE_RECORDS, WAKE_SLICE_MS } from "../../../src/base/limits.ts";
-import { Follower, type Take } from "../../../src/runtime/following/follower.ts";
-import { Tail } from "../../../src/runtime/following/tail.ts";
-import type { Follow } from "../../../src/runtime/following/watch.ts";
-import type { EventLog } from "../../../src/store/port.ts";
+import { type Follow, Follower, type TakePage } from "../../../src/runtime/following/follower.ts";
+import { type ReadableLog, Tail } from "../../../src/runtime/following/tail.ts";
 
 /** A log of lines, with what its followers ask of it. */
 const makeLog = (count: number) => {
   const lines = Array.from({ length: count }, (_, n) => `${n + 1}`);
-  const listeners = new Set<() => void>();
-  const log = {
+  const listeners = new Set<(head: number) => void>();
+  const log: ReadableLog = {
     head: () => lines.length,
-    readLines: (after: number, limit: number) => {
+    readLines: (after, limit) => {
       const page = lines.slice(after, after + limit);
       return { lines: page, seqs: page.map(Number), scanned: after + page.length };
     },
-    onCommit: (listener: () => void) => {
+    onCommit: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-  } as unknown as EventLog;
+  };
   return {
     log,
     listeners: () => listeners.size,
     append: () => {
       lines.push(`${lines.length + 1}`);
-      for (const listener of [...listeners]) listener();
+      for (const listener of [...listeners]) listener(lines.length);
     },
   };
 };
@@ -35,9 +33,9 @@ const monoMs = () => performance.now();
 
 const always: Follow = { from: 0, filter: {}, isOver: () => false, isCut: () => false };
 
-const follow = (log: EventLog, tail: Tail, take: Take, over: Partial<Follow> = {}) => {
+const follow = (tail: Tail, take: TakePage, over: Partial<Follow> = {}) => {
   const ends: unknown[] = [];
-  const follower = new Follower(log, tail, { ...always, ...over }, take, {
+  const follower = new Follower(tail, { ...always, ...over }, take, {
     onOver: (next) => ends.push(next),
     onFailure: ({ code }) => ends.push(code),
   });
@@ -48,7 +46,7 @@ const follow = (log: EventLog, tail: Tail, take: Take, over: Partial<Follow> = {
 test("a follower is handed the log and then each commit, every line once and in order", async () => {
   const { log, append } = makeLog(3 * READ_PAGE_RECORDS + 1);
   const heard: string[] = [];
-  follow(log, new Tail(log, monoMs), ({ lines }) => void heard.push(...lines));
+  follow(new Tail(log, monoMs), ({ lines }) => void heard.push(...lines));
   for (let n = 0; n < 10; n += 1) {
     append();
     await nextTurn();
@@ -63,11 +61,11 @@ test("for one that cannot take its page nothing is read, and the others do not w
   const room = Promise.withResolvers<void>();
   const stalled: string[] = [];
   const heard: string[] = [];
-  follow(log, tail, ({ lines }) => {
+  follow(tail, ({ lines }) => {
     stalled.push(...lines);
     return stalled.length === 1 ? room.promise : undefined;
   });
-  follow(log, tail, ({ lines }) => void heard.push(...lines));
+  follow(tail, ({ lines }) => void heard.push(...lines));
   for (let n = 0; n < 5; n += 1) {
     append();
     await nextTurn();
@@ -82,22 +80,22 @@ test("it ends at its last seq, when it is over, and when the runtime is shut dow
   const { log } = makeLog(10);
   const tail = new Tail(log, monoMs);
   const heard: string[] = [];
-  const ended = follow(log, tail, ({ lines }) => void heard.push(...lines), { from: 2, until: 4 });
+  const ended = follow(tail, ({ lines }) => void heard.push(...lines), { from: 2, until: 4 });
   await nextTurn();
   expect([heard, ended.ends]).toEqual([["3", "4"], [4]]);
-  expect(follow(log, tail, () => undefined, { from: 10, isOver: () => true }).ends).toEqual([10]);
-  expect(follow(log, tail, () => undefined, { from: 10, isCut: () => true }).ends).toEqual(["UNAVAILABLE"]);
+  expect(follow(tail, () => undefined, { from: 10, isOver: () => true }).ends).toEqual([10]);
+  expect(follow(tail, () => undefined, { from: 10, isCut: () => true }).ends).toEqual(["UNAVAILABLE"]);
 });
 
 test("what its reader throws ends it alone; who has left is told nothing, and at last nobody listens", async () => {
   const { log, append, listeners } = makeLog(0);
   const tail = new Tail(log, monoMs);
   const heard: string[] = [];
-  const broken = follow(log, tail, () => {
+  const broken = follow(tail, () => {
     throw new TypeError("a reader broke");
   });
-  const left = follow(log, tail, ({ lines }) => void heard.push(`left ${lines}`));
-  const other = follow(log, tail, ({ lines }) => void heard.push(...lines));
+  const left = follow(tail, ({ lines }) => void heard.push(`left ${lines}`));
+  const other = follow(tail, ({ lines }) => void heard.push(...lines));
   left.follower.stop();
   append();
   // A slice of waking ends early on a busy machine.
@@ -114,7 +112,7 @@ test("many who wait are woken a slice at a time, and what is committed meanwhile
   const heard = new Map<number, string[]>();
   let turns = 0;
   for (let n = 0; n < 3; n += 1)
-    follow(log, tail, ({ lines }) => {
+    follow(tail, ({ lines }) => {
       const until = performance.now() + 2 * WAKE_SLICE_MS;
       while (performance.now() < until);
       heard.set(n, [...(heard.get(n) ?? []), ...lines]);
@@ -130,4 +128,11 @@ test("many who wait are woken a slice at a time, and what is committed meanwhile
   while (heard.get(2)?.length !== 3) await nextTurn();
   expect(turns).toBeGreaterThanOrEqual(3);
   expect([...heard.values()]).toEqual(Array(3).fill(["1", "2", "3"]));
+});
+
+test("one that has enough ends there, and the rest is not read", async () => {
+  const { log, listeners } = makeLog(3 * READ_PAGE_RECORDS);
+  const { ends } = follow(new Tail(log, monoMs), () => "enough");
+  await nextTurn();
+  expect([ends, listeners()]).toEqual([[READ_PAGE_RECORDS], 0]);
 });

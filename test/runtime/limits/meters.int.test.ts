@@ -1,8 +1,8 @@
 /** The memory that a supervisor keeps of those that ran below it once. */
 import { expect, it } from "vitest";
 import { Meters } from "../../../src/runtime/limits/meters.ts";
-import type { WorkerRow } from "../../../src/store/port.ts";
-import { clock, draft, newLog, requested, V, W } from "../../store/support.ts";
+import type { WorkerRow } from "../../../src/store/views.ts";
+import { clock, draft, newLog, requested, V, W } from "../../store/sqlite/support.ts";
 
 const ofTurn = (usd: number | null) => ({
   turn: 1,
@@ -20,7 +20,7 @@ it("who has ended is in the sum alone; who runs, or waits for a restart, is kept
       draft("worker_state_changed", starting, { worker }),
       draft("turn_completed", ofTurn(worker === W ? 3 : null), { worker }),
     ]);
-  const meters = new Meters(log, [W, V]);
+  const meters = new Meters(log, log, [W, V]);
   const live = new Set([V]);
   const letGo = () => meters.letGo((id) => live.has(id));
   letGo();
@@ -43,6 +43,6 @@ it("who has ended is in the sum alone; who runs, or waits for a restart, is kept
   look();
   letGo();
   expect(meters.sum).toMatchObject({ usd: 5, turns: 3 });
-  expect(new Meters(log, [W, V]).sum).toEqual(meters.sum);
+  expect(new Meters(log, log, [W, V]).sum).toEqual(meters.sum);
   expect([...meters.ids()].sort()).toEqual([W, V].sort());
 });

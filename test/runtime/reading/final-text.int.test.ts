@@ -3,8 +3,8 @@ import { Effect } from "effect";
 import { describe, expect, it } from "vitest";
 import { finalText } from "../../../src/actors/intake/output.ts";
 import type { RecordDraft } from "../../../src/protocol/records.ts";
-import { openLog } from "../../../src/store/log.ts";
-import { clock, draft, newFile, requested, W } from "../../store/support.ts";
+import { openLog } from "../../../src/store/sqlite/log.ts";
+import { clock, draft, newFile, requested, W } from "../../store/sqlite/support.ts";
 
 const begun = draft("worker_state_changed", { from: "pending", to: "starting", reason: "r", clock });
 const ended = draft("worker_ended", { state: "completed", reason: "over" });

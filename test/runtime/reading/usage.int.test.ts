@@ -4,7 +4,7 @@ import { Effect } from "effect";
 import { describe, expect } from "vitest";
 import { claudeCode } from "../../../src/adapters/kinds/claude-code/index.ts";
 import { command } from "../../../src/adapters/kinds/command/index.ts";
-import type { MemoryRun } from "../../../src/adapters/memory-spawner.ts";
+import type { MemoryRun } from "../../../src/library/memory-spawner.ts";
 import { TreeSpec } from "../../../src/protocol/tree.ts";
 import type { WorkerSpecInput } from "../../../src/protocol/worker.ts";
 import { memoryMachine, nth, settled, spec } from "../memory-runtime.ts";

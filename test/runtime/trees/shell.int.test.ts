@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest";
 import { Effect, Fiber } from "effect";
 import { TestClock } from "effect/testing";
-import type { MemoryRun, MemorySpawner } from "../../../src/adapters/memory-spawner.ts";
+import type { MemoryRun, MemorySpawner } from "../../../src/library/memory-spawner.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   SupervisorConfig,
@@ -12,7 +12,7 @@ import {
 } from "../../../src/protocol/tree.ts";
 import type { RuntimeApi } from "../../../src/runtime/api.ts";
 import type { TreeNode } from "../../../src/runtime/replies.ts";
-import type { EventLog } from "../../../src/store/port.ts";
+import type { Store } from "../../../src/store/upkeep.ts";
 import { elapse, memoryMachine, settled, spec, until } from "../memory-runtime.ts";
 
 const leaf = (name: string, over: object = {}): WorkerNode =>
@@ -77,6 +77,57 @@ describe("a tree", () => {
       const fibers = fibersIn(root);
       expect(fibers).not.toContain(undefined);
       expect(new Set(fibers).size).toBe(6);
+    }),
+  );
+
+  it.effect("begins what nothing orders side by side, in the order of its file, and stops it likewise", () =>
+    Effect.gen(function* () {
+      const { memory, boot, log } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      const release = memory.hold();
+      const names = Array.from({ length: 20 }, (_, n) => `w${n}`);
+      yield* runtime.applyTree(tree(group("many", {}, ...names.map((name) => leaf(name)))));
+      const ids = (yield* runtime.list({ all: true })).map(({ id }) => id);
+      const told = (type: "worker_state_changed" | "worker_cancel_requested", to?: string) =>
+        ids
+          .flatMap((id) => log.stream(id, [type]))
+          .filter(({ payload }) => to === undefined || ("to" in payload && payload.to === to))
+          .sort((one, other) => one.seq - other.seq)
+          .map(({ worker_id }) => worker_id);
+      yield* until("all begin", () => told("worker_state_changed", "starting").length === 20);
+      expect(memory.runs).toEqual([]);
+      const inOrder = yield* Effect.forEach(names, (name) => runtime.info(name));
+      expect(told("worker_state_changed", "starting")).toEqual(inOrder.map(({ id }) => id));
+      release();
+      yield* until("all run", () => memory.runs.length === 20);
+      yield* settled;
+      expect((yield* runtime.tree()).children[0]).toMatchObject({ id: "many", phase: "running" });
+      memory.onSignal = (run, signal) => {
+        if (signal === "SIGKILL") run.exit(signal);
+      };
+      const down = yield* Effect.forkChild(runtime.downTree("many"));
+      yield* until("all are told", () => memory.runs.every(({ signals }) => signals.length === 1));
+      expect(told("worker_cancel_requested")).toEqual(inOrder.map(({ id }) => id).reverse());
+      yield* elapse(15);
+      yield* Fiber.join(down);
+    }),
+  );
+
+  it.effect("is stopped beside the other trees when the daemon stops with its agents", () =>
+    Effect.gen(function* () {
+      const { memory, boot } = yield* memoryMachine;
+      const { runtime } = yield* boot();
+      for (const name of ["one", "two", "three"])
+        yield* runtime.applyTree({ ...tree(group(name, {}, leaf(`${name}-w`))), file: `/${name}.yaml` });
+      yield* until("three launches", () => memory.runs.length === 3);
+      yield* settled;
+      memory.onSignal = (run, signal) => {
+        if (signal === "SIGKILL") run.exit(signal);
+      };
+      const stopping = yield* Effect.forkChild(runtime.shutdown("kill", "stopped"));
+      yield* until("all are told", () => memory.runs.every(({ signals }) => signals.length === 1));
+      yield* elapse(15);
+      yield* Fiber.join(stopping);
     }),
   );
 
@@ -361,14 +412,14 @@ describe("a supervisor whose workers are paused", () => {
       const paused = {
         state: "running",
         reason: "2 of the 2 that run below it are paused: too hot",
-        suggestion: "let go on: agent unpause crew",
+        suggestion: "continue: agent unpause crew",
       };
       expect(yield* runtime.why("crew")).toMatchObject(paused);
       expect((yield* runtime.why("crew")).records.slice(-2)).toMatchObject(
         Array(2).fill({ type: "worker_paused" }),
       );
       expect((yield* runtime.why("shop")).reason).toBe("2 of the 3 that run below it are paused: too hot");
-      expect((yield* runtime.why("crew/a")).suggestion).toBe("let go on: agent unpause crew/a");
+      expect((yield* runtime.why("crew/a")).suggestion).toBe("continue: agent unpause crew/a");
       yield* runtime.unpause(["crew"]);
       expect(yield* runtime.why("crew")).toMatchObject({
         reason: "every child has been started",
@@ -379,7 +430,7 @@ describe("a supervisor whose workers are paused", () => {
 });
 
 describe("a kill of a supervisor that says how", () => {
-  const shutdowns = (log: EventLog, id: string) =>
+  const shutdowns = (log: Store, id: string) =>
     log
       .stream(id, ["worker_cancel_requested"])
       .flatMap(({ type, payload }) =>
@@ -400,7 +451,7 @@ describe("a kill of a supervisor that says how", () => {
         runtime.kill({ ids: ["shop"], grace_ms: 3_000, signal: "SIGINT" }),
       );
       yield* settled;
-      expect([store, a, b].map(({ signals }) => signals)).toEqual([[], [], ["SIGINT"]]);
+      expect([store, a, b].map(({ signals }) => signals)).toEqual([[], ["SIGINT"], ["SIGINT"]]);
       yield* elapse(2);
       expect(b.signals).toEqual(["SIGINT"]);
       yield* elapse(2);

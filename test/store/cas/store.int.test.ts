@@ -37,6 +37,18 @@ describe("an artifact that is put", () => {
     expect(await artifacts.list()).toMatchObject([{ digest: HELLO, size_bytes: 5, pinned: false }]);
   });
 
+  it("counts as put now where somebody is about to name it", async () => {
+    const { artifacts, later, collect } = newStore();
+    const { digest } = await artifacts.put(bytesOf("hello"));
+    later();
+    await artifacts.freshen(digest);
+    await collect();
+    expect(await artifacts.list()).toHaveLength(1);
+    later();
+    await collect();
+    expect(await artifacts.list()).toEqual([]);
+  });
+
   it("gives back any bytes, also none", async () => {
     const { artifacts } = newStore();
     for (const bytes of [new Uint8Array(), Uint8Array.from({ length: 70_000 }, (_, at) => at % 256)]) {
@@ -47,7 +59,10 @@ describe("an artifact that is put", () => {
 
   it("is not found where it was never put", async () => {
     const { artifacts } = newStore();
-    const asked = [artifacts.get(ABSENT), artifacts.pin(ABSENT), artifacts.unpin(ABSENT)];
+    const asked = [
+      ...[artifacts.get(ABSENT), artifacts.pin(ABSENT), artifacts.unpin(ABSENT)],
+      artifacts.freshen(ABSENT),
+    ];
     for (const answer of await Promise.allSettled(asked))
       expect(answer).toMatchObject({ status: "rejected", reason: { code: "ARTIFACT_NOT_FOUND" } });
   });

@@ -3,7 +3,6 @@ import { limitsOf } from "../../../src/daemon/limits.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import {
   type Ancestor,
-  type Ask,
   ancestorsOf,
   comesBefore,
   type Fleet,
@@ -12,12 +11,17 @@ import {
   type Limits,
   queueReason,
   refusalOf,
+  type SeatRequest,
 } from "../../../src/supervisor/admission/seats.ts";
 
 const limits: Limits = { ...LIMITS, running_max: 4, depth_max: 3, live_max: 100 };
 const chain = (...own: readonly Partial<Ancestor>[]): readonly Ancestor[] =>
   own.map((each, at) => ({ id: `a${at}`, ...each }));
-const ask = (over: Partial<Ask> = {}): Ask => ({ priority: "normal", ancestors: [], ...over });
+const ask = (over: Partial<SeatRequest> = {}): SeatRequest => ({
+  priority: "normal",
+  ancestors: [],
+  ...over,
+});
 const fleet = (over: Partial<Fleet> = {}): Fleet => ({
   live: 0,
   running: 0,
@@ -25,7 +29,7 @@ const fleet = (over: Partial<Fleet> = {}): Fleet => ({
   below: () => 0,
   ...over,
 });
-const denied = (asked: Ask, full: Fleet = fleet()) => {
+const denied = (asked: SeatRequest, full: Fleet = fleet()) => {
   const refused = refusalOf(asked, limits, full);
   return refused && [refused.code, refused.info.details?.reason_code];
 };

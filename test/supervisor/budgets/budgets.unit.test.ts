@@ -13,12 +13,12 @@ import {
   ofUnfinished,
   ofUsage,
   raised,
-  type Spent,
+  type SpentAmounts,
   withUnfinished,
 } from "../../../src/supervisor/budgets/budgets.ts";
 import { figure, full } from "../../support/figures.ts";
 
-const spent = (over: Partial<Spent>): Spent => ({ ...NOTHING_SPENT, ...over });
+const spent = (over: Partial<SpentAmounts>): SpentAmounts => ({ ...NOTHING_SPENT, ...over });
 
 describe("a budget", () => {
   it.each([
@@ -121,7 +121,7 @@ describe("a budget of a subtree", () => {
       fc.property(fc.array(increment, { maxLength: 400 }), (reports) => {
         rounds += 1;
         const budget: Budget = { usd: 20, tokens: 100_000, turns: 150 };
-        const each = new Map<number, Spent>();
+        const each = new Map<number, SpentAmounts>();
         let sum = NOTHING_SPENT;
         let before = sum;
         for (const { agent, ...more } of reports) {

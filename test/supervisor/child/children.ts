@@ -3,7 +3,7 @@ import type { IncarnationOutcome, RunExit } from "../../../src/protocol/incarnat
 import { WorkerSpec, type WorkerSpecInput } from "../../../src/protocol/worker.ts";
 import { decide } from "../../../src/supervisor/child/decide.ts";
 import { evolve, newChild } from "../../../src/supervisor/child/evolve.ts";
-import type { ChildState, Command, Input } from "../../../src/supervisor/child/inputs.ts";
+import type { ChildCommand, ChildInput, ChildState } from "../../../src/supervisor/child/inputs.ts";
 import type { Now } from "../../../src/supervisor/clocks/now.ts";
 
 export const spec = (over: Partial<WorkerSpecInput> = {}): WorkerSpec =>
@@ -24,7 +24,7 @@ export const at = (mono_ms: number): Now => ({
   wall: { ms: mono_ms, zone: "UTC" },
 });
 
-export const exitedWith = (code: number): Extract<Input, { type: "exited" }> => {
+export const exitedWith = (code: number): Extract<ChildInput, { type: "exited" }> => {
   const exit: RunExit = {
     exit_code: code,
     signal: null,
@@ -47,7 +47,7 @@ export const exitedWith = (code: number): Extract<Input, { type: "exited" }> => 
 export const drive = (given: WorkerSpec) => {
   let child: ChildState = newChild("W", given);
   const types: string[] = [];
-  const feed = (input: Input, now: number): readonly Command[] => {
+  const feed = (input: ChildInput, now: number): readonly ChildCommand[] => {
     const { events, commands } = decide(child, input, at(now));
     for (const event of events) {
       types.push(event.type);
@@ -60,7 +60,7 @@ export const drive = (given: WorkerSpec) => {
     types,
     feed,
     /** One whole incarnation that ends so; answers what the supervisor commands. */
-    run: (how: number | Extract<Input, { type: "exited" }>, now: number) => {
+    run: (how: number | Extract<ChildInput, { type: "exited" }>, now: number) => {
       feed({ type: "begin", incarnation: child.incarnation + 1, reason: "test" }, now);
       return feed(typeof how === "number" ? exitedWith(how) : how, now)[0];
     },

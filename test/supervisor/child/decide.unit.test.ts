@@ -59,7 +59,7 @@ describe("a failure that no restart can mend", () => {
   it.each(unfixable)("%s ends it at once, whatever its policy, and the record says so", (code) => {
     for (const restart of ["transient", "permanent"] as const)
       expect(end({ restart }, code)).toEqual({
-        ended: { state: "failed", reason: `${code}: no restart can mend it`, cause: "unfixable" },
+        ended: { state: "failed", reason: `${code}: no restart can fix it`, cause: "unfixable" },
         command: "end",
       });
   });

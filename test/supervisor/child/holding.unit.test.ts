@@ -1,13 +1,13 @@
 /** The work that a full disk does not put off, and the work that it does. */
 import { describe, expect, it } from "vitest";
 import { mayHold } from "../../../src/supervisor/child/holding.ts";
-import type { Command, Input, StopReason } from "../../../src/supervisor/child/inputs.ts";
+import type { ChildCommand, ChildInput, StopReason } from "../../../src/supervisor/child/inputs.ts";
 
 const KILL: StopReason = { kind: "kill", by: "user", reason: "killed", grace_ms: 0, signal: "SIGTERM" };
-const STOP: Command = { type: "stop", grace_ms: 0, signal: "SIGTERM" };
+const STOP: ChildCommand = { type: "stop", grace_ms: 0, signal: "SIGTERM" };
 
 describe("a decision is held on a full disk", () => {
-  it.each<readonly [Input["type"], boolean]>([
+  it.each<readonly [ChildInput["type"], boolean]>([
     ["kill", true],
     ["shutdown", true],
     ["limit", true],

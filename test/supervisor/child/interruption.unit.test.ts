@@ -1,10 +1,10 @@
 /** A turn that was open at the end of an incarnation: what the pure supervisor makes of it. */
 import { describe, expect, it } from "vitest";
-import type { Input } from "../../../src/supervisor/child/inputs.ts";
+import type { ChildInput } from "../../../src/supervisor/child/inputs.ts";
 import { policyFor } from "../../../src/supervisor/child/interruption.ts";
 import { drive, exitedWith, spec } from "./children.ts";
 
-const begun: readonly Input[] = [
+const begun: readonly ChildInput[] = [
   { type: "begin", incarnation: 1, reason: "spawn" },
   {
     type: "launched",
@@ -17,7 +17,7 @@ const begun: readonly Input[] = [
     },
   },
 ];
-const died = (tools: readonly string[]): Input => ({
+const died = (tools: readonly string[]): ChildInput => ({
   ...exitedWith(1),
   interrupted: { tools, session_id: "s" },
 });
@@ -50,15 +50,21 @@ describe("a worker that is asked", () => {
       state: "waiting",
       open: false,
       restarts: [],
-      interrupted: { question_id: "1.interrupted", session_id: "s" },
+      holds: [{ reason: "interrupted", id: "1.interrupted", session_id: "s" }],
     });
   });
 
   it.each(["continue", "fresh"] as const)("starts when it is answered with %s, once", (answer) => {
     const { child, feed, types } = asked();
-    const said: Input = { type: "answer", question_id: "1.interrupted", answer, by: "user", grace_ms: 0 };
+    const said: ChildInput = {
+      type: "answer",
+      question_id: "1.interrupted",
+      answer,
+      by: "user",
+      grace_ms: 0,
+    };
     expect(feed(said, 2)).toEqual([{ type: "start" }]);
-    expect(child()).toMatchObject({ state: "backing_off", interrupted: null, restarts: [] });
+    expect(child()).toMatchObject({ state: "backing_off", holds: [], restarts: [] });
     expect(types.includes("session_abandoned")).toBe(answer === "fresh");
     expect(feed(said, 3)).toEqual([]);
   });
@@ -71,7 +77,7 @@ describe("a worker that is asked", () => {
       const { child, feed } = asked();
       const state = input.type === "kill" ? "cancelled" : "failed";
       expect(feed(input, 2)).toEqual([{ type: "end", state }]);
-      expect(child()).toMatchObject({ state, interrupted: null });
+      expect(child()).toMatchObject({ state, holds: [] });
     }
   });
 

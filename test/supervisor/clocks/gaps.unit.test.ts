@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memAvailableOf, uptimeOf } from "../../../src/adapters/process/machine.ts";
-import { type Gap, gapBetween, makeGaps } from "../../../src/supervisor/clocks/gaps.ts";
+import { type ClockGap, gapBetween, makeGaps } from "../../../src/supervisor/clocks/gaps.ts";
 
 const HOUR_MS = 3_600_000;
 const before = { mono_ms: 1_000, uptime_ms: 5_000 };
@@ -39,7 +39,7 @@ describe("two readings of the clocks", () => {
 describe("gaps", () => {
   const watched = () => {
     const now = { mono_ms: 0, uptime_ms: 0 };
-    const told: Gap[] = [];
+    const told: ClockGap[] = [];
     const gaps = makeGaps(
       () => ({ ...now }),
       (gap) => told.push(gap),

@@ -155,10 +155,15 @@ describe("an answer", () => {
     open: true,
     ladder: asked,
   };
+  const stall = { reason: "stall", id: "q", idle_ms: 1, within_ms: 1 } as const;
   const now = { mono_ms: 3_000, clock, random: 0, wall: { ms: 0, zone: "UTC" } };
   const given = { type: "answer", answer: "kill", by: "ada", grace_ms: 1 } as const;
   const typesOf = (ladder: Ladder, question_id: string) =>
-    decide({ ...child, ladder }, { ...given, question_id }, now).events.map(({ type }) => type);
+    decide(
+      { ...child, ladder, holds: ladder.stage === "asked" ? [stall] : [] },
+      { ...given, question_id },
+      now,
+    ).events.map(({ type }) => type);
 
   it("is recorded, and then what it asks for", () => {
     expect(typesOf(asked, "q")).toEqual([

@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
-import type { Input } from "../../../src/supervisor/child/inputs.ts";
-import { isPaused, pausedMs } from "../../../src/supervisor/holds/pause.ts";
+import type { ChildInput } from "../../../src/supervisor/child/inputs.ts";
+import { causesOf, isPaused, pausedMs } from "../../../src/supervisor/holds/pause.ts";
 import { drive, exitedWith, spec } from "../child/children.ts";
 
 const IDENTITY = { pid: 1, start_time: "1", boot_id: "boot", pid_ns: "ns" };
-const launched: Input = {
+const launched: ChildInput = {
   type: "launched",
   spawned: { pid: 1, pgid: 1, agent: IDENTITY, launcher: IDENTITY, argv: [] },
 };
-const pause = (reason: "operator" | "disk" = "operator"): Input => ({
+const pause = (reason: "operator" | "disk" = "operator"): ChildInput => ({
   type: "pause",
   reason,
   detail: "",
   pids: [1],
 });
-const unpause = (reason?: "operator" | "disk"): Input => ({
+const unpause = (reason?: "operator" | "disk"): ChildInput => ({
   type: "unpause",
   by: "user",
   ...(reason === undefined ? {} : { reason }),
 });
-const kill: Input = { type: "kill", by: "user", reason: "killed", grace_ms: 1, signal: "SIGTERM" };
+const kill: ChildInput = { type: "kill", by: "user", reason: "killed", grace_ms: 1, signal: "SIGTERM" };
 
 const starting = () => {
   const child = drive(spec());
@@ -51,7 +51,7 @@ describe("a pause", () => {
     child.feed(pause("disk"), 10);
     expect(child.feed(pause("operator"), 20)).toEqual([]);
     expect(child.feed(unpause("disk"), 30)).toEqual([]);
-    expect(child.child().pause.causes).toMatchObject([{ reason: "operator" }]);
+    expect(causesOf(child.child())).toMatchObject([{ reason: "operator" }]);
     expect(child.feed(unpause("operator"), 40)).toEqual([{ type: "unpause" }]);
     expect(pausedMs(child.child().pause, 99)).toBe(30);
   });
@@ -69,7 +69,7 @@ describe("a pause", () => {
     const child = starting();
     expect(child.feed(pause(), 1)).toEqual([{ type: "pause" }]);
     child.feed(launched, 2);
-    expect(child.child()).toMatchObject({ state: "running", pause: { causes: [{ reason: "operator" }] } });
+    expect(child.child()).toMatchObject({ state: "running", holds: [{ reason: "pause", id: "operator" }] });
   });
 
   it("takes nothing that has not begun, is being stopped, or has ended", () => {
@@ -83,7 +83,7 @@ describe("a pause", () => {
     expect(child.types).not.toContain("worker_paused");
   });
 
-  it.each<[string, Input]>([
+  it.each<[string, ChildInput]>([
     ["kill", kill],
     ["restart", { type: "restart", by: "user", grace_ms: 1 }],
     ["shutdown", { type: "shutdown", by: "crew", reason: "", grace_ms: 1, signal: "SIGTERM" }],
@@ -113,7 +113,7 @@ describe("a pause", () => {
     expect(child.child().spent_ms).toBe(10);
   });
 
-  it.each<Input>([
+  it.each<ChildInput>([
     { type: "limit", limit: "timeout", value: 1, bound: 1, grace_ms: 1 },
     { type: "limit", limit: "stall", value: 1, bound: 1, grace_ms: 1 },
     { type: "limit", limit: "tool", value: 1, bound: 1, grace_ms: 1 },

@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { PauseCause } from "../../../src/supervisor/holds/pause.ts";
-import { pausedBelow, pauseSuggestion, type Standing } from "../../../src/supervisor/holds/standing-still.ts";
+import {
+  type PausedWorker,
+  pausedBelow,
+  pauseSuggestion,
+} from "../../../src/supervisor/holds/standing-still.ts";
 
-const a = (...causes: PauseCause[]): Standing => ({ ref: "crew/a", causes });
-const b = (...causes: PauseCause[]): Standing => ({ ref: "crew/b", causes });
+const a = (...causes: PauseCause[]): PausedWorker => ({ ref: "crew/a", causes });
+const b = (...causes: PauseCause[]): PausedWorker => ({ ref: "crew/b", causes });
 const hot = { reason: "operator", detail: "too hot" } as const;
 const byHand = { reason: "operator", detail: "" } as const;
 const spent = { reason: "budget", detail: "The budget of crew is spent", question_id: "q" } as const;
 const full = { reason: "disk", detail: "" } as const;
 
 describe("who stands still below a supervisor", () => {
-  it.each<[string, readonly Standing[], string | undefined]>([
+  it.each<[string, readonly PausedWorker[], string | undefined]>([
     ["nobody", [a(), b()], undefined],
     ["one of two", [a(hot), b()], "1 of the 2 that run below it is paused: too hot"],
     ["all, by hand", [a(byHand), b(byHand)], "2 of the 2 that run below it are paused: operator"],
@@ -23,9 +27,9 @@ describe("who stands still below a supervisor", () => {
     expect(pausedBelow(running)).toBe(said);
   });
 
-  it.each<[string, boolean, readonly Standing[], string | undefined]>([
+  it.each<[string, boolean, readonly PausedWorker[], string | undefined]>([
     ["nobody does", false, [a()], undefined],
-    ["somebody paused them", false, [a(hot), b(hot)], "let go on: agent unpause crew"],
+    ["somebody paused them", false, [a(hot), b(hot)], "continue: agent unpause crew"],
     ["its budget is spent", true, [a(spent)], "grant more, or end it: agent answer crew continue|stop"],
     [
       "the budget of one of them is spent",
@@ -37,13 +41,13 @@ describe("who stands still below a supervisor", () => {
       "nothing can be done by hand",
       false,
       [a(full)],
-      "it goes on by itself when the disk has room: agent doctor says how much it has",
+      "it continues by itself once the disk has room: agent doctor shows how much it has",
     ],
     [
       "two things are to be done",
       true,
       [a(spent, hot)],
-      "grant more, or end it: agent answer crew continue|stop; let go on: agent unpause crew",
+      "grant more, or end it: agent answer crew continue|stop; continue: agent unpause crew",
     ],
   ])("can go on: %s", (_, asks, running, next) => {
     expect(pauseSuggestion("crew", asks, running)).toBe(next);

@@ -1,10 +1,10 @@
 /** The next step for the messages to one agent. */
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
-import { isUlid } from "../../../src/protocol/ids.ts";
+import { isUlid } from "../../../src/protocol/forms.ts";
 import type { MessageRow } from "../../../src/protocol/message-row.ts";
 import type { LogRecord } from "../../../src/protocol/records.ts";
-import { type Answering, foldAnswer, UNANSWERED } from "../../../src/supervisor/messages/answers.ts";
+import { type AnswerState, foldAnswer, UNANSWERED } from "../../../src/supervisor/messages/answers.ts";
 import {
   handOver,
   isWaiting,
@@ -99,7 +99,7 @@ describe("the turn that answers a message", () => {
   const message = (state: string, incarnation: number, more: object = {}) =>
     record("worker_message", incarnation, { message_id: "m", state, ...more });
   const turn = (n: number, incarnation: number) => record("turn_completed", incarnation, { turn: n });
-  const end = (records: readonly LogRecord[]): Answering => {
+  const end = (records: readonly LogRecord[]): AnswerState => {
     const last = records.reduce((state, one) => foldAnswer(state, one, "m"), UNANSWERED);
     return last.type === "failed" ? { type: "failed", error: new HoldfastError(last.error.code, "") } : last;
   };

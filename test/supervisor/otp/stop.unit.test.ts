@@ -3,11 +3,13 @@ import { describe, expect, it } from "vitest";
 import { supervisor, World, worker } from "../tree/world.ts";
 
 const HOUR_MS = 3_600_000;
+/** One child at a time: OTP's order, which one_for_one keeps only where something asks for it (docs/decisions/0037). */
+const IN_ORDER = { strategy: "rest_for_one" } as const;
 
 describe("sup_stop", () => {
   it("sup_stop_infinity: a child whose shutdown is infinity is waited for, however long it takes", () => {
     const world = new World(
-      supervisor("top", {}, worker("a"), worker("b", { shutdown: "infinity", grace_ms: 10 })),
+      supervisor("top", IN_ORDER, worker("a"), worker("b", { shutdown: "infinity", grace_ms: 10 })),
     ).apply();
     world.tempers.b = { stop_ms: HOUR_MS };
     world.ask("down", "top").pass(HOUR_MS - 1);
@@ -16,7 +18,7 @@ describe("sup_stop", () => {
   });
   it("sup_stop_timeout: a child that does not stop in its grace is killed, the others are not", () => {
     const world = new World(
-      supervisor("top", {}, worker("a", { grace_ms: 1_000 }), worker("b", { grace_ms: 1_000 })),
+      supervisor("top", IN_ORDER, worker("a", { grace_ms: 1_000 }), worker("b", { grace_ms: 1_000 })),
     ).apply();
     world.tempers.b = { stubborn: true };
     world.ask("down", "top").pass(999);
@@ -49,7 +51,7 @@ describe("sup_stop", () => {
     const world = new World(
       supervisor(
         "top",
-        { max_restarts: 0 },
+        { ...IN_ORDER, max_restarts: 0 },
         worker("first"),
         ...names.map(({ restart, code }) => worker(`${restart}-${code}`, { restart })),
         worker("last", { grace_ms: 2_000 }),

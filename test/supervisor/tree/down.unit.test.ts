@@ -46,7 +46,12 @@ describe("a down", () => {
       );
     const make = () => {
       const world = new World(
-        supervisor("top", {}, worker("a", { grace_ms: 5_000 }), worker("b", { grace_ms: 5_000 })),
+        supervisor(
+          "top",
+          { strategy: "rest_for_one" },
+          worker("a", { grace_ms: 5_000 }),
+          worker("b", { grace_ms: 5_000 }),
+        ),
       ).apply();
       world.tempers.b = { stubborn: true };
       return world;

@@ -51,7 +51,7 @@ describe("strategies", () => {
     expect(world.types().filter((type) => type === "supervisor_escalated")).toHaveLength(3);
   });
   it("ends the grace of who is being stopped at a second kill of their supervisor", () => {
-    const world = three("one_for_one");
+    const world = three("rest_for_one");
     world.tempers.b = { stubborn: true };
     world.ask("kill", "top");
     expect(world.history.slice(3)).toEqual(["-c"]);
@@ -60,7 +60,7 @@ describe("strategies", () => {
     expect(world.phase("top")).toBe("terminated");
   });
   it("stops right to left, each with its own grace", () => {
-    const world = three("one_for_one");
+    const world = three("rest_for_one");
     world.tempers.b = { stubborn: true };
     world.ask("down", "top").pass(20_000);
     expect(world.history.slice(3)).toEqual(["-c", "-b!", "-a"]);

@@ -7,7 +7,7 @@ import type { ExitCause, RecordDraft } from "../../../src/protocol/records.ts";
 import { SupervisorConfig, type SupervisorPhase } from "../../../src/protocol/tree.ts";
 import type { TreeRef, TreeSupervisorRef } from "../../../src/protocol/tree-records.ts";
 import { WorkerSpec, type WorkerState } from "../../../src/protocol/worker.ts";
-import type { Input } from "../../../src/supervisor/child/inputs.ts";
+import type { ChildInput } from "../../../src/supervisor/child/inputs.ts";
 import type { Now } from "../../../src/supervisor/clocks/now.ts";
 import { decideTree } from "../../../src/supervisor/tree/decide.ts";
 import { emptyTree, evolveTree } from "../../../src/supervisor/tree/evolve.ts";
@@ -70,6 +70,7 @@ export class World {
   readonly specs = new Map<string, WorkerSpec>();
   #timers: { at: number; fire: () => void; owner: string }[] = [];
   #queue: (() => void)[] = [];
+  #isRunning = false;
 
   readonly top: SupervisorDef;
 
@@ -153,7 +154,7 @@ export class World {
     return this.run();
   }
 
-  worker(id: string, input: Input): this {
+  worker(id: string, input: ChildInput): this {
     return this.input({ type: "worker", worker_id: id, input });
   }
 
@@ -198,7 +199,7 @@ export class World {
       if (due === undefined) break;
       this.#timers = this.#timers.filter((one) => one !== due);
       this.now_ms = Math.max(this.now_ms, due.at);
-      due.fire();
+      this.#later(due.fire);
       this.run();
     }
     this.now_ms = until;
@@ -208,9 +209,12 @@ export class World {
   /** Nothing that was commanded happens until `run` is called without it. */
   paused = false;
 
+  /** In the order of the commands, also where a step gives more of them. */
   run(): this {
-    if (this.paused) return this;
+    if (this.paused || this.#isRunning) return this;
+    this.#isRunning = true;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next();
+    this.#isRunning = false;
     return this;
   }
 
@@ -274,7 +278,8 @@ export class World {
     const incarnation = member.child.incarnation + 1;
     this.worker(id, { type: "begin", incarnation, reason: incarnation === 1 ? "spawn" : "restart" });
     if (this.tree.members.get(id)?.child.open !== true) return;
-    if (this.tempers[id]?.unstartable === true) {
+    const { stop } = this.tree.members.get(id)?.child ?? {};
+    if (this.tempers[id]?.unstartable === true || stop !== null) {
       this.#end(id, null, false);
       return;
     }

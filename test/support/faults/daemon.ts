@@ -39,7 +39,7 @@ await runDaemonProcess({
     openRuntime({
       ...options,
       between: {
-        log: (log) => faultyLog(log, failing),
+        store: (store) => faultyLog(store, failing),
         spawner: (spawner) => faultySpawner(spawner, failing),
       },
     }),

@@ -2,10 +2,10 @@
  * The log and the spawner, whose calls fail as somebody else decides: with a rate for each kind of call, or the n-th call of
  * all (promises.md §4.4). A call that fails has done nothing.
  */
-import type { Observed, Run, RuntimeSpawner } from "../../../src/adapters/spawner.ts";
+import type { ObservedRun, Run, RuntimeSpawner } from "../../../src/adapters/spawner.ts";
 import { HoldfastError } from "../../../src/protocol/errors.ts";
 import type { RecordType } from "../../../src/protocol/records.ts";
-import type { EventLog } from "../../../src/store/port.ts";
+import type { Store } from "../../../src/store/upkeep.ts";
 
 const READS = [
   "read",
@@ -21,7 +21,7 @@ const READS = [
   "stream",
   "trees",
   "treeStream",
-] as const satisfies readonly (keyof EventLog)[];
+] as const satisfies readonly (keyof Store)[];
 const RUN_CALLS = [
   "signal",
   "kill",
@@ -58,7 +58,7 @@ const OF_REQUESTS: readonly RecordType[] = [
   "daemon_stopped",
 ];
 
-const isOfARequest = (drafts: Parameters<EventLog["commit"]>[0]): boolean =>
+const isOfARequest = (drafts: Parameters<Store["commit"]>[0]): boolean =>
   drafts.some(
     (draft) =>
       OF_REQUESTS.includes(draft.type) ||
@@ -78,7 +78,7 @@ const replaced = <T extends object>(target: T, over: Partial<T>): T =>
     },
   });
 
-export const faultyLog = (log: EventLog, failing: Failing): EventLog => {
+export const faultyLog = (log: Store, failing: Failing): Store => {
   const reads = Object.fromEntries(
     READS.map((name) => [
       name,
@@ -87,7 +87,7 @@ export const faultyLog = (log: EventLog, failing: Failing): EventLog => {
         return (log[name] as (...args: unknown[]) => unknown)(...args);
       },
     ]),
-  ) as Partial<EventLog>;
+  ) as Partial<Store>;
   return replaced(log, {
     ...reads,
     append: (drafts, options) => {
@@ -122,7 +122,7 @@ export const faultySpawner = (spawner: RuntimeSpawner, failing: Failing): Runtim
       if (failing("spawner.launch")) throw spawnerFails();
       return faultyRun(await spawner.launch(request), failing);
     },
-    observe: async (id): Promise<Observed> => {
+    observe: async (id): Promise<ObservedRun> => {
       if (failing("spawner.observe")) throw spawnerFails();
       const seen = await spawner.observe(id);
       return "run" in seen ? { ...seen, run: faultyRun(seen.run, failing) } : seen;

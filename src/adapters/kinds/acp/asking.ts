@@ -5,7 +5,7 @@
 
 import { appended } from "../../../base/bounded-list.ts";
 import { asList, asName, asObject, type JsonObject } from "../../../base/json.ts";
-import type { Json } from "../../../protocol/records.ts";
+import type { JsonValue } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { approvalRequested } from "../../approval.ts";
 import {
@@ -21,7 +21,7 @@ import { turnCompleted, voiceOf } from "../../decoding/events.ts";
 import { TOO_LONG, tooLongToRead, UNANSWERABLE } from "../../decoding/long-requests.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
 import * as rpc from "./rpc.ts";
-import { type AcpState, ASKS_MAX, type Ask } from "./state.ts";
+import { type AcpPermissionRequest, type AcpState, ASKS_MAX } from "./state.ts";
 import { onTool } from "./tools.ts";
 import { ended } from "./turns.ts";
 
@@ -40,7 +40,7 @@ export const onRequest = (state: AcpState, request: JsonObject, out: DecodedItem
 };
 
 /** The needs of the answer: the options of this request that hold for this one call. */
-interface Reply {
+interface ReplyOptions {
   readonly id: RequestId;
   readonly allow: string;
   readonly deny: string | null;
@@ -60,7 +60,7 @@ const onPermission = (before: AcpState, id: RequestId, request: JsonObject, out:
   }
   const tool_use_id = asName(call?.toolCallId);
   const known = state.tools.find((tool) => tool.id === tool_use_id);
-  const reply: Reply = { id, allow, deny };
+  const reply: ReplyOptions = { id, allow, deny };
   out.push(
     approvalRequested({
       key: keyOf(id),
@@ -71,7 +71,7 @@ const onPermission = (before: AcpState, id: RequestId, request: JsonObject, out:
       reply: { ...reply },
     }),
   );
-  const ask: Ask = { id, tool: tool_use_id };
+  const ask: AcpPermissionRequest = { id, tool: tool_use_id };
   return { ...state, asks: appended(state.asks, ask, ASKS_MAX) };
 };
 
@@ -107,8 +107,8 @@ const optionOf = (params: JsonObject | undefined, kind: string): string | null =
   );
 
 /** The line for an answer. */
-export const answerOf = (reply: Json, isAllowed: boolean): string => {
-  const { id, allow, deny } = reply as unknown as Reply;
+export const answerOf = (reply: JsonValue, isAllowed: boolean): string => {
+  const { id, allow, deny } = reply as unknown as ReplyOptions;
   return rpc.permission(id, isAllowed ? allow : deny);
 };
 

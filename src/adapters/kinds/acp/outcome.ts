@@ -2,12 +2,12 @@
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";
-import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { AcpState } from "./state.ts";
 
 const voice = voiceOf("acp");
 
-export const finish = (state: AcpState, exit: ExitFacts): Verdict => {
+export const finish = (state: AcpState, exit: ExitFacts): FinishVerdict => {
   const { refused, failed, interactive, turns_ended, turns_started, skipped } = state;
   // A conversation that was ended between two turns needs none at all.
   const wasEnded = interactive && exit.input_ended === true && exit.status.code === 0;

@@ -2,14 +2,17 @@
  * Agents whose way to speak ACP is known: their program, and which of the client's variables they may need (agent-clis.md
  * §3). Any other agent is a program and its arguments, and is given what `--env` and `--inherit-env` name.
  */
-import { ACP_AGENT, ACP_AGENTS, type AcpAgent, type AcpAgentName } from "../../../base/acp-agents.ts";
 import type { WorkerSpec } from "../../../protocol/worker.ts";
-import { credentials as claudeCredentials } from "../claude-code/plan.ts";
-import { credentials as codexCredentials } from "../codex/plan.ts";
+import type { NamedAgent } from "../../facts.ts";
+import { facts as claude } from "../claude-code/facts.ts";
+import { facts as codex } from "../codex/facts.ts";
 import { LITTER } from "../codex/settings.ts";
-import { credentials as copilotCredentials } from "../copilot/plan.ts";
-import { credentials as geminiCredentials, ENVIRONMENT as geminiEnvironment } from "../gemini-cli/plan.ts";
-import { credentials as opencodeCredentials, guard as opencodeGuard } from "../opencode/plan.ts";
+import { facts as copilot } from "../copilot/facts.ts";
+import { facts as gemini } from "../gemini-cli/facts.ts";
+import { ENVIRONMENT as geminiEnvironment } from "../gemini-cli/plan.ts";
+import { facts as opencode } from "../opencode/facts.ts";
+import { guard as opencodeGuard } from "../opencode/plan.ts";
+import { ACP_AGENT, AGENTS } from "./facts.ts";
 
 interface Preset {
   readonly args: readonly string[];
@@ -22,42 +25,43 @@ interface Preset {
   readonly litter?: readonly string[];
 }
 
-const PRESETS: Readonly<Record<AcpAgentName, Preset>> = {
+const PRESETS: Readonly<Record<(typeof AGENTS)[number]["name"], Preset>> = {
   gemini: {
     args: ["--acp"],
     model_flag: "--model",
     env: geminiEnvironment,
-    credentials: [...geminiCredentials, "GEMINI_SYSTEM_MD"],
+    credentials: gemini.credentials,
   },
   opencode: {
     args: ["acp"],
     env: { OPENCODE_DISABLE_AUTOUPDATE: "true" },
     guarded: opencodeGuard("ask"),
-    credentials: [...opencodeCredentials, "OPENCODE_DISABLE_LSP_DOWNLOAD", "OPENCODE_DISABLE_MODELS_FETCH"],
+    credentials: opencode.credentials,
   },
   copilot: {
     args: ["--acp"],
     model_flag: "--model",
     env: { COPILOT_AUTO_UPDATE: "false" },
-    credentials: copilotCredentials,
+    credentials: copilot.credentials,
   },
   claude: {
     args: [],
     env: { DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
-    // The bridge brings no claude of its own where it was installed without one.
-    credentials: [...claudeCredentials, "CLAUDE_CODE_EXECUTABLE"],
+    credentials: claude.credentials,
   },
   codex: {
     args: [],
     // Its login would open one.
     env: { NO_BROWSER: "1" },
-    credentials: [...codexCredentials, "CODEX_PATH"],
+    credentials: codex.credentials,
     litter: LITTER,
   },
 };
 
 /** Undefined where the spec names none, or one that is not known. */
-export const presetOf = ({ ext }: Pick<WorkerSpec, "ext">): (AcpAgent & Preset) | undefined => {
-  const agent = ACP_AGENTS.find(({ name }) => name === ext[ACP_AGENT]);
-  return agent === undefined ? undefined : { ...agent, ...PRESETS[agent.name] };
+export const presetOf = ({ ext }: Pick<WorkerSpec, "ext">): (NamedAgent & Preset) | undefined => {
+  const agent = AGENTS.find(({ name }) => name === ext[ACP_AGENT]);
+  if (agent === undefined) return undefined;
+  const preset = PRESETS[agent.name];
+  return { ...agent, ...preset, credentials: [...preset.credentials, ...agent.variables] };
 };

@@ -12,7 +12,7 @@ import type {
   SetSessionConfigOptionRequest,
   SetSessionModeRequest,
 } from "@agentclientprotocol/sdk";
-import { isUlid } from "../../../protocol/ids.ts";
+import { isUlid } from "../../../protocol/forms.ts";
 import type { RequestId } from "../../decoding/dialogue.ts";
 
 /** The version of the protocol that we speak: a whole number, which changes only when it breaks. */
@@ -81,11 +81,11 @@ const MARK = "mark:";
 const PROMPT = "prompt:";
 
 /** The request that an answer of the agent answers, by its id; undefined where we asked nothing by that id. */
-export type Answered =
+export type AcpRequest =
   | { readonly what: "initialize" | "session" | "mode" | "model" }
   | { readonly what: "mark" | "prompt"; readonly message_id: string };
 
-export const answeredBy = (id: unknown): Answered | undefined => {
+export const answeredBy = (id: unknown): AcpRequest | undefined => {
   if (id === INITIALIZE) return { what: "initialize" };
   if (id === SESSION) return { what: "session" };
   if (id === MODE_CHOICE) return { what: "mode" };

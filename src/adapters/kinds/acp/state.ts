@@ -35,7 +35,7 @@ export interface OpenTool {
 }
 
 /** A request for permission that nobody has withdrawn. */
-export interface Ask {
+export interface AcpPermissionRequest {
   readonly id: RequestId;
   readonly tool: string | null;
 }
@@ -59,7 +59,7 @@ export interface AcpState {
   readonly tools: readonly OpenTool[];
   /** Ids of calls whose result was told: an agent may repeat it. */
   readonly done: readonly string[];
-  readonly asks: readonly Ask[];
+  readonly asks: readonly AcpPermissionRequest[];
   /** The last message of the turn, as far as it is kept, and the agent's id of it. */
   readonly said: {
     readonly id: string | null;

@@ -8,10 +8,11 @@ import { classifyName } from "../../decoding/classify.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../decoding/dialogue.ts";
 import { turnCompleted, voiceOf } from "../../decoding/events.ts";
 import { turnBegan } from "../../decoding/steps.ts";
-import { type AcpUsage, acpUsage, addUsage, grownBy, NO_USAGE } from "../../decoding/usage.ts";
+import { addUsage, grownBy, NO_USAGE } from "../../decoding/usage.ts";
 import type { AcpState } from "./state.ts";
 import { COPILOT, rpcError, toldError } from "./told-errors.ts";
 import { endTools } from "./tools.ts";
+import { type AcpUsage, acpUsage } from "./usage.ts";
 
 const voice = voiceOf("acp");
 const dialogue = dialogueOf(voice);

@@ -4,7 +4,7 @@
  * time, also after `--resume` (tried on 2.1.329, after SIGKILL too).
  */
 import { bitsOf, ulidOfBits } from "../../../protocol/ids.ts";
-import type { Json } from "../../../protocol/records.ts";
+import type { JsonValue } from "../../../protocol/records.ts";
 import type { MessageProtocol, PermissionAnswer } from "../../adapter.ts";
 import { withoutLineEnd } from "../../decoding/dialogue.ts";
 import type { ClaudeState } from "./state.ts";
@@ -18,7 +18,7 @@ export const messages = {
     return `${JSON.stringify({ ...line, parent_tool_use_id: null, session_id: "" })}\n`;
   },
   /** Its own input is what it then uses: none need be sent back (tried on 2.1.329). */
-  answer: (request_id: Json, { decision, message }: PermissionAnswer): string =>
+  answer: (request_id: JsonValue, { decision, message }: PermissionAnswer): string =>
     response(
       String(request_id),
       decision === "allow"

@@ -3,12 +3,12 @@ import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";
 import { UNANSWERABLE } from "../../decoding/long-requests.ts";
-import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { ClaudeState } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 
-export const finish = (state: ClaudeState, exit: ExitFacts): Verdict => {
+export const finish = (state: ClaudeState, exit: ExitFacts): FinishVerdict => {
   const { result, reported, skipped } = state;
   // A conversation that was ended between two turns needs none at all.
   const wasEnded = exit.input_ended === true && exit.status.code === 0;

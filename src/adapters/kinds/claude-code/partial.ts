@@ -6,14 +6,14 @@
 import { appended } from "../../../base/bounded-list.ts";
 import { asName, asObject, type JsonObject } from "../../../base/json.ts";
 import type { DecodedItem } from "../../adapter.ts";
-import { type Facts, voiceOf } from "../../decoding/events.ts";
+import { type EventFacts, voiceOf } from "../../decoding/events.ts";
 import { onMessageUsage } from "./spending.ts";
-import { type ClaudeState, STREAMED_MAX, type Streamed } from "./state.ts";
+import { type ClaudeState, STREAMED_MAX, type StreamedMessage } from "./state.ts";
 
 const voice = voiceOf("claude_code");
 
 /** The message that a text is part of, and the call of the sub-agent that wrote it. */
-export const saidIn = (message_id: string | null, parent: string | null): Facts =>
+export const saidIn = (message_id: string | null, parent: string | null): EventFacts =>
   parent === null ? { message_id } : { message_id, parent_tool_use_id: parent };
 
 export const onStreamEvent = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): ClaudeState => {
@@ -66,13 +66,14 @@ const onDelta = (
   // A stream that began before our memory: the whole message will bring the text.
   if (open === undefined || open.whole === true) return state;
   out.push(voice.text(channel, text, saidIn(open.id, parent === "" ? null : parent)));
-  const seen: Streamed = channel === "assistant" ? { ...open, text: true } : { ...open, reasoning: true };
+  const seen: StreamedMessage =
+    channel === "assistant" ? { ...open, text: true } : { ...open, reasoning: true };
   if (seen.text === open.text && seen.reasoning === open.reasoning) return state;
   return { ...state, streamed: state.streamed.map((one) => (one === open ? seen : one)) };
 };
 
 /** A message whose text was told whole goes on whole: deltas that come late would tell it again. */
-export const toldWhole = (state: ClaudeState, message: Streamed): ClaudeState => ({
+export const toldWhole = (state: ClaudeState, message: StreamedMessage): ClaudeState => ({
   ...state,
   streamed: state.streamed.map((one) => (one.id === message.id ? { ...one, whole: true } : one)),
 });

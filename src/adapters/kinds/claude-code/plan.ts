@@ -4,49 +4,10 @@
  * An interactive one reads stream-json too, on a stdin that stays open, and shows each message again once it has it.
  */
 
-import {
-  ADD_DIRS,
-  agentOptions,
-  EXTERNAL_SANDBOX,
-  EXTERNAL_SANDBOX_WARNING,
-  FORK,
-  HEADLESS,
-  MODEL,
-  NON_INTERACTIVE,
-  RESUME,
-} from "../../../protocol/extensions.ts";
-import type { WorkerSpec } from "../../../protocol/worker.ts";
+import { agentOptions, EXTERNAL_SANDBOX_WARNING } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
-import { agentProblems, asksPermission } from "../../decoding/agent-rules.ts";
+import { asksPermission } from "../../decoding/agent-rules.ts";
 import { converses } from "./converses.ts";
-
-export const capabilities = [
-  ...HEADLESS,
-  RESUME,
-  FORK,
-  MODEL,
-  NON_INTERACTIVE,
-  ADD_DIRS,
-  "agent_api.tools.mcp.list.v1",
-  "agent_api.tools.mcp.get.v1",
-  "backend.claude_code.print_stream_json",
-] as const;
-
-/** Rights that the configuration must give, by its option. */
-export const OPT_INS = {
-  allow_external_sandbox_exec: [EXTERNAL_SANDBOX],
-  allow_mcp_write: ["agent_api.tools.mcp.add.v1", "agent_api.tools.mcp.remove.v1"],
-} as const;
-
-export const credentials = [
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_AUTH_TOKEN",
-  "ANTHROPIC_BASE_URL",
-  "ANTHROPIC_CUSTOM_HEADERS",
-  "ANTHROPIC_MODEL",
-  "CLAUDE_CODE_OAUTH_TOKEN",
-  "CLAUDE_CONFIG_DIR",
-] as const;
 
 /**
  * Nothing but the work: no self-update, no telemetry. The CLI's own default of 10 retries (190 s, agent-clis.md §5) is
@@ -60,12 +21,6 @@ const ENVIRONMENT = {
 
 /** As root it refuses to run without permission checks, unless it is told that something else confines it. */
 const CONFINED = { IS_SANDBOX: "1" } as const;
-
-/** `able`: the capabilities of this instance. */
-export const validateWith =
-  (able: readonly string[]) =>
-  (spec: WorkerSpec): readonly string[] =>
-    agentProblems(spec, able, { converses: true, asks: true });
 
 export const plan = ({ spec, session: known, binary }: PlanContext): LaunchPlan => {
   const { model, session, fork, addDirs, externalSandbox } = agentOptions(spec);

@@ -12,8 +12,9 @@ import { keptText } from "../../decoding/final-text.ts";
 import { modelRejected } from "../../decoding/rejections.ts";
 import { readReset } from "../../decoding/reset-time.ts";
 import { turnCounted } from "../../decoding/steps.ts";
-import { addUsage, claudeUsage, countedAfter } from "../../decoding/usage.ts";
+import { addUsage } from "../../decoding/usage.ts";
 import type { ClaudeState } from "./state.ts";
+import { claudeUsage, countedAfter } from "./usage.ts";
 
 const voice = voiceOf("claude_code");
 

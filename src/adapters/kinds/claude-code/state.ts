@@ -6,7 +6,7 @@ import { NO_USAGE } from "../../decoding/usage.ts";
 import { converses } from "./converses.ts";
 
 /** A message that arrives as deltas. Its text comes again, whole, in an `assistant` line. */
-export interface Streamed {
+export interface StreamedMessage {
   readonly id: string;
   /** The call of the sub-agent that speaks; "" for the main agent. */
   readonly parent: string;
@@ -18,7 +18,7 @@ export interface Streamed {
 }
 
 /** One `result` line: how a turn ended. */
-export interface Result {
+export interface TurnResult {
   readonly error: WorkerError | null;
   readonly text: string | null;
   readonly num_turns: number | null;
@@ -27,7 +27,7 @@ export interface Result {
 }
 
 /** The usage of messages: of the newest ones each by its id, of those before them the sum by model. */
-export interface Spending {
+export interface MessageUsage {
   readonly before: readonly ModelUsage[];
   readonly messages: readonly (readonly [id: string, usage: ModelUsage])[];
 }
@@ -41,14 +41,14 @@ export interface ClaudeState {
   /** Calls that wait for their result, newest last: [id, tool name]. */
   readonly tools: readonly (readonly [string, string | null])[];
   /** Messages in deltas, newest last. */
-  readonly streamed: readonly Streamed[];
+  readonly streamed: readonly StreamedMessage[];
   /** HTTP status that the last retry notice gave; 0 when none. */
   readonly retry_status: number;
   /** The error that was reported since the last result. */
   readonly reported: WorkerError | null;
   /** The provider's word on the limit that it has refused by; a state of an older version has none. */
   readonly limit?: Reset | undefined;
-  readonly result: Result | null;
+  readonly result: TurnResult | null;
   readonly usage: Usage;
   /** The main one, as the newest turn's start names it; a state of an older version has none. */
   readonly model?: string | null;
@@ -63,7 +63,7 @@ export interface ClaudeState {
   /** How many tasks run in the background, as it was told last; a CLI that tells none, and a state of an older version, has none. */
   readonly background?: number;
   /** The usage of the open turn; a state of an older version has none. */
-  readonly spending?: Spending | null;
+  readonly spending?: MessageUsage | null;
   /** It is spoken with, and what for: one prompt, or a conversation. A state of an older version has none. */
   readonly spoken?: "once" | "open" | undefined;
 }

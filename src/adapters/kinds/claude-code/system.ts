@@ -2,7 +2,7 @@
 
 import { asList, asName, asNumber, asWord, type JsonObject } from "../../../base/json.ts";
 import type { DecodedItem } from "../../adapter.ts";
-import { type Facts, voiceOf } from "../../decoding/events.ts";
+import { type EventFacts, voiceOf } from "../../decoding/events.ts";
 import { turnBegan } from "../../decoding/steps.ts";
 import type { ClaudeState } from "./state.ts";
 
@@ -47,7 +47,7 @@ const onRetry = (state: ClaudeState, event: JsonObject, out: DecodedItem[]): Cla
   return status === state.retry_status ? state : { ...state, retry_status: status };
 };
 
-const noticeFacts = (event: JsonObject): Facts => {
+const noticeFacts = (event: JsonObject): EventFacts => {
   const facts: { [key: string]: string | null } = { subtype: asName(event.subtype) };
   for (const key of [
     "status",

@@ -3,14 +3,14 @@
  * an item of type `error` and is none; a failure comes twice, as `error` and as `turn.failed`, and is told once.
  */
 
-import { asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
-import type { WorkerError } from "../../../protocol/records.ts";
+import { asCount, asName, asObject, asString, type JsonObject } from "../../../base/json.ts";
+import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { classifyText } from "../../decoding/classify.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
 import { checkSessionId, OVERSIZE_SESSION, sessionStarted, voiceOf } from "../../decoding/events.ts";
 import { stepsOf } from "../../decoding/steps.ts";
-import { codexUsage, NO_USAGE } from "../../decoding/usage.ts";
+import { NO_USAGE } from "../../decoding/usage.ts";
 import { isItemEvent, onItem, onLongItem } from "./items.ts";
 import type { ExecState } from "./state.ts";
 
@@ -88,3 +88,12 @@ const onLong = (
 };
 
 export const decode = decoderOf(voice, onEvent, onLong);
+
+/** Usage of one `turn.completed` of codex, which tells no cost. */
+const codexUsage = (usage: JsonObject): Usage => ({
+  input_tokens: asCount(usage.input_tokens),
+  output_tokens: asCount(usage.output_tokens),
+  cached_tokens: asCount(usage.cached_input_tokens),
+  reasoning_tokens: asCount(usage.reasoning_output_tokens),
+  cost_usd: null,
+});

@@ -2,20 +2,21 @@
 import type { AgentCompletion } from "../../../protocol/completion.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { sessionFacet, voiceOf } from "../../decoding/events.ts";
-import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { ExecState } from "./state.ts";
 
 const voice = voiceOf("codex");
 
-export const finish = (state: ExecState, exit: ExitFacts): Verdict => {
+export const finish = (state: ExecState, exit: ExitFacts): FinishVerdict => {
   const { failed, reported, skipped } = state;
   const settled = state.turns_ended > 0 && state.turns_ended >= state.turns_started;
   const answered = settled && failed === null;
   return byTurnEnd(voice, { settled, failed, reported, skipped }, completion(state, exit, answered), exit);
 };
 
-const completion = (
-  { thread, turns_ended, usage, text }: ExecState,
+/** The same for both ways of running it. */
+export const completion = (
+  { thread, turns_ended, usage, text }: Pick<ExecState, "thread" | "turns_ended" | "usage" | "text">,
   { status }: ExitFacts,
   answered: boolean,
 ): AgentCompletion => {

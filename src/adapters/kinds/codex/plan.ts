@@ -8,8 +8,6 @@ import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
 import { APPROVAL_POLICY, QUIET, SANDBOX_MODE } from "./settings.ts";
 
-export const credentials = ["CODEX_API_KEY", "CODEX_HOME", "OPENAI_API_KEY", "OPENAI_BASE_URL"] as const;
-
 /**
  * Nobody can answer a question of `codex exec`: what the sandbox forbids fails, and the run goes on. With --permission deny it only
  * reads, unless a key says otherwise; a word of the schema is a TOML string as it is a JSON string.

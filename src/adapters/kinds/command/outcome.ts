@@ -1,9 +1,9 @@
 /** A command has no terminal event: its exit is its outcome, and its final answer is stdout, which the log has. */
 import type { ExitFacts } from "../../adapter.ts";
 import { voiceOf } from "../../decoding/events.ts";
-import { byExit, type Verdict } from "../../decoding/verdict.ts";
+import { byExit, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { CommandState } from "./decode.ts";
 
 const voice = voiceOf("command");
 
-export const finish = (_state: CommandState, exit: ExitFacts): Verdict => byExit(voice, exit);
+export const finish = (_state: CommandState, exit: ExitFacts): FinishVerdict => byExit(voice, exit);

@@ -1,39 +1,5 @@
 /** How a plain command runs: its argv as given, the prompt on stdin as a pipe's user expects it. */
-import { ARG_MAX_BYTES, ARGV_MAX_BYTES } from "../../../base/limits.ts";
-import { extensionProblems } from "../../../protocol/extensions.ts";
-import type { WorkerSpec } from "../../../protocol/worker.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
-import { asksPermission } from "../../decoding/agent-rules.ts";
-
-export const validate = (spec: WorkerSpec): readonly string[] => {
-  const problems = [...extensionProblems(spec, [])];
-  if (spec.argv.length === 0 || spec.argv[0] === "") {
-    problems.push(
-      'A command needs a program: give it after `--`, as in `agent spawn -- sh -c "echo hello"`.',
-    );
-  }
-  if (spec.argv.some((arg) => arg.includes("\0")))
-    problems.push("An argument of the command has a NUL character.");
-  if (spec.argv.some((arg) => Buffer.byteLength(arg) >= ARG_MAX_BYTES)) {
-    problems.push(
-      `An argument is over ${ARG_MAX_BYTES - 1} bytes, the kernel's limit: pass long text on stdin.`,
-    );
-  }
-  if (spec.argv.reduce((sum, arg) => sum + Buffer.byteLength(arg) + 1, 0) > ARGV_MAX_BYTES) {
-    problems.push(`The arguments are over ${ARGV_MAX_BYTES} bytes together: pass long text on stdin.`);
-  }
-  if (asksPermission(spec))
-    problems.push("A command asks for no permission: leave --permission ask and rules of tools out.");
-  if (spec.model !== undefined) problems.push("A command has no model: leave --model out.");
-  if (spec.session !== undefined) problems.push("A command has no session: leave --session out.");
-  if (spec.fork) problems.push("A command has no session to fork: leave --fork out.");
-  if (spec.budget.usd !== undefined || spec.budget.tokens !== undefined || spec.budget.turns !== undefined) {
-    problems.push(
-      "A command reports no turns, tokens or dollars: only --budget wall=DURATION, restarts=N and output=SIZE bound it.",
-    );
-  }
-  return problems;
-};
 
 export const plan = ({ spec }: PlanContext): LaunchPlan => {
   const text = spec.prompt ?? "";

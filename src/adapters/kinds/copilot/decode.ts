@@ -15,7 +15,7 @@ import {
 } from "../../../base/json.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
-import { type Facts, type ToolFacts, voiceOf } from "../../decoding/events.ts";
+import { type EventFacts, type ToolFacts, voiceOf } from "../../decoding/events.ts";
 import { stepsOf } from "../../decoding/steps.ts";
 import { NO_USAGE } from "../../decoding/usage.ts";
 import { INTERRUPTED, sessionError, UNNAMED } from "./errors.ts";
@@ -100,7 +100,7 @@ const onOther = (
   return aborted ? { ...state, aborted } : state;
 };
 
-const noticeFacts = (event: JsonObject, data: JsonObject): Facts => {
+const noticeFacts = (event: JsonObject, data: JsonObject): EventFacts => {
   const facts: { [key: string]: string | null } = { type: asName(event.type) };
   for (const name of ["reason", "infoType", "warningType", "agentName", "activity"])
     if (data[name] !== undefined) facts[name] = asWord(data[name]);
@@ -145,7 +145,7 @@ const onReasoning = (
   if (!isDelta && before.streamed.includes(id)) return before;
   const text = asString(isDelta ? data.deltaContent : data.content) ?? "";
   const parent = parentOf(data, agent);
-  const facts: Facts =
+  const facts: EventFacts =
     parent === undefined ? { message_id: id } : { message_id: id, parent_tool_use_id: parent };
   if (text !== "") out.push(voice.text("reasoning", text, facts));
   return isDelta ? streaming(before, id) : before;

@@ -2,12 +2,12 @@
 import type { ExitFacts } from "../../adapter.ts";
 import { voiceOf } from "../../decoding/events.ts";
 import { completionOf, isSettled } from "../../decoding/headless.ts";
-import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { CopilotState } from "./state.ts";
 
 const voice = voiceOf("copilot");
 
-export const finish = (state: CopilotState, exit: ExitFacts): Verdict => {
+export const finish = (state: CopilotState, exit: ExitFacts): FinishVerdict => {
   const { failed, reported, skipped } = state;
   const settled = isSettled(state);
   return byTurnEnd(

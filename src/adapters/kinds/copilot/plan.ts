@@ -2,44 +2,12 @@
  * How Copilot CLI runs headless: JSON lines on stdout and the prompt on stdin, which ends; with `-p` it would ignore stdin.
  */
 
-import {
-  ADD_DIRS,
-  agentOptions,
-  HEADLESS,
-  MODEL,
-  NON_INTERACTIVE,
-  RESUME,
-} from "../../../protocol/extensions.ts";
-import type { WorkerSpec } from "../../../protocol/worker.ts";
+import { agentOptions } from "../../../protocol/extensions.ts";
 import type { LaunchPlan, PlanContext } from "../../adapter.ts";
-import { agentProblems, forkProblems } from "../../decoding/agent-rules.ts";
 import { chosenSession } from "./session.ts";
-
-export const capabilities = [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS] as const;
-
-export const credentials = [
-  "COPILOT_GITHUB_TOKEN",
-  "COPILOT_HOME",
-  "COPILOT_MODEL",
-  "COPILOT_OFFLINE",
-  "COPILOT_PROVIDER_API_KEY",
-  "COPILOT_PROVIDER_API_KEY_COMMAND",
-  "COPILOT_PROVIDER_BASE_URL",
-  "COPILOT_PROVIDER_BEARER_TOKEN",
-  "COPILOT_PROVIDER_TYPE",
-  "COPILOT_PROVIDER_WIRE_API",
-  "GH_HOST",
-  "GH_TOKEN",
-  "GITHUB_TOKEN",
-] as const;
 
 /** `--env` wins over it. */
 const ENVIRONMENT = { COPILOT_AUTO_UPDATE: "false" } as const;
-
-export const validate = (spec: WorkerSpec): readonly string[] => [
-  ...agentProblems(spec, capabilities),
-  ...forkProblems(spec),
-];
 
 export const plan = (context: PlanContext): LaunchPlan => {
   const { spec, session: known, binary } = context;

@@ -3,14 +3,22 @@
  * no ids, and a retry repeats text without a mark. `result.status` says how the turn ended, not the exit code.
  */
 
-import { asName, asNumber, asObject, asString, bytesOf, type JsonObject } from "../../../base/json.ts";
-import type { WorkerError } from "../../../protocol/records.ts";
+import {
+  asCount,
+  asName,
+  asNumber,
+  asObject,
+  asString,
+  bytesOf,
+  type JsonObject,
+} from "../../../base/json.ts";
+import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { classifyName, classifyText } from "../../decoding/classify.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
 import { type ToolFacts, voiceOf } from "../../decoding/events.ts";
 import { stepsOf } from "../../decoding/steps.ts";
-import { geminiUsage } from "../../decoding/usage.ts";
+import { NO_USAGE } from "../../decoding/usage.ts";
 import type { GeminiState } from "./state.ts";
 
 const voice = voiceOf("gemini_cli");
@@ -111,3 +119,11 @@ const resultError = ({ reported }: GeminiState, error: JsonObject | undefined): 
   const told = errorOf(asString(error?.message));
   return isUnnamed(told) ? (reported ?? told) : told;
 };
+
+/** The usage of Gemini CLI's `result.stats`, which counts cached tokens into `input_tokens` and tells no cost. */
+const geminiUsage = (stats: JsonObject): Usage => ({
+  ...NO_USAGE,
+  input_tokens: asCount(stats.input_tokens),
+  output_tokens: asCount(stats.output_tokens),
+  cached_tokens: asCount(stats.cached),
+});

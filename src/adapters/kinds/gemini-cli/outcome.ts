@@ -4,7 +4,7 @@ import type { ExitFacts } from "../../adapter.ts";
 import { classifyName, classifyStatus } from "../../decoding/classify.ts";
 import { voiceOf } from "../../decoding/events.ts";
 import { completionOf, isSettled } from "../../decoding/headless.ts";
-import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import { isUnnamed } from "./decode.ts";
 import type { GeminiState } from "./state.ts";
 
@@ -28,7 +28,7 @@ const meaningOf = ({ code, signal }: ExitFacts["status"]): WorkerError | undefin
 const namedOn = (stderr: string): WorkerError | undefined =>
   /\bModelNotFoundError: /.test(stderr) ? classifyName("model_not_found") : undefined;
 
-export const finish = (state: GeminiState, exit: ExitFacts): Verdict => {
+export const finish = (state: GeminiState, exit: ExitFacts): FinishVerdict => {
   const { reported, skipped } = state;
   const settled = isSettled(state);
   const meaning = meaningOf(exit.status) ?? namedOn(exit.stderr_tail);

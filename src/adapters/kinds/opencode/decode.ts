@@ -5,6 +5,7 @@
  */
 
 import {
+  asCount,
   asName,
   asNumber,
   asObject,
@@ -13,14 +14,14 @@ import {
   bytesOf,
   type JsonObject,
 } from "../../../base/json.ts";
-import type { WorkerError } from "../../../protocol/records.ts";
+import type { Usage, WorkerError } from "../../../protocol/records.ts";
 import type { DecodedItem } from "../../adapter.ts";
 import { classifyName, classifyStatus, classifyText } from "../../decoding/classify.ts";
 import { decoderOf } from "../../decoding/decoder.ts";
 import { type ToolFacts, voiceOf } from "../../decoding/events.ts";
 import { NO_ANSWER } from "../../decoding/final-text.ts";
 import { stepsOf } from "../../decoding/steps.ts";
-import { addUsage, NO_USAGE, opencodeUsage } from "../../decoding/usage.ts";
+import { addUsage, asDollars, NO_USAGE } from "../../decoding/usage.ts";
 import type { OpencodeState } from "./state.ts";
 
 const voice = voiceOf("opencode");
@@ -143,4 +144,16 @@ const errorOf = (error: JsonObject | undefined): WorkerError => {
       message: "OpenCode reported an error.",
     }
   );
+};
+
+/** The usage of one step of OpenCode, which counts cached tokens beside `input`. */
+const opencodeUsage = (step: JsonObject): Usage => {
+  const tokens = asObject(step.tokens) ?? {};
+  return {
+    input_tokens: asCount(tokens.input),
+    output_tokens: asCount(tokens.output),
+    cached_tokens: asCount(asObject(tokens.cache)?.read),
+    reasoning_tokens: asCount(tokens.reasoning),
+    cost_usd: asDollars(step.cost) ?? null,
+  };
 };

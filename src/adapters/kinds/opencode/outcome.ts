@@ -3,7 +3,7 @@ import type { WorkerError } from "../../../protocol/records.ts";
 import type { ExitFacts } from "../../adapter.ts";
 import { voiceOf } from "../../decoding/events.ts";
 import { completionOf, isSettled } from "../../decoding/headless.ts";
-import { byTurnEnd, type Verdict } from "../../decoding/verdict.ts";
+import { byTurnEnd, type FinishVerdict } from "../../decoding/verdict.ts";
 import type { OpencodeState } from "./state.ts";
 
 const voice = voiceOf("opencode");
@@ -13,7 +13,7 @@ const DENIED: WorkerError = {
   message: "A tool was denied permission, and the agent stopped.",
 };
 
-export const finish = (state: OpencodeState, exit: ExitFacts): Verdict => {
+export const finish = (state: OpencodeState, exit: ExitFacts): FinishVerdict => {
   const { failed, reported, skipped } = state;
   // A turn that ended well is not yet the end of the run.
   const settled = isSettled(state) && (failed !== null || exit.status.code === 0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { acp } from "../../../../src/adapters/kinds/acp/index.ts";
-import type { Json } from "../../../../src/protocol/records.ts";
+import type { JsonValue } from "../../../../src/protocol/records.ts";
 import { exit } from "../../conformance/support.ts";
 import * as an from "./support.ts";
 import { eventsOf, fold, ofType, repliesOf, wordsOf } from "./support.ts";
@@ -558,7 +558,7 @@ describe("a permission", () => {
       input: { command: "rm" },
     });
     const answer = (decision: "allow" | "deny"): unknown =>
-      JSON.parse(acp.messages!.answer!(asked!.payload.reply as Json, { decision }));
+      JSON.parse(acp.messages!.answer!(asked!.payload.reply as JsonValue, { decision }));
     const chosen = (optionId: string) => ({
       jsonrpc: "2.0",
       id: 0,

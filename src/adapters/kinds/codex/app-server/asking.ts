@@ -5,7 +5,7 @@
 
 import { appended } from "../../../../base/bounded-list.ts";
 import { asName, asObject, asString, type JsonObject } from "../../../../base/json.ts";
-import type { Json } from "../../../../protocol/records.ts";
+import type { JsonValue } from "../../../../protocol/records.ts";
 import type { DecodedItem, PermissionAnswer } from "../../../adapter.ts";
 import { approvalRequested } from "../../../approval.ts";
 import {
@@ -20,13 +20,13 @@ import { voiceOf } from "../../../decoding/events.ts";
 import { TOO_LONG, tooLongToRead } from "../../../decoding/long-requests.ts";
 import * as rpc from "./rpc.ts";
 import { scriptOf } from "./shell-words.ts";
-import { type AppServerState, ASKS_MAX, type Ask } from "./state.ts";
+import { type AppServerState, ASKS_MAX, type CodexPermissionRequest } from "./state.ts";
 
 const voice = voiceOf("codex");
 const dialogue = dialogueOf(voice);
 
 /** The request, in the words of people and rules. */
-interface Question {
+interface PermissionQuestion {
   readonly tool: string;
   readonly title: string;
   readonly input: JsonObject;
@@ -35,9 +35,9 @@ interface Question {
 }
 
 /** Data that the answer needs. */
-interface Reply {
+interface PermissionReply {
   readonly id: RequestId;
-  readonly permissions?: { readonly [key: string]: Json };
+  readonly permissions?: { readonly [key: string]: JsonValue };
 }
 
 /** The length of the permissions that are asked for, in UTF-16 units of JSON: they go into the answer. */
@@ -79,7 +79,7 @@ export const onLongRequest = (
   const permissions = method === "item/permissions/requestApproval" ? { permissions: {} } : {};
   const isPermission = typeof method === "string" && method.endsWith("/requestApproval");
   if (id !== undefined && typeof method === "string") {
-    const denied = answerOf({ id, ...permissions } as Json, { decision: "deny" });
+    const denied = answerOf({ id, ...permissions } as JsonValue, { decision: "deny" });
     out.push(...tooLongToRead(voice, isPermission ? denied : rpc.refuse(id, INVALID_REQUEST, TOO_LONG)));
     return state;
   }
@@ -90,13 +90,13 @@ const asks = (
   state: AppServerState,
   id: RequestId,
   params: JsonObject,
-  question: Question | undefined,
+  question: PermissionQuestion | undefined,
   out: DecodedItem[],
 ): AppServerState => {
   const item = asName(params.itemId);
   const reply = { id, ...(question?.permissions === undefined ? {} : { permissions: question.permissions }) };
   if (question === undefined || JSON.stringify(reply).length > PERMISSIONS_MAX_UNITS)
-    return denied(state, answerOf({ ...reply } as Json, { decision: "deny" }), out);
+    return denied(state, answerOf({ ...reply } as JsonValue, { decision: "deny" }), out);
   out.push(
     approvalRequested({
       key: keyOf(id),
@@ -104,14 +104,14 @@ const asks = (
       tool_use_id: item,
       title: question.title,
       input: question.input,
-      reply: reply as Json,
+      reply: reply as JsonValue,
     }),
   );
   return { ...state, asks: appended(withRoom(state.asks), { id, item }, ASKS_MAX) };
 };
 
 /** One that is resolved is the first to be forgotten. */
-const withRoom = (asks: readonly Ask[]): readonly Ask[] => {
+const withRoom = (asks: readonly CodexPermissionRequest[]): readonly CodexPermissionRequest[] => {
   if (asks.length < ASKS_MAX) return asks;
   const oldest = asks.findIndex(({ resolved }) => resolved === true);
   return asks.filter((_, index) => index !== oldest);
@@ -123,7 +123,7 @@ const denied = (state: AppServerState, line: string, out: DecodedItem[]): AppSer
 };
 
 /** A command; or, where codex asks about its network, the host that it wants to reach. */
-const commandQuestion = (params: JsonObject): Question => {
+const commandQuestion = (params: JsonObject): PermissionQuestion => {
   const reason = asString(params.reason);
   const host = asString(asObject(params.networkApprovalContext)?.host);
   if (host !== undefined)
@@ -139,7 +139,7 @@ const commandQuestion = (params: JsonObject): Question => {
 const why = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
 /** One file is its path, so that a rule may name it. Writing below a root for the rest of the session nobody has decided. */
-const changeQuestion = (state: AppServerState, params: JsonObject): Question | undefined => {
+const changeQuestion = (state: AppServerState, params: JsonObject): PermissionQuestion | undefined => {
   if ((params.grantRoot ?? null) !== null) return undefined;
   const reason = asString(params.reason);
   const paths = state.items.find(({ id }) => id === params.itemId)?.paths ?? null;
@@ -155,7 +155,7 @@ const changeQuestion = (state: AppServerState, params: JsonObject): Question | u
   };
 };
 
-const permissionsQuestion = (params: JsonObject): Question => {
+const permissionsQuestion = (params: JsonObject): PermissionQuestion => {
   const { network, fileSystem } = asObject(params.permissions) ?? {};
   const permissions = {
     ...(asObject(network) === undefined ? {} : { network }),
@@ -171,8 +171,8 @@ const permissionsQuestion = (params: JsonObject): Question => {
 };
 
 /** The line for an answer. A permission is given for this call, or, of permissions, for this turn. */
-export const answerOf = (reply: Json, { decision }: PermissionAnswer): string => {
-  const { id, permissions } = reply as unknown as Reply;
+export const answerOf = (reply: JsonValue, { decision }: PermissionAnswer): string => {
+  const { id, permissions } = reply as unknown as PermissionReply;
   const isAllowed = decision === "allow";
   if (permissions !== undefined)
     return rpc.answer(id, { permissions: isAllowed ? permissions : {}, scope: "turn" });
@@ -188,5 +188,7 @@ export const onResolved = (state: AppServerState, params: JsonObject | undefined
 };
 
 /** At the end of a turn: those that nobody has answered. If some are named that were, their answers stand. */
-export const unanswered = ({ asks }: AppServerState, isInterrupted: boolean): readonly Ask[] =>
-  asks.filter(({ resolved }) => isInterrupted || resolved !== true);
+export const unanswered = (
+  { asks }: AppServerState,
+  isInterrupted: boolean,
+): readonly CodexPermissionRequest[] => asks.filter(({ resolved }) => isInterrupted || resolved !== true);

@@ -51,11 +51,11 @@ const NOTICES: ReadonlyMap<unknown, string> = new Map([
   ["functionCallOutput", "The agent was given the output of a function."],
 ]);
 
-type Phase = "started" | "completed";
+type ItemPhase = "started" | "completed";
 
 export const onItem = (
   before: AppServerState,
-  phase: Phase,
+  phase: ItemPhase,
   item: JsonObject | undefined,
   out: DecodedItem[],
 ): AppServerState => {
@@ -69,7 +69,7 @@ export const onItem = (
 
 const toldItem = (
   state: AppServerState,
-  phase: Phase,
+  phase: ItemPhase,
   item: JsonObject | undefined,
   out: DecodedItem[],
 ): AppServerState => {
@@ -96,7 +96,7 @@ const toldItem = (
 /** Lines of which only the beginning was read: one fact matters, namely that a tool has begun or ended. */
 export const onLongItem = (
   before: AppServerState,
-  phase: Phase,
+  phase: ItemPhase,
   item: JsonObject | undefined,
   out: DecodedItem[],
 ): AppServerState => {
@@ -162,7 +162,7 @@ const BETWEEN_PARTS = "\n\n";
 
 const onTool = (
   state: AppServerState,
-  phase: Phase,
+  phase: ItemPhase,
   kind: string,
   item: JsonObject,
   out: DecodedItem[],

@@ -1,13 +1,13 @@
 /** How a run of `codex app-server` ended: the last turn, if no later one is open; then the exit (agent-clis.md §11). */
-import type { AgentCompletion } from "../../../../protocol/completion.ts";
 import type { ExitFacts } from "../../../adapter.ts";
-import { sessionFacet, voiceOf } from "../../../decoding/events.ts";
-import { byTurnEnd, type Verdict } from "../../../decoding/verdict.ts";
+import { voiceOf } from "../../../decoding/events.ts";
+import { byTurnEnd, type FinishVerdict } from "../../../decoding/verdict.ts";
+import { completion } from "../outcome.ts";
 import type { AppServerState } from "./state.ts";
 
 const voice = voiceOf("codex");
 
-export const finish = (state: AppServerState, exit: ExitFacts): Verdict => {
+export const finish = (state: AppServerState, exit: ExitFacts): FinishVerdict => {
   const { refused, failed, reported, interactive, turns_ended, turns_started, skipped } = state;
   // A conversation that was ended between two turns needs none at all.
   const wasEnded = interactive && exit.input_ended === true && exit.status.code === 0;
@@ -15,13 +15,4 @@ export const finish = (state: AppServerState, exit: ExitFacts): Verdict => {
   const error = refused ?? failed;
   const known = { settled, interactive: interactive && refused === null, failed: error, reported, skipped };
   return byTurnEnd(voice, known, completion(state, exit, settled && error === null), exit);
-};
-
-const completion = (
-  { thread, turns_ended, usage, text }: AppServerState,
-  { status }: ExitFacts,
-  answered: boolean,
-): AgentCompletion => {
-  const data = { ...(thread === null ? {} : sessionFacet(thread)), turns: turns_ended, usage: { ...usage } };
-  return answered && text !== null ? { status, final_text: text, data } : { status, data };
 };

@@ -3,8 +3,8 @@
  * words, so that an answer tells by itself what it answers, also to a daemon that did not ask. Read against 0.169.0
  * (`codex app-server generate-ts`).
  */
-import { isUlid } from "../../../../protocol/ids.ts";
-import type { Json } from "../../../../protocol/records.ts";
+import { isUlid } from "../../../../protocol/forms.ts";
+import type { JsonValue } from "../../../../protocol/records.ts";
 import type { RequestId } from "../../../decoding/dialogue.ts";
 import type { ThreadWanted } from "./state.ts";
 
@@ -67,18 +67,18 @@ export const startTurn = (message_id: string, threadId: string, text: string): s
 export const interruptTurn = (threadId: string, turnId: string): string =>
   line({ id: `${INTERRUPT}${turnId}`, method: "turn/interrupt", params: { threadId, turnId } });
 
-export const answer = (id: RequestId, result: { readonly [key: string]: Json }): string =>
+export const answer = (id: RequestId, result: { readonly [key: string]: JsonValue }): string =>
   line({ id, result });
 
 export const refuse = (id: RequestId, code: number, message: string): string =>
   line({ id, error: { code, message } });
 
 /** The request that an answer of codex answers, by its id; undefined where we asked nothing by that id. */
-export type Answered =
+export type CodexRequest =
   | { readonly what: "initialize" | "list" | "thread" | "interrupt" }
   | { readonly what: "turn"; readonly message_id: string };
 
-export const answeredBy = (id: unknown): Answered | undefined => {
+export const answeredBy = (id: unknown): CodexRequest | undefined => {
   if (id === INITIALIZE) return { what: "initialize" };
   if (id === LIST) return { what: "list" };
   if (id === THREAD) return { what: "thread" };

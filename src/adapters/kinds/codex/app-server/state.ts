@@ -27,7 +27,7 @@ export interface OpenItem {
 }
 
 /** A request for permission of the turn that is open. */
-export interface Ask {
+export interface CodexPermissionRequest {
   readonly id: RequestId;
   readonly item: string | null;
   /** codex waits for no answer to it any more: it has one, or its turn is being interrupted. The end of the turn tells which. */
@@ -55,7 +55,7 @@ export interface AppServerState {
   readonly items: readonly OpenItem[];
   /** Ids of the turn's items that are complete: what is said of one again is nothing new. A state of an older version has none. */
   readonly done?: readonly string[];
-  readonly asks: readonly Ask[];
+  readonly asks: readonly CodexPermissionRequest[];
   /** Items whose text was told in pieces: it is not told again when they are complete. */
   readonly in_pieces: readonly string[];
   /** The last whole answer of the turn. */

@@ -1,13 +1,13 @@
 /** A turn: from codex's answer to `turn/start` to its `turn/completed`. The cost of its requests to the provider is counted here. */
 
-import { asName, asObject, type JsonObject } from "../../../../base/json.ts";
-import type { WorkerError } from "../../../../protocol/records.ts";
+import { asCount, asName, asObject, type JsonObject } from "../../../../base/json.ts";
+import type { Usage, WorkerError } from "../../../../protocol/records.ts";
 import type { DecodedItem } from "../../../adapter.ts";
 import { CANCELLED, dialogueOf, UNKNOWN_END, withdrawn } from "../../../decoding/dialogue.ts";
 import { turnCompleted, voiceOf } from "../../../decoding/events.ts";
 import { UNANSWERABLE } from "../../../decoding/long-requests.ts";
 import { turnBegan } from "../../../decoding/steps.ts";
-import { addUsage, grownBy, NO_USAGE, threadUsage } from "../../../decoding/usage.ts";
+import { addUsage, grownBy, NO_USAGE } from "../../../decoding/usage.ts";
 import { unanswered } from "./asking.ts";
 import { rpcError, turnError } from "./errors.ts";
 import { endItems } from "./items.ts";
@@ -145,3 +145,12 @@ export const onUsage = (state: AppServerState, params: JsonObject | undefined): 
       : grownBy(thread_usage, state.thread_usage);
   return { ...state, thread_usage, turn_usage: addUsage(state.turn_usage, grown) };
 };
+
+/** The usage of one sum of codex app-server, which names them otherwise. */
+const threadUsage = (sum: JsonObject): Usage => ({
+  input_tokens: asCount(sum.inputTokens),
+  output_tokens: asCount(sum.outputTokens),
+  cached_tokens: asCount(sum.cachedInputTokens),
+  reasoning_tokens: asCount(sum.reasoningOutputTokens),
+  cost_usd: null,
+});

@@ -1,0 +1,125 @@
+/** docs/reference/records.md, from the union of all record types. */
+import { commentAt, linesOf } from "./declarations.ts";
+import { table } from "./markdown.ts";
+
+const SOURCE = "src/protocol/records.ts";
+
+interface RecordRow {
+  readonly type: string;
+  readonly words: string;
+  /** Names of the members of its payload, optional ones with `?`; or the name of a type. */
+  readonly members: string;
+}
+
+/** For types whose source leaves their meaning to the name. */
+const PLAIN: Readonly<Record<string, string>> = {
+  worker_spawned: "Its process runs: the launcher, and the agent below it.",
+  worker_cancel_requested: "Somebody stops it: by a kill (a tombstone), or for what `purpose` says.",
+  worker_signal_sent: "A signal was sent to these processes.",
+  worker_failed: "Its incarnation failed.",
+  worker_cancelled: "Its incarnation was stopped.",
+  worker_adopted: "A daemon took over a run that an earlier one had started.",
+  supervisor_state_changed: "A supervisor of a file went from one phase to another.",
+  worker_answered: "Somebody answered its question.",
+  worker_limit_reached: "One of its clocks or budgets is over its bound.",
+  approval_answered: "A rule, a person, another worker or the deadline answered.",
+  session_started: "Its agent told the provider's session.",
+  turn_started: "A turn began.",
+  turn_completed: "A turn ended, with what it used.",
+  "agent.event": "The agent said or did something: an event of `agent-event.txt`.",
+  daemon_started: "A daemon opened the log.",
+  daemon_stopped: "A daemon closed it in order; without this record it was killed.",
+};
+
+/** Members of the payload itself: those at the least depth of its text. */
+const membersOf = (declaration: string): string => {
+  const [, named] = /^(\w+);$/.exec(declaration) ?? [];
+  if (named !== undefined) return `as \`${named}\``;
+  let depth = 0;
+  const names = new Set<string>();
+  for (const [token, name] of declaration
+    .replace(/\/\*\*.*?\*\//gs, "")
+    .matchAll(/[{}]|readonly (\w+\??):/g)) {
+    if (token === "{") depth += 1;
+    else if (token === "}") depth -= 1;
+    else if (depth === 1) names.add(`\`${name}\``);
+  }
+  const [, more] = /& (\w+)/.exec(declaration) ?? [];
+  return [...names, ...(more === undefined ? [] : [`those of \`${more}\``])].join(", ");
+};
+
+export const recordRows = (): readonly RecordRow[] => {
+  const lines = linesOf(SOURCE);
+  const rows: RecordRow[] = [];
+  let words = "";
+  let at = lines.indexOf("export interface RecordPayloads {") + 1;
+  while (lines[at] !== "}") {
+    const comment = commentAt(lines, at);
+    if (comment !== undefined) {
+      words = comment.words;
+      at = comment.next;
+      continue;
+    }
+    const end = lines.findIndex(
+      (line, index) =>
+        index >= at && line.endsWith(";") && /^( {2}(?!\};)\S|\})/.test(lines[index + 1] ?? ""),
+    );
+    const [, type = "", declaration = ""] =
+      /^ {2}"?([\w.]+)"?:\s*(.*)$/s.exec(lines.slice(at, end + 1).join("\n")) ?? [];
+    rows.push({ type, words: words === "" ? (PLAIN[type] ?? "") : words, members: membersOf(declaration) });
+    words = "";
+    at = end + 1;
+  }
+  return rows;
+};
+
+const GROUPS: readonly (readonly [string, RegExp])[] = [
+  [
+    "A worker and its incarnations",
+    /^(worker_(?!message|question|answered|stalled|limit|paused|unpaused|log_chunk|run_finding)|run_)/,
+  ],
+  ["Clocks, limits, pauses and questions", /^worker_(stalled|limit|paused|unpaused|question|answered)/],
+  [
+    "Output, messages, sessions and turns",
+    /^(agent\.event|worker_(log_chunk|message)|session_|turn_|log_gap)/,
+  ],
+  ["Approvals", /^approval_/],
+  ["The blackboard", /^bb_/],
+  ["Mailboxes", /^mailbox_/],
+  ["Supervisors and trees", /^(supervisor_|tree_)/],
+  ["The daemon and the log", /./],
+];
+
+const groups = (): string => {
+  const left = [...recordRows()];
+  return GROUPS.map(([title, fits]) => {
+    const rows = left.filter(({ type }) => fits.test(type));
+    for (const row of rows) left.splice(left.indexOf(row), 1);
+    const cells = rows.map(({ type, words, members }) => [`\`${type}\``, words, members]);
+    return `## ${title}\n\n${table(["type", "meaning", "payload"], cells)}`;
+  }).join("\n\n");
+};
+
+export const recordsPage = (): string => `# Records
+
+A record is a durable fact; every status and every table is folded from records.
+Generated from [${SOURCE}](../../${SOURCE}) by \`npm run docs\`; that file has the type of every member.
+
+\`agent watch -o ndjson\` prints the records of workers as they come, \`agent db export\` prints all of them, and \`agent watch --schema\` their JSON Schema.
+Every record has these members beside its payload:
+
+| member | meaning |
+|---|---|
+| \`seq\` | its place in the log; a cursor is the \`seq\` of the last record that was read |
+| \`id\` | its own id; a record whose id the log has already is not written again |
+| \`stream\`, \`version\` | \`worker:<id>\`, \`tree:<name>\`, \`mailbox:<address>\`, \`bb:<namespace>\` or \`daemon\`, and its number in that stream, without a gap |
+| \`type\`, \`payload\` | as in the tables below |
+| \`recorded_at\` | RFC 3339, UTC, milliseconds |
+| \`worker_id\`, \`incarnation\` | in records of a worker |
+| \`correlation_id\`, \`causation_id\` | the request that it goes back to, and what caused it |
+
+A name with \`?\` may be absent.
+A member that a later version adds is absent in older records, and older records are read for ever.
+
+${groups()}
+`;

@@ -1,0 +1,100 @@
+/**
+ * Bytes become lines: a pure fold that cuts on byte 0x0A alone and decodes afterwards, so that nothing (not U+2028, not a
+ * chunk border inside a character) cuts a line elsewhere (agent-clis.md §7). A line over the limit is told by its beginning as soon as it is
+ * over, and counted to its end.
+ *
+ * A number is carried from one window to the next: how much of an over-limit line was skipped. An unfinished line
+ * within the limit is not consumed; the next window begins with it again. So the place in the input is always
+ * (offset of the window, skipped bytes), wherever the input was cut.
+ */
+import { isAscii } from "node:buffer";
+import type { Line } from "../../adapters/adapter.ts";
+import { LINE_HEAD_MAX_BYTES } from "../../base/limits.ts";
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The end of a line over the limit, whose beginning was told before. */
+export interface LongLineEnd {
+  readonly kind: "end_of_long";
+  /** The bytes of the whole line. */
+  readonly bytes: number;
+  readonly limit_bytes: number;
+}
+
+export type Piece = Line | LongLineEnd;
+
+export interface FrameResult {
+  readonly pieces: Piece[];
+  /** Bytes of the window that need not be seen again. */
+  readonly consumed: number;
+  /** Bytes so far of the over-limit line that the consumed part ends in; 0 when it ends at a line start. */
+  readonly skipped_bytes: number;
+  /** Bytes after the consumed ones that are known to hold no LF. */
+  readonly seen: number;
+}
+
+/** Bytes [start, end) of a whole line, without its LF; a CR at its end belongs to the line end. */
+const lineOf = (bytes: Buffer, start: number, end: number, ascii: boolean): Line => {
+  const crlf = end > start && bytes[end - 1] === CR;
+  const stop = crlf ? end - 1 : end;
+  const text = ascii ? bytes.toString("latin1", start, stop) : bytes.toString("utf8", start, stop);
+  return { kind: "text", text, end: crlf ? "\r\n" : "\n" };
+};
+
+/** A last line that no LF ended. */
+export const lastLine = (bytes: Buffer): Line => ({ kind: "text", text: bytes.toString("utf8"), end: "" });
+
+/** `beginning`: headBytes of it, or more. */
+export const beginningOf = (beginning: Buffer, limit_bytes: number): Line => ({
+  kind: "truncated",
+  limit_bytes,
+  head: beginning.toString("utf8", 0, headBytes(limit_bytes)),
+});
+
+/** The same wherever the input was cut: so much is there when a line is over the limit. */
+export const headBytes = (limit_bytes: number): number => Math.min(LINE_HEAD_MAX_BYTES, limit_bytes);
+
+export const endOfLong = (bytes: number, limit_bytes: number): LongLineEnd => ({
+  kind: "end_of_long",
+  bytes,
+  limit_bytes,
+});
+
+/**
+ * @param skipped bytes of the over-limit line in which the window begins; 0 when it begins at a line start
+ * @param seen bytes at the window's start that are known to hold no LF
+ * @param limit bytes of a line before its LF (a CR counts); a longer one is truncated
+ * @param maxLines after so many the rest of the window is left for the next one
+ */
+export const frame = (
+  window: Buffer,
+  skipped: number,
+  seen: number,
+  limit: number,
+  maxLines = Number.POSITIVE_INFINITY,
+): FrameResult => {
+  const pieces: Piece[] = [];
+  const ascii = isAscii(window);
+  let start = 0;
+  let carried = skipped;
+  const begin = (): void => {
+    if (carried === 0) pieces.push(beginningOf(window.subarray(start), limit));
+  };
+  for (let lf = window.indexOf(LF, seen); lf !== -1; lf = window.indexOf(LF, start)) {
+    const length = carried + lf - start;
+    // A line that an earlier reader, with a lower limit, has begun to skip is skipped to its end.
+    if (length > limit || carried > 0) {
+      begin();
+      pieces.push(endOfLong(length, limit));
+    } else pieces.push(lineOf(window, start, lf, ascii));
+    start = lf + 1;
+    carried = 0;
+    if (pieces.length >= maxLines) return { pieces, consumed: start, skipped_bytes: 0, seen: 0 };
+  }
+  const rest = carried + window.length - start;
+  const skips = carried > 0 || rest > limit;
+  if (skips) begin();
+  const consumed = skips ? window.length : start;
+  return { pieces, consumed, skipped_bytes: skips ? rest : 0, seen: window.length - consumed };
+};

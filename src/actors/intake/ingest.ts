@@ -1,0 +1,271 @@
+/**
+ * A line becomes records: spool → framer → decoder → bounds → drafts, with the checkpoint that makes it exactly once.
+ * Synchronous and bounded: one `pull` reads at most SPOOL_READ_BYTES of one stream, and the caller commits its drafts and
+ * its checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
+ */
+
+import type {
+  AgentAdapter,
+  DecodedItem,
+  ExitFacts,
+  Line,
+  Opening,
+  SpoolName,
+} from "../../adapters/adapter.ts";
+import { releasedBelow } from "../../adapters/process/release.ts";
+import {
+  DECODER_STATE_MAX_BYTES,
+  LONG_LINE_BYTES,
+  OUTPUT_DRAIN_MAX_BYTES,
+  SPOOL_READ_BYTES,
+} from "../../base/limits.ts";
+import type { AgentEvent } from "../../protocol/agent-event.ts";
+import { boundCompletion } from "../../protocol/bounds.ts";
+import type { AgentCompletion } from "../../protocol/completion.ts";
+import type { IncarnationOutcome } from "../../protocol/incarnation.ts";
+import type { RecordDraft, Usage } from "../../protocol/records.ts";
+import type { Redactor } from "../../protocol/redact.ts";
+import type { Checkpoint } from "../../store/event-log.ts";
+import { Drafter, type Memory } from "./drafter.ts";
+import type { Piece } from "./framer.ts";
+import { LineReader, type SpoolPlace } from "./spool.ts";
+import type { AccountOptions } from "./turn-account.ts";
+
+export interface PullResult {
+  readonly drafts: readonly RecordDraft[];
+  readonly checkpoint: Checkpoint;
+  /** There was more than one read's worth. */
+  readonly more: boolean;
+  /** Nothing was read, because the next line is a long one. */
+  readonly is_long_next?: true;
+}
+
+export interface FinishReport {
+  readonly drafts: readonly RecordDraft[];
+  /** A result for each call of a tool that is still open: after `drafts`, and no word of the agent's. */
+  readonly unended: readonly RecordDraft[];
+  /** The verdict on the failure, apart from `drafts`: whether it is told depends on what else has happened. */
+  readonly fault?: AgentEvent;
+  readonly outcome: IncarnationOutcome;
+}
+
+export interface IngestOptions {
+  readonly adapter: AgentAdapter;
+  readonly worker_id: string;
+  readonly opening: Opening;
+  readonly spool: (stream: SpoolName) => string;
+  readonly checkpoints: readonly Checkpoint[];
+  readonly redact: Redactor;
+  /** The bound of a line: LINE_MAX_BYTES; a test hands in another. */
+  readonly limit_bytes?: number;
+  /** The model that was asked for, and what a turn without a reported cost is thought to cost. */
+  readonly account: Pick<AccountOptions, "model" | "estimate">;
+}
+
+export class Ingest {
+  private readonly adapter: AgentAdapter;
+  private readonly opening: Opening;
+  private readonly redact: Redactor;
+  private readonly spool: IngestOptions["spool"];
+  private readonly drafter: Drafter;
+  private readonly readers: readonly { readonly name: SpoolName; readonly reader: LineReader }[];
+  /** Streams that were not read yet: a part of their spool may be released. */
+  private readonly unlooked: Set<Ingest["readers"][number]>;
+  /** Streams take turns: a flood on one does not hold up what is said on the other. */
+  private first = 0;
+  /** The memory of the decoder. */
+  private memory: unknown;
+  private memoryJson: string;
+
+  constructor(options: IngestOptions) {
+    const { adapter, worker_id, checkpoints, redact } = options;
+    this.adapter = adapter;
+    this.redact = redact;
+    this.spool = options.spool;
+    this.opening = { ...options.opening, worker_id };
+    const known = newestMemory(checkpoints.filter((c) => c.decoder_version === adapter.decoder_version));
+    this.memory = known === undefined ? adapter.initial(this.opening) : known.state;
+    this.memoryJson = JSON.stringify(this.memory);
+    // The counts are no decoder's: over its versions, no two lines for the agent have one id.
+    this.drafter = new Drafter(options, newestMemory(checkpoints));
+    this.readers = adapter.streams.map((name) => {
+      const from = checkpoints.find((c) => c.stream === name);
+      return {
+        name,
+        reader: new LineReader({
+          path: options.spool(name),
+          offset: from?.offset ?? 0,
+          skipped_bytes: from?.skipped_bytes ?? 0,
+          limit_bytes: options.limit_bytes,
+        }),
+      };
+    });
+    this.unlooked = new Set(this.readers);
+  }
+
+  /**
+   * Next batch of any stream that has one; undefined when all that is written has been read. At most so many lines, of so many bytes,
+   * and a line over LONG_LINE_BYTES where `long` says so.
+   */
+  pull(most?: { readonly lines: number; readonly bytes: number }, long = true): PullResult | undefined {
+    const { readers, first, drafter } = this;
+    for (let n = 0; n < readers.length; n += 1) {
+      const next = readers[(first + n) % readers.length]!;
+      const { name, reader } = next;
+      const passed = this.unlooked.delete(next) ? this.passReleased(name, reader) : undefined;
+      if (passed !== undefined) return passed;
+      const before = reader.place().offset;
+      const batch = reader.read(most?.bytes ?? SPOOL_READ_BYTES, most?.lines, long);
+      if (batch.is_long_next)
+        return { drafts: [], checkpoint: this.checkpoint(name, batch.checkpoint), ...LONG };
+      if (batch.pieces.length === 0 && !batch.more && batch.shrunk_to === undefined) continue;
+      this.first = (first + n + 1) % readers.length;
+      const drafts: RecordDraft[] = [];
+      if (batch.shrunk_to !== undefined)
+        drafts.push(drafter.chunk(name, "spool_shrunk", before - batch.shrunk_to, 0));
+      this.fold(drafts, batch.pieces, name);
+      return { drafts, checkpoint: this.checkpoint(name, batch.checkpoint), more: batch.more };
+    }
+    return undefined;
+  }
+
+  /** In place of a pull, of a worker that was stopped: what it wrote beyond so much is left out, but for the end of it. */
+  cut(most = OUTPUT_DRAIN_MAX_BYTES): PullResult | undefined {
+    for (const { name, reader } of this.readers) {
+      const bytes = reader.skip(most);
+      if (bytes === 0) continue;
+      const drafts = [this.leftOut(name, bytes, most)];
+      return { drafts, checkpoint: this.checkpoint(name, reader.place()), more: false };
+    }
+    return undefined;
+  }
+
+  /** Says of so many bytes that were read that they were left out all the same, because that worker was stopped. */
+  leftOut(stream: SpoolName, bytes: number, limit_bytes: number): RecordDraft {
+    return this.drafter.chunk(stream, "stopped", bytes, limit_bytes);
+  }
+
+  /** After the exit and the last pull: whether a long last line is left that nothing ended, which `pullLast` reads. */
+  hasLongLast(): boolean {
+    return this.longLast() !== undefined;
+  }
+
+  pullLast(): PullResult | undefined {
+    const { name, reader } = this.longLast() ?? {};
+    const last = reader?.finish();
+    if (name === undefined || reader === undefined || last === undefined) return undefined;
+    const drafts: RecordDraft[] = [];
+    this.fold(drafts, [last], name);
+    return { drafts, checkpoint: this.checkpoint(name, reader.place()), more: false };
+  }
+
+  /** Then: unfinished last lines that are left, and the adapter's verdict. */
+  finish(exit: ExitFacts): FinishReport {
+    const { adapter, redact, drafter } = this;
+    const drafts: RecordDraft[] = [];
+    for (const { name, reader } of this.readers) {
+      const last = reader.finish();
+      if (last !== undefined) this.fold(drafts, [last], name);
+    }
+    const stderr_tail = redact.line(exit.stderr_tail);
+    const { outcome, records } = adapter.finish(this.memory, { ...exit, stderr_tail });
+    const faults: RecordDraft[] = [];
+    for (const record of records) drafter.push(isFault(record) ? faults : drafts, record);
+    const [fault] = faults;
+    return {
+      drafts,
+      unended: drafter.unended(),
+      ...(fault?.type === "agent.event" ? { fault: fault.payload } : {}),
+      outcome: {
+        ...outcome,
+        ...(outcome.error === undefined ? {} : { error: redact.value(outcome.error) }),
+        completion: boundCompletion(redactCompletion(outcome.completion, redact)),
+      } as IncarnationOutcome,
+    };
+  }
+
+  /** The memory of the decoder by now. */
+  state(): unknown {
+    return this.memory;
+  }
+
+  /** The usage of the open turn so far; undefined where none is open, or nothing of it was told. */
+  spending(): Usage | undefined {
+    return this.drafter.spending;
+  }
+
+  /** In the log that is open it is not, and its place on the disk was given back: an older copy of the log was put back. */
+  private passReleased(name: SpoolName, reader: LineReader): PullResult | undefined {
+    const bytes = reader.pass(releasedBelow(this.spool(name)));
+    if (bytes === 0) return undefined;
+    const drafts = [this.drafter.chunk(name, "released", bytes, 0)];
+    return { drafts, checkpoint: this.checkpoint(name, reader.place()), more: true };
+  }
+
+  private fold(drafts: RecordDraft[], pieces: readonly Piece[], name: SpoolName): void {
+    const { adapter, redact, drafter } = this;
+    const before = this.memory;
+    drafter.beginBatch();
+    for (const line of pieces) {
+      if (line.kind === "end_of_long") {
+        drafts.push(drafter.chunk(name, "line_too_long", line.bytes, line.limit_bytes));
+        continue;
+      }
+      const decoded = adapter.decode(this.memory, masked(line, redact), name);
+      this.memory = decoded.state;
+      for (const record of decoded.records) drafter.push(drafts, record);
+    }
+    if (this.memory !== before) this.remember();
+  }
+
+  /** An adapter that remembers too much loses its memory, never its records. */
+  private remember(): void {
+    const json = JSON.stringify(this.redact.value(this.memory));
+    const isInBounds = Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES;
+    if (!isInBounds) this.memory = this.adapter.initial(this.opening);
+    this.memoryJson = isInBounds ? json : JSON.stringify(this.memory);
+  }
+
+  private checkpoint(name: SpoolName, place: SpoolPlace): Checkpoint {
+    const { worker_id, incarnation } = this.drafter;
+    return {
+      worker_id,
+      incarnation,
+      stream: name,
+      ...place,
+      decoder_version: this.adapter.decoder_version,
+      decoder_state: this.drafter.checkpointWith(this.memoryJson),
+    };
+  }
+
+  private longLast() {
+    return this.readers.find(({ reader }) => reader.unended() > LONG_LINE_BYTES);
+  }
+}
+
+/** One at most is in a verdict (notes A.4). */
+const isFault = (item: DecodedItem): boolean => item.type === "agent.event" && item.payload.kind === "Error";
+
+const LONG = { more: true, is_long_next: true } as const;
+
+/** The ingest of an incarnation that nobody reads just now. */
+export const spendingIn = (checkpoints: readonly Checkpoint[]): Usage | undefined =>
+  newestMemory(checkpoints)?.spending;
+
+const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
+  checkpoints.map((c) => JSON.parse(c.decoder_state) as Memory).sort((a, b) => b.batches - a.batches)[0];
+
+/** Before anything is cut or remembered: a decoder's state is in the log, too. */
+const masked = (line: Line, redact: Redactor): Line => {
+  if (line.kind === "text") {
+    const text = redact.line(line.text);
+    return text === line.text ? line : { ...line, text };
+  }
+  return line.head === undefined ? line : { ...line, head: redact.head(line.head) };
+};
+
+const redactCompletion = (completion: AgentCompletion, redact: Redactor): AgentCompletion => ({
+  ...completion,
+  ...(completion.final_text === undefined ? {} : { final_text: redact.text(completion.final_text) }),
+  ...(completion.data === undefined ? {} : { data: redact.value(completion.data) }),
+});

@@ -1,0 +1,23 @@
+/** The facts of all kinds of ours, in the order in which help shows them. A kind is a folder of `kinds/`, a line here and one in the registry. */
+import type { KindFacts } from "./facts.ts";
+import { facts as acp } from "./kinds/acp/facts.ts";
+import { facts as claudeCode } from "./kinds/claude-code/facts.ts";
+import { facts as codex } from "./kinds/codex/facts.ts";
+import { facts as command } from "./kinds/command/facts.ts";
+import { facts as copilot } from "./kinds/copilot/facts.ts";
+import { facts as geminiCli } from "./kinds/gemini-cli/facts.ts";
+import { facts as opencode } from "./kinds/opencode/facts.ts";
+
+const ALL = [claudeCode, codex, geminiCli, opencode, copilot, command, acp] as const;
+
+export const KIND_FACTS: readonly KindFacts[] = ALL;
+/** The kind of a worker that runs a program and no agent. */
+export const PROGRAM_KIND = command.kind;
+
+/** Names of the client's variables that an agent of ours may need. */
+export const KIND_VARIABLES: readonly string[] = KIND_FACTS.flatMap(({ credentials, named }) => [
+  ...credentials,
+  ...(named?.agents ?? []).flatMap(({ variables }) => variables),
+]);
+
+export type KindName = (typeof ALL)[number]["kind"];

@@ -1,0 +1,45 @@
+/** The usage of a turn of an ACP agent. */
+import { asCount, asList, asName, asObject, type JsonObject } from "../../../base/json.ts";
+import type { ModelUsage, Usage } from "../../../protocol/records.ts";
+import { addUsage, boundedModels, NO_USAGE } from "../../decoding/usage.ts";
+
+/** The usage of one answer of an ACP agent to a prompt. */
+export interface AcpUsage {
+  readonly usage: Usage;
+  /** Empty where the answer tells no models. */
+  readonly models: readonly ModelUsage[];
+}
+
+/**
+ * By model in `_meta.quota`, which has all requests of the turn; else in `usage`, which the official schema does not have yet
+ * and in which requests beside the answer may be missing; else the sum of `_meta.quota`.
+ */
+export const acpUsage = (result: JsonObject | undefined): AcpUsage => {
+  const quota = asObject(asObject(result?._meta)?.quota);
+  const models = boundedModels(
+    asList(quota?.model_usage).map((one) => {
+      const told = asObject(one);
+      return acpCounts(asName(told?.model), asObject(told?.token_count) ?? {});
+    }),
+  );
+  if (models.length > 0) return { usage: models.reduce<Usage>(addUsage, NO_USAGE), models };
+  const whole = acpCounts(null, asObject(result?.usage) ?? asObject(quota?.token_count) ?? {});
+  return { usage: addUsage(NO_USAGE, whole), models };
+};
+
+/** Most agents count cached tokens beside their input; one counts them inside, as its `totalTokens` shows. */
+const acpCounts = (model: string | null, told: JsonObject): ModelUsage => {
+  const input = asCount(told.inputTokens) || asCount(told.input_tokens);
+  const output_tokens = asCount(told.outputTokens) || asCount(told.output_tokens);
+  const cached_tokens = asCount(told.cachedReadTokens) || asCount(told.cachedInputTokens);
+  const isInside = asCount(told.totalTokens) === input + output_tokens;
+  return {
+    model,
+    input_tokens: isInside ? Math.max(0, input - cached_tokens) : input,
+    output_tokens,
+    cached_tokens,
+    cache_write_tokens: asCount(told.cachedWriteTokens) || asCount(told.cacheWriteInputTokens),
+    reasoning_tokens: asCount(told.thoughtTokens) || asCount(told.reasoningOutputTokens),
+    cost_usd: null,
+  };
+};

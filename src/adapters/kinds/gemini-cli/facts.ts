@@ -1,0 +1,68 @@
+/** The facts of kind `gemini_cli`: Google's Gemini CLI. */
+import {
+  ADD_DIRS,
+  agentOptions,
+  HEADLESS,
+  MODEL,
+  NON_INTERACTIVE,
+  RESUME,
+} from "../../../protocol/extensions.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import { agentProblems, forkProblems } from "../../decoding/agent-rules.ts";
+import { type KindFacts, NO_CONVERSATION, NO_COST, NO_FORK, NO_QUESTIONS } from "../../facts.ts";
+
+/** The CLI splits a directory at its commas, and has no way to write one that is meant. */
+const commaProblems = (spec: WorkerSpec): readonly string[] =>
+  agentOptions(spec)
+    .addDirs.filter((dir) => dir.includes(","))
+    .map(
+      (dir) =>
+        `Gemini CLI takes no directory with a comma in its path: link to ${dir} by a path without one.`,
+    );
+
+export const facts = {
+  kind: "gemini_cli",
+  aliases: ["gemini"],
+  summary: "Gemini CLI, headless: one prompt, its answer, its tools, its session.",
+  limits: [
+    NO_QUESTIONS,
+    NO_CONVERSATION,
+    NO_FORK,
+    NO_COST,
+    "The CLI never prints its reasoning.",
+    "It says nothing of messages: the text of a try that was given up and of the next one are one text.",
+    "A command that failed is a good result to the CLI, and so to us.",
+  ],
+  capabilities: [...HEADLESS, RESUME, MODEL, NON_INTERACTIVE, ADD_DIRS],
+  binary: { name: "gemini", variable: "GEMINI_BINARY" },
+  credentials: [
+    "GEMINI_API_KEY",
+    "GEMINI_CLI_HOME",
+    "GEMINI_MODEL",
+    "GOOGLE_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_CLOUD_ACCESS_TOKEN",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_PROJECT_ID",
+    "GOOGLE_CLOUD_QUOTA_PROJECT",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_GENAI_USE_GCA",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_VERTEX_BASE_URL",
+  ],
+  default_restart: "transient",
+  needs_prompt: true,
+  counts_cached_inside: true,
+  sessions_under: ["GEMINI_CLI_HOME", "HOME"],
+  reading_tools: [
+    "glob",
+    "google_web_search",
+    "list_directory",
+    "read_file",
+    "read_many_files",
+    "search_file_content",
+    "web_fetch",
+  ],
+  validate: (spec, able) => [...agentProblems(spec, able), ...forkProblems(spec), ...commaProblems(spec)],
+} as const satisfies KindFacts;

@@ -1,0 +1,294 @@
+/**
+ * Makes the launchers. A fork of the daemon copies the page tables of all its memory and stops its event loop meanwhile; a small perl
+ * beside it forks in a fraction of that, whatever the daemon's size. It becomes nobody's only hope: a launcher that runs needs it no more,
+ * and where it dies or hangs the daemon starts another one, which costs the starts that were under way (docs/decisions/0036).
+ *
+ * It does for a launcher what no shell can: the launcher begins with stdio and no other descriptor, in a session of its own, as the
+ * sub-reaper of its run (docs/decisions/0032), with the environment that the request names and nothing else.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, constants as files, openSync } from "node:fs";
+import { constants as system } from "node:os";
+import { FORK_ANSWER_MAX_MS } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import type { ProcessIdentity } from "../../protocol/records.ts";
+import { identityOf, readStat } from "./identity.ts";
+import { FILE_MODE } from "./run-directory.ts";
+import { CLOSE_RANGE, PR_SET_CHILD_SUBREAPER, type SystemCallNumbers } from "./system-calls.ts";
+
+const [SIG_BLOCK, SIG_SETMASK] = [0, 2];
+/** SFD_CLOEXEC | SFD_NONBLOCK. */
+const SFD_FLAGS = 0o2000000 | 0o4000;
+
+/**
+ * Reads requests from fd 0 and answers on fd 1. A request is its length in four bytes, then fields with a NUL between them: an id, the
+ * directory, the files of stdin, stdout and stderr, the program, how many arguments, the arguments, then the environment as NAME=VALUE.
+ * An answer is a line: `S id pid start_time` (the launcher's program runs), `F id errno` (it does not), `E pid status` (it has ended).
+ * The child is not waited for before its start_time is read, so no other process can have its pid then.
+ */
+const serverCode = (calls: SystemCallNumbers): string => String.raw`# holdfast fork server
+my $chld = pack("Q", 1 << ${system.signals.SIGCHLD - 1});
+syscall(${calls.rt_sigprocmask}, ${SIG_BLOCK}, $chld, 0, 8);
+if (syscall(${CLOSE_RANGE}, 3, 4294967295, 0) != 0) {
+  opendir(my $fds, "/proc/self/fd");
+  syscall(${calls.close}, $_ + 0) for grep { /^\d+$/ && $_ > 2 } readdir($fds);
+}
+my $ended = syscall(${calls.signalfd4}, -1, $chld, 8, ${SFD_FLAGS});
+open(my $ends, "<&=", $ended) or exit 1;
+sub tell_daemon { syswrite(STDOUT, "@_\n") }
+sub stdio {
+  my ($in, $out, $err) = @_;
+  close(STDIN); sysopen(STDIN, $in, ${files.O_RDONLY | files.O_NOFOLLOW}) or return 0;
+  close(STDOUT); sysopen(STDOUT, $out, ${files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_EXCL | files.O_NOFOLLOW}, ${FILE_MODE}) or return 0;
+  close(STDERR); sysopen(STDERR, $err, ${files.O_WRONLY | files.O_APPEND | files.O_CREAT | files.O_EXCL | files.O_NOFOLLOW}, ${FILE_MODE});
+}
+sub start {
+  my ($id, $cwd, $in, $out, $err, $program, $count, @rest) = @_;
+  my @args = splice(@rest, 0, $count);
+  pipe(my $failed, my $fail) or return tell_daemon("F", $id, $! + 0);
+  my $pid = fork;
+  defined $pid or return tell_daemon("F", $id, $! + 0);
+  if ($pid == 0) {
+    syscall(${calls.rt_sigprocmask}, ${SIG_SETMASK}, my $none = pack("Q", 0), 0, 8);
+    syscall(${calls.prctl}, ${PR_SET_CHILD_SUBREAPER}, 1, 0, 0, 0);
+    %ENV = map { split(/=/, $_, 2) } @rest;
+    stdio($in, $out, $err) && chdir($cwd) && syscall(${calls.setsid}) > 0 && exec { $program } $program, @args;
+    syswrite($fail, $! + 0);
+    kill(9, $$);
+  }
+  close($fail);
+  my $errno = open(my $stat, "<", "/proc/$pid/stat") ? "" : $! + 0;
+  kill(9, $pid) if length $errno;
+  sysread($failed, $errno, 16) unless length $errno;
+  return tell_daemon("F", $id, $errno) if length $errno;
+  my ($after) = <$stat> =~ /.*\) (.*)/s;
+  tell_daemon("S", $id, $pid, (split(/ /, $after))[19]);
+}
+my $asked = "";
+for (;;) {
+  my $ready = "";
+  vec($ready, 0, 1) = vec($ready, $ended, 1) = 1;
+  select($ready, undef, undef, undef) > 0 or next;
+  if (vec($ready, $ended, 1)) {
+    sysread($ends, my $signals, 4096);
+    while ((my $pid = waitpid(-1, 1)) > 0) { tell_daemon("E", $pid, $?) }
+  }
+  vec($ready, 0, 1) or next;
+  sysread(STDIN, $asked, 65536, length $asked) or exit 0;
+  while (length $asked >= 4 and length $asked >= 4 + (my $length = unpack("N", $asked))) {
+    my @fields = split(/\0/, substr($asked, 4, $length), -1);
+    substr($asked, 0, 4 + $length) = "";
+    start(@fields);
+  }
+}
+`;
+
+export interface ForkRequest {
+  /** The program's working directory. */
+  readonly cwd: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Read; no link is followed. */
+  readonly stdin: string;
+  /** Made, and appended to; they must not be there yet. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Told of a launcher by its parent. */
+export interface LauncherListener {
+  /** It has ended: with its exit code, or null where a signal ended it. */
+  ended(code: number | null): void;
+  /** Its parent is gone, and nobody will tell of its end. */
+  orphaned(): void;
+}
+
+/** The program did not begin, and nothing of it runs. */
+export class ForkError extends Error {
+  /** As the system names it: ENOENT, E2BIG, EAGAIN. */
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`the launcher could not be started: ${code}`);
+    this.code = code;
+  }
+}
+
+interface Pending {
+  readonly resolve: (launcher: ProcessIdentity) => void;
+  readonly reject: (cause: Error) => void;
+  readonly follower: LauncherListener;
+  readonly timer: NodeJS.Timeout;
+}
+
+const names = new Map(Object.entries(system.errno).map(([name, number]) => [number, name]));
+
+export class ForkServer {
+  readonly perl: string;
+  private readonly code: string;
+  private readonly answerMaxMs: number;
+  /** Told why a server was lost; the next start has another one. */
+  private readonly onLoss: (cause: Error) => void;
+  private server: ChildProcess | undefined;
+  private readonly pending = new Map<string, Pending>();
+  /** Launchers of this server that run, by pid. */
+  private readonly running = new Map<number, LauncherListener>();
+  private asked = 0;
+  private rest = "";
+
+  constructor(
+    perl: string,
+    calls: SystemCallNumbers,
+    onLoss: (cause: Error) => void,
+    answerMaxMs: number = FORK_ANSWER_MAX_MS,
+  ) {
+    this.answerMaxMs = answerMaxMs;
+    this.perl = perl;
+    this.code = serverCode(calls);
+    this.onLoss = onLoss;
+  }
+
+  /** Rejects with a ForkError, or with UNAVAILABLE where the server was lost meanwhile: the launcher may run all the same then. */
+  start(request: ForkRequest, follower: LauncherListener): Promise<ProcessIdentity> {
+    const id = String(++this.asked);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.lose("did not answer"), this.answerMaxMs);
+      this.pending.set(id, { resolve, reject, follower, timer });
+      try {
+        this.server ??= this.begin();
+        this.server.stdin!.write(message(id, request));
+      } catch (cause) {
+        this.lose("could not be started", cause);
+      }
+    });
+  }
+
+  /** Undefined before the first start, and between two servers. */
+  get pid(): number | undefined {
+    return this.server?.pid;
+  }
+
+  /** Launchers that run go on. */
+  close(): void {
+    this.server?.stdin?.end();
+    this.server = undefined;
+  }
+
+  private begin(): ChildProcess {
+    const server = spawn(this.perl, ["-e", this.code], {
+      cwd: "/",
+      env: { LC_ALL: "C", PATH: "/usr/bin:/bin" },
+      detached: true,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    const isThis = (): boolean => this.server === server;
+    server.on("error", (cause) => isThis() && this.lose("could not be started", cause));
+    server.on("exit", () => isThis() && this.lose("has ended"));
+    server.stdin!.on("error", () => undefined);
+    server.stdout!.on("data", (bytes: Buffer) => isThis() && this.hear(bytes.toString("latin1")));
+    server.unref();
+    for (const pipe of [server.stdin, server.stdout]) (pipe as unknown as { unref(): void }).unref();
+    return server;
+  }
+
+  private hear(text: string): void {
+    const lines = `${this.rest}${text}`.split("\n");
+    this.rest = lines.pop()!;
+    for (const line of lines) {
+      const [kind, id = "", value = "", start_time = ""] = line.split(" ");
+      if (kind === "S") this.started(id, identityOf(Number(value), start_time));
+      else if (kind === "F") this.failed(id, Number(value));
+      else if (kind === "E") this.ended(Number(id), Number(value));
+    }
+  }
+
+  private take(id: string): Pending | undefined {
+    const pending = this.pending.get(id);
+    this.pending.delete(id);
+    clearTimeout(pending?.timer);
+    return pending;
+  }
+
+  private started(id: string, launcher: ProcessIdentity): void {
+    const pending = this.take(id);
+    if (pending === undefined) return;
+    this.running.set(launcher.pid, pending.follower);
+    pending.resolve(launcher);
+  }
+
+  private failed(id: string, errno: number): void {
+    this.take(id)?.reject(new ForkError(names.get(errno) ?? `errno ${errno}`));
+  }
+
+  /** `status` is the word of wait(2): a signal in its low bits, else the code above them. */
+  private ended(pid: number, status: number): void {
+    const follower = this.running.get(pid);
+    this.running.delete(pid);
+    follower?.ended((status & 0x7f) === 0 ? status >> 8 : null);
+  }
+
+  /** Nobody tells of its launchers any more: they are looked at as those of an earlier daemon are. */
+  private lose(how: string, cause?: unknown): void {
+    const { server } = this;
+    this.server = undefined;
+    this.rest = "";
+    // A stopped server would carry out its requests once it is continued. Its child stays in its group until just before it becomes the launcher.
+    if (server?.pid !== undefined) killGroup(server.pid);
+    const error = new Error(`The fork server ${how}; the next start has another one.`, { cause });
+    this.onLoss(error);
+    for (const id of [...this.pending.keys()])
+      this.take(id)?.reject(new HoldfastError("UNAVAILABLE", error.message, { cause }));
+    const followers = [...this.running.values()];
+    this.running.clear();
+    for (const follower of followers) follower.orphaned();
+  }
+}
+
+const killGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It is gone.
+  }
+};
+
+const message = (id: string, request: ForkRequest): Buffer => {
+  const { cwd, stdin, stdout, stderr, program, args, env } = request;
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const fields = [id, cwd, stdin, stdout, stderr, program, String(args.length), ...args, ...variables];
+  const body = Buffer.from(fields.join("\0"));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+  return Buffer.concat([length, body]);
+};
+
+/** By the daemon itself, where there is no perl: the shell closes the descriptors that it can name, and keeps no orphans. */
+export const forkAlone = async (
+  request: ForkRequest,
+  follower: LauncherListener,
+): Promise<ProcessIdentity> => {
+  const { cwd, env, program, args } = request;
+  const open: number[] = [];
+  const opened = (path: string, flags: string): number => {
+    open.push(openSync(path, flags, FILE_MODE));
+    return open.at(-1)!;
+  };
+  try {
+    const stdio = [opened(request.stdin, "r"), opened(request.stdout, "ax"), opened(request.stderr, "ax")];
+    const child = spawn(program, [...args], { cwd, env, stdio, detached: true });
+    const failed = new Promise<never>((_, reject) => child.once("error", reject));
+    child.once("exit", (code) => follower.ended(code));
+    child.unref();
+    const { pid } = child;
+    if (pid === undefined) return await failed;
+    failed.catch(() => undefined);
+    // Our own child keeps its pid until we reap it, which cannot happen before this turn of the event loop is over.
+    return identityOf(pid, readStat(pid)?.start_time ?? "");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw code === undefined ? cause : new ForkError(code);
+  } finally {
+    for (const fd of open) closeSync(fd);
+  }
+};

@@ -1,0 +1,30 @@
+/** Reads of a file at a place of it, of as much as is there. */
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openToRead } from "../../base/files/regular-file.ts";
+
+/** Bytes [from, from + into.length) as far as the file has them. */
+export const readBytes = (fd: number, from: number, into: Buffer): Buffer => {
+  let length = 0;
+  while (length < into.length) {
+    const read = readSync(fd, into, length, into.length - length, from + length);
+    if (read === 0) break;
+    length += read;
+  }
+  return length === into.length ? into : into.subarray(0, length);
+};
+
+/** The last `bytes` of a file, decoded leniently: a character that the cut divides is left out. */
+export const readTail = (path: string, bytes: number): string => {
+  const fd = openToRead(path);
+  if (fd === undefined) return "";
+  try {
+    const { size } = fstatSync(fd);
+    const from = Math.max(0, size - bytes);
+    const tail = readBytes(fd, from, Buffer.allocUnsafe(Math.min(bytes, size)));
+    let start = 0;
+    while (from > 0 && start < 3 && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return tail.toString("utf8", start);
+  } finally {
+    closeSync(fd);
+  }
+};

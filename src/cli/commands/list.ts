@@ -1,0 +1,95 @@
+/** agent list, and the workers that a command with `--label` is for. */
+import { LIST_PAGE_MAX_WORKERS } from "../../base/limits.ts";
+import { commandLine } from "../../base/shell.ts";
+import { didYouMean } from "../../base/suggest.ts";
+import { kindOf } from "../../commands/kinds.ts";
+import { AGENT_KIND_FORM } from "../../protocol/forms.ts";
+import { success } from "../../protocol/outcome.ts";
+import { type ListSort, WORKER_STATUSES } from "../../protocol/words.ts";
+import type { WorkerStatus } from "../../protocol/worker.ts";
+import type { Client } from "../client.ts";
+import type { CommandHandler, Context } from "../context.ts";
+import type { Call } from "../parse.ts";
+
+export const listProblems = ({ flags }: Call): readonly string[] => {
+  const unknown = ((flags.state as string[] | undefined) ?? []).filter(
+    (state) => !(WORKER_STATUSES as readonly string[]).includes(state),
+  );
+  const problems = unknown.map(
+    (state) =>
+      `--state knows no "${state}"${didYouMean(state, WORKER_STATUSES)}; it is ${WORKER_STATUSES.join(", ")}`,
+  );
+  // A configuration may add kinds: an unknown one is an empty list, and only what can be none is a mistake.
+  for (const typed of (flags.kind as string[] | undefined) ?? [])
+    if (kindOf(typed) === undefined && !AGENT_KIND_FORM.test(typed))
+      problems.push(`--kind knows no "${typed}"`);
+  if (flags.sort !== undefined && flags.cursor !== undefined)
+    problems.push("--sort and --cursor exclude each other: a cursor continues in the order of ids");
+  return problems;
+};
+
+export const list: CommandHandler = async (context) => {
+  const { flags } = context;
+  const all = flags.all === true;
+  const asked = flags.limit as number | undefined;
+  const limit = asked === 0 ? undefined : (asked ?? LIST_PAGE_MAX_WORKERS);
+  const client = await context.connect();
+  const filter = filterOf(flags);
+  const reply = await client.request("agent/list", {
+    all,
+    ...filter,
+    sort: flags.sort as ListSort | undefined,
+    limit,
+    cursor: flags.cursor as string | undefined,
+  });
+  if (reply.workers.length === 0)
+    context.hint(isFiltered(filter) ? "No worker agrees with that." : nobody(all));
+  if (reply.cursor === undefined) return success(reply);
+  const again = [
+    "agent",
+    "list",
+    ...(all ? ["--all"] : []),
+    ...filterWords(filter),
+    "--limit",
+    String(limit),
+  ];
+  const next = commandLine([...again, "--cursor", reply.cursor]);
+  const more = `These are ${reply.workers.length} of ${reply.total} workers; the next page: ${next}`;
+  if (asked === undefined) context.warn(more);
+  else context.hint(more, "after");
+  return { ...success(reply), meta: { truncated: true, cursor: reply.cursor } };
+};
+
+/** `--label`, `--state`, `--kind` and `--since`, as a request takes them; a daemon of an older version knows none, so only those that were given. */
+const filterOf = ({ label, state, kind, since }: Call["flags"]) => ({
+  labels:
+    label === undefined ? undefined : Object.fromEntries(label as readonly (readonly [string, string])[]),
+  statuses: state as WorkerStatus[] | undefined,
+  kinds: (kind as string[] | undefined)?.map((typed) => kindOf(typed)?.kind ?? typed),
+  since_ms: since as number | undefined,
+});
+type ListFilter = ReturnType<typeof filterOf>;
+
+const filterWords = ({ labels = {}, statuses, kinds, since_ms }: ListFilter): readonly string[] => [
+  ...Object.entries(labels).flatMap(([key, value]) => ["--label", `${key}=${value}`]),
+  ...(statuses === undefined ? [] : ["--state", statuses.join(",")]),
+  ...(kinds === undefined ? [] : ["--kind", kinds.join(",")]),
+  ...(since_ms === undefined ? [] : ["--since", `${since_ms}ms`]),
+];
+const isFiltered = (filter: ListFilter): boolean => filterWords(filter).length > 0;
+
+/** The workers that a command is for: those that are named, or the living that have the labels of `--label`. */
+export const chosen = async (context: Context, client: Client): Promise<readonly string[]> => {
+  const { call, flags } = context;
+  const { labels } = filterOf(flags);
+  if (labels === undefined) return call.args;
+  const { workers } = await client.request("agent/list", { labels });
+  const named = filterWords(filterOf({ label: flags.label })).join(" ");
+  if (workers.length === 0) context.warn(`No living worker agrees with ${named}.`);
+  return workers.map(({ id }) => id);
+};
+
+export const nobody = (all: boolean): string =>
+  all
+    ? "No workers yet. Start one with: agent spawn -- sleep 60"
+    : "No workers are running. See ended ones with: agent list --all";

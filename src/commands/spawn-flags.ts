@@ -1,0 +1,51 @@
+/** The flags of spawn that give a worker's spec, from the table of its fields (spec-fields.ts). The client loads this file. */
+import type { FlagDef, ValueType } from "../base/flag.ts";
+import {
+  FIELDS,
+  type Field,
+  type FieldName,
+  plainFields,
+  shownDefault,
+  writtenDefault,
+} from "../protocol/spec-fields.ts";
+import { kindsThatTake } from "./kinds.ts";
+
+const FLAG_NAMES = new Map(plainFields("flag").map(([field, name]) => [field, name]));
+
+/** A list is given by repeating its flag. */
+const typeOf = ({ type }: Field): Pick<FlagDef, "type" | "repeatable"> =>
+  type === "texts" ? { type: "string", repeatable: true } : { type: type as ValueType };
+
+/** The bounds of a text apply to its length, which the daemon checks. */
+const boundsOf = ({ type, min, max }: Field): Pick<FlagDef, "min" | "max"> =>
+  type === "string" ? {} : { min, max };
+
+const WORDS: Partial<Record<Field["type"], string>> = { enum: "WHAT", int: "N" };
+
+const withKinds = (flag: string, help: string, { ofKinds }: Pick<Field, "ofKinds">): string =>
+  ofKinds ? `${help} (${kindsThatTake(flag).join(", ")})` : help;
+
+const flagsOf = (field: FieldName, def: Field): readonly FlagDef[] => {
+  const { help, short, values, spelt, value = WORDS[def.type] ?? writtenDefault(def) } = def;
+  const shown = shownDefault(def);
+  const name = FLAG_NAMES.get(field);
+  if (name !== undefined) {
+    const words = { help: withKinds(name, help, def), short, value, values, default: shown };
+    return [{ name, ...words, ...typeOf(def), ...boundsOf(def) }];
+  }
+  return (spelt ?? []).flatMap(({ flag, key: _, ofKinds, ...own }) => {
+    if (flag === undefined) return [];
+    const told = withKinds(flag, own.help ?? help, { ofKinds });
+    return [{ name: flag, type: "string" as const, default: shown, ...own, help: told }];
+  });
+};
+
+const specFlags = (): readonly FlagDef[] => {
+  let topic: string | undefined;
+  return FIELDS.flatMap(([name, field]) => {
+    topic = field.topic ?? topic;
+    return flagsOf(name, field).map((flag) => ({ topic, ...flag }));
+  });
+};
+
+export const SPEC_FLAGS: readonly FlagDef[] = specFlags();

@@ -1,0 +1,5 @@
+/** The profiles of Protocol v1 that this daemon's requests make up. */
+import { profilesOf } from "../protocol/profiles.ts";
+import { Requests } from "../protocol/requests.ts";
+
+export const PROFILES: readonly string[] = profilesOf(Object.keys(Requests));

@@ -1,0 +1,88 @@
+/** A question to a worker that polls its mailbox, and its reply. */
+import { Effect } from "effect";
+import { MAILBOX_ASK_DEFAULT_MS, MAILBOX_FIRST_POLL_MS } from "../../base/limits.ts";
+import type { Caller } from "../../protocol/caller.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { isEnded } from "../../protocol/worker.ts";
+import type { WorkerRow } from "../../store/views.ts";
+import type { Mailboxes } from "../control/mailboxes.ts";
+import type { Core } from "../core.ts";
+import type { AnswerReply } from "../replies.ts";
+import type { Ends } from "./ends.ts";
+
+export interface AskOptions {
+  readonly idempotency_key?: string | undefined;
+  readonly timeout_ms?: number | undefined;
+  readonly caller?: Caller | undefined;
+}
+
+export class AskingByMailbox {
+  private readonly core: Core;
+  private readonly mailbox: Mailboxes;
+  private readonly ends: Ends;
+
+  constructor(core: Core, mailbox: Mailboxes, ends: Ends) {
+    this.core = core;
+    this.mailbox = mailbox;
+    this.ends = ends;
+  }
+
+  /** Whether it reads its mailbox: a worker that was just started is given time to poll for the first time. */
+  reads({ id, state }: WorkerRow): Effect.Effect<boolean, HoldfastError> {
+    if (isEnded(state)) return Effect.succeed(false);
+    const read = Effect.as(this.mailbox.untilRead(id), true);
+    const ended = Effect.as(this.ends.untilEnded(id), false);
+    return Effect.timeoutOrElse(Effect.raceFirst(read, ended), {
+      duration: MAILBOX_FIRST_POLL_MS,
+      orElse: () => Effect.succeed(false),
+    });
+  }
+
+  ask(
+    row: WorkerRow,
+    text: string,
+    { timeout_ms: ttl_ms = MAILBOX_ASK_DEFAULT_MS, idempotency_key, caller }: AskOptions,
+  ): Effect.Effect<AnswerReply, HoldfastError> {
+    return Effect.gen({ self: this }, function* () {
+      const { id } = row;
+      const began = this.core.monoMs();
+      const { message_id } = yield* this.mailbox.send({
+        to: id,
+        type: "ask",
+        // Its reader is no reader of lines.
+        payload: text.replace(/\n$/, ""),
+        ttl_ms: Math.max(1, ttl_ms),
+        idempotency_key: idempotency_key === undefined ? undefined : `ask ${idempotency_key}`,
+        caller,
+      });
+      const ended = Effect.flatMap(this.ends.untilEnded(id), () => Effect.fail(endedFirst(id, message_id)));
+      const waiting = Effect.raceFirst(this.mailbox.untilAnswered(message_id, id), ended);
+      const { payload, artifact } = yield* Effect.timeoutOrElse(waiting, {
+        duration: ttl_ms,
+        orElse: () => Effect.fail(tooLong(message_id)),
+      });
+      return {
+        id,
+        message_id,
+        turn: null,
+        text: typeof payload === "string" ? payload : JSON.stringify(payload),
+        truncated: false,
+        usage: null,
+        duration_ms: this.core.monoMs() - began,
+        ...(artifact === undefined ? {} : { artifact: artifact.digest }),
+      };
+    });
+  }
+}
+
+const endedFirst = (id: string, message_id: string): HoldfastError =>
+  new HoldfastError("INVALID_STATE", `Worker ${id} ended before it replied.`, {
+    suggestion: `See the question with: agent mailbox show ${message_id}`,
+    details: { message_id },
+  });
+
+const tooLong = (message_id: string): HoldfastError =>
+  new HoldfastError("TIMEOUT", "The agent did not reply within the given time.", {
+    suggestion: `See how far the question is: agent mailbox show ${message_id}`,
+    details: { message_id, by: "mailbox" },
+  });

@@ -1,0 +1,298 @@
+/**
+ * All mailboxes that a daemon has in memory: one decision at a time for each, recorded before it is answered, and an alarm for
+ * what time alone changes. `control/mailbox` decides; the log has the truth.
+ */
+import { Effect, type Scope, Semaphore } from "effect";
+import { containing } from "../../actors/defects.ts";
+import { type Alarm, type Alarms, makeAlarms } from "../../actors/machine/alarms.ts";
+import { attempt, typed } from "../../actors/machine/attempt.ts";
+import {
+  MAILBOX_INPUTS_AT_ONCE,
+  MAILBOX_LOOK_MAX_MS,
+  MAILBOX_WAITING_MAX,
+  RECONCILE_PERIOD_MS,
+} from "../../base/limits.ts";
+import type { DecisionTime } from "../../control/lease.ts";
+import {
+  boxOf,
+  decideBox,
+  EMPTY_BOX,
+  evolveBox,
+  hasReadyMail,
+  isLookDue,
+  type MailBox,
+  type MailInput,
+  nextChange,
+} from "../../control/mailbox/box.ts";
+import { asHoldfastError, HoldfastError } from "../../protocol/errors.ts";
+import { isOfMail, type MailMessage } from "../../protocol/mail.ts";
+import type { LogRecord, RecordDraft } from "../../protocol/records.ts";
+import type { Core } from "../core.ts";
+
+/** One mailbox, and the fibers that wait for it. */
+interface BoxShell {
+  readonly name: string;
+  readonly lock: Semaphore.Semaphore;
+  readonly waiting: Set<() => void>;
+  readonly pending: WaitingInput[];
+  isDraining: boolean;
+  box: MailBox;
+  alarm: Alarm | undefined;
+}
+
+/** An input that waits for its turn; `make` answers none where there is nothing to do any more. */
+interface WaitingInput {
+  readonly make: () => MailInput | undefined;
+  readonly resume: (told: Effect.Effect<readonly LogRecord[], HoldfastError>) => void;
+}
+
+/** An input for one mailbox of several. */
+export interface BoxInput {
+  readonly name: string;
+  readonly input: MailInput;
+}
+
+export class Boxes {
+  private readonly core: Core;
+  private readonly alarms: Alarms;
+  private readonly fork: (work: Effect.Effect<void>) => void;
+  private readonly shells = new Map<string, BoxShell>();
+  /** Those who wait for something about a message, by its id. */
+  private readonly awaited = new Map<string, Set<() => void>>();
+
+  private constructor(core: Core, alarms: Alarms, fork: (work: Effect.Effect<void>) => void) {
+    this.core = core;
+    this.alarms = alarms;
+    this.fork = fork;
+  }
+
+  /** Takes over what is in the log. */
+  static open(core: Core): Effect.Effect<Boxes, HoldfastError, Scope.Scope> {
+    return Effect.gen(function* () {
+      const { defects, views } = core.services;
+      const alarms = yield* makeAlarms((cause) => defects.tell("an alarm of a mailbox", cause));
+      const run = Effect.runForkWith(yield* Effect.context<never>());
+      const boxes = new Boxes(core, alarms, (work) => void run(work));
+      const byBox = new Map<string, MailMessage[]>();
+      for (const message of yield* attempt(() => views.allMail()))
+        byBox.set(message.box, [...(byBox.get(message.box) ?? []), message]);
+      for (const [name, messages] of byBox) {
+        const shell = boxes.shell(name);
+        shell.box = boxOf(messages, boxes.time());
+        boxes.arm(shell);
+      }
+      return boxes;
+    });
+  }
+
+  box(name: string): MailBox {
+    return this.shells.get(name)?.box ?? EMPTY_BOX;
+  }
+
+  time(): DecisionTime {
+    const { clock, mono_ms } = this.core.now();
+    return { clock, mono_ms, boot_id: clock.boot_id, wall_ms: this.core.wallMs() };
+  }
+
+  /** Whether a poll would change anything now. */
+  isPollDue(name: string): boolean {
+    const box = this.box(name);
+    const now = this.core.monoMs();
+    return hasReadyMail(box, now) || isLookDue(box, now);
+  }
+
+  /**
+   * The records of an input, decided when its turn has come. Inputs that wait for the store are recorded in one transaction. An input whose caller goes
+   * away before its turn is not decided.
+   */
+  decide(
+    name: string,
+    make: () => MailInput | undefined,
+  ): Effect.Effect<readonly LogRecord[], HoldfastError> {
+    return Effect.callback((resume) => {
+      const shell = this.shell(name);
+      const pending: WaitingInput = { make, resume };
+      shell.pending.push(pending);
+      if (!shell.isDraining) {
+        shell.isDraining = true;
+        this.fork(containing(this.core.services.defects, "a mailbox", this.drain(shell)));
+      }
+      return Effect.sync(() => {
+        const at = shell.pending.indexOf(pending);
+        if (at >= 0) shell.pending.splice(at, 1);
+      });
+    });
+  }
+
+  /** Inputs for several mailboxes in one transaction, also where the caller has gone away meanwhile. */
+  decideTogether(
+    names: readonly string[],
+    make: () => readonly BoxInput[],
+  ): Effect.Effect<readonly LogRecord[], HoldfastError> {
+    const decided = Effect.suspend(() => {
+      const now = this.time();
+      const drafts = make().flatMap(({ name, input }) => decideBox(name, this.box(name), input, now));
+      return Effect.map(this.core.commit(drafts), (records) => this.onRecord(records));
+    });
+    // In one order for everybody: two who want the same two mailboxes wait for each other once.
+    return [...new Set(names)]
+      .sort()
+      .reduceRight<Effect.Effect<readonly LogRecord[], HoldfastError>>(
+        (work, name) => this.shell(name).lock.withPermits(1)(work),
+        Effect.uninterruptible(typed(decided)),
+      );
+  }
+
+  private drain(shell: BoxShell): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      while (shell.pending.length > 0)
+        yield* shell.lock.withPermits(1)(Effect.uninterruptible(this.drainOnce(shell)));
+      shell.isDraining = false;
+    });
+  }
+
+  /** As many inputs as one transaction takes, each on the mailbox after the one before it. */
+  private drainOnce(shell: BoxShell): Effect.Effect<void> {
+    const now = this.time();
+    const drafts: RecordDraft[] = [];
+    const taken: { readonly asked: WaitingInput; readonly from: number; readonly to: number }[] = [];
+    let { box } = shell;
+    while (taken.length < MAILBOX_INPUTS_AT_ONCE) {
+      const asked = shell.pending.shift();
+      if (asked === undefined) break;
+      const from = drafts.length;
+      try {
+        const input = asked.make();
+        const events = input === undefined ? [] : decideBox(shell.name, box, input, now);
+        // A message that is sent twice is looked up again once the first is in the log.
+        if (events.some(({ id }) => id !== undefined && drafts.some((draft) => draft.id === id))) {
+          shell.pending.unshift(asked);
+          break;
+        }
+        for (const draft of events) box = evolveBox(box, provisional(drafts.push(draft), draft), now);
+        taken.push({ asked, from, to: drafts.length });
+      } catch (cause) {
+        asked.resume(Effect.fail(asHoldfastError(cause)));
+      }
+    }
+    const committed =
+      drafts.length === 0 ? Effect.succeed<readonly LogRecord[]>([]) : this.core.commit(drafts);
+    return Effect.match(committed, {
+      onSuccess: (records) => {
+        this.onRecord(records);
+        for (const { asked, from, to } of taken) asked.resume(Effect.succeed(records.slice(from, to)));
+      },
+      onFailure: (error) => {
+        for (const { asked } of taken) asked.resume(Effect.fail(error));
+      },
+    });
+  }
+
+  /** Until the next poll could get something. */
+  untilReady(name: string): Effect.Effect<void, HoldfastError> {
+    return Effect.callback((resume) => {
+      if (this.isPollDue(name)) return resume(Effect.void);
+      const { waiting } = this.shell(name);
+      if (waiting.size >= MAILBOX_WAITING_MAX) return resume(Effect.fail(tooMany(name)));
+      const wake = () => resume(Effect.void);
+      waiting.add(wake);
+      return Effect.sync(() => waiting.delete(wake));
+    });
+  }
+
+  /** Until there is a record of one of these messages; at once where `isThere` says so. */
+  untilTold(ids: readonly string[], isThere: () => boolean): Effect.Effect<void, HoldfastError> {
+    return Effect.suspend(() =>
+      Effect.callback<void, HoldfastError>((resume) => {
+        if (isThere()) return resume(Effect.void);
+        const wake = () => resume(Effect.void);
+        for (const id of ids) this.awaited.set(id, (this.awaited.get(id) ?? new Set()).add(wake));
+        return Effect.sync(() => {
+          for (const id of ids) {
+            const all = this.awaited.get(id);
+            all?.delete(wake);
+            if (all?.size === 0) this.awaited.delete(id);
+          }
+        });
+      }),
+    );
+  }
+
+  private shell(name: string): BoxShell {
+    const known = this.shells.get(name);
+    if (known !== undefined) return known;
+    const made: BoxShell = {
+      name,
+      lock: Semaphore.makeUnsafe(1),
+      waiting: new Set(),
+      pending: [],
+      isDraining: false,
+      box: EMPTY_BOX,
+      alarm: undefined,
+    };
+    this.shells.set(name, made);
+    return made;
+  }
+
+  /** Nobody is woken before all of it is folded. */
+  private onRecord(records: readonly LogRecord[]): readonly LogRecord[] {
+    const changed = new Set<BoxShell>();
+    const told: (() => void)[] = [];
+    for (const record of records) {
+      if (!isOfMail(record)) continue;
+      const shell = this.shell(boxNameOf(record.stream));
+      shell.box = evolveBox(shell.box, record, this.time());
+      changed.add(shell);
+      told.push(...(this.awaited.get(record.payload.message_id) ?? []));
+    }
+    for (const shell of changed) this.arm(shell);
+    for (const wake of told) wake();
+    return records;
+  }
+
+  /** Wakes those who can go on, and is called again when time has changed something. */
+  private arm(shell: BoxShell): void {
+    shell.alarm?.disarm();
+    shell.alarm = undefined;
+    const now = this.core.monoMs();
+    if (hasReadyMail(shell.box, now)) for (const wake of [...shell.waiting]) wake();
+    const next = nextChange(shell.box, now);
+    if (next !== Number.POSITIVE_INFINITY) this.ringIn(shell, next - now);
+  }
+
+  private ringIn(shell: BoxShell, delay_ms: number): void {
+    // A timer holds no month, and a machine that slept is looked at all the same.
+    const soon = Math.min(Math.max(0, delay_ms), MAILBOX_LOOK_MAX_MS);
+    shell.alarm = this.alarms.after(soon, () => this.fork(this.look(shell)));
+  }
+
+  private look(shell: BoxShell): Effect.Effect<void> {
+    const { defects, report } = this.core.services;
+    const looked = Effect.map(
+      this.decide(shell.name, () => ({ type: "look" })),
+      (records) => {
+        if (records.length === 0) this.arm(shell);
+      },
+    );
+    const again = (error: HoldfastError) =>
+      Effect.sync(() => {
+        report("the end of a lease waits for the store", error);
+        this.ringIn(shell, RECONCILE_PERIOD_MS);
+      });
+    return Effect.asVoid(containing(defects, "the look at a mailbox", Effect.catch(looked, again)));
+  }
+}
+
+/** Records of one transaction; a seq that no record of a log has. */
+const PROVISIONAL_MAX = 1_000_000;
+/** A record that is not in the log yet: the next decision of its transaction is made on what it changes. */
+const provisional = (n: number, draft: RecordDraft): LogRecord =>
+  ({ ...draft, seq: Number.MAX_SAFE_INTEGER - PROVISIONAL_MAX + n, recorded_at: "" }) as LogRecord;
+
+/** The address of a mailbox's stream. */
+export const boxNameOf = (stream: string): string => stream.slice(stream.indexOf(":") + 1);
+
+const tooMany = (name: string): HoldfastError =>
+  new HoldfastError("QUEUE_FULL", `${MAILBOX_WAITING_MAX} polls of the mailbox of ${name} wait already.`, {
+    suggestion: "End some of them, or poll without waiting.",
+  });

@@ -1,0 +1,97 @@
+/** One budget that is in force: what was spent of it, what it asks, and what was answered. */
+import { HOLD_ANSWERS } from "../../protocol/holds.ts";
+import type { RecordDraft, RecordPayloads } from "../../protocol/records.ts";
+import type { Budget } from "../../protocol/worker.ts";
+import { type Breach, boundsOf, breachOf, raised } from "../../supervisor/budgets/budgets.ts";
+import { breachSentence } from "../../supervisor/child/stop-errors.ts";
+import type { BudgetView } from "../replies.ts";
+import type { Owner } from "./budget-owners.ts";
+import type { Meters } from "./meters.ts";
+
+export type BudgetQuestion = Extract<RecordPayloads["worker_question"], { readonly about: "budget" }>;
+export const ANSWERS = HOLD_ANSWERS.budget;
+export type BudgetAnswer = (typeof ANSWERS)[number];
+
+export class Account {
+  owner: Owner;
+  readonly meters: Meters;
+  /** The newest question that was not answered with `continue`. */
+  question: BudgetQuestion | undefined;
+  /** Its question is on its way to the log. */
+  asking = false;
+  /** A breach was found, and not lifted since. */
+  breached = false;
+  /** Turns that are to begin, and wait for it: one, or none. */
+  wanted = 0;
+  /** Bounds that somebody has raised. */
+  private granted: Budget = {};
+  private stopped = false;
+
+  constructor(owner: Owner, meters: Meters) {
+    this.owner = owner;
+    this.meters = meters;
+  }
+
+  hear(record: RecordDraft): void {
+    // A next tree of this name has nothing to do with it.
+    if (record.type === "tree_removed") {
+      this.granted = {};
+      this.question = undefined;
+      this.stopped = false;
+      return;
+    }
+    if (record.type === "worker_question") {
+      const { payload } = record;
+      if (payload.about !== "budget" || payload.owner !== this.owner.id) return;
+      this.question = payload;
+      this.stopped = false;
+      this.wanted = payload.limit === "turns" ? 1 : 0;
+      return;
+    }
+    if (record.type !== "worker_answered" && record.type !== "worker_question_withdrawn") return;
+    if (record.payload.question_id !== this.question?.question_id) return;
+    if (record.type === "worker_answered" && record.payload.answer === "stop") {
+      this.stopped = true;
+      return;
+    }
+    if (record.type === "worker_answered") this.granted = record.payload.budget ?? this.granted;
+    this.question = undefined;
+    this.stopped = false;
+    this.wanted = 0;
+  }
+
+  bounds(): Budget {
+    return boundsOf(this.owner.budget, this.granted);
+  }
+
+  /** The bounds that let it go on. */
+  raised(): Budget {
+    return raised(this.owner.budget, this.granted, this.meters.sum, this.wanted);
+  }
+
+  breach(): Breach | undefined {
+    return breachOf(this.bounds(), this.meters.sum, this.wanted);
+  }
+
+  isStopped(): boolean {
+    return this.owner.on_breach === "stop" || this.stopped;
+  }
+
+  sentence({ limit, bound }: Breach, id: string): string {
+    return breachSentence(this.owner.id === id ? undefined : this.owner.id, limit, bound);
+  }
+
+  view(): BudgetView {
+    const { owner, question, meters } = this;
+    const state = this.breach() === undefined ? "open" : this.isStopped() ? "stopped" : "asked";
+    return {
+      owner: owner.id,
+      state,
+      spent: meters.sum,
+      bounds: this.bounds(),
+      unpriced: meters.isUnpriced(),
+      estimated: meters.isEstimated(),
+      ...(question === undefined ? {} : { question_id: question.question_id }),
+    };
+  }
+}

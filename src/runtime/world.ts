@@ -1,0 +1,118 @@
+/** The world as a launch sees it: worktrees, sandboxes, the environment of an agent, and the probes of readiness. */
+import { access, realpath, stat } from "node:fs/promises";
+import { connect } from "node:net";
+import { resolve } from "node:path";
+import { Effect } from "effect";
+import type { Probe, Services } from "../actors/ports.ts";
+import type { Confine, Workspaces } from "../actors/workspaces.ts";
+import { variablesOf } from "../adapters/adapter.ts";
+import { buildEnvironment, keptEnvironment } from "../adapters/process/environment.ts";
+import type { Registry } from "../adapters/registry.ts";
+import { readSecretFile } from "../base/files/regular-file.ts";
+import { PORT_PROBE_MAX_MS, SECRET_MAX_BYTES } from "../base/limits.ts";
+import { asHoldfastError } from "../protocol/errors.ts";
+import { addedDirectories } from "../protocol/extensions.ts";
+import { secretArguments } from "../protocol/redact.ts";
+import { otherStateDirectories } from "../workspace/sandbox/daemons.ts";
+import { gitDirectories, planWithWorktree } from "../workspace/sandbox/plan.ts";
+import { makeStateDirectories, sandboxed } from "../workspace/sandbox/sandbox.ts";
+import { changesOf } from "../workspace/worktree/changes.ts";
+import {
+  adminDirOf,
+  assignWorkspace,
+  ensureWorkspace,
+  lookAtRepository,
+  refuseBranch,
+  removeWorkspace,
+} from "../workspace/worktree/worktrees.ts";
+
+export const workspacesIn = (directory: string): Workspaces => ({
+  look: lookAtRepository,
+  refuseBranch,
+  assign: (id, spec) => assignWorkspace(directory, id, spec),
+  ensure: (workspace, client_env, signal) => ensureWorkspace(workspace, { client_env, signal }),
+  remove: removeWorkspace,
+  changes: changesOf,
+});
+
+export const confiningIn =
+  (stateDir: string): Confine =>
+  async ({ spec, adapter, env, workspace, isStart, repository }, argv) => {
+    const cwd = workspace?.cwd ?? spec.cwd;
+    const confined = {
+      sandbox: spec.sandbox ?? { writable: [] },
+      isAgent: adapter.binary !== null,
+      cwd,
+      added: addedDirectories({ ...spec, cwd }),
+      env,
+      state: adapter.state ?? [],
+      stateDir,
+      otherStateDirs: otherStateDirectories(env),
+      workspace,
+      adminDir: workspace === undefined ? undefined : adminDirOf(workspace),
+    };
+    const made = isStart ? makeStateDirectories(confined) : [];
+    const box = await sandboxed(confined, argv);
+    return repository === undefined
+      ? { ...box, made, litter: gitDirectories(confined) }
+      : { ...box, plan: planWithWorktree(confined, repository.git_dir) };
+  };
+
+export const preparingWith =
+  (registry: Registry): Services["prepare"] =>
+  (adapter, spec, incarnation, session, worker_id) =>
+    Effect.tryPromise({
+      try: async () => {
+        const binary =
+          adapter.binary === null
+            ? ""
+            : (spec.env[adapter.binary.variable] ??
+              spec.client_env[adapter.binary.variable] ??
+              registry.binaryOf(adapter)!);
+        const plan = adapter.plan({ spec, worker_id, incarnation, session, binary });
+        const built = await buildEnvironment({
+          spec,
+          credentials: variablesOf(adapter, spec),
+          planned: plan.env,
+          readFile: readSecretFile(SECRET_MAX_BYTES),
+        });
+        const variables = [
+          ...variablesOf(adapter, spec),
+          ...(adapter.binary === null ? [] : [adapter.binary.variable]),
+        ];
+        const secrets = [...built.secrets, ...secretArguments(plan.argv)];
+        return { plan, env: built.env, secrets, client_env: keptEnvironment(spec, variables) };
+      },
+      catch: asHoldfastError,
+    });
+
+const fileExists = (cwd: string, path: string): Promise<boolean> =>
+  access(resolve(cwd, path)).then(
+    () => true,
+    () => false,
+  );
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+const portAccepts = (port: number): Promise<boolean> =>
+  new Promise((told) => {
+    const socket = connect({ port, host: "127.0.0.1" });
+    const answer = (accepts: boolean) => () => {
+      socket.destroy();
+      told(accepts);
+    };
+    socket.once("connect", answer(true));
+    socket.once("error", answer(false));
+    socket.setTimeout(PORT_PROBE_MAX_MS, answer(false));
+  });
+
+export const probe: Probe = {
+  fileExists,
+  isDirectory,
+  portAccepts,
+  realPath: (path) => realpath(path),
+};

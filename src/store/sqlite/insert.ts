@@ -1,0 +1,39 @@
+/**
+ * Inserts rows several at a time: one call into SQLite for INSERT_ROWS of them costs a quarter less than one call each.
+ * A row is in the database after `flush`, or when enough others followed it.
+ */
+import type { Database } from "better-sqlite3";
+import { INSERT_ROWS } from "../../base/limits.ts";
+import { type ChecksumFields, COLUMNS } from "./checksum.ts";
+
+export interface Inserter {
+  add(facts: ChecksumFields, checksum: number): void;
+  flush(): void;
+  /** Forget what was not inserted: the transaction was rolled back. */
+  reset(): void;
+}
+
+export const makeInserter = (db: Database): Inserter => {
+  const width = COLUMNS.split(",").length;
+  const row = `(${Array(width).fill("?").join()})`;
+  const insert = (rows: number) =>
+    db.prepare(`INSERT INTO records (${COLUMNS}) VALUES ${Array(rows).fill(row).join()}`);
+  const many = insert(INSERT_ROWS);
+  const one = insert(1);
+  let values: unknown[] = [];
+  return {
+    add: (facts, checksum) => {
+      values.push(...facts, checksum);
+      if (values.length < width * INSERT_ROWS) return;
+      many.run(values);
+      values = [];
+    },
+    flush: () => {
+      for (let i = 0; i < values.length; i += width) one.run(values.slice(i, i + width));
+      values = [];
+    },
+    reset: () => {
+      values = [];
+    },
+  };
+};

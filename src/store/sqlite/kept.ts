@@ -1,0 +1,59 @@
+/** Values that are read again and again and seldom change, kept in memory within a bound: the oldest one that was not used goes first. */
+
+export interface BoundedCache<K, V> {
+  get(key: K): V | undefined;
+  /** `weight` counts towards the bound. */
+  set(key: K, value: V, weight: number): void;
+  forget(key: K): void;
+  clear(): void;
+}
+
+interface KeptValue<V> {
+  readonly value: V;
+  readonly weight: number;
+  /** Since it was kept, or was spared last. */
+  isUsed: boolean;
+}
+
+export const makeKept = <K, V>(max: number): BoundedCache<K, V> => {
+  const kept = new Map<K, KeptValue<V>>();
+  let sum = 0;
+  const forget = (key: K): void => {
+    const known = kept.get(key);
+    if (known === undefined) return;
+    sum -= known.weight;
+    kept.delete(key);
+  };
+  /** A value that was used goes to the end of the line, so that a read changes no order. */
+  const makeRoom = (newest: K): void => {
+    for (const [key, known] of kept) {
+      if (sum <= max) return;
+      kept.delete(key);
+      if (key !== newest && !known.isUsed) sum -= known.weight;
+      else {
+        known.isUsed = false;
+        kept.set(key, known);
+      }
+    }
+  };
+  return {
+    get: (key) => {
+      const known = kept.get(key);
+      if (known === undefined) return undefined;
+      known.isUsed = true;
+      return known.value;
+    },
+    set: (key, value, weight) => {
+      forget(key);
+      if (weight > max) return;
+      kept.set(key, { value, weight, isUsed: false });
+      sum += weight;
+      makeRoom(key);
+    },
+    forget,
+    clear: () => {
+      kept.clear();
+      sum = 0;
+    },
+  };
+};

@@ -1,0 +1,329 @@
+/**
+ * The store on SQLite: opens the database and joins the writer, the readers and the projections into the three ports.
+ * One connection writes, every transaction is one synchronous function, and nothing is told to a caller or a watcher
+ * before it is committed.
+ */
+import { rmSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Database } from "better-sqlite3";
+import { HELD_FREE_MIN_BYTES, RESERVE_FREE_MIN_BYTES } from "../../base/limits.ts";
+import type { ErrorCode, HoldfastError } from "../../protocol/errors.ts";
+import { newId as newUlid } from "../../protocol/ids.ts";
+import { DAEMON_STREAM, isOutput, type LogRecord, treeStream, workerStream } from "../../protocol/records.ts";
+import type { EventLog } from "../event-log.ts";
+import type { History } from "../history.ts";
+import type { Store, Upkeep } from "../upkeep.ts";
+import type { Views } from "../views.ts";
+import type { AppendBatch } from "./append.ts";
+import { type AttachedLog, attach } from "./attached.ts";
+import { check } from "./check.ts";
+import { makeJudge } from "./damage.ts";
+import { type Continuity, makeContinuity } from "./epoch.ts";
+import { guardedBy, isOfTheDisk, storeError } from "./failure.ts";
+import { collectGarbage } from "./gc.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { HeldDrafts } from "./held.ts";
+import { Keeper } from "./keeper.ts";
+import { mend } from "./mend.ts";
+import { makeOffload, type Offload } from "./offload.ts";
+import type { LogOptions } from "./open-options.ts";
+import { rebuild } from "./rebuild.ts";
+import { makeRecent } from "./recent.ts";
+import { makeReserve, type Reserve } from "./reserve.ts";
+import { putBack } from "./write-back.ts";
+
+/** A failure of the store itself, and not with what one caller handed over. */
+const OF_STORE: readonly ErrorCode[] = [
+  "STORE_FAILED",
+  "STORE_CORRUPT",
+  "DISK_FULL",
+  "LOCK_HELD",
+  "PERMISSION_DENIED",
+];
+
+/** undefined where the system does not tell. */
+const freeBytesOf = (file: string) => (): number | undefined => {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
+};
+
+/** One piece of work after the other, each failing as the store tells failures. */
+const oneByOne = (judged: (error: HoldfastError) => HoldfastError) => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <A>(work: () => Promise<A>): Promise<A> => {
+    const done = last.then(work, work).catch((cause): never => {
+      throw judged(storeError(cause));
+    });
+    last = done;
+    return done;
+  };
+};
+
+/** An open log: its connection, its writer, what waits for room, and who is told of commits. */
+class OpenLog {
+  readonly options: LogOptions;
+  readonly newId: () => string;
+  readonly history: History;
+  readonly keeper: Keeper;
+  readonly held: HeldDrafts;
+  readonly group: GroupCommit;
+  readonly listeners = new Set<(head: number) => void>();
+  readonly judged: (error: HoldfastError) => HoldfastError;
+  private newest: number;
+  private readonly reserve: Reserve;
+  private readonly continuity: Continuity;
+
+  constructor(options: LogOptions) {
+    const { file, inspect = false, now = Date.now } = options;
+    this.options = options;
+    this.newId = options.id ?? (() => newUlid(now()));
+    this.judged = makeJudge(file, now);
+    putBack(file);
+    this.continuity = makeContinuity(file, inspect, this.newId, now);
+    const recent = makeRecent();
+    this.keeper = new Keeper(options, () => attach(options, now, this.newId, recent, this.continuity));
+    const { at } = this.keeper;
+    this.history = at().history;
+    this.newest = at().writer.head();
+    this.reserve = makeReserve(file, options.reserve_bytes);
+    this.held = new HeldDrafts({
+      reserve: this.reserve,
+      store_id: this.history.store_id,
+      writer: () => at().writer,
+      hasRoom: () => this.isFree(HELD_FREE_MIN_BYTES),
+      allow: () => this.keeper.allow(false),
+      newId: this.newId,
+      now,
+      forgetRows: () => at().kept.forgetAll(),
+    });
+    if (!inspect) this.held.takeUp();
+    if (this.held.count() > 0) this.record();
+    this.group = new GroupCommit((callers) => this.write(callers));
+  }
+
+  readonly head = (): number => this.newest;
+
+  /** A read that fails as the store tells failures. */
+  readonly ask = <A extends unknown[], R>(read: (at: AttachedLog, ...args: A) => R): ((...args: A) => R) =>
+    guardedBy(this.judged)((...args: A) => read(this.keeper.at(), ...args));
+
+  write(callers: readonly AppendBatch[]): readonly (readonly LogRecord[])[] {
+    const { held, keeper } = this;
+    try {
+      // A held record comes first, in the order in which it was decided.
+      if (held.count() > 0) {
+        if (mayHold(callers)) return callers.map(held.hold);
+        held.flush();
+        this.publish();
+      }
+      keeper.allow(callers.every(({ drafts }) => drafts.every(({ type }) => isOutput(type))));
+      const results = keeper.at().writer.write(callers);
+      this.publish();
+      return results;
+    } catch (cause) {
+      const error = this.judged(storeError(cause));
+      if (OF_STORE.includes(error.code)) keeper.wrote(error);
+      if (isOfTheDisk(error) && mayHold(callers)) return callers.map(held.hold);
+      throw error;
+    }
+  }
+
+  look(): void {
+    const { held, keeper, reserve, options } = this;
+    if (held.count() > 0) this.record();
+    // A log that is only shown is not in the files that the keeper looks at.
+    if (held.count() > 0 && keeper.isMisplaced()) {
+      held.hide();
+      keeper.look();
+      held.show();
+    } else if (held.count() === 0) {
+      if (keeper.isAlone() && this.isFree(HELD_FREE_MIN_BYTES)) keeper.reopen();
+      else keeper.look();
+      if (!reserve.isMade() && options.inspect !== true && this.isFree(RESERVE_FREE_MIN_BYTES))
+        reserve.make();
+    }
+    this.continuity.look();
+  }
+
+  /** Lent to who changes it at once, beside the writer. */
+  readonly writable = (): Database => {
+    this.held.flush();
+    this.keeper.allow(false);
+    const { kept, db } = this.keeper.at();
+    kept.forgetAll();
+    return db;
+  };
+
+  close(): void {
+    const { held, keeper } = this;
+    this.group.drain();
+    this.listeners.clear();
+    if (held.count() > 0) this.record();
+    // The next open takes up what is in the reserve.
+    if (held.count() > 0) held.hide();
+    keeper.close();
+    this.continuity.look();
+  }
+
+  /** On the tick: is there room again? */
+  private record(): void {
+    try {
+      this.held.flush();
+      this.publish();
+    } catch (cause) {
+      this.keeper.wrote(this.judged(storeError(cause)));
+    }
+  }
+
+  private publish(): void {
+    this.newest = this.keeper.at().writer.head();
+    this.keeper.wrote(undefined);
+    // A listener that throws must not make a committed transaction look failed; one that listens anew is told next time.
+    for (const listener of [...this.listeners]) {
+      try {
+        listener(this.newest);
+      } catch (cause) {
+        this.options.onDefect?.(cause);
+      }
+    }
+  }
+
+  private isFree(bytes: number): boolean {
+    const { freeBytes = freeBytesOf(this.options.file) } = this.options;
+    return (freeBytes() ?? bytes) >= bytes;
+  }
+}
+
+const mayHold = (callers: readonly AppendBatch[]): boolean =>
+  callers.every(({ options: how }) => how?.holds === true);
+
+const eventsOf = (log: OpenLog): EventLog => {
+  const { ask, group, held, keeper, listeners } = log;
+  const { store_id, epoch, former } = log.history;
+  return {
+    store_id,
+    epoch,
+    former,
+    head: log.head,
+    append: (drafts, options) => {
+      group.drain(); // records stay in the order in which they were handed over
+      return log.write([{ drafts, options }])[0]!;
+    },
+    commit: (drafts, options) => group.commit({ drafts, options }),
+    read: ask(({ cursor }, ...asked) => cursor.read(...asked)),
+    readLines: ask(({ cursor }, ...asked) => cursor.readLines(...asked)),
+    seqAt: ask(({ cursor }, epochMs) => cursor.seqAt(epochMs)),
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    byId: ask(({ cursor }, id) => cursor.byId(id)),
+    checkpoints: ask(({ checkpoints }, ...run) => checkpoints.all(...run)),
+    stream: ask(({ cursor }, id, types) => cursor.stream(workerStream(id), types)),
+    daemonStream: ask(({ cursor }, types) => cursor.stream(DAEMON_STREAM, types)),
+    treeStream: ask(({ cursor }, tree, types) => cursor.stream(treeStream(tree), types)),
+    trouble: keeper.trouble,
+    held: held.count,
+  };
+};
+
+const viewsOf = ({ ask, options: { file }, judged }: OpenLog, offload: Offload): Views => {
+  /** Many who ask wait for each other, and for no more than one thread. */
+  const aside = oneByOne(judged);
+  return {
+    worker: ask(({ workers }, id) => workers.one(id)),
+    standing: ask(({ standing }, id) => standing(id)),
+    workers: ask(({ workers }) => workers.all()),
+    living: ask(({ workers }) => workers.living()),
+    workersUnder: ask(({ workers }, supervisors) => workers.under(supervisors)),
+    spawnedBy: ask(({ workers }, id) => workers.spawnedBy(id)),
+    countWorkers: ask(({ workers }) => workers.count()),
+    named: ask(({ workers }, name) => workers.named(name)),
+    newestNames: ask(({ workers }, count) => workers.newestNames(count)),
+    withPrefix: ask(({ workers }, ...asked) => workers.withPrefix(...asked)),
+    turns: ask(({ turns }, ...asked) => turns(...asked)),
+    subtree: ask(({ subtree }, ...asked) => subtree(...asked)),
+    usageAside: (query) => aside(() => offload.run("usage", { file, query })),
+    message: ask(({ messages }, ...asked) => messages.one(...asked)),
+    messages: ask(({ messages }, ...asked) => messages.before(...asked)),
+    messagesEnd: ask(({ messages }, ...run) => messages.writtenTo(...run)),
+    openMessages: ask(({ messages }, id) => messages.open(id)),
+    heartbeat: ask(({ heartbeats }, id) => heartbeats.of(id)),
+    holdsOf: ask(({ holds }, stream) => holds.of(stream)),
+    holds: ask(({ holds }, ...asked) => holds.after(...asked)),
+    mail: ask(({ mail }, ...asked) => mail.withPrefix(...asked)),
+    mailIn: ask(({ mail }, ...asked) => mail.page(...asked)),
+    allMail: ask(({ mail }) => mail.all()),
+    isMailReader: ask(({ mail }, box) => mail.isReader(box)),
+    openApprovals: ask(({ approvals }, id) => approvals.open(id)),
+    approval: ask(({ approvals }, id) => approvals.one(id)),
+    approvalsWithPrefix: ask(({ approvals }, ...asked) => approvals.withPrefix(...asked)),
+    approvals: ask(({ approvals }, ...asked) => approvals.after(...asked)),
+    trees: ask(({ trees }) => trees()),
+    item: ask(({ items }, id) => items.one(id)),
+    items: ask(({ items }, query) => items.find(query)),
+    itemsWithPrefix: ask(({ items }, ...asked) => items.withPrefix(...asked)),
+    itemsAfter: ask(({ items }, ...asked) => items.page(...asked)),
+    countItems: ask(({ items }, ...asked) => items.count(...asked)),
+    namespaces: ask(({ items }, limit) => items.namespaces(limit)),
+  };
+};
+
+const upkeepOf = (log: OpenLog, offload: Offload): Upkeep => {
+  const { ask, group, held, keeper, newId, writable } = log;
+  const { file } = log.options;
+  /** Tasks that go over the whole log go over it one after the other. */
+  const alone = oneByOne(log.judged);
+  return {
+    beat: ask(({ heartbeats }, beats) => heartbeats.write(beats)),
+    rebuild: ask(() => {
+      group.drain();
+      held.flush();
+      keeper.at().kept.forgetAll();
+      return { records: rebuild(keeper.at().db) };
+    }),
+    check: ask(() => {
+      group.drain();
+      return check(keeper.at().db);
+    }),
+    checkAside: () => alone(() => offload.run("check", { file })),
+    rebuildAside: () =>
+      alone(async () => {
+        const into = `${file}.folded`;
+        try {
+          const folded = await offload.run("fold", { file, into });
+          await mend(writable, into, folded);
+          return { records: folded.records };
+        } finally {
+          rmSync(into, { force: true });
+        }
+      }),
+    gc: (how) => alone(() => collectGarbage({ file, newId, db: writable }, offload, how)),
+    look: () => log.look(),
+  };
+};
+
+const open = (options: LogOptions): Store => {
+  const log = new OpenLog(options);
+  const offload = makeOffload();
+  return {
+    ...eventsOf(log),
+    ...viewsOf(log, offload),
+    ...upkeepOf(log, offload),
+    close: () => {
+      offload.close();
+      log.close();
+    },
+  };
+};
+
+/**
+ * Opens the log, making it where there is none. Throws STORE_CORRUPT for a damaged tail or another program's file,
+ * STORE_FAILED for a newer schema or a directory that cannot be used.
+ */
+export const openLog = (options: LogOptions): Store =>
+  guardedBy(makeJudge(options.file, options.now ?? Date.now))(open)(options);

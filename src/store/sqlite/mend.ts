@@ -1,0 +1,134 @@
+/**
+ * A rebuild beside a daemon. A thread folds the log into a file of its own and says which streams' rows differ from the log's
+ * tables; only those are put right, some a transaction, so that no turn of the event loop is long however many workers there
+ * are. Every row of a projection is of one stream, and what its records say: a stream is put right by itself.
+ */
+import { rmSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "better-sqlite3";
+import { crashPoint } from "../../base/crash-point.ts";
+import { GC_PAUSE_MS, MEND_SLICE_STREAMS, READ_PAGE_RECORDS } from "../../base/limits.ts";
+import { type Row, verifiedLine } from "./checksum.ts";
+import { openDatabase } from "./database.ts";
+import { allRows, pagesOf } from "./pages.ts";
+import { projections, resetProjections, TABLES } from "./projections/projection.ts";
+import { STREAM_COLUMNS } from "./stream-columns.ts";
+
+export interface FoldReport {
+  readonly records: number;
+  /** The seq up to which it was folded. */
+  readonly up_to: number;
+  /** Streams of which the log's tables say something else. */
+  readonly differing: readonly string[];
+}
+
+const differingIn = (db: Database): readonly string[] => {
+  const found = new Set<string>();
+  for (const table of TABLES) {
+    const { column, streamOf } = STREAM_COLUMNS[table];
+    const only = (one: string, other: string) =>
+      `SELECT ${column} FROM (SELECT * FROM ${one}.${table} EXCEPT SELECT * FROM ${other}.${table})`;
+    const keys = db.prepare<[], string>(`${only("main", "folded")} UNION ${only("folded", "main")}`).pluck();
+    for (const key of keys.iterate()) found.add(streamOf(key));
+  }
+  return [...found];
+};
+
+const openFolded = (path: string): Database => {
+  const folded = openDatabase(path);
+  folded.pragma("journal_mode = OFF"); // thrown away where it is not finished
+  folded.pragma("synchronous = OFF");
+  return folded;
+};
+
+/** In the thread. Most of the log is folded as it grows; the last of it is folded and compared in one state of the log. */
+export const foldInto = (file: string, into: string): FoldReport => {
+  rmSync(into, { force: true });
+  const source = openDatabase(file, { readonly: true });
+  const folded = openFolded(into);
+  try {
+    resetProjections(folded);
+    const projection = projections(folded);
+    let [records, up_to] = [0, 0];
+    const goOn = folded.transaction(() => {
+      for (const row of allRows(source, up_to)) {
+        projection.fold(JSON.parse(verifiedLine(row)));
+        records++;
+        up_to = row[0];
+      }
+      projection.flush();
+    });
+    goOn();
+    source.prepare("ATTACH ? AS folded").run(into);
+    const differing = source.transaction(() => {
+      goOn();
+      return differingIn(source);
+    })();
+    return { records, up_to, differing };
+  } finally {
+    source.close();
+    folded.close();
+  }
+};
+
+/** `later` is all that was recorded since it was folded: less than a page. */
+const mendSome = (db: Database, from: string, streams: readonly string[], later: readonly Row[]): void => {
+  db.prepare("ATTACH ? AS folded").run(from);
+  try {
+    db.transaction(() => {
+      const mended = new Set(streams);
+      for (const table of TABLES) {
+        const { column, streamOf } = STREAM_COLUMNS[table];
+        const prefix = streamOf("");
+        const drop = db.prepare(`DELETE FROM main.${table} WHERE ${column} = ?`);
+        const take = db.prepare(
+          `INSERT INTO main.${table} SELECT * FROM folded.${table} WHERE ${column} = ?`,
+        );
+        for (const stream of mended) {
+          if (!stream.startsWith(prefix)) continue;
+          const key = stream.slice(prefix.length);
+          drop.run(key);
+          take.run(key);
+        }
+      }
+      crashPoint("rebuild");
+      const projection = projections(db);
+      for (const row of later) if (mended.has(row[2])) projection.fold(JSON.parse(verifiedLine(row)));
+      projection.flush();
+    }).immediate();
+  } finally {
+    db.exec("DETACH folded");
+  }
+};
+
+/** `db` lends the connection as it is at the moment; it throws where nothing can be written. */
+export const mend = async (
+  db: () => Database,
+  from: string,
+  { differing, up_to }: FoldReport,
+): Promise<void> => {
+  crashPoint("rebuild");
+  const folded = openFolded(from);
+  try {
+    const projection = projections(folded);
+    const goOn = folded.transaction((rows: readonly Row[]) => {
+      for (const row of rows) projection.fold(JSON.parse(verifiedLine(row)));
+      projection.flush();
+    });
+    let after = up_to;
+    for (let at = 0; at < differing.length; await pause(GC_PAUSE_MS)) {
+      const lent = db();
+      const later = pagesOf(lent)(after);
+      if (later.length === READ_PAGE_RECORDS) {
+        // Beside a flood: what it leaves is folded a page a turn, until a slice has less than one to fold.
+        goOn(later);
+        after = later.at(-1)![0];
+        continue;
+      }
+      mendSome(lent, from, differing.slice(at, at + MEND_SLICE_STREAMS), later);
+      at += MEND_SLICE_STREAMS;
+    }
+  } finally {
+    folded.close();
+  }
+};

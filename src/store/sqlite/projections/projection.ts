@@ -1,0 +1,92 @@
+/**
+ * Read models folded from the log. `fold` takes every record once, in order, inside the transaction that appends it;
+ * `flush` writes what was gathered before that transaction commits. All of it can be thrown away and folded again.
+ */
+import type { Database } from "better-sqlite3";
+import type { LogRecord } from "../../../protocol/records.ts";
+import { APPROVALS_SCHEMA, approvals } from "./approvals.ts";
+import { BLACKBOARD_SCHEMA, blackboard } from "./blackboard.ts";
+import { HOLDS_SCHEMA, holds } from "./holds.ts";
+import { MAIL_SCHEMA, mail } from "./mail.ts";
+import { MESSAGES_SCHEMA, messages } from "./messages.ts";
+import { TREES_SCHEMA, trees } from "./trees.ts";
+import { TURNS_SCHEMA, turns } from "./turns.ts";
+import { USAGE_SCHEMA, usage } from "./usage.ts";
+import { WORKERS_SCHEMA, workers } from "./workers.ts";
+
+/** Counts up with every change of a schema or of a fold: an older projection is rebuilt when the log is opened. */
+export const PROJECTION_VERSION = 10;
+
+export const TABLES = [
+  "p_workers",
+  "p_turns",
+  "p_trees",
+  "p_messages",
+  "p_approvals",
+  "p_holds",
+  "p_mail",
+  "p_mail_readers",
+  "p_usage",
+  "p_labels",
+  "p_bb_items",
+] as const;
+
+/** Indexes of words: a table's triggers keep them. */
+const INDEXES = ["p_bb_words"] as const;
+
+export interface Projection {
+  fold(record: LogRecord): void;
+  flush(): void;
+  /** Forget what was gathered: the transaction was rolled back. */
+  reset(): void;
+}
+
+/** Makes the tables anew, empty. */
+export const resetProjections = (db: Database): void => {
+  for (const table of [...TABLES, ...INDEXES]) db.exec(`DROP TABLE IF EXISTS main.${table}`);
+  db.exec(
+    WORKERS_SCHEMA +
+      TURNS_SCHEMA +
+      TREES_SCHEMA +
+      MESSAGES_SCHEMA +
+      APPROVALS_SCHEMA +
+      HOLDS_SCHEMA +
+      MAIL_SCHEMA +
+      USAGE_SCHEMA +
+      BLACKBOARD_SCHEMA,
+  );
+};
+
+/** `onWorker` is told whose row is about to change. */
+export const projections = (db: Database, onWorker?: (id: string) => void): Projection => {
+  // In this order: how long a turn took is asked by workers and usage, and a worker's kind by usage.
+  const all = [
+    turns(db),
+    workers(db, onWorker),
+    trees(db),
+    messages(db),
+    approvals(db),
+    holds(db),
+    mail(db),
+    usage(db),
+    blackboard(db),
+  ];
+  return {
+    fold: (record) => {
+      for (const projection of all) projection.fold(record);
+    },
+    flush: () => {
+      for (const projection of all) projection.flush();
+    },
+    reset: () => {
+      for (const projection of all) projection.reset();
+    },
+  };
+};
+
+/** Every row of every projection as text, in the order of its key: equal dumps are equal projections. */
+export function* dumpProjections(db: Database): Generator<string> {
+  for (const table of TABLES)
+    for (const row of db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).raw().iterate())
+      yield `${table} ${JSON.stringify(row)}`;
+}

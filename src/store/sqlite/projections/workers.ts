@@ -1,0 +1,410 @@
+/**
+ * One row a worker: what its records say of it. A worker's records are those of its stream. The tree is the columns
+ * `supervisor` and `parent`; the spec stays in the record that asked for the worker or changed it, because it may hold a megabyte
+ * of prompt and the row is written again with every batch of output.
+ */
+import type { Database } from "better-sqlite3";
+import { SPECS_KEPT_MAX_CHARS, WORKER_ROWS_KEPT_MAX_CHARS } from "../../../base/limits.ts";
+import { addDenied, type DeniedCalls } from "../../../protocol/denied.ts";
+import { HoldfastError } from "../../../protocol/errors.ts";
+import { type LogRecord, type RecordType, type Usage, workerOf } from "../../../protocol/records.ts";
+import { isUncounted, restartCause } from "../../../protocol/restart-cause.ts";
+import { dollars, isUnpriced, modelsOf } from "../../../protocol/usage.ts";
+import type { WorkerSpec } from "../../../protocol/worker.ts";
+import type { WorkerRow } from "../../views.ts";
+import { type BoundedCache, makeKept } from "../kept.ts";
+import type { Projection } from "./projection.ts";
+import { turnMs } from "./turn-times.ts";
+
+export const LIVING = "state NOT IN ('completed', 'failed', 'cancelled', 'parked')";
+
+export const WORKERS_SCHEMA = `
+  CREATE TABLE p_workers (
+    id TEXT PRIMARY KEY, name TEXT, kind TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, requested_seq INTEGER NOT NULL, spec_seq INTEGER NOT NULL,
+    incarnation INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, pid INTEGER, pgid INTEGER,
+    parent TEXT, supervisor TEXT NOT NULL, session_id TEXT, tombstone INTEGER NOT NULL DEFAULT 0,
+    exit_code INTEGER, signal TEXT, error TEXT, completion TEXT, end_cause TEXT,
+    turns INTEGER NOT NULL DEFAULT 0, input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0, reasoning_tokens INTEGER NOT NULL DEFAULT 0, cost_usd REAL,
+    estimated_usd REAL, unpriced_turns INTEGER NOT NULL DEFAULT 0, tool_calls INTEGER NOT NULL DEFAULT 0, turn_ms REAL NOT NULL DEFAULT 0,
+    denied TEXT,
+    created_at TEXT NOT NULL, started_at TEXT, ended_at TEXT,
+    last_seq INTEGER NOT NULL DEFAULT 0, last_event_at TEXT, version INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX p_workers_name ON p_workers (name) WHERE name IS NOT NULL;
+  CREATE INDEX p_workers_living ON p_workers (requested_seq) WHERE ${LIVING};
+  CREATE INDEX p_workers_parent ON p_workers (parent) WHERE parent IS NOT NULL;
+  CREATE INDEX p_workers_supervisor ON p_workers (supervisor, requested_seq) WHERE supervisor <> 'root';
+`;
+
+interface Touch {
+  seq: number;
+  version: number;
+  eventAt: string | null;
+}
+
+/** A gap says what the records in whose place it stands have said. */
+const touchOf = (record: LogRecord): Touch => {
+  if (record.type === "log_gap") {
+    const { to_seq, to_version, last_event_at } = record.payload;
+    return { seq: to_seq, version: to_version, eventAt: last_event_at };
+  }
+  const { seq, version, type, recorded_at } = record;
+  return { seq, version, eventAt: type === "agent.event" ? recorded_at : null };
+};
+
+/** The statements that change a row; the last parameter is the id of the worker. */
+const rowChanges = (db: Database) => {
+  const update = (assignments: string) => db.prepare(`UPDATE p_workers SET ${assignments} WHERE id = ?`);
+  return {
+    create: db.prepare(
+      "INSERT INTO p_workers (id, name, kind, state, reason, requested_seq, spec_seq, parent, supervisor, created_at) VALUES (?, ?, ?, 'pending', 'spawn_requested', ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    ),
+    changed: update("state = ?, reason = ?"),
+    begun: update(
+      `incarnation = ?, pid = NULL, pgid = NULL, exit_code = NULL, signal = NULL, error = NULL, completion = NULL, end_cause = NULL,
+       started_at = NULL, ended_at = NULL, tombstone = 0`,
+    ),
+    respecified: update("spec_seq = ?, kind = ?"),
+    spawned: update("pid = ?, pgid = ?"),
+    started: update("started_at = ?"),
+    exited: update("exit_code = ?, signal = ?, pid = NULL"),
+    outcome: update("error = ?, completion = ?"),
+    scheduled: update("restarts = restarts + ?, state = 'backing_off', reason = ?"),
+    ended: update("state = ?, reason = ?, end_cause = ?, ended_at = ?"),
+    cancelled: update("tombstone = ?"),
+    session: update("session_id = ?"),
+    turn: update(
+      `turns = turns + 1, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?,
+       reasoning_tokens = reasoning_tokens + ?, cost_usd = coalesce(cost_usd + @cost, cost_usd, @cost),
+       estimated_usd = coalesce(estimated_usd + @estimate, estimated_usd, @estimate), unpriced_turns = unpriced_turns + ?,
+       tool_calls = tool_calls + ?, turn_ms = turn_ms + ?`,
+    ),
+    refused: update("denied = ?"),
+    touched: update("last_seq = ?, version = ?, last_event_at = coalesce(?, last_event_at)"),
+  };
+};
+
+/** The statements that a fold asks about rows that are there already. */
+const rowLooks = (db: Database) => ({
+  denied: db.prepare<[string], string | null>("SELECT denied FROM p_workers WHERE id = ?").pluck(),
+  toolAsked: db
+    .prepare<[string, string], string | null>(
+      "SELECT tool FROM p_approvals WHERE worker_id = ? AND approval_id = ?",
+    )
+    .pluck(),
+  turnMs: turnMs(db),
+});
+
+type RecordOfType<T extends RecordType> = Extract<LogRecord, { type: T }>;
+
+class WorkersTable implements Projection {
+  private readonly row: ReturnType<typeof rowChanges>;
+  private readonly look: ReturnType<typeof rowLooks>;
+  private readonly onWorker: (id: string) => void;
+  /** Worker stream → its newest record in this transaction: output costs one UPDATE a worker, not one a record. */
+  private readonly touches = new Map<string, Touch>();
+
+  constructor(db: Database, onWorker: (id: string) => void) {
+    this.row = rowChanges(db);
+    this.look = rowLooks(db);
+    this.onWorker = onWorker;
+  }
+
+  fold(record: LogRecord): void {
+    this.touch(record);
+    if (record.type === "agent.event") return;
+    const id = workerOf(record.stream);
+    if (id !== undefined) this.foldLifecycle(id, record);
+  }
+
+  flush(): void {
+    for (const [stream, { seq, version, eventAt }] of this.touches)
+      this.row.touched.run(seq, version, eventAt, workerOf(stream));
+    this.touches.clear();
+  }
+
+  reset(): void {
+    this.touches.clear();
+  }
+
+  private touch(record: LogRecord): void {
+    const known = this.touches.get(record.stream);
+    const { seq, version, eventAt } = touchOf(record);
+    if (known === undefined) {
+      const id = workerOf(record.stream);
+      if (id === undefined) return;
+      this.touches.set(record.stream, { seq, version, eventAt });
+      this.onWorker(id);
+      return;
+    }
+    known.seq = seq;
+    known.version = version;
+    if (eventAt !== null) known.eventAt = eventAt;
+  }
+
+  private foldLifecycle(id: string, record: LogRecord): void {
+    const { row } = this;
+    switch (record.type) {
+      case "worker_spawn_requested":
+        this.create(id, record);
+        return;
+      case "worker_state_changed":
+        row.changed.run(record.payload.to, record.payload.reason, id);
+        if (record.payload.to === "starting") row.begun.run(record.incarnation ?? 0, id);
+        return;
+      case "worker_spec_changed":
+        row.respecified.run(record.seq, record.payload.spec.kind, id);
+        return;
+      case "worker_spawned":
+        row.spawned.run(record.payload.pid, record.payload.pgid, id);
+        return;
+      case "worker_started":
+        row.started.run(record.recorded_at, id);
+        return;
+      case "worker_exited":
+        row.exited.run(record.payload.exit_code, record.payload.signal, id);
+        return;
+      case "worker_completed":
+        row.outcome.run(null, JSON.stringify(record.payload.completion), id);
+        return;
+      case "worker_failed":
+      case "worker_cancelled": {
+        const { error, completion } = record.payload;
+        row.outcome.run(JSON.stringify(error), completion ? JSON.stringify(completion) : null, id);
+        return;
+      }
+      case "worker_restart_scheduled":
+        row.scheduled.run(isUncounted(restartCause(record.payload)) ? 0 : 1, record.payload.reason, id);
+        return;
+      case "worker_ended": {
+        const { state, reason, cause = null } = record.payload;
+        row.ended.run(state, reason, cause, record.recorded_at, id);
+        return;
+      }
+      case "worker_cancel_requested":
+        row.cancelled.run(record.payload.tombstone ? 1 : 0, id);
+        return;
+      default:
+        this.foldTalk(id, record);
+    }
+  }
+
+  /** Sessions, turns and refusals. */
+  private foldTalk(id: string, record: LogRecord): void {
+    switch (record.type) {
+      case "session_started":
+        this.row.session.run(record.payload.session_id, id);
+        return;
+      case "session_abandoned":
+        this.row.session.run(null, id);
+        return;
+      case "turn_completed":
+        this.addTurn(id, record);
+        return;
+      case "approval_answered": {
+        const { approval_id, decision } = record.payload;
+        if (decision === "deny")
+          this.deny(id, [{ tool: this.look.toolAsked.get(id, approval_id) ?? null, calls: 1 }]);
+      }
+    }
+  }
+
+  private create(
+    id: string,
+    { seq, stream, recorded_at, payload }: RecordOfType<"worker_spawn_requested">,
+  ): void {
+    const { name = null, kind, parent = null, supervisor } = payload.spec;
+    const { changes } = this.row.create.run(id, name, kind, seq, seq, parent, supervisor, recorded_at);
+    if (changes > 0) this.touches.get(stream)!.eventAt = null; // what came before the row, batched or not, is not in it
+    if (parent !== null) this.onWorker(parent); // it has spawned somebody
+  }
+
+  private addTurn(id: string, { payload, incarnation = 0 }: RecordOfType<"turn_completed">): void {
+    const { usage, denied, tool_calls = 0 } = payload;
+    this.row.turn.run(
+      usage.input_tokens,
+      usage.output_tokens,
+      usage.cached_tokens,
+      usage.reasoning_tokens,
+      // The kind decides how tokens are counted, not whether there were any.
+      modelsOf("", payload).some(isUnpriced) ? 1 : 0,
+      tool_calls,
+      this.look.turnMs(id, incarnation, payload),
+      id,
+      { cost: usage.cost_usd, estimate: usage.estimated_usd ?? null },
+    );
+    if (denied !== undefined) this.deny(id, denied);
+  }
+
+  private deny(id: string, calls: readonly DeniedCalls[]): void {
+    const before = parsedDenied(this.look.denied.get(id) ?? null);
+    const after = calls.reduce((sum, one) => addDenied(sum, one.tool, one.calls), before);
+    this.row.refused.run(JSON.stringify(after), id);
+  }
+}
+
+/** `onWorker` is told whose row, or whose children, are about to change. */
+export const workers = (db: Database, onWorker: (id: string) => void = () => undefined): Projection =>
+  new WorkersTable(db, onWorker);
+
+const parsedDenied = (denied: string | null): readonly DeniedCalls[] =>
+  denied === null ? [] : JSON.parse(denied);
+
+type WorkerColumns = Omit<WorkerRow, "spec" | "tombstone" | "error" | "completion" | "usage" | "denied"> & {
+  readonly denied: string | null;
+  readonly requested_seq: number;
+  readonly spec_seq: number;
+  readonly tombstone: number;
+  readonly error: string | null;
+  readonly completion: string | null;
+  readonly estimated_usd: number | null;
+} & Omit<Usage, "estimated_usd">;
+
+/** The memory that a row takes but for its texts, roughly. */
+const ROW_CHARS = 1_000;
+
+/** A row without what was asked for, which may be a megabyte, and where that is. */
+type RowWithoutSpec = Omit<WorkerRow, "spec"> & { readonly spec_seq: number };
+
+/** Told with the name of a table, or with the type of a record. */
+export interface AbsentRows {
+  has(id: string, what: string): boolean;
+  note(id: string, what: string): void;
+}
+
+/** Rows as they were read last, and specs; each weighs its characters. */
+export interface KeptRows {
+  readonly rows: BoundedCache<string, RowWithoutSpec>;
+  readonly specs: BoundedCache<number, WorkerSpec>;
+  /** Rows and records that were looked for and are not there: most workers have no turn, and have spawned nobody. */
+  readonly absent: AbsentRows;
+  /** Its records go on. */
+  forget(id: string): void;
+  /** All rows were made anew. */
+  forgetAll(): void;
+}
+
+export const keepRows = (): KeptRows => {
+  const rows = makeKept<string, RowWithoutSpec>(WORKER_ROWS_KEPT_MAX_CHARS);
+  const absent = makeKept<string, Set<string>>(WORKER_ROWS_KEPT_MAX_CHARS);
+  return {
+    rows,
+    specs: makeKept(SPECS_KEPT_MAX_CHARS),
+    absent: {
+      has: (id, what) => absent.get(id)?.has(what) === true,
+      note: (id, what) => {
+        const known = absent.get(id);
+        if (known === undefined) absent.set(id, new Set([what]), ROW_CHARS);
+        else known.add(what);
+      },
+    },
+    forget: (id) => {
+      rows.forget(id);
+      absent.forget(id);
+    },
+    forgetAll: () => {
+      rows.clear();
+      absent.clear();
+    },
+  };
+};
+
+/** The spec, by the newest record that has it. */
+const specIn = (record: LogRecord): WorkerSpec => {
+  if (record.type === "worker_spawn_requested" || record.type === "worker_spec_changed")
+    return record.payload.spec;
+  throw new HoldfastError(
+    "STORE_CORRUPT",
+    `Record ${record.seq} of the event log is not the request for a worker that a projection says it is.`,
+  );
+};
+
+const rowReads = (db: Database) => ({
+  one: db.prepare<[string], WorkerColumns>("SELECT * FROM p_workers WHERE id = ?"),
+  named: db.prepare<[string], WorkerColumns>(
+    "SELECT * FROM p_workers WHERE name = ? ORDER BY requested_seq DESC",
+  ),
+  // Ids are letters and digits, all of them below "~".
+  withPrefix: db.prepare<[string, string, number], WorkerColumns>(
+    "SELECT * FROM p_workers WHERE id >= ? AND id < ? || '~' ORDER BY id DESC LIMIT ?",
+  ),
+  newestNames: db
+    .prepare<[number], string>(
+      "SELECT DISTINCT name FROM (SELECT name FROM p_workers ORDER BY id DESC LIMIT ?) WHERE name IS NOT NULL",
+    )
+    .pluck(),
+  all: db.prepare<[], WorkerColumns>("SELECT * FROM p_workers ORDER BY requested_seq"),
+  living: db.prepare<[], WorkerColumns>(`SELECT * FROM p_workers WHERE ${LIVING} ORDER BY requested_seq`),
+  under: db.prepare<[string], WorkerColumns>(
+    "SELECT * FROM p_workers WHERE supervisor <> 'root' AND supervisor = ? ORDER BY requested_seq",
+  ),
+  spawnedBy: db
+    .prepare<[string], string>("SELECT id FROM p_workers WHERE parent = ? ORDER BY requested_seq")
+    .pluck(),
+  count: db.prepare<[], number>("SELECT count(*) FROM p_workers").pluck(),
+});
+
+const bareOf = (row: WorkerColumns): RowWithoutSpec => {
+  const {
+    requested_seq: _,
+    input_tokens,
+    output_tokens,
+    cached_tokens,
+    reasoning_tokens,
+    cost_usd,
+    estimated_usd,
+    ...rest
+  } = row;
+  const estimate = estimated_usd === null ? {} : { estimated_usd: dollars(estimated_usd) };
+  return {
+    ...rest,
+    tombstone: row.tombstone !== 0,
+    error: row.error === null ? null : JSON.parse(row.error),
+    completion: row.completion === null ? null : JSON.parse(row.completion),
+    denied: parsedDenied(row.denied),
+    usage: { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, ...estimate },
+  };
+};
+
+/** The rows as the port shows them; `lineAt` reads the record that has the spec. */
+export const workerRows = (db: Database, lineAt: (seq: number) => string, kept: KeptRows) => {
+  const read = rowReads(db);
+  const specAt = (seq: number): WorkerSpec => {
+    const known = kept.specs.get(seq);
+    if (known !== undefined) return known;
+    const line = lineAt(seq);
+    const spec = specIn(JSON.parse(line));
+    kept.specs.set(seq, spec, line.length);
+    return spec;
+  };
+  const whole = ({ spec_seq, ...row }: RowWithoutSpec): WorkerRow => ({ ...row, spec: specAt(spec_seq) });
+  const show = (row: WorkerColumns): WorkerRow => whole(bareOf(row));
+  return {
+    one: (id: string): WorkerRow | undefined => {
+      const known = kept.rows.get(id);
+      if (known !== undefined) return whole(known);
+      const stored = read.one.get(id);
+      if (stored === undefined) return undefined;
+      const row = bareOf(stored);
+      const { error, completion } = stored;
+      kept.rows.set(id, row, ROW_CHARS + (error?.length ?? 0) + (completion?.length ?? 0));
+      return whole(row);
+    },
+    named: (name: string): readonly WorkerRow[] => read.named.all(name).map(show),
+    withPrefix: (prefix: string, limit: number): readonly WorkerRow[] =>
+      read.withPrefix.all(prefix, prefix, limit).map(show),
+    newestNames: (workers: number): readonly string[] => read.newestNames.all(workers),
+    all: (): readonly WorkerRow[] => read.all.all().map(show),
+    living: (): readonly WorkerRow[] => read.living.all().map(show),
+    under: (supervisors: readonly string[]): readonly WorkerRow[] =>
+      supervisors.flatMap((path) => read.under.all(path).map(show)),
+    spawnedBy: (id: string): readonly string[] => {
+      if (kept.absent.has(id, "spawned")) return [];
+      const ids = read.spawnedBy.all(id);
+      if (ids.length === 0) kept.absent.note(id, "spawned");
+      return ids;
+    },
+    count: (): number => read.count.get() as number,
+  };
+};

@@ -1,0 +1,49 @@
+/**
+ * The newest committed lines, in memory: live watchers read these and leave SQLite to the writer. Nothing is owed to
+ * it; a reader whose cursor is older reads the log.
+ */
+import { RECENT_LINES_MAX_BYTES, RECENT_LINES_MAX_RECORDS } from "../../base/limits.ts";
+import type { RecordType } from "../../protocol/records.ts";
+
+export interface RecentLine {
+  readonly seq: number;
+  readonly stream: string;
+  readonly type: RecordType;
+  /** AgentEvent kind; undefined for other records. */
+  readonly kind: string | undefined;
+  readonly line: string;
+}
+
+export interface RecentLines {
+  push(line: RecentLine): void;
+  /** The line of a seq, if it is still here. */
+  at(seq: number): RecentLine | undefined;
+}
+
+const bytesOf = (entry: RecentLine | undefined): number => (entry === undefined ? 0 : entry.line.length * 2); // V8 keeps one or two bytes a unit
+
+export const makeRecent = (
+  maxRecords = RECENT_LINES_MAX_RECORDS,
+  maxBytes = RECENT_LINES_MAX_BYTES,
+): RecentLines => {
+  const slots = new Array<RecentLine | undefined>(maxRecords);
+  let bytes = 0;
+  let oldest = 0;
+  const drop = (seq: number): void => {
+    bytes -= bytesOf(slots[seq % maxRecords]);
+    slots[seq % maxRecords] = undefined;
+  };
+  return {
+    push: (entry) => {
+      drop(entry.seq);
+      slots[entry.seq % maxRecords] = entry;
+      bytes += bytesOf(entry);
+      oldest = Math.max(oldest, entry.seq - maxRecords + 1);
+      while (bytes > maxBytes) drop(oldest++);
+    },
+    at: (seq) => {
+      const entry = slots[seq % maxRecords];
+      return entry?.seq === seq ? entry : undefined;
+    },
+  };
+};

@@ -1,0 +1,31 @@
+/** Artifacts that records of the log name: these are kept as long as the record is, and lifecycle records are kept for ever. */
+import { existsSync } from "node:fs";
+import { openDatabase } from "./database.ts";
+import { guarded } from "./failure.ts";
+
+/** Through the index of lifecycle records: output names none. An item of the blackboard keeps its artifacts until it is gone. */
+const NAMED = `
+  WITH gone (item_id) AS (
+    SELECT json_extract(payload, '$.item_id') FROM records
+    WHERE type NOT IN ('agent.event', 'worker_log_chunk') AND (
+      type = 'bb_released' AND json_extract(payload, '$.done') OR
+      type = 'bb_expired' AND json_extract(payload, '$.what') = 'item')
+  )
+  SELECT DISTINCT json_extract(payload, '$.artifact.digest') AS digest FROM records
+  WHERE type NOT IN ('agent.event', 'worker_log_chunk') AND type IN ('worker_completed', 'worker_failed', 'worker_cancelled', 'mailbox_sent')
+    AND digest IS NOT NULL
+  UNION
+  SELECT named.value FROM records, json_each(records.payload, '$.artifacts') named
+  WHERE records.type NOT IN ('agent.event', 'worker_log_chunk') AND records.type = 'bb_posted'
+    AND json_extract(records.payload, '$.item_id') NOT IN (SELECT item_id FROM gone)`;
+
+/** Fails where the log cannot be read: nobody knows then what is named. */
+export const referencedDigests = guarded((file: string): readonly string[] => {
+  if (!existsSync(file)) return [];
+  const db = openDatabase(file, { readonly: true });
+  try {
+    return db.prepare<[], string>(NAMED).pluck().all();
+  } finally {
+    db.close();
+  }
+});

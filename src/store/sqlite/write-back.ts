@@ -1,0 +1,64 @@
+/**
+ * A database that was deleted while it was open is written back from the open connection, which still has all of it. In
+ * between a crash must find either nothing or all: the copy is made under one name, and is whole from when it has the next.
+ * The old -wal must be gone before the copy has the database's name, or SQLite would play it over the copy.
+ */
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Database } from "better-sqlite3";
+import { crashPoint } from "../../base/crash-point.ts";
+import { statRegular } from "../../base/files/regular-file.ts";
+import { WRITE_BACK_STEP_PAGES } from "../../base/limits.ts";
+import { HoldfastError } from "../../protocol/errors.ts";
+import { forgetMade } from "./witness.ts";
+
+const wholeCopyOf = (file: string): string => `${file}.written-back`;
+
+export const syncPath = (path: string): void => {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+};
+
+/** Copies what the connection has, a few pages a turn of the event loop; nothing may be written by it meanwhile. */
+export const copyWhole = async (db: Database, file: string): Promise<void> => {
+  const partial = `${wholeCopyOf(file)}.tmp`;
+  rmSync(partial, { force: true });
+  closeSync(openSync(partial, "wx", 0o600));
+  await db.backup(partial, { progress: () => WRITE_BACK_STEP_PAGES });
+  chmodSync(partial, 0o600);
+  syncPath(partial);
+  renameSync(partial, wholeCopyOf(file));
+  syncPath(dirname(file));
+  crashPoint("write-back-whole");
+};
+
+/** Gives a whole copy the database's name, if there is one and the name is free. Also the first step of every open. */
+export const putBack = (file: string): void => {
+  const copy = wholeCopyOf(file);
+  if (!existsSync(copy)) return;
+  if (statRegular(copy) === undefined)
+    throw new HoldfastError(
+      "STORE_FAILED",
+      `${copy} is no regular file, so it is no copy of the event log.`,
+      {
+        suggestion: "Move it away.",
+      },
+    );
+  if (existsSync(file))
+    throw new HoldfastError(
+      "STORE_FAILED",
+      `There are two event logs: ${file}, and ${copy}, which was written back after the first was deleted.`,
+      { suggestion: "Move the one that is not wanted away; neither is deleted or overwritten." },
+    );
+  for (const beside of [`${file}-wal`, `${file}-shm`]) rmSync(beside, { force: true });
+  forgetMade(file);
+  crashPoint("write-back-before-name");
+  renameSync(copy, file);
+  syncPath(dirname(file));
+};
+
+export const forgetCopy = (file: string): void => rmSync(wholeCopyOf(file), { force: true });

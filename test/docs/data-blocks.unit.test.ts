@@ -1,0 +1,63 @@
+/** The YAML and JSON of the pages are what they are shown as: trees, configurations, lists of prices. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { parseConfiguration } from "../../src/daemon/configuration.ts";
+import { openPrices } from "../../src/runtime/prices/lists.ts";
+import { read } from "../tree-file/support.ts";
+import { type Block, blocksOf } from "./blocks.ts";
+import { pages } from "./pages.ts";
+
+/** Files that trees of the pages name. */
+const files = {
+  "fix.md": "Fix it.",
+  "worker.yaml": '{ name: worker, argv: [echo, "${JOB}"] }',
+};
+/** Parts of a tree file, by their first key, with the rest of the file around them. */
+const AROUND: Readonly<Record<string, (part: string) => string>> = {
+  "- {": (part) => `version: 1\ntree:\n  children:\n${part}`,
+  "hosts:": (part) =>
+    `version: 1\nvariables: { REGION: us }\ntree: { children: [{ name: crew, children: [{ name: fixer, kind: claude, prompt: Fix it. }] }] }\n${part}`,
+};
+
+const checks: readonly (readonly [sort: string, fits: RegExp, check: (text: string) => void])[] = [
+  ["a tree", /^version: 1$/m, (text) => expect(read(text, { files })).toBeDefined()],
+  [
+    "a configuration",
+    /^(adapters|binaries|kinds):/,
+    (text) => expect(parseConfiguration(text).problems).toEqual([]),
+  ],
+  [
+    "a list of prices",
+    /^\{\s*"as_of"/,
+    (text) => {
+      const dir = mkdtempSync(join(tmpdir(), "holdfast-docs-"));
+      onTestFinished(() => rmSync(dir, { recursive: true }));
+      writeFileSync(join(dir, "prices.json"), text);
+      expect(openPrices(join(dir, "prices.json"))).not.toEqual([]);
+    },
+  ],
+];
+
+const whole = ({ text }: Block): string => {
+  const [, around] = Object.entries(AROUND).find(([first]) => text.trimStart().startsWith(first)) ?? [];
+  return around?.(text) ?? text;
+};
+
+const blocks = pages.flatMap(blocksOf).filter(({ language }) => ["yaml", "json"].includes(language));
+
+it.each(blocks.map((block) => [`${block.page}:${block.line}`, block] as const))(
+  "%s can be read",
+  (_place, block) => {
+    const text = whole(block);
+    const [, , check] = checks.find(([, fits]) => fits.test(text)) ?? [];
+    expect(check, "no test knows what this is").toBeDefined();
+    check?.(text);
+  },
+);
+
+it("no page has code of a language that no test looks at", () => {
+  const languages = new Set(pages.flatMap(blocksOf).map(({ language }) => language));
+  expect([...languages].toSorted()).toEqual(["console", "json", "mermaid", "text", "ts", "yaml"]);
+});

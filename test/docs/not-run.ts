@@ -1,0 +1,32 @@
+/** Typed before the commands of a page, which says of them or takes for granted that they were. */
+export const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  "docs/explanation/artifacts.md": ["printf hello > report.json"],
+  "docs/explanation/usage.md": [
+    "agent spawn --name fixer --label team=web claude 'Is it so?' --wait",
+    "printf 'version: 1\\nname: shop\\ntree: { children: [{ name: crew, strategy: dynamic }] }\\n' > holdfast.yaml",
+    "agent up",
+  ],
+  "docs/reference/tree-file.md": [
+    "printf 'version: 1\\ntree:\\n  stratgy: one_for_one\\n  strategy: one_for_all\\n  children: [{ name: a, argv: [sleep, 9] }]\\n' > holdfast.yaml",
+  ],
+};
+
+/**
+ * The code of pages that no test runs, with the reason: a page, or a command or a line of a block after its page.
+ * A test fails for an entry that has gone from its page.
+ */
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  "docs/reference/commands.md":
+    "its examples are parsed by test/cli/registry.unit.test.ts, and most need workers that are not there",
+  'docs/explanation/workspaces.md: agent spawn claude "fix the login" --worktree --sandbox workspace':
+    "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
+  "docs/explanation/workspaces.md: agent spawn --sandbox workspace --sandbox-net none -- npm test":
+    "it needs bubblewrap; test/cli/sandboxes.e2e.test.ts runs its like where that is there",
+  'docs/reference/library.md: process.once("SIGINT", () => void runtime.close().finally(() => process.exit(130)));':
+    "it waits for Ctrl-C; test/docs/snippets.int.test.ts compiles it",
+  "docs/install.md: npm ci && npm run demo":
+    "test/library/package.e2e.test.ts and test/cli/agent.e2e.test.ts install and run the demo",
+  'docs/install.md: export PATH="$PWD/bin:$PATH"': "the shell of these tests has it",
+  "docs/install.md: npm pack": "test/library/package.e2e.test.ts packs",
+  "docs/install.md: npm install ./holdfast-0.1.0.tgz": "test/library/package.e2e.test.ts installs",
+};
