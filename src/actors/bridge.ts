@@ -12,20 +12,22 @@ import type { Spending } from "./spending.ts";
 
 export interface Bridge {
   readonly alarms: Alarms;
-  /** The world of a decider. */
+  /** The log, the clock and the tracer of every decider. */
   readonly ground: DeciderPorts;
-  /** Milliseconds since 1970: only for what is told in them. */
+  /**
+   * Wall clock, in milliseconds since 1970: only for ids and for times on record. Durations use the monotonic clock.
+   */
   wallMs(): number;
-  /** Time that counts for nothing. */
+  /** Gaps in which the daemon could not check its workers: no timeout counts them. */
   readonly gaps: Gaps;
   readonly accounts: Spending;
   /** The holders of sessions. */
   readonly sessions: Sessions;
-  /** It waits without a process, for an answer or a message: it needs no slot. */
+  /** Called when a worker waits without a process, for an answer or a message: it needs no slot. */
   rested(id: string): void;
-  /** The ends of agents come one after the other through here. */
+  /** Settles the ends of agents, at most EXITS_PER_TURN_MAX in one turn of the event loop. */
   readonly exits: Pace;
-  /** The workers that have output just now. */
+  /** The workers that wrote output most recently. */
   readonly outputActivity: OutputActivity;
   /** Starts a fiber at once, in the context of the runtime. */
   fork<A, E>(work: Effect.Effect<A, E>): Fiber.Fiber<A, E>;

@@ -1,5 +1,5 @@
 /**
- * Defects: what was thrown where nothing may be thrown. Each is contained where it came up, told to the operator, counted,
+ * Defects: errors thrown in places that must not throw. Each is contained in its place, reported to the operator, counted,
  * and recorded as `daemon_defect`; the other workers, watchers and timers go on (promise R36).
  */
 import { Cause, Effect, Exit } from "effect";
@@ -9,9 +9,9 @@ import { HoldfastError } from "../protocol/errors.ts";
 export interface Defect {
   /** RFC 3339, UTC. */
   readonly at: string;
-  /** The part that was at work, without any agent's text. */
+  /** The part of the daemon, without any text of an agent. */
   readonly where: string;
-  /** The name of what was thrown; its words may quote an agent, and stand in daemon.log alone. */
+  /** The name of the error. Its message may quote an agent, so only daemon.log has it. */
   readonly error: string;
 }
 
@@ -22,10 +22,10 @@ export interface DefectCount {
 
 export interface Defects {
   tell(where: string, cause: unknown): void;
-  /** Does it; a throw is told, and nothing else. */
+  /** Calls `body`; a throw is reported and goes no further. */
   contain(where: string, body: () => void): void;
   counted(): DefectCount;
-  /** The log takes the first of them. */
+  /** Sets the function that records the first defects in the log. */
   recordTo(record: (defect: Defect) => void): void;
 }
 
@@ -35,7 +35,7 @@ export const makeDefects = (report: (message: string, cause: unknown) => void, n
   let record: ((defect: Defect) => void) | undefined;
   let period = { began: now(), told: 0 };
 
-  /** A timer that throws a thousand times a second must not fill the disk with it. */
+  /** Bounds the reports: a timer that throws a thousand times a second must not fill the disk. */
   const mayTell = (): boolean => {
     const at = now();
     if (at - period.began >= DEFECTS_TOLD_PERIOD_MS) period = { began: at, told: 0 };
@@ -70,7 +70,7 @@ const nameOf = (thrown: unknown): string => {
   return cause instanceof Error ? cause.name : typeof cause;
 };
 
-/** The same effect; what it dies with is told, and ends it alone. */
+/** Runs the effect; a defect in it is reported and ends only this effect. */
 export const containing = <A, E, R>(
   defects: Defects,
   where: string,

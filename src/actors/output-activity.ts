@@ -1,6 +1,6 @@
 /**
- * Whether other agents have output while one floods. Alone, a flood is read in large batches, which cost the least; beside others
- * in small ones with a rest after each, because what they write waits for the batch that is just being read and written.
+ * Knows whether other agents write output while one floods. Alone, a flood is read in large batches, which cost the least.
+ * Beside others it is read in small ones with a rest after each, because the others' output waits for the current batch.
  */
 import { Semaphore } from "effect";
 import {
@@ -13,7 +13,7 @@ import {
   SPOOL_READ_BYTES,
 } from "../base/limits.ts";
 
-/** How much is read at once. */
+/** The bounds of one read. */
 export interface Portion {
   readonly lines: number;
   readonly bytes: number;
@@ -27,15 +27,15 @@ interface LastOutput {
   readonly at_ms: number;
 }
 
-/** Two are enough to know of each whether there is another. */
+/** Remembers the two newest writers: enough to tell for each worker whether another one writes. */
 export class OutputActivity {
-  /** Whose turn it is to read a long line. */
+  /** Lets one worker at a time read a long line. */
   readonly longLines = Semaphore.makeUnsafe(1);
   private newest: LastOutput | undefined;
-  /** Output of another worker than the newest. */
+  /** The newest output of a worker other than `newest`. */
   private other: LastOutput | undefined;
 
-  /** A worker wrote something that is no flood. Milliseconds are monotonic. */
+  /** Called when a worker wrote something that is no flood. `at_ms` is monotonic. */
   heard(worker_id: string, at_ms: number): void {
     if (this.newest?.worker_id !== worker_id) this.other = this.newest;
     this.newest = { worker_id, at_ms };
@@ -45,7 +45,10 @@ export class OutputActivity {
     return this.isBesideOthers(worker_id, now_ms) ? SMALL : LARGE;
   }
 
-  /** Milliseconds until a flood's next batch is read; 0 alone. Not only the batch keeps others waiting, but what many of them bring: checkpoints, garbage. */
+  /**
+   * Milliseconds to wait before a flood's next batch; 0 if it is alone. Other workers wait not only for a batch, but also
+   * for its consequences: checkpoints and garbage collection.
+   */
   rest(worker_id: string, took_ms: number, now_ms: number): number {
     return this.isBesideOthers(worker_id, now_ms)
       ? Math.min(took_ms * FLOOD_REST_TIMES, FLOOD_REST_MAX_MS)

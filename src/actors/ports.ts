@@ -1,4 +1,4 @@
-/** The ports of the supervisor's shell. A test hands in others; nothing below reads a clock or a file by itself. */
+/** The ports of the actors. Tests pass their own; nothing below reads a clock or a file by itself. */
 import type { Effect } from "effect";
 import type { AgentAdapter, LaunchPlan } from "../adapters/adapter.ts";
 import type { Machine } from "../adapters/process/machine.ts";
@@ -13,17 +13,19 @@ import type { Defects } from "./defects.ts";
 import type { Trace } from "./trace.ts";
 import type { Confine, Workspaces } from "./workspaces.ts";
 
-/** The place where a spec, or a message, is kept whole, secrets and all: the run directory, 0600. The log has it masked. */
+/** Stores specs and messages whole, including secrets, in the run directory with mode 0600. The log has them masked. */
 export interface SpecFiles {
   save(workerId: string, spec: WorkerSpec): Promise<void>;
   load(workerId: string): Promise<WorkerSpec>;
-  /** A message that the log has masked, as it is to be read by the agent; undefined where it is not kept (any more). */
+  /**
+   * Stores the full text of a message that the log has masked. `loadMessage` gives undefined if it is not kept (any more).
+   */
   saveMessage(workerId: string, messageId: string, text: string): Promise<void>;
   loadMessage(workerId: string, messageId: string): Promise<string | undefined>;
   dropMessage(workerId: string, messageId: string): Promise<void>;
 }
 
-/** A launch, fully decided: what `spawn --dry-run` shows and what `launch` does. */
+/** A fully decided launch, which `spawn --dry-run` shows and `launch` carries out. */
 export interface PreparedLaunch {
   readonly plan: LaunchPlan;
   readonly env: Readonly<Record<string, string>>;
@@ -33,14 +35,14 @@ export interface PreparedLaunch {
   readonly secrets: readonly string[];
 }
 
-/** The world outside, where a worker's readiness is looked for. */
+/** Checks of the outside world for a worker's readiness. */
 export interface Probe {
   fileExists(cwd: string, path: string): Promise<boolean>;
-  /** Absolute. */
+  /** `path` is absolute. */
   isDirectory(path: string): Promise<boolean>;
-  /** The real path of one that is there: without links. */
+  /** The real path, without links, of a directory that exists. */
   realPath?(path: string): Promise<string>;
-  /** On 127.0.0.1. */
+  /** True if a connection to 127.0.0.1 succeeds. */
   portAccepts(port: number): Promise<boolean>;
 }
 
@@ -48,29 +50,29 @@ export interface Services {
   readonly log: EventLog;
   readonly views: Views;
   readonly spawner: RuntimeSpawner;
-  /** Workers in whose run directories something was found. */
+  /** Workers whose run directories were tampered with. */
   readonly tampered?: ReadonlySet<string> | undefined;
   readonly files: SpecFiles;
-  /** For answers that are too large for a record; without it they are in the log alone. */
+  /** Stores answers that are too large for a record. Without it, they are in the log alone. */
   readonly artifacts?: Artifacts | undefined;
   readonly capture_max_bytes?: number | undefined;
-  /** The price of a model's tokens today, where the agent reports no cost; without it nothing is estimated. */
+  /** Estimates a cost by today's prices if the agent reports none. Without it, nothing is estimated. */
   readonly estimate?: ((one: ModelUsage) => ModelUsage) | undefined;
-  /** For who asks for a worktree of its own. */
+  /** Makes worktrees for workers that ask for one. */
   readonly workspaces?: Workspaces | undefined;
-  /** For who asks for a sandbox; without it that is refused. */
+  /** Makes sandboxes. Without it, a spec with a sandbox is refused. */
   readonly confine?: Confine | undefined;
   readonly machine: Machine;
-  /** Free on the disk of the state directory; asked on each tick. */
+  /** Free bytes on the disk of the state directory, asked on each tick; undefined if unknown. */
   readonly diskFreeBytes?: () => number | undefined;
   readonly boot_id: string;
   readonly probe: Probe;
-  /** Told of every decision that is on record. */
+  /** Called with every recorded decision. */
   readonly trace?: Trace | undefined;
   readonly random: () => number;
   /** The machine's time zone (IANA). */
   readonly zone: string;
-  /** How many workers may live at once; WORKERS_LIVE_MAX unless told otherwise. */
+  /** How many workers may live at once; default WORKERS_LIVE_MAX. */
   readonly workers_max?: number;
   adapterFor(kind: string): AgentAdapter | undefined;
   prepare(
@@ -80,10 +82,10 @@ export interface Services {
     session: string | undefined,
     worker_id: string,
   ): Effect.Effect<PreparedLaunch, HoldfastError>;
-  /** Told that everything has been looked at. */
+  /** Called at the end of each tick. */
   readonly onTick?: (() => void) | undefined;
-  /** Told of what was thrown where nothing may be. */
+  /** Contains and reports errors thrown in places that must not throw. */
   readonly defects: Defects;
-  /** One line for the operator: what went wrong inside, without any agent's text. */
+  /** Writes one line for the operator about an internal failure, without any text of an agent. */
   report(message: string, cause?: unknown): void;
 }

@@ -1,9 +1,10 @@
 /**
- * The holders of sessions. Two agents that write one conversation spoil it, so a session is held by at most one living worker: from
- * the request for it, through its restarts, to its end. It is a table in memory, made anew at a boot from the living
- * workers' rows and specs. The question and the claim are one synchronous step, before anything is recorded or started.
+ * The holders of sessions. Two agents that write to one conversation spoil it, so at most one living worker holds a
+ * session: from the request for it, through its restarts, to its end. The table is in memory, and a boot builds it from the
+ * rows and specs of the living workers. Check and claim are one synchronous step, before anything is recorded or started.
  *
- * A fork holds the session that it makes, not the one that it comes from. Which session is the newest of a directory is known only once the agent tells it.
+ * A fork holds the session that it makes, not the one it comes from. A request for the newest session of a directory is
+ * known as a session only once the agent tells its id.
  */
 
 import type { AgentAdapter } from "../adapters/adapter.ts";
@@ -12,7 +13,7 @@ import { isEnded, type WorkerSpec } from "../protocol/worker.ts";
 import type { Views } from "../store/views.ts";
 import { askedSession, sessionInUse } from "../supervisor/sessions/asked-session.ts";
 
-/** A worker, as far as its session goes. */
+/** The part of a worker that decides its session. */
 export interface Resumer {
   readonly id: string;
   readonly spec: WorkerSpec;
@@ -28,14 +29,17 @@ export class Sessions {
   private readonly views: Pick<Views, "worker">;
   private readonly claims = new Map<string, Claim>();
   private readonly keys = new Map<string, string>();
-  /** These have no living shell, and they may be started again: held by their supervisor. */
+  /** Workers without a living shell that their supervisor may start again. */
   private readonly resting = new Set<string>();
 
   constructor(views: Pick<Views, "worker">) {
     this.views = views;
   }
 
-  /** Holds the session, and lets go of another one; or says who holds it, and nothing has changed. */
+  /**
+   * Claims the session for the worker, which lets go of any other one. Returns an error that names the holder if another
+   * worker holds it, and then nothing has changed.
+   */
   claim(worker: Resumer, session_id: string | undefined): HoldfastError | undefined {
     const { sessions_under } = worker.adapter;
     if (sessions_under === undefined || session_id === undefined) return undefined;
@@ -49,7 +53,7 @@ export class Sessions {
     return undefined;
   }
 
-  /** Why it cannot hold the session; nothing changes. */
+  /** As `claim`, but changes nothing. */
   refusal(worker: Resumer, session_id: string | undefined): HoldfastError | undefined {
     const { sessions_under } = worker.adapter;
     if (sessions_under === undefined || session_id === undefined) return undefined;
@@ -57,13 +61,13 @@ export class Sessions {
     return holder === undefined || holder === worker.id ? undefined : sessionInUse(session_id, holder);
   }
 
-  /** The session that it holds by its records: its last session, else the one that was asked for. */
+  /** The session that the worker holds by its records: its last session, or else the one in its spec. */
   known(worker: Resumer): string | undefined {
     if (worker.adapter.sessions_under === undefined) return undefined;
     return this.views.worker(worker.id)?.session_id ?? askedSession(worker.spec);
   }
 
-  /** The session of a worker without a shell that may be started again. */
+  /** Claims the session of a worker without a shell that may be started again. */
   rest(worker: Resumer): void {
     if (this.claim(worker, this.known(worker)) === undefined) this.resting.add(worker.id);
   }
@@ -80,7 +84,7 @@ export class Sessions {
     if (this.claims.get(key)?.worker_id === id) this.claims.delete(key);
   }
 
-  /** Its shell is gone. */
+  /** Called when the worker's shell is gone: releases the session if the worker has ended. */
   left(id: string): void {
     if (!this.keys.has(id)) return;
     const row = this.views.worker(id);
@@ -88,7 +92,7 @@ export class Sessions {
     else this.resting.add(id);
   }
 
-  /** A resting worker may have been ended meanwhile by its supervisor, which tells nobody. */
+  /** A supervisor may end a resting worker without a call to `left`, so its row is checked. */
   private holderOf(key: string): string | undefined {
     const id = this.claims.get(key)?.worker_id;
     if (id === undefined || !this.resting.has(id)) return id;
@@ -99,7 +103,7 @@ export class Sessions {
   }
 }
 
-/** The same id below another directory is another session. */
+/** The same id in another directory is another session. */
 const keyOf = (spec: WorkerSpec, under: readonly string[], session_id: string): string => {
   const place = under
     .map((name) => spec.env[name] ?? spec.client_env[name])

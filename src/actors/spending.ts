@@ -1,4 +1,4 @@
-/** The port of a worker to its budgets. */
+/** The port between a worker and its budgets. */
 
 import type { Effect } from "effect";
 import type { HoldfastError } from "../protocol/errors.ts";
@@ -6,25 +6,31 @@ import type { Usage } from "../protocol/records.ts";
 import type { WorkerSpec } from "../protocol/worker.ts";
 import type { ChildInput, ChildState } from "../supervisor/child/inputs.ts";
 
-/** A worker, as its budgets see it. */
+/** A worker as its budgets see it. */
 export interface Spender {
   readonly id: string;
   readonly spec: WorkerSpec;
   child(): ChildState;
-  /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
+  /** Decides an input, records it, then carries it out. Fails only with a store error, and then nothing has changed. */
   input(input: ChildInput): Effect.Effect<unknown, HoldfastError>;
 }
 
-/** The questions and news of a worker to its budgets. */
+/** The questions and reports of a worker to its budgets. */
 export interface Spending {
-  /** Its spending has grown: turns, restarts. `isEnding`: it may be about to end by itself, and is not paused now. */
+  /**
+   * Called when its turns or restarts have grown. `isEnding`: it may be about to end by itself, so it is not paused now.
+   * `open`: usage of its open turn so far.
+   */
   look(worker: Spender, isEnding?: boolean, open?: Usage): void;
-  /** Bytes of output of this incarnation that are in the log; `open`: what its open turn has used so far. */
+  /** Called with the bytes of this incarnation's output that are in the log. `open`: usage of its open turn so far. */
   wrote(worker: Spender, bytes: number, open?: Usage): void;
-  /** Before a message begins a turn, beside `underWay` others of this agent: false where its budget has none left, and somebody is asked. */
+  /**
+   * Called before a message begins a turn, with `underWay` other turns of this agent. False if the budget has none left: a
+   * person is asked.
+   */
   takesTurn(worker: Spender, underWay: number): boolean;
-  /** Before an incarnation begins; where a budget is spent, resolves when there is more. */
+  /** Called before an incarnation begins. If a budget is spent, resolves when there is more. */
   gate(worker: Spender): Promise<void> | undefined;
-  /** No budget counts it: an incarnation may begin without a look. */
+  /** True if no budget applies, so that an incarnation may begin without a check. */
   isFree(worker: Spender): boolean;
 }

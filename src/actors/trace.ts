@@ -1,5 +1,6 @@
 /**
- * Decisions for a tracer (docs/reference/observability.md): a span for each, and in it an event for each record that it wrote. Nothing is made while nobody traces.
+ * Traces decisions (docs/reference/observability.md): a span for each, with an event for each record that it wrote. Without
+ * a tracer, nothing is made.
  */
 import { Context, Effect, Exit, Option, Tracer } from "effect";
 import { HOLDFAST_DECIDE, type SpanAttributes, spanAttributesOf } from "../protocol/observability.ts";
@@ -7,22 +8,22 @@ import type { RecordDraft } from "../protocol/records.ts";
 import type { Defects } from "./defects.ts";
 
 export interface TracedDecision {
-  /** The tree that decided; null: the private supervisor of the worker. */
+  /** The tree that decided; null for the private supervisor of a worker. */
   readonly tree: string | null;
   readonly worker_id: string | null;
   readonly input: string;
   readonly events: readonly RecordDraft[];
-  /** Nanoseconds of the monotonic clock. */
+  /** Monotonic nanoseconds. */
   readonly at: bigint;
 }
 
 export type Trace = (decided: TracedDecision) => void;
 
-/** A tracer is somebody else's: what it throws has no part in a decision. */
+/** Contains errors of a tracer, which is foreign code: a throw has no part in a decision. */
 export const containedTrace = (trace: Trace | undefined, defects: Defects): Trace | undefined =>
   trace && ((decided) => defects.contain("the tracer", () => trace(decided)));
 
-/** The tracer that surrounds the caller, if somebody has put one there. */
+/** The tracer in the caller's context; undefined if there is none. */
 export const tracing: Effect.Effect<Trace | undefined> = Effect.map(Effect.context<never>(), (context) =>
   context.mapUnsafe.has(Tracer.Tracer.key) ? traceTo(Context.get(context, Tracer.Tracer)) : undefined,
 );

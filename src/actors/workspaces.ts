@@ -6,7 +6,7 @@ import type { WorkerSpec } from "../protocol/worker.ts";
 
 type SpecEnvironment = WorkerSpec["client_env"];
 
-/** The repository that a worktree is made from, and the place in it. */
+/** The repository that a worktree is made from, and the cwd in it. */
 export interface Repository {
   readonly repository: string;
   readonly git_dir: string;
@@ -18,24 +18,24 @@ export interface Repository {
 /** An agent's arguments inside its sandbox. */
 export interface SandboxedLaunch {
   readonly argv: readonly string[];
-  /** The file that runs in it. */
+  /** The program that runs in the sandbox. */
   readonly program: string;
   readonly plan: { readonly net: "none" | "host"; readonly writable: readonly string[] };
-  /** Directories that were made for it, and go with it as long as they are empty. */
+  /** Directories made for the sandbox. They are removed with it if they are empty. */
   readonly made?: readonly string[];
-  /** Directories that such as were made lie among: another run may have made them. */
+  /** All directories of which a sandbox creates the missing ones; another run may have created them. */
   readonly litter?: readonly string[];
 }
 
 /** The port to git. */
 export interface Workspaces {
-  /** The commit that a worktree would be made from; rejects with all that is certain to fail. */
+  /** The commit that a worktree would be made from. Rejects with every failure that is certain. */
   look(spec: WorkerSpec): Promise<Repository>;
-  /** Rejects where a new worker cannot have the branch that it asks for. */
+  /** Rejects if a new worker cannot have the branch it asks for. */
   refuseBranch(spec: WorkerSpec): Promise<void>;
   assign(workerId: string, spec: WorkerSpec): Promise<WorkerWorkspace>;
   ensure(workspace: WorkerWorkspace, client_env: SpecEnvironment, signal: AbortSignal): Promise<boolean>;
-  /** False where nothing was there. Rejects with INVALID_STATE where something would be lost. */
+  /** False if there was nothing to remove. Rejects with INVALID_STATE if changes would be lost. */
   remove(workspace: WorkerWorkspace, client_env: SpecEnvironment): Promise<boolean>;
   changes(
     workspace: WorkerWorkspace,
@@ -43,16 +43,16 @@ export interface Workspaces {
   ): Promise<ChangeList & { readonly diff: Buffer | undefined }>;
 }
 
-/** The port to what confines an agent; rejects with SANDBOX_UNAVAILABLE where this machine cannot. */
+/** The port to sandboxes. Rejects with SANDBOX_UNAVAILABLE if this machine has none. */
 export type Confine = (
   asked: {
     readonly spec: WorkerSpec;
     readonly adapter: AgentAdapter;
     readonly env: Readonly<Record<string, string>>;
     readonly workspace: WorkerWorkspace | undefined;
-    /** It is about to be started, and not only looked at. */
+    /** The agent is about to be started, not only planned. */
     readonly isStart: boolean;
-    /** Before there is a worktree: what it would be made from. The plan is then of the one to be. */
+    /** The repository of a worktree that does not exist yet. The plan is then for the worktree to be. */
     readonly repository?: Repository | undefined;
   },
   argv: readonly string[],

@@ -1,5 +1,6 @@
 /**
- * Heartbeat, progress and tools of one worker, looked at on the runtime's tick. The next look finds again what the store refuses. A look may wait for the store, so it holds nobody up and there is never a second one.
+ * Checks the heartbeat, the progress and the tools of one worker on the runtime's tick. If the store refuses a record,
+ * the next check makes it again. A check may wait for the store, so it runs beside the tick, and at most one at a time.
  */
 
 import { Effect } from "effect";
@@ -14,11 +15,14 @@ import { toolsInFlight } from "./tools.ts";
 
 const NOT_BEGUN = clocksAt(0, 0);
 
-/** Monotonic milliseconds everywhere. */
+/** All times are monotonic milliseconds. */
 export class ActivityClock {
   private readonly spec: WorkerSpec;
   private clocks = NOT_BEGUN;
-  /** False: tools that an earlier daemon saw begin are read from the log before anything is decided that they forbid. */
+  /**
+   * False after a take-over: calls of tools that an earlier daemon saw begin are read from the log before any decision
+   * that depends on them.
+   */
   private areToolsKnown = true;
   private isLooking = false;
   private readonly waitsFor = new Set<"message" | "approval">();
@@ -27,29 +31,29 @@ export class ActivityClock {
     this.spec = spec;
   }
 
-  /** An incarnation begins. */
+  /** Starts all clocks for a new incarnation. */
   begin(incarnation: number, now: number): void {
     this.clocks = clocksAt(incarnation, now);
     this.areToolsKnown = true;
   }
 
-  /** A new daemon takes it over: patience begins anew, a question that stands goes on. */
+  /** A new daemon takes the worker over: the stall clock starts anew, but the clock of an open question goes on. */
   resume({ incarnation, ladder }: ChildState, now: number): void {
     this.clocks = clocksAt(incarnation, now, ladder.stage === "none" ? now : ladder.at_ms);
     this.areToolsKnown = false;
   }
 
-  /** It has made these records. */
+  /** Resets the clocks by the records that the agent's output made. */
   progress(drafts: readonly RecordDraft[], now: number): void {
     this.clocks = progressed(this.clocks, drafts, now);
   }
 
-  /** Time has passed in which nobody could look: it counts for nothing. */
+  /** Leaves out a gap in which the daemon could not check. */
   rebase(now: number): void {
     this.clocks = rebased(this.clocks, now);
   }
 
-  /** It waits for a message, or for a permission, and need not make any progress until it has it. */
+  /** Sets whether the agent waits for a message or for a permission. Until it has it, it need not make progress. */
   waits(what: "message" | "approval", isSo: boolean, now: number): void {
     if (isSo) this.waitsFor.add(what);
     else this.waitsFor.delete(what);
@@ -57,12 +61,12 @@ export class ActivityClock {
     if (waits !== this.clocks.waits) this.clocks = { ...rebased(this.clocks, now), waits };
   }
 
-  /** When its process was last looked at; undefined for another incarnation. */
+  /** The last time at which its process was checked; undefined for another incarnation. */
   beatMs(incarnation: number): number | undefined {
     return incarnation === this.clocks.incarnation ? this.clocks.beat_ms : undefined;
   }
 
-  /** When there is something to look at. */
+  /** The next time at which a check is needed. Infinite during a check. */
   dueAt(ladder: Ladder): number {
     if (this.isLooking) return Number.POSITIVE_INFINITY;
     if (!this.areToolsKnown && this.spec.tool_timeout_ms > 0) return 0;
@@ -105,7 +109,7 @@ export class ActivityClock {
         const beats = [{ type: "worker_heartbeat", stream, worker_id, incarnation, payload }] as const;
         if (!(yield* Effect.isSuccess(journal.commit(beats)))) return;
       }
-      // There may have been progress meanwhile, or another incarnation.
+      // During the commit there may have been progress, or a new incarnation: fold into the current clocks.
       this.clocks = beat(this.clocks, incarnation, payload.process, now).clocks;
     });
   }

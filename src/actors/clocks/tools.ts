@@ -1,4 +1,4 @@
-/** The calls of tools that an incarnation's records leave open: read back by a daemon that did not see them begin. */
+/** Reads the open tool calls of an incarnation from the log, for a daemon that did not see them begin. */
 
 import { Effect } from "effect";
 import type { RunId } from "../../adapters/spawner.ts";
@@ -6,7 +6,7 @@ import type { RecordFilter } from "../../store/event-log.ts";
 import { afterRecord } from "../../supervisor/clocks/clocks.ts";
 import type { Journal } from "../deciding/journal.ts";
 
-/** Each counts from `now`: how long it was in flight while nobody looked is not held against it. */
+/** Each call counts from `now`, because no daemon timed it before. */
 export const toolsInFlight = (
   journal: Pick<Journal, "ask" | "records">,
   { worker_id, incarnation }: RunId,

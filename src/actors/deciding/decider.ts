@@ -1,7 +1,7 @@
 /**
- * The one place where an input is decided and recorded, and only then folded and carried out: what the store refuses has
- * changed nothing. One decision at a time. A file's tree has one decider for all of its supervisors and workers; a spawned
- * worker is a tree of one, with a decider of its own.
+ * Decides an input, records the decision, and only then folds it and carries it out: if the store refuses, nothing has
+ * changed. It makes one decision at a time. A file's tree has one decider for all its supervisors and workers; a
+ * spawned worker is a tree of one, with its own decider.
  */
 import { Effect, Semaphore } from "effect";
 import { TRANSACTION_MAX_RECORDS } from "../../base/limits.ts";
@@ -12,32 +12,32 @@ import type { Now } from "../../supervisor/clocks/now.ts";
 import { attemptAsync, typed } from "../machine/attempt.ts";
 import type { Trace, TracedDecision } from "../trace.ts";
 
-/** The world of a decider. */
+/** The outside world of a decider: the log, the clock and the tracer. */
 export interface DeciderPorts {
   readonly log: Pick<EventLog, "commit">;
   readonly trace?: Trace | undefined;
   readonly now: () => Now;
 }
 
-/** An input that is to be decided. */
+/** An input that waits for its decision. */
 export interface PendingInput<Input, Decision> {
   readonly input: Input;
   /** Records that come before those of the decision. */
   readonly extra: readonly RecordDraft[];
   /** A second input of the same transaction, if the decision on this one leads to it; pure. */
   readonly then?: ((decision: Decision) => Input | undefined) | undefined;
-  /** Once its decision is on record; none where the state took no input any more. */
+  /** Set once the decision is on record. Its `decision` is undefined if the state takes no input any more. */
   answer?: { readonly decision: Decision | undefined };
 }
 
-/** An input with its decision, in the order of the records; `asked` where somebody waits for it. */
+/** An input with its decision, in the order of the records. `asked` is set if a caller waits for it. */
 interface TakenInput<Input, Decision> {
   readonly asked?: PendingInput<Input, Decision>;
   readonly input: Input;
   readonly decision: Decision | undefined;
 }
 
-/** A class: there is one for each of a hundred thousand workers. */
+/** A class, not a closure, to save memory: a daemon may have a hundred thousand of them. */
 export abstract class Decider<State, Input, Decision extends { readonly events: readonly RecordDraft[] }> {
   private readonly ground: DeciderPorts;
   private readonly lock = Semaphore.makeUnsafe(1);
@@ -48,25 +48,28 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
     this.current = initial;
   }
 
-  /** Pure. Undefined once the state takes no input any more: nothing is recorded then. */
+  /** Pure. Undefined if the state takes no input any more: nothing is recorded then. */
   protected abstract decide(state: State, input: Input, now: Now): Decision | undefined;
-  /** Pure: the state once the decision is on record. */
+  /** Pure. Returns the state after the decision is on record. */
   protected abstract evolve(state: State, decision: Decision, now: Now): State;
-  /** Pure: a full disk may hold the records back, because something is carried out that needs no disk. */
+  /**
+   * Pure. True if the decision must be carried out even on a full disk: its records are then held in memory until there
+   * is room.
+   */
   protected abstract mayHold(state: State, input: Input, decision: Decision): boolean;
-  /** Called in the order of the decisions. It must not wait for anything. */
+  /** Called in the order of the decisions. It must not wait. */
   protected abstract carryOut(input: Input, decision: Decision): void;
-  /** For a tracer. */
+  /** Names the decision for a tracer. */
   protected abstract about(input: Input): Pick<TracedDecision, "tree" | "worker_id" | "input">;
 
-  /** By the records. */
+  /** The state by the records so far. */
   state(): State {
     return this.current;
   }
 
   /**
-   * Fails where the decision refuses or the store does; nothing has changed then. `extra` comes first, in the same transaction.
-   * A decision that is on record is carried out, also where the caller has gone away meanwhile.
+   * Decides and records one input. Fails if the decision or the store refuses, and then nothing has changed. `extra`
+   * comes first, in the same transaction. A recorded decision is carried out even if the caller has gone away.
    */
   input(
     input: Input,
@@ -77,7 +80,7 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
     return this.inTurn(() => this.alone({ input, extra, then }, options));
   }
 
-  /** An input that is made from the state as it is when its turn comes. */
+  /** Decides an input that `make` builds from the current state when its turn comes. */
   change(
     make: (state: State) => Effect.Effect<Input, HoldfastError>,
   ): Effect.Effect<Decision | undefined, HoldfastError> {
@@ -97,7 +100,10 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
     return Effect.map(this.decided([asked], options), () => asked.answer?.decision);
   }
 
-  /** One transaction for the first of them, and for those behind it as far as they fit in; each that is on record is answered. */
+  /**
+   * Decides the first input, and those behind it as far as they fit into the same transaction. Sets the answer of each
+   * input that is on record.
+   */
   protected decided(
     all: readonly PendingInput<Input, Decision>[],
     options?: AppendOptions,
@@ -124,14 +130,14 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
     );
   }
 
-  /** The decisions of one transaction, each on the state after the one before it. */
+  /** Makes the decisions of one transaction, each on the state after the one before it. */
   private fitting(all: readonly PendingInput<Input, Decision>[], now: Now) {
     const taken: TakenInput<Input, Decision>[] = [];
     const drafts: RecordDraft[] = [];
     let state = this.current;
     let holds: boolean | undefined;
     for (const asked of all) {
-      // A throw is the failure of its own caller.
+      // If the first decision throws, its caller fails. A later one that throws is left for its own turn.
       const decision =
         taken.length === 0 ? this.decide(state, asked.input, now) : this.tried(state, asked, now);
       if (decision === THROWN) break;
@@ -149,7 +155,7 @@ export abstract class Decider<State, Input, Decision extends { readonly events: 
         state = this.evolve(state, decision, now);
       }
       taken.push({ asked, input: asked.input, decision });
-      // A full disk may hold back the records of a stop: nothing that waits for its record goes with them.
+      // A full disk may hold back these records, so no input is added that must wait for its record.
       const second = decision && holds !== true ? this.following(asked, decision, state, now) : undefined;
       if (second === undefined) continue;
       for (const draft of second.decision.events) drafts.push(draft);

@@ -1,6 +1,6 @@
 /**
- * A decider of many workers: inputs that wait for their turn while the store writes are decided one after another, and recorded
- * in one transaction. Two hundred starts would otherwise be four hundred waits for the disk (docs/decisions/0037).
+ * A decider of many workers. Inputs that arrive while the store writes are decided together and recorded in one
+ * transaction: two hundred starts would otherwise wait four hundred times for the disk (docs/decisions/0037).
  */
 import { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -15,7 +15,7 @@ export abstract class JoiningDecider<
   Input,
   Decision extends { readonly events: readonly RecordDraft[] },
 > extends Decider<State, Input, Decision> {
-  /** Those that wait, in their order; undefined: one that is decided alone. */
+  /** Waiting inputs, in their order. Undefined marks one that is decided alone. */
   private readonly line = new Map<object, PendingInput<Input, Decision> | undefined>();
 
   override input(
@@ -24,7 +24,7 @@ export abstract class JoiningDecider<
     options?: AppendOptions,
     then?: PendingInput<Input, Decision>["then"],
   ) {
-    // Checkpoints belong to the records of one caller.
+    // Options such as checkpoints belong to one caller's records, so this input is decided alone.
     if (options !== undefined) return this.inLine(undefined, () => super.input(input, extra, options, then));
     return Effect.suspend(() => {
       const asked: PendingInput<Input, Decision> = { input, extra, then };
@@ -47,7 +47,10 @@ export abstract class JoiningDecider<
     });
   }
 
-  /** With those that stand behind it, up to one that is decided alone. A transaction that fails is tried again for it alone. */
+  /**
+   * Decides this input together with those behind it, up to one that is decided alone. If their transaction fails, this
+   * input is tried alone.
+   */
   private joined(asked: PendingInput<Input, Decision>): Work<Decision | undefined> {
     if (asked.answer !== undefined) return Effect.succeed(asked.answer.decision);
     const together = [asked];

@@ -1,6 +1,6 @@
 /**
- * The records that a worker writes and reads. A request fails where the store does; what has happened already is offered to
- * the store until the store takes it.
+ * The records that a worker writes and reads. A request fails if the store refuses. A record of something that has
+ * already happened is offered again until the store takes it.
  */
 import { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
@@ -29,7 +29,7 @@ export class Journal {
     this.decider = decider;
   }
 
-  /** The state of the worker, by its records. */
+  /** The state of the worker by its records. */
   child(): ChildState {
     return this.decider.child();
   }
@@ -39,12 +39,12 @@ export class Journal {
     return Number(this.alarms.now() / 1_000_000n);
   }
 
-  /** For requests: fails where the store does, and nothing has changed then. A worker that has ended takes nothing any more. */
+  /** For requests. Fails if the store refuses, and then nothing has changed. Has no effect on an ended worker. */
   input(input: ChildInput): Effect.Effect<unknown, HoldfastError> {
     return this.decider.input(input);
   }
 
-  /** Records without a decision. */
+  /** Writes records without a decision. */
   commit(
     drafts: readonly RecordDraft[],
     options?: AppendOptions,
@@ -52,7 +52,7 @@ export class Journal {
     return attemptAsync(() => this.services.log.commit(drafts, options));
   }
 
-  /** For what has happened already; `extra` comes first, and `then` last, in one transaction. */
+  /** For an input that has already happened. `extra` comes first and `then` last, in one transaction. */
   fact(
     input: ChildInput,
     extra?: readonly RecordDraft[],
@@ -62,22 +62,25 @@ export class Journal {
     return Effect.asVoid(this.insist(this.decider.input(input, extra, options, then)));
   }
 
-  /** An event that has happened is held on a full disk, unless something waits for its record; `options` are asked at each attempt. */
+  /**
+   * Records events that have already happened. On a full disk they are held in memory, unless `options` says otherwise
+   * because something waits for the record. `options` is called at each attempt.
+   */
   note(drafts: readonly RecordDraft[], options: () => AppendOptions = HELD): Effect.Effect<void> {
     return Effect.asVoid(this.insist(Effect.suspend(() => this.commit(drafts, options()))));
   }
 
-  /** The disk has no room for what it writes. */
+  /** True while the log's disk is full. */
   hasNoRoom(): boolean {
     return this.services.log.trouble()?.code === "DISK_FULL";
   }
 
-  /** Reads the store, now or when it can be read again. */
+  /** Reads the store; waits if it cannot be read now. */
   ask<A>(read: (store: Pick<Services, "log" | "views">) => A): Effect.Effect<A> {
     return this.insist(attempt(() => read(this.services)));
   }
 
-  /** Reads each record after `from`, up to the end of the log, as `ask` does. */
+  /** Reads each record after `from` up to the end of the log; waits as `ask` does. */
   records(from: number, filter: RecordFilter, take: (record: LogRecord) => void): Effect.Effect<void> {
     const range = { from, to: Number.POSITIVE_INFINITY };
     const read = <A>(look: () => A) => this.ask(look);
@@ -94,5 +97,5 @@ export class Journal {
 }
 
 const HELD = (): AppendOptions => ({ holds: true });
-/** For what must be on record before something is begun. */
+/** Options for a record that must be on disk before the next step begins: it is not held in memory. */
 export const ON_RECORD = (): AppendOptions => ({});

@@ -1,15 +1,15 @@
-/** The log page by page, one in a turn of the event loop: however much a reader has to look at, nobody else waits for all of it. */
+/** Reads the log page by page, one page in a turn of the event loop, so that a long read holds up nobody else. */
 import { Effect } from "effect";
 import { READ_PAGE_RECORDS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { EventLog, RecordFilter } from "../../store/event-log.ts";
 import { attempt } from "../machine/attempt.ts";
 
-/** All that a reader of a range needs of the log. */
+/** The part of the log that a reader of a range needs. */
 type PagedLog = Pick<EventLog, "head" | "readLines">;
 type Lines = ReturnType<EventLog["readLines"]>;
 
-/** The records after `from` up to `to`, all that the filter wants, in order. */
+/** Reads the records after `from` up to `to` that match the filter, in order. */
 export const eachPage = (
   log: PagedLog,
   { from, to }: { readonly from: number; readonly to: number },
@@ -17,7 +17,7 @@ export const eachPage = (
   take: (page: Lines) => void,
 ): Effect.Effect<void, HoldfastError> => eachPageBy(attempt, log, { from, to }, filter, take);
 
-/** `read` carries out each read of a page. */
+/** As `eachPage`, with `read` to carry out each read of a page. */
 export const eachPageBy = <E>(
   read: <A>(look: () => A) => Effect.Effect<A, E>,
   log: PagedLog,
@@ -41,7 +41,7 @@ const upTo = (page: Lines, end: number): Lines => {
   return { lines: page.lines.slice(0, count), seqs: page.seqs.slice(0, count), scanned: end };
 };
 
-/** Seqs of the newest `count` records after `since` that are wanted, oldest first. */
+/** The seqs of the newest `count` records after `since` that match, oldest first. */
 export const newestSeqs = (
   log: PagedLog,
   filter: RecordFilter,
@@ -51,7 +51,7 @@ export const newestSeqs = (
   Effect.gen(function* () {
     let found: number[] = [];
     let to = log.head();
-    // From the end backwards in ever longer reaches: what is asked for is mostly among the last.
+    // Search backwards from the end in ever longer ranges: wanted records are mostly among the last.
     for (let reach = READ_PAGE_RECORDS; found.length < count && to > since; reach *= 4) {
       const from = Math.max(since, to - reach);
       const here: number[] = [];

@@ -1,9 +1,12 @@
-/** Offers to the store what has happened already, until the store takes it. */
+/** Repeats an attempt to write or read until the store takes it. */
 import { Effect } from "effect";
 import { STORE_RETRY_MS } from "../../base/limits.ts";
 import type { HoldfastError } from "../../protocol/errors.ts";
 
-/** `told` hears of each new cause once. INTERNAL is a mistake of ours, which the next attempt would make again: it is a defect. */
+/**
+ * Calls `told` once for each new cause. INTERNAL is a mistake of ours that every attempt would repeat, so it becomes a
+ * defect.
+ */
 export const untilTaken = <A>(
   attempt: Effect.Effect<A, HoldfastError>,
   told: (refusal: HoldfastError) => void,
@@ -11,7 +14,7 @@ export const untilTaken = <A>(
   let newest: string | undefined;
   const again: Effect.Effect<A> = Effect.catch(attempt, (refusal) => {
     if (refusal.code === "INTERNAL") return Effect.die(refusal);
-    // A hundred workers that wait for an hour would otherwise fill what is left of the disk.
+    // Report each cause once: a hundred workers that wait for an hour would otherwise fill the rest of the disk.
     if (refusal.code !== newest) told(refusal);
     newest = refusal.code;
     return Effect.andThen(Effect.sleep(STORE_RETRY_MS), again);

@@ -1,4 +1,4 @@
-/** The decider of a worker, as the worker sees it: its own, or that of the tree in which it is a member. */
+/** The decider as a worker sees it: its own, or that of the tree it belongs to. */
 import type { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -13,9 +13,9 @@ import type { MachineEvent } from "../machine/worker-machine.ts";
 import { Decider, type DeciderPorts } from "./decider.ts";
 
 export interface WorkerDecider {
-  /** The state of the worker, by its records. */
+  /** The state of the worker by its records. */
   child(): ChildState;
-  /** Fails with what the store refuses. `extra` comes first, in the same transaction. */
+  /** Fails if the store refuses. `extra` comes first, in the same transaction. */
   input(
     input: ChildInput,
     extra?: readonly RecordDraft[],
@@ -24,15 +24,15 @@ export interface WorkerDecider {
   ): Effect.Effect<unknown, HoldfastError>;
 }
 
-/** A second input of the same transaction, if what the worker is told by the first one leads to it. */
+/** Makes a second input for the same transaction from the commands of the first decision; undefined for none. */
 export type NextInput = (told: Pick<Decision, "commands">) => ChildInput | undefined;
 
-/** A worker's machine, as its decider sees it. */
+/** A worker's machine as its decider sees it. */
 export interface WorkerListener {
   tell(event: MachineEvent): void;
 }
 
-/** The decider of a worker that was spawned, which is the only child of its supervisor. */
+/** The decider of a spawned worker, which is the only child of its supervisor. */
 export class SoloDecider extends Decider<ChildState, ChildInput, Decision> implements WorkerDecider {
   private readonly worker: WorkerListener;
 
@@ -66,7 +66,7 @@ export class SoloDecider extends Decider<ChildState, ChildInput, Decision> imple
   }
 }
 
-/** The event of a worker's machine for a command of its supervisor. */
+/** Turns a supervisor's command into an event of the worker's machine. */
 export const eventOf = (command: ChildCommand): MachineEvent => {
   switch (command.type) {
     case "start":

@@ -1,6 +1,7 @@
 /**
- * The final answer of an incarnation as an artifact, where it is over the inline limit: its record has the beginning and the digest
- * (protocol-v1.txt, Artifactization). It is kept before the end is on record, so a record never names what was never there. An answer that is over the capture limit is in the log alone, and the record says so.
+ * Keeps the final answer of an incarnation as an artifact if it is over the inline limit: its record has the beginning and
+ * the digest (protocol-v1.txt, Artifactization). The artifact is kept before the end is recorded, so a record never names
+ * one that did not exist. An answer over the capture limit is in the log alone, and the record says so.
  */
 
 import { Effect } from "effect";
@@ -17,14 +18,14 @@ import type { Services } from "../ports.ts";
 import { movedError } from "./moved.ts";
 import { answerBetween } from "./output.ts";
 
-/** A worker whose incarnation is over. */
+/** A worker whose incarnation has ended. */
 interface EndedWorker {
   readonly id: string;
   readonly services: Services;
   readonly redact: Redactor;
 }
 
-/** Undefined where the record has room for all of it, and for who has no final answer: a command has its stdout. */
+/** Undefined if the record holds the whole answer, or if there is no final answer: a command has its stdout. */
 export const keptAnswer = (
   { id, services, redact }: EndedWorker,
   drafts: readonly RecordDraft[],
@@ -45,7 +46,7 @@ export const keptAnswer = (
       );
     const said = answer.end();
     if (said !== undefined && "moved" in said) return yield* Effect.fail(movedError(id, said.moved));
-    // A secret that the agent printed in pieces is whole here.
+    // A secret that the agent printed in pieces can be found only in the whole text.
     const text = new TextEncoder().encode(redact.text(said?.text ?? ""));
     const kept = yield* attemptAsync(() => artifacts.put(text));
     return { digest: kept.digest, size_bytes: kept.size_bytes };
@@ -55,7 +56,7 @@ export const keptAnswer = (
   );
 };
 
-/** The newest one that is kept whole: of the last incarnation that has ended. */
+/** The digest of the newest answer that is kept whole: that of the last incarnation that has ended. */
 export const artifactOf = (
   log: EventLog,
   workerId: string,
@@ -75,7 +76,7 @@ export const artifactOf = (
 
 const ENDS = ["worker_completed", "worker_failed", "worker_cancelled"] as const;
 
-/** The last message to the user of the incarnation that ends, from where its last turn began; a page at a time, others in between. */
+/** Reads the last message to the user of the ending incarnation, from the beginning of its last turn, a page at a time. */
 const readAnswer = (log: EventLog, workerId: string, drafts: readonly RecordDraft[], max_bytes: number) => {
   const filter = { worker_ids: [workerId], types: ["worker_state_changed", "turn_started"] } as const;
   return Effect.flatMap(newestSeqs(log, filter, { since: 0, count: 1 }, isBegin), ([from = 0]) =>

@@ -1,4 +1,7 @@
-/** The items that a decoder tells become drafts of records: masked, in bounds and counted. Its counts go into each checkpoint. */
+/**
+ * Turns the items of a decoder into drafts of records: masked, within bounds and counted. Its counts go into each
+ * checkpoint.
+ */
 import type { DecodedItem, SpoolName } from "../../adapters/adapter.ts";
 import type { AgentEvent } from "../../protocol/agent-event.ts";
 import { boundEvent } from "../../protocol/bounds.ts";
@@ -17,14 +20,17 @@ import {
   usageSoFar,
 } from "./turn-account.ts";
 
-/** One memory serves all streams of an adapter: of their checkpoints, the one that was written last has it. */
+/**
+ * The memory of a drafter and its decoder. One serves all streams of an adapter; the newest checkpoint among the streams
+ * has it.
+ */
 export interface Memory {
   readonly batches: number;
-  /** Since the newest turn was completed; an early version has not counted them. */
+  /** Calls since the newest turn was completed. Missing in checkpoints of early versions. */
   readonly tool_calls?: number;
   readonly denied?: readonly DeniedCalls[];
   readonly open_calls?: readonly OpenCall[];
-  /** The usage of the open turn so far. */
+  /** Usage of the open turn so far. */
   readonly spending?: Usage;
   readonly state: unknown;
 }
@@ -32,14 +38,14 @@ export interface Memory {
 export class Drafter {
   readonly worker_id: string;
   readonly incarnation: number;
-  /** The usage of the open turn so far. */
+  /** Usage of the open turn so far. */
   spending: Usage | undefined;
   private readonly kind: string;
   private readonly stream: string;
   private readonly redact: Redactor;
   private readonly account: AccountOptions;
   private batches: number;
-  /** Lines for the agent in this batch. */
+  /** The number of lines for the agent in this batch. */
   private said = 0;
   private toolCalls: number;
   private denied: readonly DeniedCalls[];
@@ -106,7 +112,7 @@ export class Drafter {
     return this.draft("worker_log_chunk", { stream, truncated: true, reason, bytes, limit_bytes });
   }
 
-  /** A result for each call of a tool that is still open. */
+  /** Makes a result for each tool call that is still open. */
   unended(): readonly RecordDraft[] {
     const drafts: RecordDraft[] = [];
     for (const call of this.openCalls) this.push(drafts, unendedCall(this.kind, call));
@@ -141,7 +147,7 @@ export class Drafter {
     });
   }
 
-  /** An id of the agent's, which it may give again in its next incarnation, as one of ours. */
+  /** Makes a unique id from one of the agent's, which the agent may use again in its next incarnation. */
   private own(id: string): string {
     return ulidOf(`${this.worker_id} ${this.incarnation} ${id}`);
   }

@@ -1,11 +1,11 @@
 /**
- * Bytes become lines: a pure fold that cuts on byte 0x0A alone and decodes afterwards, so that nothing (not U+2028, not a
- * chunk border inside a character) cuts a line elsewhere (agent-clis.md §7). A line over the limit is told by its beginning as soon as it is
- * over, and counted to its end.
+ * Cuts bytes into lines. Pure. It cuts at byte 0x0A alone and decodes afterwards, so nothing else (U+2028, a chunk border
+ * inside a character) ends a line (agent-clis.md §7). A line over the limit gives its beginning as soon as it is over, and
+ * its length at its end.
  *
- * A number is carried from one window to the next: how much of an over-limit line was skipped. An unfinished line
- * within the limit is not consumed; the next window begins with it again. So the place in the input is always
- * (offset of the window, skipped bytes), wherever the input was cut.
+ * One number is carried from one window to the next: how much of an over-limit line was skipped. An unfinished line within
+ * the limit is not consumed; the next window begins with it again. So the position in the input is always (offset of the
+ * window, skipped bytes), wherever the input was cut.
  */
 import { isAscii } from "node:buffer";
 import type { Line } from "../../adapters/adapter.ts";
@@ -14,10 +14,10 @@ import { LINE_HEAD_MAX_BYTES } from "../../base/limits.ts";
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The end of a line over the limit, whose beginning was told before. */
+/** The end of a line over the limit, after its beginning. */
 export interface LongLineEnd {
   readonly kind: "end_of_long";
-  /** The bytes of the whole line. */
+  /** Length of the whole line. */
   readonly bytes: number;
   readonly limit_bytes: number;
 }
@@ -42,17 +42,20 @@ const lineOf = (bytes: Buffer, start: number, end: number, ascii: boolean): Line
   return { kind: "text", text, end: crlf ? "\r\n" : "\n" };
 };
 
-/** A last line that no LF ended. */
+/** The last line of the input, without an LF. */
 export const lastLine = (bytes: Buffer): Line => ({ kind: "text", text: bytes.toString("utf8"), end: "" });
 
-/** `beginning`: headBytes of it, or more. */
+/** The beginning of a line over the limit. `beginning`: at least `headBytes` of the line. */
 export const beginningOf = (beginning: Buffer, limit_bytes: number): Line => ({
   kind: "truncated",
   limit_bytes,
   head: beginning.toString("utf8", 0, headBytes(limit_bytes)),
 });
 
-/** The same wherever the input was cut: so much is there when a line is over the limit. */
+/**
+ * Bytes of an over-limit line that are told. At most the limit, so that the result does not depend on where the input was
+ * cut.
+ */
 export const headBytes = (limit_bytes: number): number => Math.min(LINE_HEAD_MAX_BYTES, limit_bytes);
 
 export const endOfLong = (bytes: number, limit_bytes: number): LongLineEnd => ({
@@ -83,7 +86,7 @@ export const frame = (
   };
   for (let lf = window.indexOf(LF, seen); lf !== -1; lf = window.indexOf(LF, start)) {
     const length = carried + lf - start;
-    // A line that an earlier reader, with a lower limit, has begun to skip is skipped to its end.
+    // An earlier reader with a lower limit may have begun to skip this line: skip it to its end.
     if (length > limit || carried > 0) {
       begin();
       pieces.push(endOfLong(length, limit));

@@ -13,9 +13,9 @@ import { Intake, type RecordsListener } from "./intake.ts";
 export interface Incarnation {
   readonly run: Run;
   readonly intake: Intake;
-  /** Knows the secrets that were given to it. */
+  /** Masks the secrets that the agent was given. */
   readonly redact: Redactor;
-  /** Name of the agent's program, for sentences. */
+  /** The name of the agent's program, for sentences. */
   readonly program: string | undefined;
   /** Undefined while it runs. */
   exit: RunExit | undefined;
@@ -23,7 +23,7 @@ export interface Incarnation {
   signals: readonly string[];
 }
 
-/** The worker that reads it. */
+/** The worker as its incarnation sees it. */
 export interface IncarnationWorker {
   readonly services: Pick<Services, "estimate">;
   readonly bridge: Pick<Bridge, "outputActivity">;

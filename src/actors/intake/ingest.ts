@@ -1,7 +1,7 @@
 /**
- * A line becomes records: spool → framer → decoder → bounds → drafts, with the checkpoint that makes it exactly once.
- * Synchronous and bounded: one `pull` reads at most SPOOL_READ_BYTES of one stream, and the caller commits its drafts and
- * its checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
+ * Turns lines into records: spool → framer → decoder → bounds → drafts, with the checkpoint that makes it exactly once.
+ * Synchronous and bounded: one `pull` reads at most SPOOL_READ_BYTES of one stream. The caller commits its drafts and its
+ * checkpoint in one transaction before it pulls again (architecture §5, Exactly once).
  */
 
 import type {
@@ -34,7 +34,7 @@ import type { AccountOptions } from "./turn-account.ts";
 export interface PullResult {
   readonly drafts: readonly RecordDraft[];
   readonly checkpoint: Checkpoint;
-  /** There was more than one read's worth. */
+  /** More output is waiting. */
   readonly more: boolean;
   /** Nothing was read, because the next line is a long one. */
   readonly is_long_next?: true;
@@ -42,9 +42,9 @@ export interface PullResult {
 
 export interface FinishReport {
   readonly drafts: readonly RecordDraft[];
-  /** A result for each call of a tool that is still open: after `drafts`, and no word of the agent's. */
+  /** A result for each tool call that is still open. They follow `drafts` and are not the agent's words. */
   readonly unended: readonly RecordDraft[];
-  /** The verdict on the failure, apart from `drafts`: whether it is told depends on what else has happened. */
+  /** The adapter's error event, kept apart from `drafts`: the caller decides whether to record it. */
   readonly fault?: AgentEvent;
   readonly outcome: IncarnationOutcome;
 }
@@ -56,9 +56,9 @@ export interface IngestOptions {
   readonly spool: (stream: SpoolName) => string;
   readonly checkpoints: readonly Checkpoint[];
   readonly redact: Redactor;
-  /** The bound of a line: LINE_MAX_BYTES; a test hands in another. */
+  /** The bound of a line; default LINE_MAX_BYTES. Set only by tests. */
   readonly limit_bytes?: number;
-  /** The model that was asked for, and what a turn without a reported cost is thought to cost. */
+  /** The requested model, and the estimate for a turn without a reported cost. */
   readonly account: Pick<AccountOptions, "model" | "estimate">;
 }
 
@@ -69,11 +69,11 @@ export class Ingest {
   private readonly spool: IngestOptions["spool"];
   private readonly drafter: Drafter;
   private readonly readers: readonly { readonly name: SpoolName; readonly reader: LineReader }[];
-  /** Streams that were not read yet: a part of their spool may be released. */
+  /** Streams that were not read yet: a part of their spool may be released already. */
   private readonly unlooked: Set<Ingest["readers"][number]>;
-  /** Streams take turns: a flood on one does not hold up what is said on the other. */
+  /** The index of the stream to read first. Streams take turns, so that a flood on one does not hold up the other. */
   private first = 0;
-  /** The memory of the decoder. */
+  /** The state of the decoder. */
   private memory: unknown;
   private memoryJson: string;
 
@@ -86,7 +86,7 @@ export class Ingest {
     const known = newestMemory(checkpoints.filter((c) => c.decoder_version === adapter.decoder_version));
     this.memory = known === undefined ? adapter.initial(this.opening) : known.state;
     this.memoryJson = JSON.stringify(this.memory);
-    // The counts are no decoder's: over its versions, no two lines for the agent have one id.
+    // The drafter's counts outlive a change of the decoder's version, so that no two lines for the agent get the same id.
     this.drafter = new Drafter(options, newestMemory(checkpoints));
     this.readers = adapter.streams.map((name) => {
       const from = checkpoints.find((c) => c.stream === name);
@@ -104,8 +104,8 @@ export class Ingest {
   }
 
   /**
-   * Next batch of any stream that has one; undefined when all that is written has been read. At most so many lines, of so many bytes,
-   * and a line over LONG_LINE_BYTES where `long` says so.
+   * Reads the next batch of any stream that has one; undefined when all output has been read. `most` bounds its lines and
+   * bytes. `long`: also read a line over LONG_LINE_BYTES.
    */
   pull(most?: { readonly lines: number; readonly bytes: number }, long = true): PullResult | undefined {
     const { readers, first, drafter } = this;
@@ -129,7 +129,10 @@ export class Ingest {
     return undefined;
   }
 
-  /** In place of a pull, of a worker that was stopped: what it wrote beyond so much is left out, but for the end of it. */
+  /**
+   * For a stopped worker, before a pull: leaves out its unread output except for the last `most` bytes of each stream.
+   * Undefined if nothing was left out.
+   */
   cut(most = OUTPUT_DRAIN_MAX_BYTES): PullResult | undefined {
     for (const { name, reader } of this.readers) {
       const bytes = reader.skip(most);
@@ -140,12 +143,12 @@ export class Ingest {
     return undefined;
   }
 
-  /** Says of so many bytes that were read that they were left out all the same, because that worker was stopped. */
+  /** A record that says that `bytes` of output were left out because the worker was stopped. */
   leftOut(stream: SpoolName, bytes: number, limit_bytes: number): RecordDraft {
     return this.drafter.chunk(stream, "stopped", bytes, limit_bytes);
   }
 
-  /** After the exit and the last pull: whether a long last line is left that nothing ended, which `pullLast` reads. */
+  /** After the exit and the last pull: true if a long unfinished last line is left for `pullLast`. */
   hasLongLast(): boolean {
     return this.longLast() !== undefined;
   }
@@ -159,7 +162,7 @@ export class Ingest {
     return { drafts, checkpoint: this.checkpoint(name, reader.place()), more: false };
   }
 
-  /** Then: unfinished last lines that are left, and the adapter's verdict. */
+  /** After that: reads the other unfinished last lines and asks the adapter for its verdict. */
   finish(exit: ExitFacts): FinishReport {
     const { adapter, redact, drafter } = this;
     const drafts: RecordDraft[] = [];
@@ -184,17 +187,17 @@ export class Ingest {
     };
   }
 
-  /** The memory of the decoder by now. */
+  /** The current state of the decoder. */
   state(): unknown {
     return this.memory;
   }
 
-  /** The usage of the open turn so far; undefined where none is open, or nothing of it was told. */
+  /** Usage of the open turn so far; undefined if no turn is open or no usage was told. */
   spending(): Usage | undefined {
     return this.drafter.spending;
   }
 
-  /** In the log that is open it is not, and its place on the disk was given back: an older copy of the log was put back. */
+  /** Skips output that was released from the disk but is not in this log: an older copy of the log was put back. */
   private passReleased(name: SpoolName, reader: LineReader): PullResult | undefined {
     const bytes = reader.pass(releasedBelow(this.spool(name)));
     if (bytes === 0) return undefined;
@@ -218,7 +221,7 @@ export class Ingest {
     if (this.memory !== before) this.remember();
   }
 
-  /** An adapter that remembers too much loses its memory, never its records. */
+  /** Bounds the decoder's state: an adapter that remembers too much loses its state, never its records. */
   private remember(): void {
     const json = JSON.stringify(this.redact.value(this.memory));
     const isInBounds = Buffer.byteLength(json) <= DECODER_STATE_MAX_BYTES;
@@ -243,19 +246,19 @@ export class Ingest {
   }
 }
 
-/** One at most is in a verdict (notes A.4). */
+/** True for the error event of a verdict, which has at most one (notes A.4). */
 const isFault = (item: DecodedItem): boolean => item.type === "agent.event" && item.payload.kind === "Error";
 
 const LONG = { more: true, is_long_next: true } as const;
 
-/** The ingest of an incarnation that nobody reads just now. */
+/** Usage of the open turn by the checkpoints, for an incarnation that is not being read. */
 export const spendingIn = (checkpoints: readonly Checkpoint[]): Usage | undefined =>
   newestMemory(checkpoints)?.spending;
 
 const newestMemory = (checkpoints: readonly Checkpoint[]): Memory | undefined =>
   checkpoints.map((c) => JSON.parse(c.decoder_state) as Memory).sort((a, b) => b.batches - a.batches)[0];
 
-/** Before anything is cut or remembered: a decoder's state is in the log, too. */
+/** Masks a line before it is cut or remembered: a decoder's state is in the log too. */
 const masked = (line: Line, redact: Redactor): Line => {
   if (line.kind === "text") {
     const text = redact.line(line.text);

@@ -1,6 +1,6 @@
 /**
- * Reads what one incarnation writes: batch by batch, each one transaction with its checkpoint. Opened at the first read,
- * so that a log which cannot be read just now is waited for and not an error of the agent.
+ * Reads the output of one incarnation batch by batch; each batch is one transaction with its checkpoint. It opens at the
+ * first read, so that a log that cannot be read now delays the output and is no error of the agent.
  */
 import { Deferred, Effect, Semaphore } from "effect";
 import type { AgentAdapter, ExitFacts, Opening, SpoolName } from "../../adapters/adapter.ts";
@@ -15,15 +15,15 @@ import type { OutputActivity } from "../output-activity.ts";
 import { type FinishReport, Ingest, type IngestOptions, type PullResult } from "./ingest.ts";
 import { Releasing } from "./releasing.ts";
 
-/** Told of each batch that made records, or told what the open turn uses, once it is durable. */
+/** Called after a batch is durable, if it made records or told new usage of the open turn. */
 export interface RecordsListener {
   onRecords(drafts: readonly RecordDraft[]): void;
 }
 
-/** Bytes of an agent's output that lie on the disk, and that the log does not let go of. */
+/** Disk space of an agent's output, in bytes. `held` is not freed yet: it is not in the log, or cannot be released here. */
 export interface SpoolRoom {
   readonly held: number;
-  /** Among these, the bytes that no reading will change. */
+  /** The part of `held` that reading cannot free. */
   readonly stays: number;
 }
 
@@ -50,19 +50,19 @@ export class Intake {
   private lock: Semaphore.Semaphore | undefined;
   private readonly releasing: Releasing;
   private ingest: Ingest | undefined;
-  /** A read waits for its turn: what is written by then is read by it. */
+  /** A read waits for its turn and will include all output so far. */
   private wanted = false;
   private finished = false;
   private isCut = false;
-  /** A message that is being written to the agent. */
+  /** Resolves when the message that is being written has been delivered. */
   private delivery: Deferred.Deferred<void> | undefined;
   private onCut: (() => void) | undefined;
-  /** And whether something was written or read since that was asked. */
+  /** The last measurement. `hasChanged`: something was written or read since. */
   private newestRoom: SpoolRoom = { held: 0, stays: 0 };
   private hasChanged = true;
-  /** By its open turn, when that was looked at last. */
+  /** Usage of the open turn when the listener was last called. */
   private spent: Usage | undefined;
-  /** Up to where each stream is in the log. */
+  /** The offset up to which each stream is in the log. */
   private readonly ingested: Partial<Record<SpoolName, number>> = {};
 
   constructor(parts: IntakeParts) {
@@ -78,13 +78,13 @@ export class Intake {
     this.releasing = new Releasing(run);
   }
 
-  /** One read at a time; a quiet agent never needs it. */
+  /** Allows one read at a time. Made late, because a quiet agent never needs it. */
   private get reading(): Semaphore.Semaphore {
     this.lock ??= Semaphore.makeUnsafe(1);
     return this.lock;
   }
 
-  /** Something may have been written. */
+  /** Called when the agent may have written something. */
   wrote(): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.hasChanged = true;
@@ -94,7 +94,7 @@ export class Intake {
     });
   }
 
-  /** Reads all that is there. */
+  /** Reads all output so far. */
   drain(): Effect.Effect<void> {
     if (this.adapter.streams.length === 0) return Effect.void;
     return this.reading.withPermits(1)(
@@ -103,7 +103,8 @@ export class Intake {
         const source = yield* this.open();
         const { worker_id } = this.run;
         const portion = () => this.outputActivity.portion(worker_id, this.journal.now());
-        // On a full disk the end of a worker that was stopped waits for nothing: the little that is read is held with it.
+        // On a full disk, a stopped worker's end does not wait: only a little output is read, and held in memory with the
+        // end.
         const most = () => (this.journal.hasNoRoom() ? HELD_DRAIN_MAX_BYTES : undefined);
         const next = (long: boolean) =>
           (this.isCut ? source.cut(most()) : undefined) ?? source.pull(portion(), long);
@@ -119,8 +120,9 @@ export class Intake {
   }
 
   /**
-   * One at a time of all workers: a long line takes several times its length in memory until its records are in the log. A worker that
-   * was stopped waits for nobody: little of its output is read, and another one's records may wait for room on the disk.
+   * Reads a long line, one at a time over all workers: until its records are in the log it takes several times its length
+   * in memory. A stopped worker does not wait for its turn: little of its output is read, and another worker's records may
+   * wait for room on the disk.
    */
   private readLong(source: Ingest, next: () => PullResult | undefined): Effect.Effect<void> {
     const { longLines } = this.outputActivity;
@@ -139,7 +141,7 @@ export class Intake {
     );
   }
 
-  /** Puts on record what its agent says after this: an acknowledgement follows its delivery. */
+  /** Delays the records of the agent's output until `delivery` is over, so that an acknowledgement follows its delivery. */
   before<A>(delivery: Effect.Effect<A>): Effect.Effect<A> {
     return Effect.suspend(() => {
       const delivered = Deferred.makeUnsafe<void>();
@@ -152,7 +154,7 @@ export class Intake {
     });
   }
 
-  /** A delivery that hangs holds up no output for long, and that of an agent that was stopped not at all. */
+  /** A delivery that hangs delays output for DELIVERY_RECORD_MAX_MS at most, and that of a stopped agent not at all. */
   private keep(source: Ingest, batch: PullResult): Effect.Effect<void> {
     const { delivery } = this;
     if (delivery === undefined || this.isCut) return this.kept(source, batch);
@@ -165,11 +167,11 @@ export class Intake {
     );
   }
 
-  /** The records of a batch, with the place up to which they have been read. */
+  /** Commits the records of a batch with its checkpoint. */
   private kept(source: Ingest, { checkpoint, drafts, more }: PullResult): Effect.Effect<void> {
     const { stream, offset } = checkpoint;
     if (!more) this.outputActivity.heard(this.run.worker_id, this.journal.now());
-    // Nothing is known yet of a line that goes on: there is nothing to be kept.
+    // A part of an unfinished line leaves nothing to commit.
     const bytes = offset - (this.ingested[stream] ?? 0);
     if (drafts.length === 0 && bytes === 0) return Effect.void;
     const below = this.releasing.due(stream, offset);
@@ -190,7 +192,7 @@ export class Intake {
     });
   }
 
-  /** Others have their turn, unless it was stopped: what is left to read of it then is little, and its end waits for it. */
+  /** Lets other workers read. A stopped worker goes on at once: little is left to read, and its end waits for it. */
   private rest(begun: number): Effect.Effect<void> {
     if (this.isCut) return Effect.void;
     const now = this.journal.now();
@@ -198,13 +200,13 @@ export class Intake {
     return rest_ms > 0 ? Effect.sleep(rest_ms) : Effect.void;
   }
 
-  /** It was stopped: of much that nobody has read yet, only the end is. */
+  /** Called when the worker is stopped: of much unread output only the end is read. */
   cut(): void {
     this.isCut = true;
     this.onCut?.();
   }
 
-  /** The state of its decoder by now. */
+  /** The current state of the decoder. */
   state(): Effect.Effect<unknown> {
     return Effect.suspend(() =>
       this.ingest === undefined
@@ -213,7 +215,7 @@ export class Intake {
     );
   }
 
-  /** Undefined while nobody knows how far it has been read. */
+  /** Undefined until it is known how far the output has been read. */
   room(): SpoolRoom | undefined {
     if (this.ingest === undefined && this.adapter.streams.length > 0) return undefined;
     if (this.hasChanged) this.newestRoom = this.measured();
@@ -231,17 +233,19 @@ export class Intake {
     return { held, stays };
   }
 
-  /** Bytes of its output that are in the log, or were left out. */
+  /** Bytes of output that are in the log or were left out. */
   read(): number {
     return SPOOLS.reduce((sum, stream) => sum + (this.ingested[stream] ?? 0), 0);
   }
 
-  /** By its open turn, as far as that was told and is in the log. */
+  /** Usage of the open turn, as far as it was told and is in the log. */
   spending(): Usage | undefined {
     return this.ingest?.spending();
   }
 
-  /** After the exit: the rest of the output, then the adapter's verdict. Nothing is read after it. */
+  /**
+   * Called after the exit: reads the rest of the output, then asks the adapter for its verdict. Nothing is read after it.
+   */
   finish(exit: ExitFacts): Effect.Effect<FinishReport> {
     return Effect.suspend(() => {
       this.finished = true;
@@ -279,7 +283,7 @@ export class Intake {
       redact: this.redact,
       account: this.account,
     });
-    // A run that is only asked for its verdict is asked once.
+    // A run without streams is only asked for its verdict, once, so nothing is kept.
     if (this.adapter.streams.length > 0) this.ingest = opened;
     for (const { stream, offset } of checkpoints) this.ingested[stream] = offset;
     return opened;

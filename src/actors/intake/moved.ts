@@ -1,4 +1,4 @@
-/** The output that retention has taken out of the log of a worker's output, and where a person finds it now. */
+/** Output of a worker that retention removed from the log, and where a person can find it now. */
 import { HoldfastError } from "../../protocol/errors.ts";
 import type { RecordPayloads } from "../../protocol/records.ts";
 import type { EventLog } from "../../store/event-log.ts";
@@ -7,7 +7,7 @@ export type GapPayload = RecordPayloads["log_gap"];
 
 export interface MovedOutput {
   readonly records: number;
-  /** Files in `archive/` of the state directory; none where all was removed without one. */
+  /** Files in `archive/` of the state directory; empty if everything was removed without an archive. */
   readonly archives: readonly string[];
   /** For `agent db export --from --to`, which reads the archives too. */
   readonly from_seq: number;
@@ -25,7 +25,7 @@ export const movedBy = (gaps: readonly GapPayload[]): MovedOutput | null => {
   };
 };
 
-/** The gaps of all its incarnations. */
+/** The moved output of all incarnations of a worker; null if none was moved. */
 export const movedOf = (log: EventLog, workerId: string): MovedOutput | null =>
   movedBy(
     log

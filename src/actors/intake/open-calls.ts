@@ -1,4 +1,4 @@
-/** Calls of tools without a result: where the agent ends first, each is given one, so that nobody waits for it. Pure. */
+/** Tool calls without a result. If the agent ends first, each is given a result, so that nobody waits for it. Pure. */
 
 import type { DecodedRecord } from "../../adapters/adapter.ts";
 import { type ToolFacts, voiceOf } from "../../adapters/decoding/events.ts";
@@ -12,7 +12,7 @@ export interface OpenCall extends ToolFacts {
 
 export const NO_CALLS: readonly OpenCall[] = [];
 
-/** Open calls after this record, also those that their turn did not wait for. */
+/** The open calls after this record, including those that their turn did not wait for. */
 export const openCallsAfter = (
   open: readonly OpenCall[],
   { type, payload }: DecodedRecord,

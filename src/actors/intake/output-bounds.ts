@@ -1,6 +1,6 @@
 /**
- * The fate of an agent that leaves more output than it may, or whose disk is nearly full (architecture §5, Bounds). It is
- * ended, or it stands still until there is room again, as its spec says. The decision is pure; it is asked on each tick.
+ * Decides about an agent whose unread output is over its quota or whose disk is nearly full (architecture §5, Bounds): it
+ * is ended, or paused until there is room again, as its spec says. The decision is pure and made on each tick.
  */
 
 import { Effect } from "effect";
@@ -18,7 +18,7 @@ import type { SpoolRoom } from "./intake.ts";
 type OutputInput = Extract<ChildInput, { type: "limit" | "pause" | "unpause" }>;
 type Bounds = Pick<WorkerSpec, "output_quota_bytes" | "on_output_quota" | "grace_ms">;
 
-/** A worker, as far as it leaves output. */
+/** The part of a worker that these bounds need. */
 interface OutputWorker {
   readonly journal: Journal;
   readonly spec: Bounds;
@@ -36,11 +36,11 @@ export const decideOutput = (
 ): readonly OutputInput[] => {
   const waits = on_output_quota === "pause";
   const isOver = bound > 0 && held > bound;
-  // Output that no reading lets go of is not waited for.
+  // Do not wait for room that reading cannot free.
   if (isOver && (!waits || stays > bound))
     return [{ type: "limit", limit: "output", value: held, bound, grace_ms }];
   if (!waits) return NONE;
-  // Nothing is short, and nobody stands still for it: so it is with almost everybody on almost every tick.
+  // Fast path: no shortage and no pause, as for almost every worker on almost every tick.
   if (!isOver && !low && causes.length === 0) return NONE;
   const mayGoOn = bound === 0 || held - stays <= (bound - stays) * OUTPUT_RESUME_PART;
   const standsFor = (reason: PauseReason): boolean => causes.some((cause) => cause.reason === reason);
@@ -57,7 +57,10 @@ export const decideOutput = (
 
 const NONE: readonly never[] = [];
 
-/** Looks again on the next tick where the store refuses. A run that has ended by itself is read to its end, however much that is. */
+/**
+ * Checks a worker's output. If the store refuses, the next tick tries again. A run that has ended by itself is read to its
+ * end, however much that is.
+ */
 export const checkOutput = (worker: OutputWorker, disk: DiskView): void => {
   const { journal, spec, incarnation } = worker;
   if (incarnation === undefined || incarnation.exit !== undefined) return;

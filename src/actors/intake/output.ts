@@ -1,4 +1,4 @@
-/** The final answer of a worker, joined from its records: nothing is kept twice. */
+/** Joins the final answer of a worker from its records, so that nothing is stored twice. */
 import { Effect } from "effect";
 import { OUTPUT_TEXT_MAX_BYTES } from "../../base/limits.ts";
 import type { AgentEvent } from "../../protocol/agent-event.ts";
@@ -13,20 +13,20 @@ import { type GapPayload, type MovedOutput, movedBy } from "./moved.ts";
 
 export interface FinalText {
   readonly text: string;
-  /** It is not the whole answer: more than may be shown, or a line over the limit was left out. */
+  /** True if this is not the whole answer: it is over the bound, or a line over the limit was left out. */
   readonly truncated: boolean;
   readonly omitted_bytes: number;
 }
 
-/** Retention has moved the answer, or a part of it: what is left must not pass for the whole. */
+/** Retention has moved the answer or a part of it: the rest must not pass for the whole. */
 export interface IncompleteAnswer {
   readonly moved: MovedOutput;
 }
 
 /**
- * An agent's answer is all text of the last message on channel `assistant`: its chunks share `data.message_id`, or, where the agent
- * gives its messages no ids, nothing stands between them: no call of a tool, no reasoning, no new turn. A command's is its whole
- * stdout. Only the newest incarnation counts. Undefined when it printed nothing at all.
+ * An agent's answer is all text of its last message on channel `assistant`. Chunks of one message share `data.message_id`.
+ * If the agent gives no ids, they follow one another without a tool call, reasoning or a new turn in between. A command's
+ * answer is its whole stdout. Only the newest incarnation counts. Undefined if it printed nothing at all.
  */
 export const finalText = (
   log: EventLog,
@@ -47,7 +47,7 @@ const isStart = (line: string): boolean => {
   return record.type === "worker_state_changed" && record.payload.to === "starting";
 };
 
-/** The same of the records after `from`, up to `to`. */
+/** The final answer in the records after `from`, up to `to`. */
 export const textBetween = (
   log: EventLog,
   workerId: string,
@@ -56,7 +56,7 @@ export const textBetween = (
 ): Effect.Effect<FinalText | IncompleteAnswer | undefined, HoldfastError> =>
   Effect.map(answerBetween(log, workerId, { from, to }), (answer) => answer.end());
 
-/** The same, to which more may be added that is not in the log yet. */
+/** As `textBetween`, but open: records that are not in the log yet can be added. */
 export const answerBetween = (
   log: EventLog,
   workerId: string,
@@ -71,13 +71,13 @@ export const answerBetween = (
     return Effect.as(read, answer);
   });
 
-/** The text that the agent itself has called its answer, where its record has room for all of it. */
+/** The text that the agent itself called its answer; undefined if its record does not hold all of it. */
 export const wholeFinalText = (completion: AgentCompletion | null): string | undefined => {
   const text = completion?.final_text;
   return text === undefined || text.endsWith(TRUNCATED_SUFFIX) ? undefined : text;
 };
 
-/** Why there is no answer is the better half of this one. */
+/** The error for a worker without an answer. It says why there is none. */
 export const silent = (
   { id, incarnation, error }: Pick<WorkerRow, "id" | "incarnation" | "error">,
   isLive: boolean,
@@ -93,7 +93,7 @@ export const silent = (
   });
 };
 
-/** For an agent, whose lines are its protocol: perhaps its answer was in one that nobody has read. */
+/** The error for an agent whose answer may have been in a line that was left out. */
 export const unread = (id: string, omitted_bytes: number): HoldfastError =>
   new HoldfastError(
     "OUTPUT_NOT_FOUND",
@@ -101,23 +101,23 @@ export const unread = (id: string, omitted_bytes: number): HoldfastError =>
     { suggestion: `Look at what it printed, while it is kept: \`agent logs ${id} --raw\`.` },
   );
 
-/** All that an answer is made of. */
+/** The records that an answer is made of. */
 const HEARD: RecordFilter = {
   types: ["worker_log_chunk", "turn_started"],
   kinds: ["TextOutput", "ToolCall", "ToolResult"],
 };
 
-/** The text that was said last, with no more of it in memory than may be shown. */
+/** Collects the last message, with at most `maxBytes` of it in memory. */
 class AnswerText {
   private readonly maxBytes: number;
   private parts: string[] = [];
   private bytes = 0;
   private shown = 0;
-  /** Null is any message of an agent that gives them no ids. */
+  /** The id of the current message; null if the agent gives no ids. */
   private message: unknown;
-  /** Something else came after it: text without an id is another message then. */
+  /** Something else followed the message, so that text without an id begins another one. */
   private isOver = false;
-  /** Bytes of lines that nobody has read. */
+  /** Bytes of lines that were left out. */
   private omitted = 0;
   private gaps: GapPayload[] = [];
 
@@ -125,7 +125,7 @@ class AnswerText {
     this.maxBytes = maxBytes;
   }
 
-  /** Bytes of all that was said, also of what is over the bound. */
+  /** Bytes of the whole message, including the part over the bound. */
   get size_bytes(): number {
     return this.bytes;
   }
@@ -157,7 +157,7 @@ class AnswerText {
     if (text === undefined) return;
     const id = channel === "assistant" ? (facts?.message_id ?? null) : "stdout";
     if (id !== this.message || (id === null && this.isOver)) {
-      // Text that was moved, or left out, belongs to messages before this one.
+      // Gaps and omissions so far belong to earlier messages.
       if (channel === "assistant") {
         this.gaps = [];
         this.omitted = 0;

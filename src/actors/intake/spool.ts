@@ -1,7 +1,7 @@
 /**
- * The reader of one spool file. It holds numbers, not bytes and no descriptor: an idle run costs nothing, and one shared
- * buffer serves all. Its checkpoint is committed with the records made from the lines, and a reader made from a
- * checkpoint gives the same lines again (architecture §5, Exactly once).
+ * Reads one spool file. It holds numbers, no bytes and no descriptor: an idle run costs nothing, and all readers share one
+ * buffer. Its checkpoint is committed with the records made from the lines, and a reader made from a checkpoint reads the
+ * same lines again (architecture §5, Exactly once).
  */
 import { closeSync, fstatSync } from "node:fs";
 import { readBytes } from "../../adapters/process/tail.ts";
@@ -9,33 +9,36 @@ import { openToRead, sizeOfRegular } from "../../base/files/regular-file.ts";
 import { BATCH_MAX_LINES, LINE_MAX_BYTES, LONG_LINE_BYTES, SPOOL_READ_BYTES } from "../../base/limits.ts";
 import { beginningOf, endOfLong, frame, headBytes, lastLine, type Piece } from "./framer.ts";
 
-/** The place at which a reader goes on: the persisted part of `Checkpoint` that is not the decoder's. */
+/** The position at which a reader continues: the part of `Checkpoint` that is not the decoder's. */
 export interface SpoolPlace {
-  /** First byte that is not ingested: a line start, or inside a line over the limit. */
+  /** Offset of the first byte that is not ingested: a line start, or inside a line over the limit. */
   readonly offset: number;
-  /** Bytes already counted of a line over the limit that is being skipped; 0 when none. */
+  /** Bytes counted so far of a line over the limit that is being skipped; 0 if none. */
   readonly skipped_bytes: number;
 }
 
 export interface SpoolBatch {
   readonly pieces: Piece[];
   readonly checkpoint: SpoolPlace;
-  /** There was more in the file than was read. */
+  /** The file holds more than was read. */
   readonly more: boolean;
-  /** The next line is over LONG_LINE_BYTES, and was not asked for. */
+  /** The next line is over LONG_LINE_BYTES and was not read, because the caller did not ask for long lines. */
   readonly is_long_next?: true;
-  /** The file is shorter than the place where reading should go on (power loss): its size. Reading goes on there. */
+  /** The size of a file that is shorter than the reader's position (power loss). Reading continues there. */
   readonly shrunk_to?: number;
 }
 
 export interface LineReaderOptions extends SpoolPlace {
   readonly path: string;
-  /** LINE_MAX_BYTES; a test hands in another. */
+  /** The bound of a line; default LINE_MAX_BYTES. Set only by tests. */
   readonly limit_bytes?: number | undefined;
 }
 
 const shared = Buffer.allocUnsafeSlow(SPOOL_READ_BYTES);
-/** An unfinished line up to this is read again with what follows it; a longer one is searched on from where it was. */
+/**
+ * An unfinished line of up to this many bytes is read again with the rest. In a longer one, the search continues where it
+ * stopped.
+ */
 const REREAD_MAX_BYTES = SPOOL_READ_BYTES / 2;
 
 export class LineReader {
@@ -54,16 +57,16 @@ export class LineReader {
   }
 
   /**
-   * At most `maxBytes` (and SPOOL_READ_BYTES) of new bytes, and `maxLines`; a missing file is an empty one, and so is what is no regular
-   * file. `long`: also a long line.
+   * Reads at most `maxBytes` (and SPOOL_READ_BYTES) of new bytes and `maxLines` lines. A missing file counts as empty, and
+   * so does one that is not a regular file. `long`: also read a line over LONG_LINE_BYTES.
    */
   read(maxBytes: number, maxLines = BATCH_MAX_LINES, long = true): SpoolBatch {
-    // Most looks find nothing: one call says so.
+    // Most reads find nothing new, which one call can tell.
     if (sizeOfRegular(this.path) === this.offset + this.seen) return this.batch([], false);
     const fd = openToRead(this.path);
     try {
       const size = fd === undefined ? 0 : fstatSync(fd).size;
-      // Bytes that were only looked at are looked at again; bytes that were ingested and are gone are told.
+      // If the file shrank, bytes without an LF are searched again, and the loss of ingested bytes is reported.
       if (size < this.offset + this.seen) this.seen = 0;
       if (size < this.offset) {
         this.offset = size;
@@ -79,21 +82,24 @@ export class LineReader {
     }
   }
 
-  /** If more than `max` bytes are unread: go on at the first line that begins in the last of them, SPOOL_READ_BYTES at most. Answers how many were left out. */
+  /**
+   * If more than `max` bytes are unread, continues at the first line that begins in the last `max` of them
+   * (SPOOL_READ_BYTES at most). Returns the number of bytes left out.
+   */
   skip(max: number): number {
     const fd = openToRead(this.path);
     if (fd === undefined) return 0;
     try {
       const { size } = fstatSync(fd);
       if (size - this.offset <= max) return 0;
-      // No more than may be unread, or the next look would leave out one line more.
+      // Leave at most `max` bytes unread, or the next call would leave out one more line.
       return this.goOnAfter(fd, size, Math.max(this.offset, size - Math.min(max, shared.length)));
     } finally {
       closeSync(fd);
     }
   }
 
-  /** A byte below this is not there any more: go on at the first line after it. Answers how many bytes were left out. */
+  /** Bytes before `below` were released: continues at the first line after them. Returns the number of bytes left out. */
   pass(below: number): number {
     const fd = below > this.offset ? openToRead(this.path) : undefined;
     if (fd === undefined) return 0;
@@ -105,12 +111,12 @@ export class LineReader {
     }
   }
 
-  /** After the last read: the bytes of the last line within the limit, where no LF ended it. */
+  /** After the last read: the length of a last line within the limit that has no LF. */
   unended(): number {
     return this.seen;
   }
 
-  /** That line, or the end of a longer one. */
+  /** Reads that last line, or the end of one over the limit. */
   finish(): Piece | undefined {
     const length = this.seen;
     const start = this.offset;
@@ -130,7 +136,7 @@ export class LineReader {
     }
   }
 
-  /** Its place now: what the last batch's checkpoint said. */
+  /** The current position, equal to the last batch's checkpoint. */
   place(): SpoolPlace {
     return { offset: this.offset, skipped_bytes: this.skipped_bytes };
   }
@@ -154,7 +160,10 @@ export class LineReader {
     return framed.pieces;
   }
 
-  /** A line longer than REREAD_MAX_BYTES: search on for its end, and read it whole once that is found. Undefined where it is long, and not wanted. */
+  /**
+   * Searches on for the end of a line longer than REREAD_MAX_BYTES, and reads it whole once the end is found. Undefined if
+   * it is long and `long` is false.
+   */
   private searchOn(fd: number, found: Buffer, long: boolean): Piece[] | undefined {
     const { limit } = this;
     const lf = found.indexOf(0x0a);
@@ -173,7 +182,10 @@ export class LineReader {
     return lf === -1 ? [beginning] : [beginning, endOfLong(length, limit)];
   }
 
-  /** At the first line that begins after `from`; where none does soon, after what was looked at. Answers how many bytes are left out. */
+  /**
+   * Continues at the first line that begins after `from`, or after the searched part if none begins in it. Returns the
+   * number of bytes left out.
+   */
   private goOnAfter(fd: number, size: number, from: number): number {
     const window = readBytes(fd, from, shared.subarray(0, Math.min(shared.length, size - from)));
     const lf = window.indexOf(0x0a);

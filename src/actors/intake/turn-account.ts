@@ -1,7 +1,7 @@
 /**
- * The account of a turn, whatever the kind: the calls of its tools are counted, its models are told in one meaning, and what has
- * no reported cost gets an estimate. Pure. It is done once, when the turn goes into the log, so that a rebuild, a budget after a
- * crash and a later price list all find the same figures.
+ * Accounts for a turn of any kind of agent: counts its tool calls, gives the usage of its models one meaning, and estimates
+ * a cost that was not reported. Pure. Done once, when the turn goes into the log, so that a rebuild, a budget after a crash
+ * and a later price list all use the same figures.
  */
 
 import type { DecodedRecord, DecodedUsage } from "../../adapters/adapter.ts";
@@ -15,19 +15,19 @@ type Turn = RecordPayloads["turn_completed"];
 export interface AccountOptions {
   /** The CLI counts cached tokens inside `input_tokens`. */
   readonly counts_cached_inside: boolean;
-  /** The model that was asked for: that of a turn whose CLI names none. */
+  /** The requested model, used for a turn whose CLI names none. */
   readonly model: string | null;
-  /** The estimate of what has no reported cost. */
+  /** Adds an estimate to usage without a reported cost. */
   readonly estimate: (one: ModelUsage) => ModelUsage;
 }
 
-/** Calls of tools after it, of those before it. */
+/** The number of tool calls in the turn after this record. */
 export const toolCallsAfter = (tool_calls: number, { type, payload }: DecodedRecord): number => {
   if (type === "turn_completed") return 0;
   return type === "agent.event" && payload.kind === "ToolCall" ? tool_calls + 1 : tool_calls;
 };
 
-/** Refused calls after this record. */
+/** The refused calls after this record. */
 export const deniedAfter = (denied: readonly DeniedCalls[], { type, payload }: DecodedRecord) => {
   if (type === "turn_completed") return NONE_DENIED;
   const data = type === "agent.event" && payload.kind === "Status" ? asObject(payload.data) : undefined;
@@ -48,7 +48,7 @@ export const completedTurn = (
   ...(denied.length === 0 ? {} : { denied }),
 });
 
-/** The usage of the open turn: what its end will replace. */
+/** Usage of the open turn, which the turn's end will replace. */
 export const usageSoFar = (told: DecodedUsage, options: AccountOptions): Usage => priced(told, options).usage;
 
 const priced = (
@@ -56,7 +56,7 @@ const priced = (
   { counts_cached_inside, model, estimate }: AccountOptions,
 ): Required<Pick<Turn, "usage" | "models">> => {
   const told = turn.models ?? [modelUsage(counts_cached_inside, model, turn.usage)];
-  // Tokens that one of several models took under no name may be anybody's.
+  // With several models, unnamed tokens may belong to any of them; with one, they belong to the requested model.
   const named = told.length === 1 ? told.map((one) => ({ ...one, model: one.model ?? model })) : told;
   const models = named.map(estimate);
   const estimated_usd = estimateOf(models);

@@ -1,16 +1,16 @@
 /**
- * Time for what is no fiber: alarms on the clock of the runtime that made them, which in a test is a test's. One fiber
- * sleeps for all of them, until the first is due: an alarm costs an object in a heap, and one that is taken back leaves
- * nothing behind.
+ * Alarms for callers that are no fibers. They run on the runtime's clock, which is a test clock in a test. One fiber
+ * sleeps until the first alarm is due, so an alarm costs one object in a heap, and a disarmed one leaves nothing
+ * behind.
  */
 import { Clock, Effect, type Fiber, type Scope } from "effect";
 
 export interface Alarms {
   /** Monotonic nanoseconds. */
   now(): bigint;
-  /** Epoch milliseconds of the wall clock; nothing rings by it. */
+  /** Wall clock, in milliseconds since 1970. No alarm uses it. */
   wallMs(): number;
-  /** Rings once, unless it is taken back before. */
+  /** Rings once, unless it is disarmed before. */
   after(delay_ms: number, ring: () => void): Alarm;
 }
 
@@ -26,13 +26,13 @@ export class Alarm {
     this.due = due;
     this.ring = ring;
   }
-  /** Nothing happens when it has rung. */
+  /** Takes the alarm back; no effect after it has rung. */
   disarm(): void {
     this.heap.remove(this);
   }
 }
 
-/** A binary heap: the first is due first. Each alarm knows its place, so that any of them can be taken out. */
+/** A binary heap, ordered by due time. Each alarm knows its index, so that any of them can be removed. */
 class AlarmHeap {
   private readonly all: Alarm[] = [];
 
@@ -87,7 +87,9 @@ class AlarmHeap {
   }
 }
 
-/** They are silent once their scope is closed. An error of one is handed to `onThrow`, and keeps nobody else from ringing. */
+/**
+ * Makes alarms that ring until their scope is closed. An error in one goes to `onThrow` and does not stop the others.
+ */
 export const makeAlarms = (onThrow: (cause: unknown) => void): Effect.Effect<Alarms, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock;
@@ -112,7 +114,7 @@ export const makeAlarms = (onThrow: (cause: unknown) => void): Effect.Effect<Ala
       sleep();
     };
 
-    /** Until the first one is due. */
+    /** Sleeps until the first alarm is due. */
     const sleep = (): void => {
       const first = heap.first();
       if (closed || first === undefined || (sleeping !== undefined && sleeping.due <= first.due)) return;

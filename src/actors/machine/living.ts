@@ -1,7 +1,7 @@
 /**
- * The life of a worker's machine, for the fiber of its worker: take an event, step the machine purely, have carried out
- * what that asks for, until the machine is final. A step takes no time: work that does is forked and answers by an event,
- * which waits for the end of the step (run to completion). Timers run on the clock that is handed in, so a test clock drives a
+ * Runs a worker's machine for the worker's fiber: takes an event, steps the machine purely, and has the actions carried
+ * out, until the machine is final. A step takes no time. Work that takes time is forked and answers by an event, which
+ * waits for the end of the step (run to completion). Timers run on the runtime's clock, so a test clock drives a
  * fifteen-minute backoff in a millisecond.
  */
 import { Effect } from "effect";
@@ -10,13 +10,16 @@ import { Mailbox } from "./mailbox.ts";
 import type { Position, Stepper, StepResult } from "./stepper.ts";
 import type { MachineEvent, WorkerAction, WorkerContext } from "./worker-machine.ts";
 
-/** The host of a machine carries out the actions that the machine asks for. */
+/** Carries out the actions that a machine asks for. */
 export interface MachineHost {
-  /** Begins to carry out an action. It must not wait for anything. */
+  /** Begins to carry out an action. It must not wait. */
   act(action: WorkerAction, context: WorkerContext): void;
 }
 
-/** A class: there is one for each of a hundred thousand workers, and a closure or a generator in each would be most of its memory. */
+/**
+ * A class, to save memory: a daemon may have a hundred thousand of them, and a closure or a generator in each would be
+ * most of its memory.
+ */
 export class Life {
   readonly mailbox = new Mailbox<MachineEvent>();
   private readonly stepper: Stepper;
@@ -31,13 +34,13 @@ export class Life {
     this.host = host;
   }
 
-  /** Succeeds when the machine is final. A step or an action that throws is a defect of the fiber. */
+  /** Runs until the machine is final. If a step or an action throws, the fiber dies of that defect. */
   live(first: StepResult): Effect.Effect<void> {
     this.carryOut(first);
     return Effect.whileLoop(this);
   }
 
-  /** No timer rings any more, and no event is kept. */
+  /** Disarms all timers and closes the mailbox. */
   end(): void {
     for (const alarm of this.timers?.values() ?? []) alarm.disarm();
     this.timers = undefined;

@@ -1,25 +1,25 @@
 /**
- * The bounded mailbox of one fiber, which alone takes from it, in the order of arrival. A message wakes the fiber at once,
- * without a turn of the event loop in between. Effect's own queue costs more memory than the fiber.
+ * The bounded mailbox of one fiber, which takes messages in the order of arrival. A message wakes the fiber at once,
+ * without a turn of the event loop in between. Effect's own queue costs more memory than the fiber itself.
  */
 import { Effect } from "effect";
 import { MAILBOX_MAX_EVENTS } from "../../base/limits.ts";
 
-/** A class: there is one for each of a hundred thousand workers. */
+/** A class, not a closure, to save memory: a daemon may have a hundred thousand of them. */
 export class Mailbox<A> {
   private readonly max: number;
   private messages: A[] | undefined;
-  /** Wakes the fiber, which waits for a message. */
+  /** Wakes the fiber while it waits for a message. */
   private wake: ((next: Effect.Effect<A>) => void) | undefined;
-  /** Every take ends like this from now on. */
+  /** Once set, every `take` ends with it. */
   private verdict: Effect.Effect<never> | undefined;
 
-  /** `max`: messages that may wait. */
+  /** `max`: how many messages may wait. */
   constructor(max = MAILBOX_MAX_EVENTS) {
     this.max = max;
   }
 
-  /** A mailbox over its bound breaks its fiber: a message that was lost would leave it waiting for ever. */
+  /** Adds a message. If the mailbox is full, its fiber dies: a lost message would leave it waiting for ever. */
   post(message: A): void {
     if (this.verdict !== undefined) return;
     if (this.wake !== undefined) {
@@ -32,17 +32,17 @@ export class Mailbox<A> {
       this.break(new Error(`More than ${this.max} messages wait for one fiber.`));
   }
 
-  /** The fiber dies of this defect, at once or at its next take. Only the first one counts. */
+  /** Makes the fiber die of this defect, at once or at its next take. Only the first defect counts. */
   break(defect: unknown): void {
     if (this.verdict === undefined) this.end(Effect.die(defect));
   }
 
-  /** Messages that wait. */
+  /** The number of waiting messages. */
   waiting(): number {
     return this.messages?.length ?? 0;
   }
 
-  /** The next message. */
+  /** Takes the next message, or waits for it. */
   take(): Effect.Effect<A> {
     if (this.verdict !== undefined) return this.verdict;
     const next = this.messages?.shift();
@@ -53,7 +53,7 @@ export class Mailbox<A> {
     });
   }
 
-  /** The fiber is over: nothing is kept for it any more. */
+  /** The fiber has ended: drops all messages, now and later. */
   close(): void {
     this.end(Effect.never);
   }

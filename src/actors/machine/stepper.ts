@@ -1,8 +1,8 @@
 /**
- * One step of a worker's machine as a pure function: (position, event) → (position, actions). XState's own step decides:
- * nothing here knows its rules. Its public `transition()` builds an actor that is thrown away at each call (280 µs);
- * one scope, made once and reused, takes 11 to 19 µs. Timers come out as actions (`arm`, `disarm`), so that the caller
- * runs them on its own clock.
+ * One step of a worker's machine as a pure function: (position, event) → (position, actions). XState's own step
+ * function decides; none of its rules are repeated here. Its public `transition()` builds a throw-away actor at each
+ * call (280 µs); one scope, made once and reused, takes 11 to 19 µs. Timers come out as actions (`arm`, `disarm`), and
+ * the caller runs them on its own clock.
  */
 import { type ActorScope, createActor, type ExecutableActionObject, type SnapshotFrom } from "xstate";
 import {
@@ -15,7 +15,10 @@ import {
 
 type Snapshot = SnapshotFrom<typeof workerMachine>;
 
-/** The place of a machine and its context: XState's snapshot. All workers in one state share everything but the context. */
+/**
+ * The state of a machine (XState's snapshot) and its context. All workers in one state share everything but the
+ * context.
+ */
 export class Position {
   readonly place: Snapshot;
   readonly context: WorkerContext;
@@ -46,13 +49,13 @@ export type StepResult = readonly [Position, readonly MachineStep[]];
 export interface Stepper {
   initial(input: WorkerInput): StepResult;
   step(position: Position, event: MachineEvent): StepResult;
-  /** A position in a state of its own choosing: a new daemon places a worker that it adopts. Arms nothing. */
+  /** A position in any state, for a daemon that adopts a running worker. Arms no timers. */
   at(value: Snapshot["value"], context: WorkerContext): Position;
 }
 
 export const makeStepper = (): Stepper => {
   let steps: MachineStep[] = [];
-  // Never started: it lends its identity to the scope that all steps share.
+  // Never started: all steps share its identity through one scope.
   const self = createActor(workerMachine, { input: { incarnation: 0 } });
   const scope = {
     self,
@@ -89,7 +92,10 @@ export const makeStepper = (): Stepper => {
   };
 };
 
-/** XState's call in our words. It resolves delays itself, and hands a raise without one to no executor. */
+/**
+ * Translates an XState action into a step. XState resolves delays itself, and passes no raise without a delay to an
+ * executor.
+ */
 const stepOf = ({ type, params }: ExecutableActionObject): MachineStep => {
   const { id, sendId, delay, event } = (params ?? {}) as Readonly<Record<string, unknown>>;
   if (type === "xstate.cancel") return { type: "disarm", timer: sendId as string };

@@ -1,6 +1,6 @@
 /**
- * A worker's life as a state machine. It decides nothing about restarts (the supervisor does) and touches nothing: it is
- * stepped by its pure transition function, and its actions are names that the worker's shell carries out.
+ * A worker's life as a state machine. It decides nothing about restarts (the supervisor does) and has no effects: its
+ * transition function is pure, and its actions are names that the worker's shell carries out.
  *
  *   pending ── START ──▶ starting ── LAUNCHED ──▶ running ── EXITED ──▶ settling ── END ──▶ completed │ failed │ …
  *                           ▲                        │ STOP                 ▲  │
@@ -8,9 +8,10 @@
  *                           │                     stopping (terminating ─ grace ─▶ killing) ── EXITED            │
  *                           └────────────────────────────────────────────────────────────────────────────────────┘
  *
- * WAIT leads from `settling` to `waiting`, where it has no process until START. `settling` is the time between a process's exit and the supervisor's answer: the last output is read, what the agent
- * left behind is swept. A stop with a long grace is a state, so a second stop is read at once and means now.
- * END holds in every state: a kill may overtake a start that has recorded nothing yet.
+ * WAIT leads from `settling` to `waiting`, where the worker has no process until START. `settling` is the time between the
+ * process's exit and the supervisor's answer: the shell reads the last output and sweeps what the agent left behind. A stop
+ * with a long grace is a state, so that a second stop is taken at once and means "now". END is accepted in every state: a
+ * kill may overtake a start that has recorded nothing yet.
  */
 
 import { assign, setup } from "xstate";
@@ -18,31 +19,31 @@ import { KILL_REPEAT_MS } from "../../base/limits.ts";
 import type { WorkerEnd } from "../../supervisor/child/inputs.ts";
 
 export interface WorkerContext {
-  /** 0 before the first; the incarnation that is being run, or was run last. */
+  /** The incarnation that runs, or ran last; 0 before the first. */
   readonly incarnation: number;
-  /** Time that is left of the wall clock of this incarnation; 0 is no limit. */
+  /** Milliseconds that are left of the timeout of this incarnation; 0 for no limit. */
   readonly timeout_ms: number;
-  /** The grace of the stop that is going on. */
+  /** The grace of the current stop. */
   readonly grace_ms: number;
   readonly signal: string;
-  /** A stop arrived while no process could be told: it is carried out as soon as one can. */
+  /** A stop arrived while there was no process to signal: it is carried out as soon as there is one. */
   readonly stop_pending: boolean;
   readonly delay_ms: number;
 }
 
 export type MachineEvent =
   | { readonly type: "START" }
-  /** The agent runs. `timeout_ms` is what is left of its wall clock: less than its spec says, for one that was adopted. */
+  /** The agent runs. `timeout_ms` is what is left of its timeout: less than in its spec if the agent was adopted. */
   | { readonly type: "LAUNCHED"; readonly timeout_ms: number }
-  /** Its wall clock rang, but some of the time does not count: this much is left. */
+  /** The timeout has passed on the clock, but some of the time does not count: `timeout_ms` is left. */
   | { readonly type: "TIME_LEFT"; readonly timeout_ms: number }
-  /** The process has ended, or could not be made. */
+  /** The process has ended, or could not be started. */
   | { readonly type: "EXITED" }
-  /** Its processes shall stand still, or go on: as its records say. */
+  /** Pause or continue its processes, as its records say. */
   | { readonly type: "PAUSE" | "UNPAUSE" }
   | { readonly type: "STOP"; readonly grace_ms: number; readonly signal: string }
   | { readonly type: "RESTART_AFTER"; readonly delay_ms: number }
-  /** It has no process until it is told to start. */
+  /** Wait without a process until START. */
   | { readonly type: "WAIT" }
   | { readonly type: "END"; readonly state: WorkerEnd };
 
@@ -50,7 +51,7 @@ export interface WorkerInput {
   readonly incarnation: number;
 }
 
-/** Everything a machine asks of its shell. */
+/** The actions that a machine asks of its shell. */
 export type WorkerAction = "launch" | "terminate" | "killTree" | "settle" | "reportTimeout" | "applyPause";
 
 const unbound = (): void => undefined;
@@ -129,7 +130,7 @@ export const workerMachine = setup({
       on: {
         EXITED: "settling",
         STOP: { target: "stopping", actions: "rememberStop" },
-        // No time counts while it is paused; its shell tells what is left when it goes on.
+        // A pause stops the timeout; the shell tells what is left when the agent continues.
         PAUSE: { target: ".unbounded", actions: "applyPause" },
         UNPAUSE: { actions: "applyPause" },
         TIME_LEFT: { target: ".timed", actions: "rememberTimeout" },

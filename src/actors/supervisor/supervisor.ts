@@ -1,28 +1,29 @@
 /**
- * A supervisor as a fiber. Its scope holds the fibers of its children: workers, and supervisors below it. When it ends, all
- * of them let go of their agents. It hears the exit of each worker: a defect there is handled here, and no sibling is touched.
+ * A supervisor as a fiber. Its scope holds the fibers of its children: workers, and supervisors below it. When it ends,
+ * all of them let go of their agents. It observes the exit of each worker's fiber: it handles a defect there without
+ * touching the siblings.
  */
 import { Cause, Effect, Exit, Fiber, Scope } from "effect";
 import { Mailbox } from "../machine/mailbox.ts";
 import type { Services } from "../ports.ts";
 
-/** A worker, as its supervisor's fiber sees it. */
+/** A worker as its supervisor's fiber sees it. */
 export interface SupervisedWorker {
   readonly id: string;
   /** The body of its fiber. */
   live(): Effect.Effect<void>;
-  /** The last resort, when its fiber has died: its processes are ended, and its end is recorded. */
+  /** Called when its fiber has died of a defect: ends its processes and records its end. */
   abandon(defect: unknown): Effect.Effect<void>;
 }
 
-/** A fiber of the tree, for people who look at it. */
+/** A fiber of the tree, as shown to people. */
 export interface FiberView {
   readonly name: string;
   readonly fiber: number;
   readonly children: readonly FiberView[];
 }
 
-/** The end of a worker's fiber; `unrecorded`: not even the end of its worker could be recorded. */
+/** How a worker's fiber ended. `unrecorded`: even the end of the worker could not be recorded. */
 export type WorkerFiberEnd =
   | { readonly type: "over" | "let_go" }
   | { readonly type: "unrecorded"; readonly failure: unknown };
@@ -38,18 +39,18 @@ interface FiberExit {
 type Fork = (work: Effect.Effect<void>) => Fiber.Fiber<void>;
 
 export class Supervisor {
-  /** Path of a supervisor of a file; "root" at the top. */
+  /** The path of the supervisor in its file; "root" at the top. */
   readonly path: string;
   private readonly fork: Fork;
   private readonly services: Pick<Services, "defects">;
   private readonly scope = Scope.makeUnsafe();
-  /** At most one for each child. */
+  /** Holds at most one exit for each child. */
   private readonly exits = new Mailbox<FiberExit>(Number.POSITIVE_INFINITY);
   private readonly workers = new Map<string, Fiber.Fiber<void>>();
   private readonly supervisors = new Map<string, Supervisor>();
   private readonly own: Fiber.Fiber<void>;
 
-  /** Its fiber begins at once, in the scope `above`. `fork` starts a fiber at once. */
+  /** Starts its fiber at once, in the scope `above`. `fork` must start a fiber at once. */
   constructor(path: string, above: Scope.Scope, fork: Fork, services: Pick<Services, "defects">) {
     this.path = path;
     this.fork = fork;
@@ -57,7 +58,7 @@ export class Supervisor {
     this.own = Fiber.runIn(fork(this.live()), above);
   }
 
-  /** Starts the fiber of a worker. `onEnd` is told once, after its last record. */
+  /** Starts the fiber of a worker. `onEnd` is called once, after the worker's last record. */
   start(worker: SupervisedWorker, onEnd: OnEnd): void {
     const fiber = this.fork(worker.live());
     this.workers.set(worker.id, fiber);
@@ -75,13 +76,13 @@ export class Supervisor {
     return made;
   }
 
-  /** Interrupts every worker below it: their agents run on. */
+  /** Interrupts the fiber of every worker below it: their agents run on. */
   letGoOfAll(): void {
     for (const below of this.supervisors.values()) below.letGoOfAll();
     for (const fiber of this.workers.values()) fiber.interruptUnsafe();
   }
 
-  /** Ends its fiber: every worker below it is let go of. */
+  /** Ends its fiber, which lets go of every worker below it. */
   end(): void {
     this.own.interruptUnsafe();
   }
@@ -98,7 +99,7 @@ export class Supervisor {
 
   private live(): Effect.Effect<void> {
     const take = Effect.suspend(() => this.exits.take());
-    // One worker's last resort holds up no other's.
+    // Abandoning one worker must not hold up another.
     const hear = Effect.flatMap(take, (ended) =>
       Effect.forkIn(this.contained(ended), this.scope, { startImmediately: true }),
     );

@@ -1,7 +1,7 @@
 /**
- * Answers what the agent of one worker asks permission for: by the rules of its spec at once, by whoever is faster of a
- * person and the deadline otherwise. The answer and the line that tells it to the agent are one transaction, so that
- * neither is ever there without the other; `mailing.ts` writes the line.
+ * Answers the permission requests of one worker's agent: at once if a rule of its spec decides, otherwise by a person
+ * or the deadline, whichever is first. The answer and the line that tells it to the agent are one transaction, so
+ * neither exists without the other. `mailing.ts` writes the line.
  */
 
 import { Deferred, Effect, Semaphore } from "effect";
@@ -25,9 +25,9 @@ export type ApprovalDecision = Pick<AnsweredApproval, "decision" | "by" | "messa
 
 const TOO_MANY = "Too many requests wait for an answer already.";
 const REUSED = "An earlier request had the same id, so the two cannot be told apart.";
-const TOO_LATE = "Nobody has answered in time.";
+const TOO_LATE = "Nobody answered in time.";
 
-/** How long a request waits for a person; 0 is for ever. */
+/** Milliseconds that a request waits for a person; 0 in the spec is for ever. */
 const patience = ({ approval_within_ms }: Speaker["spec"]): number =>
   approval_within_ms === 0 ? Number.POSITIVE_INFINITY : approval_within_ms;
 
@@ -35,23 +35,23 @@ export class Approving {
   private readonly worker: Speaker;
   private readonly protocol: MessageProtocol;
   private readonly lock = Semaphore.makeUnsafe(1);
-  /** Requests that wait, and their deadlines, in milliseconds of #clock. */
+  /** Open requests with their deadlines, in milliseconds of `clock`. */
   private readonly open = new Map<string, { readonly asked: RequestedApproval; readonly due_ms: number }>();
 
-  /** Decided by a rule or the deadline, and not on record yet. */
+  /** Requests that a rule or the deadline has decided, but not yet on record. */
   private readonly settling = new Set<string>();
 
-  /** A request to an earlier daemon is known. */
+  /** Done once the open requests of an earlier daemon have been read. */
   private readonly known = Deferred.makeUnsafe<void>();
 
-  /** `protocol` has an `answer`. `adopts`: its agent runs already, and `takeOver` is called. */
+  /** `protocol` must have an `answer`. `adopts`: the agent runs already, and `takeOver` will be called. */
   constructor(worker: Speaker, protocol: MessageProtocol, adopts: boolean) {
     this.worker = worker;
     this.protocol = protocol;
     if (!adopts) this.makeKnown();
   }
 
-  /** A boot has found its agent: what it had asked an earlier daemon still stands, with what is left of its time. */
+  /** A boot has found the agent: its open requests stand, each with what is left of its time. */
   takeOver(run: Run): Effect.Effect<void> {
     const known = Effect.sync(() => this.makeKnown());
     return Effect.ensuring(this.readAgain(run), known);
@@ -71,30 +71,30 @@ export class Approving {
       const turns = yield* journal.ask(({ log }) =>
         rows.length > 0 ? log.stream(id, ["turn_completed"]) : [],
       );
-      // The turn in which it was asked is over, and the daemon died before it said so.
+      // The request's turn has ended, but the earlier daemon died before it recorded the withdrawal.
       const isOver = ({ seq }: ApprovalRow) =>
         this.protocol.asks_beyond_turn !== true && (turns.at(-1)?.seq ?? 0) > seq;
       this.note(rows.filter(isOver));
       for (const row of rows.filter((one) => !isOver(one))) {
-        // A pause from before it was asked is forgiven too: late is better than early.
+        // This also leaves out pauses from before the request: better to answer late than early.
         const waited = Math.max(0, bridge.wallMs() - Date.parse(row.requested_at) - stood);
         this.asks(row, Math.max(0, patience(spec) - waited));
       }
     });
   }
 
-  /** How many requests wait for a person. */
+  /** The number of open requests. */
   waiting(): number {
     return this.open.size;
   }
 
-  /** Milliseconds until this one answers itself; undefined where it does not wait. */
+  /** Milliseconds until the deadline decides this request; undefined if it is not open. */
   left(approval_id: string): number | undefined {
     const due_ms = this.open.get(approval_id)?.due_ms;
     return due_ms === undefined ? undefined : Math.max(0, due_ms - this.clock());
   }
 
-  /** Monotonic milliseconds in which its agent did not stand still: no deadline counts a pause. */
+  /** Monotonic milliseconds without the time that the agent was paused: no deadline counts a pause. */
   private clock(now = this.worker.journal.now()): number {
     return now - pausedMs(this.worker.child().pause, now);
   }
@@ -105,7 +105,7 @@ export class Approving {
     this.look();
   }
 
-  /** Durable records of the agent's output. */
+  /** Takes records of the agent's output once they are durable. */
   onRecords(drafts: readonly RecordDraft[]): void {
     for (const { type, payload } of drafts) {
       if (type === "approval_requested") this.asks(payload, patience(this.worker.spec));
@@ -125,7 +125,10 @@ export class Approving {
         });
   }
 
-  /** By a person. Fails where the agent does not ask this (any more), or the store does not take it: nothing has changed then. */
+  /**
+   * Records a person's answer. Fails with INVALID_STATE if the agent does not ask this any more, or with the store's
+   * error. If it fails, nothing has changed.
+   */
   answer(approval_id: string, verdict: ApprovalDecision): Effect.Effect<void, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       yield* Deferred.await(this.known);
@@ -134,7 +137,7 @@ export class Approving {
         return yield* Effect.fail(
           new HoldfastError("INVALID_STATE", "The agent no longer waits for this answer."),
         );
-      // The agent hears an answer that is on record, also where the person goes away.
+      // An answer on record reaches the agent even if the person goes away.
       yield* this.lock.withPermits(1)(Effect.uninterruptible(this.answered(asked, verdict)));
     });
   }
@@ -172,7 +175,7 @@ export class Approving {
     );
   }
 
-  /** Refuses an id that was used before: a person who was shown the earlier request would answer this one. */
+  /** Denies a request whose id was used before: a person who was shown the earlier request would answer this one. */
   private refuseReused(asked: RequestedApproval): Effect.Effect<void> {
     return Effect.map(
       this.worker.journal.ask(({ views }) => views.approval(asked.approval_id)),
@@ -183,7 +186,7 @@ export class Approving {
     );
   }
 
-  /** Its turn is over: whatever it had asked in it, nobody would hear the answer. */
+  /** Withdraws all open requests at the end of their turn: the agent would not hear the answers. */
   private withdraw(): void {
     if (this.open.size === 0) return;
     this.note([...this.open.values()].map(({ asked }) => asked));
@@ -191,7 +194,7 @@ export class Approving {
     this.look();
   }
 
-  /** That they are withdrawn. */
+  /** Records that the requests are withdrawn. */
   private note(requests: readonly Pick<RequestedApproval, "approval_id">[]): void {
     if (requests.length === 0) return;
     const { id: worker_id, journal } = this.worker;
@@ -203,13 +206,13 @@ export class Approving {
   }
 
   private settle(asked: RequestedApproval, verdict: ApprovalDecision): void {
-    // The store may refuse it for an hour, and the tick comes back each second.
+    // Record each decision once: the store may refuse it for an hour, and the tick comes each second.
     if (this.settling.has(asked.approval_id)) return;
     this.settling.add(asked.approval_id);
     const { journal } = this.worker;
     const settled = Effect.sync(() => void this.settling.delete(asked.approval_id));
     const decided = Effect.suspend(() =>
-      // Somebody else was faster.
+      // Another answer may have come first.
       this.open.has(asked.approval_id)
         ? this.record(asked, verdict, (drafts) => journal.note(drafts, ON_RECORD))
         : Effect.void,
@@ -267,7 +270,7 @@ export class Approving {
     if (this.open.delete(approval_id)) this.look();
   }
 
-  /** An agent that waits for a person owes nobody any progress. */
+  /** Stops the stall clock while the agent waits for a person. */
   private look(): void {
     const { activityClock, journal } = this.worker;
     activityClock.waits("approval", this.open.size > 0, journal.now());

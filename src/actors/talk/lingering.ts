@@ -1,6 +1,6 @@
 /**
- * An agent whose work is done and that runs on: one that has answered its only prompt while something of it works in the
- * background, and one that does not see that its input was ended.
+ * Ends an agent that runs on after its work is done: because something it started runs in the background after its only
+ * prompt was answered, or because it does not notice that its input has ended.
  */
 
 import type { Run } from "../../adapters/spawner.ts";
@@ -9,17 +9,17 @@ import { isPaused } from "../../supervisor/holds/pause.ts";
 import type { Alarm } from "../machine/alarms.ts";
 import type { Speaker } from "./speaker.ts";
 
-/** The run that an alarm was armed for is there and nobody has stopped it. */
+/** True if the alarm's run still runs and nobody has stopped it. */
 const isWanted = (worker: Speaker, run: Run): boolean =>
   worker.incarnation?.run === run &&
   worker.incarnation.exit === undefined &&
-  // Somebody ends it already, and has said how long it may take.
+  // A stop under way has its own grace.
   worker.child().stop === null;
 
 /**
- * An agent whose input was ended has nothing more to do, and some do not see it: those with a server of their own beside
- * them, and bridges that never look (agent-clis.md §9). Such a one is ended, and comes to what its last turn came to.
- * `isBusy`: it is still in a turn. No stop is recorded, since nobody wanted one: a daemon that takes over begins anew.
+ * Ends an agent that does not notice the end of its input, as agents with a server of their own or bridges that never
+ * look (agent-clis.md §9). Its outcome is that of its last turn. `isBusy`: it is still in a turn. No stop is recorded,
+ * since nobody asked for one: a daemon that takes over starts this wait anew.
  */
 export const endLingering = (worker: Speaker, run: Run, isBusy: () => boolean): void => {
   worker.bridge.alarms.after(EXIT_AFTER_END_MS, () => {
@@ -30,8 +30,8 @@ export const endLingering = (worker: Speaker, run: Run, isBusy: () => boolean): 
 };
 
 /**
- * Its only prompt is answered, and its decoder has not ended its input: something that it began runs on, may ask for
- * permission, and begins another turn when it is done. If that never comes, `end` is called; not while a person is asked.
+ * The agent's only prompt is answered, but the decoder has not ended its input: something that it started runs on, may
+ * ask for permission, and begins another turn when done. After BACKGROUND_WAIT_MAX_MS without that, calls `end`.
  */
 export const awaitBackground = (worker: Speaker, run: Run, end: () => void): Alarm =>
   worker.bridge.alarms.after(BACKGROUND_WAIT_MAX_MS, () => {

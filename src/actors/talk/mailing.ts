@@ -1,6 +1,6 @@
 /**
- * Hands messages to the agent of one worker, one after the other: what `messages.ts` decides is written and recorded. The
- * queue is the log's; here is only how far the stdin of the newest incarnation is accounted for.
+ * Hands messages to one worker's agent, one after the other. `messages.ts` decides; this file writes and records. The queue
+ * is in the log: only the accounted length of the newest incarnation's stdin is kept here.
  */
 
 import { Effect, Semaphore } from "effect";
@@ -39,24 +39,24 @@ export class Mailing {
   private readonly protocol: MessageProtocol;
   private readonly lock = Semaphore.makeUnsafe(1);
   private readonly texts: MessageTexts;
-  /** Id of the prompt, which is a message too. */
+  /** The id of the prompt, which is a message too. */
   private prompt: string | undefined;
   private run: Run | undefined;
   private end = 0;
-  /** The one that is open. */
+  /** The open turn. */
   private turn: number | undefined;
-  /** The head of the log when this daemon began to hand over to the run. */
+  /** The head of the log when this daemon attached to the run. */
   private attachedAt = 0;
   private waits = false;
   private waiting_since_ms = 0;
   private failed = false;
-  /** A message waits until the agent can take it. */
+  /** A message waits until the agent can take it, as the next records may show. */
   private isHeld = false;
-  /** Called when a turn ends that was interrupted. */
+  /** Called when the interrupted turn ends. */
   private onTurnEnd: (() => void) | undefined;
-  /** The run whose input has ended, where it is watched for that. */
+  /** The run that is watched for an exit after the end of its input. */
   private lingering: Run | undefined;
-  /** The alarm of an agent whose only prompt is answered. */
+  /** Ends the input of an agent whose only prompt is answered. */
   private background: Alarm | undefined;
 
   constructor(worker: Speaker, protocol: MessageProtocol) {
@@ -65,19 +65,19 @@ export class Mailing {
     this.texts = new MessageTexts(worker);
   }
 
-  /** Its agent needs a message to go on. Never said of a kind that does not tell its turns. */
+  /** True if the agent needs a message to go on. Never true for a kind that does not report its turns. */
   isWaiting(): boolean {
     return this.waits && this.worker.spec.interactive && this.run !== undefined;
   }
 
-  /** Monotonic milliseconds; undefined while it has something to do. */
+  /** Since when the agent waits, in monotonic milliseconds; undefined while it has work. */
   waitsSince(): number | undefined {
     return this.isWaiting() ? this.waiting_since_ms : undefined;
   }
 
   /**
-   * An agent runs, or a boot has found one. Resolves when all that can be handed over is: what the agent says is read after
-   * that, so that no acknowledgement is on record before its delivery.
+   * Begins to serve an agent that was started or found by a boot. Resolves when all that can be handed over has been. Its
+   * output is read after that, so that no acknowledgement is recorded before its delivery.
    */
   attach(run: Run): Effect.Effect<void> {
     return Effect.andThen(this.lock.withPermits(1)(this.attached(run)), this.deliver());
@@ -116,12 +116,12 @@ export class Mailing {
     return this.protocol.interrupt !== undefined;
   }
 
-  /** Nothing more can be written to its agent. */
+  /** True if nothing more can be written to the agent. */
   hasInputEnded(): boolean {
     return this.run?.isStdinClosed() === true;
   }
 
-  /** Asks the agent by its own protocol to end its turn. False where none is open, or nothing reaches the agent. */
+  /** Asks the agent by its own protocol to end its turn; false if no turn is open or the agent cannot be reached. */
   interrupt(): Effect.Effect<boolean, HoldfastError> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id } = this.worker;
@@ -132,7 +132,7 @@ export class Mailing {
       const text = this.protocol.interrupt?.(state);
       if (text === undefined) return false;
       const { incarnation } = run;
-      // The same turn is interrupted once: agents take a second one for one of the next turn. A message that was never written does not count.
+      // Interrupt a turn once: agents apply a second interrupt to the next turn. One that was never written does not count.
       let key = `${id} ${incarnation} interrupt ${turn} ${text}`;
       const said = () => journal.ask(({ views }) => views.message(id, ulidOf(key)));
       let known = yield* said();
@@ -144,14 +144,14 @@ export class Mailing {
     });
   }
 
-  /** Before it is ended by a signal: its own way, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
+  /** Before a signal: ends the turn by the agent's own protocol, for CANCEL_BY_PROTOCOL_MAX_MS at most. */
   endTurn(): Effect.Effect<void> {
     const isOver = () => !this.canInterrupt() || this.turn === undefined || this.run === undefined;
     const turnEnd = Effect.callback<void>((resume) => {
       if (isOver()) return resume(Effect.void);
       this.onTurnEnd = () => resume(Effect.void);
     });
-    // A store that takes nothing just now holds up no stop: the agent is asked as soon as there is room.
+    // If the store refuses now, the stop does not wait: the agent is asked as soon as there is room.
     const asked = this.worker.inScope(this.worker.tried("interrupting its turn", this.interrupt(), false));
     const ended = Effect.flatMap(asked, (isAsked) => (isAsked === true ? turnEnd : Effect.void));
     const forget = Effect.sync(() => {
@@ -161,14 +161,14 @@ export class Mailing {
     return Effect.suspend(() => (isOver() ? Effect.void : Effect.ensuring(inTime, forget)));
   }
 
-  /** A message that could not be written is tried again. */
+  /** Tries again to write a message that could not be written. */
   tick(): void {
     if (!this.failed) return;
-    this.failed = false; // one at a time, however long that one waits for the store
+    this.failed = false; // one try at a time, even if it waits long for the store
     this.worker.fork(this.deliver());
   }
 
-  /** Hands over what waits. */
+  /** Hands over the waiting messages. */
   deliver(): Effect.Effect<void> {
     return this.lock.withPermits(1)(
       Effect.gen({ self: this }, function* () {
@@ -179,7 +179,7 @@ export class Mailing {
     );
   }
 
-  /** Its worker has ended: open messages get no answer. If the store refuses this record, it is offered again on the period. */
+  /** Closes the open messages of an ended worker. If the store refuses, it is asked again on the period. */
   ended(): Effect.Effect<void> {
     const { services, journal, id } = this.worker;
     const work = async () => {
@@ -193,7 +193,7 @@ export class Mailing {
     );
   }
 
-  /** Durable records of the agent's output. */
+  /** Takes records of the agent's output once they are durable. */
   onRecords(drafts: readonly RecordDraft[]): void {
     let isNews = false;
     let isDue = this.isHeld;
@@ -215,7 +215,7 @@ export class Mailing {
     if (isNews) this.worker.fork(Effect.asVoid(this.lock.withPermits(1)(this.look())));
   }
 
-  /** The prompt is on record with the spec; this is its place among the messages. */
+  /** Gives the prompt, which is on record with the spec, its place among the messages. */
   private acceptPrompt(prompt: string, incarnation: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id, spec } = this.worker;
@@ -224,7 +224,7 @@ export class Mailing {
       const known = yield* journal.ask(({ views }) => views.message(id, message_id));
       const wasTaken = known !== undefined && known.state !== "undeliverable" && known.state !== "unknown";
       if (wasTaken) return;
-      // A conversation that ended before its agent took it in, and is restarted by name, begins with it again.
+      // If the prompt was never taken in, a restart by name begins with it again, under a new key.
       const key = `message:${message_id}:prompt${known === undefined ? "" : `:${incarnation}`}`;
       const accepted = messageDraft(id, message_id, {
         state: "accepted",
@@ -235,7 +235,7 @@ export class Mailing {
     });
   }
 
-  /** A user who restarts a worker by name wants it to run: the end of its input was for the agent before. */
+  /** Drops an end of input that was meant for the agent before a restart by name: the user wants this one to run. */
   private forgetClosing(open: readonly MessageRow[], run: Run): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id } = this.worker;
@@ -244,16 +244,16 @@ export class Mailing {
       const scheduled = yield* journal.ask(({ log }) => log.stream(id, ["worker_restart_scheduled"]).at(-1));
       if (scheduled?.type !== "worker_restart_scheduled") return;
       if (restartCause(scheduled.payload) !== RESTART_BY_USER) return;
-      // Asked for since, it is meant for this one.
+      // A request after the restart is meant for this agent.
       if (closing.seq > scheduled.seq) return;
-      const reason = "The worker was restarted by name, with an open input.";
+      const reason = "The worker was restarted by name, and its input is open again.";
       yield* journal.note([
         messageDraft(this.worker.id, closing.message_id, { state: "undeliverable", reason }),
       ]);
     });
   }
 
-  /** False when there is nothing to be done now. */
+  /** Hands over the next message; false if there is nothing to do now. */
   private deliverNext(run: Run): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
       const open = yield* this.look();
@@ -263,7 +263,7 @@ export class Mailing {
       const isEarly =
         this.protocol.one_at_a_time === true &&
         (isUnderWay(open, run.incarnation) || (row.closes && this.turn !== undefined));
-      // The agent has to say something first.
+      // The agent must answer the message before this one first.
       this.isHeld = isEarly && !row.line;
       if (this.isHeld) return false;
       if (row.closes) return yield* this.close(run, row);
@@ -272,7 +272,7 @@ export class Mailing {
       if (row.line && begun === undefined) {
         if (accepted !== undefined && isLate(accepted, row.seq <= this.attachedAt, this.turn))
           return yield* this.givesUp(row, "It was an interrupt of a turn that is over.");
-        // Nobody can write there any more: what asked for it has been told so, or runs on without an answer.
+        // The input has ended: its author has been told, or the agent goes on without an answer.
         if (run.isStdinClosed()) return yield* this.givesUp(row, "The agent's input has ended.");
       }
       const text = row.line ? accepted?.text : yield* this.texts.textOf(row, this.prompt);
@@ -293,7 +293,7 @@ export class Mailing {
     });
   }
 
-  /** Writes what is missing of a message and records that it is delivered: before anything that its agent says to it. */
+  /** Writes the missing bytes of a message and records its delivery, before any answer to it is recorded. */
   private handed(
     run: Run,
     row: MessageRow,
@@ -311,7 +311,7 @@ export class Mailing {
     });
   }
 
-  /** A budget of turns that is used up gives no turn to a message: it waits, and is tried again, until somebody allows more. */
+  /** False if the budget allows no more turns: the message is tried again on each tick, until a person allows more. */
   private takesTurn(open: readonly MessageRow[], incarnation: number): boolean {
     const { bridge } = this.worker;
     const isBusy = this.turn !== undefined || isUnderWay(open, incarnation);
@@ -330,9 +330,9 @@ export class Mailing {
   }
 
   /**
-   * Finish a half-written message first: its bytes are in the file, and no record tells yet. They may be
-   * those of a message that cannot be read or framed just now: nothing else is written before that is known. Bytes that are of
-   * nothing that is owed are of a message that the agent has acknowledged before its delivery was on record.
+   * Finds a half-written message, to finish it first: its bytes are in the stdin file, but no record says so. They may
+   * belong to a message that cannot be read or framed now; then nothing else is written. Bytes of no owed message belong to
+   * one that the agent acknowledged before its delivery was on record.
    */
   private begun(run: Run, open: readonly MessageRow[]): Effect.Effect<MessageRow | undefined> {
     return Effect.gen({ self: this }, function* () {
@@ -350,7 +350,7 @@ export class Mailing {
     });
   }
 
-  /** The state of the decoder of its agent's output. */
+  /** The state of the decoder of the agent's output. */
   private state(): Effect.Effect<unknown> {
     return Effect.suspend(() => this.worker.incarnation?.intake.state() ?? Effect.undefined);
   }
@@ -375,7 +375,7 @@ export class Mailing {
 
   private close(run: Run, row: MessageRow): Effect.Effect<boolean> {
     return Effect.gen({ self: this }, function* () {
-      // It stands at once; that the agent has read everything takes as long as the agent does.
+      // The end of input counts at once; the agent may take long to read all before it.
       if (!run.isStdinClosed())
         this.worker.fork(this.worker.call("ending its input", () => run.closeStdin(), undefined));
       this.failed = !run.isStdinClosed();
@@ -420,7 +420,7 @@ export class Mailing {
     purpose?: LinePurpose,
   ): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
-      // That the input has ended is told by the worker's end, whatever the kind.
+      // The worker's end acknowledges the end of its input, for every kind.
       const acknowledges = (this.protocol.acknowledges && !line) || closes;
       const step = {
         state: "delivered",
@@ -434,7 +434,7 @@ export class Mailing {
     });
   }
 
-  /** The open turn, and whether the agent is idle, which stops the clock that finds the stuck. */
+  /** Reads the open messages and sets whether the agent is idle, which stops the stall clock. */
   private look(): Effect.Effect<readonly MessageRow[]> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id, activityClock } = this.worker;

@@ -1,4 +1,7 @@
-/** The texts of messages to the agent of one worker: in the log, in its spec, or, where the log has them masked, in a file. */
+/**
+ * Finds the texts of messages to one worker's agent: in the log, in its spec, or, if the log has them masked, in a
+ * file.
+ */
 import { Effect } from "effect";
 import type { MessageRow } from "../../protocol/message-row.ts";
 import type { AcceptedStep } from "../../supervisor/messages/messages.ts";
@@ -6,14 +9,14 @@ import type { Speaker } from "./speaker.ts";
 
 export class MessageTexts {
   private readonly worker: Pick<Speaker, "id" | "spec" | "services" | "journal" | "call" | "fork">;
-  /** Masked messages whose file is kept until the agent has them. */
+  /** Ids of masked messages whose files are kept until the agent has them. */
   private readonly kept = new Set<string>();
 
   constructor(worker: Pick<Speaker, "id" | "spec" | "services" | "journal" | "call" | "fork">) {
     this.worker = worker;
   }
 
-  /** Undefined where it was kept in the run directory, and is gone; null where it cannot be read just now. */
+  /** Undefined if its file in the run directory is gone; null if it cannot be read now. */
   textOf(row: MessageRow, prompt: string | undefined): Effect.Effect<string | undefined | null> {
     return Effect.gen({ self: this }, function* () {
       const { services, id, spec } = this.worker;
@@ -27,7 +30,7 @@ export class MessageTexts {
     });
   }
 
-  /** The record that accepted it. */
+  /** The record that accepted the message. */
   accepted(row: MessageRow): Effect.Effect<AcceptedStep | undefined> {
     return Effect.gen({ self: this }, function* () {
       const { journal, id } = this.worker;
@@ -40,7 +43,7 @@ export class MessageTexts {
     });
   }
 
-  /** Its agent has it, or never will. */
+  /** Removes the file of a message that the agent has, or will never get. */
   drop(message_id: string): void {
     if (!this.kept.delete(message_id)) return;
     const { services, id } = this.worker;

@@ -1,4 +1,4 @@
-/** The port of messages and approvals to the worker whose agent they talk to. */
+/** The port through which messages and approvals see their worker. */
 import type { Effect } from "effect";
 import type { HoldfastError } from "../../protocol/errors.ts";
 import type { Redactor } from "../../protocol/redact.ts";
@@ -15,19 +15,21 @@ export interface Speaker extends Spender {
   readonly bridge: Bridge;
   readonly journal: Journal;
   readonly activityClock: ActivityClock;
-  /** Masks what its agent knows and nobody else may. */
+  /** Masks the secrets that the agent was given. */
   readonly redact: Redactor;
-  /** Undefined while no agent of it runs. */
+  /** Undefined while no agent runs. */
   readonly incarnation: Incarnation | undefined;
   readonly mail: { deliver(): Effect.Effect<void> } | undefined;
   readonly approvals: { waiting(): number } | undefined;
   tell(event: MachineEvent): void;
-  /** Work in the scope of its fiber; a defect of it is the worker's. */
+  /** Runs work in the scope of the worker's fiber; a defect in it is the worker's. */
   fork(work: Effect.Effect<void>): void;
-  /** The same for somebody who waits for it: who goes away ends the wait and not the work. Undefined where the worker is let go. */
+  /**
+   * As `fork`, for a caller that waits: if the caller goes away, the work goes on. Undefined if the worker is let go.
+   */
   inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E>;
-  /** Work that fails is reported, and changes nothing. */
+  /** Runs work; a failure is reported and answers `otherwise`. */
   tried<A, B>(what: string, work: Effect.Effect<A, HoldfastError>, otherwise: B): Effect.Effect<A | B>;
-  /** A call to a run that fails is reported, and changes nothing. */
+  /** Calls a run; a failure is reported and answers `otherwise`. */
   call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Effect.Effect<A | B>;
 }

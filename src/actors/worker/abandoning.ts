@@ -1,4 +1,4 @@
-/** The last resort for one worker whose supervision itself has failed: nothing is decoded and no policy is asked. */
+/** The last resort for a worker whose supervision has failed: nothing is decoded and no restart policy applies. */
 import { Effect, Option } from "effect";
 import type { Run } from "../../adapters/spawner.ts";
 import { KILL_REPEAT_MS } from "../../base/limits.ts";

@@ -1,4 +1,6 @@
-/** How an incarnation begins: its record, its launch (bounded in time, and without a process that nobody holds), its run. */
+/**
+ * Begins an incarnation: its record, its launch (bounded in time; it leaves no process that nobody holds), and its run.
+ */
 
 import { basename, join } from "node:path";
 import { Effect, Result, Schedule } from "effect";
@@ -41,9 +43,9 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
     const { journal, bridge } = shell;
     shell.startError = undefined;
     const resumes = isBegun(shell, incarnation) ? undefined : yield* begin(shell, incarnation);
-    // Killed before it began.
+    // The worker was killed before this incarnation began.
     if (!journal.child().open) return;
-    // The money that others have spent meanwhile.
+    // Other workers may have spent the budget meanwhile.
     bridge.accounts.look(shell);
     shell.activityClock.begin(incarnation, journal.now());
     const started = yield* Effect.result(typed(start(shell, incarnation, resumes)));
@@ -58,7 +60,7 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
     yield* journal.fact({ type: "launched", spawned: spawnedOf(run, argv, redact) });
     crashPoint("launch-after-record");
     const timeout_ms = timeoutOf(shell);
-    // Before the machine is told: it may be waiting to stop what runs.
+    // Set this before the machine is told: it may be waiting to stop the run.
     const begun = { run, redact, program: programOf(argv), exit: undefined, signals: [] };
     shell.incarnation = incarnate(shell, opening, begun);
     shell.listen(shell.incarnation);
@@ -68,13 +70,13 @@ export const launch = (shell: Shell, incarnation: number): Effect.Effect<void> =
     shell.pauseAgain();
   }).pipe(spanned("launch", shell.id));
 
-/** Its beginning went on record with the end of the one before it. */
+/** True if the beginning went on record with the end of the incarnation before it. */
 const isBegun = ({ journal }: Shell, incarnation: number): boolean => {
   const child = journal.child();
   return child.open && child.incarnation === incarnation;
 };
 
-/** Waits for its turn and records the beginning; answers the session in which it goes on. */
+/** Waits for its turn and records the beginning; returns the session that it resumes. */
 const begin = (shell: Shell, incarnation: number): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     yield* inTurn(shell);
@@ -86,8 +88,8 @@ const begin = (shell: Shell, incarnation: number): Effect.Effect<string | undefi
   });
 
 /**
- * A restart at once begins in the transaction of the end before it: one wait for the disk, not two. That holds where nothing has to be
- * waited for or looked up in between, as a slot, money, or the session of a conversation.
+ * Begins an immediate restart in the transaction of the end before it: one wait for the disk, not two. Applies only if
+ * there is nothing to wait for or look up in between: a slot, the budget, or the session of a conversation.
  */
 export const goingOn =
   (shell: Shell): NextInput =>
@@ -100,7 +102,7 @@ export const goingOn =
     return { type: "begin", incarnation: journal.child().incarnation + 1, reason: "restart" };
   };
 
-/** Waits for a slot, for memory and for money. */
+/** Waits for a slot, for memory and for the budget. */
 const inTurn = (shell: Shell): Effect.Effect<void> =>
   Effect.gen(function* () {
     const turn = shell.turn?.();
@@ -155,7 +157,10 @@ const start = (
     return { run, argv, opening: { spec: placed, incarnation, session } };
   });
 
-/** On record before there is a process: they come before all that it prints, and once, whatever dies in between. */
+/**
+ * Recorded before there is a process, so that warnings come before all output, and once even if the daemon dies in
+ * between.
+ */
 const warningsOf = (
   worker_id: string,
   incarnation: number,
@@ -169,7 +174,10 @@ const warningsOf = (
     incarnation,
     payload: { agent_kind, kind: "Status", channel: "status", message },
   }));
-/** It fails closed. */
+/**
+ * Confines an agent in its sandbox. Fails with SANDBOX_UNAVAILABLE if this runtime has none: no agent runs unconfined
+ * instead.
+ */
 export const confine = (
   services: Pick<Services, "confine">,
   ...asked: Parameters<Confine>
@@ -181,12 +189,12 @@ export const confine = (
 const stoppedBefore = (): HoldfastError =>
   new HoldfastError("WORKER_CANCELLED", "It was stopped before its agent was started.");
 
-/** If nobody is left to wait for as long as it takes, the grace is its bound. */
+/** The grace is the bound even for `shutdown: infinity`: after the daemon's death nobody is left to wait longer. */
 const graceOf = ({ shutdown, grace_ms }: WorkerSpec): number => (shutdown === "brutal_kill" ? 0 : grace_ms);
 
 /**
- * Bounded in time, and no process is left that nobody holds. Out of descriptors, processes or memory is no fault of the
- * agent's: it is tried again, for as long as a launch may take.
+ * Launches the agent within LAUNCH_MAX_MS and leaves no process that nobody holds. A lack of descriptors, processes or
+ * memory is not the agent's fault: the launch is tried again until that time is up.
  */
 const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, HoldfastError> => {
   const { services, journal } = shell;
@@ -199,7 +207,7 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
     return attemptAsync(() => launching);
   });
   const isShort = (cause: HoldfastError): boolean => {
-    // A shortage that lasts for as long as a launch may take is the cause of its failure.
+    // Report a shortage that lasts until the end as the cause of the failure.
     const isLate = journal.now() - since + SHORTAGE_RETRY_MS >= LAUNCH_MAX_MS;
     if (cause.code !== "UNAVAILABLE" || isLate || journal.child().stop !== null) return false;
     if (tries === 1) services.report(`worker ${request.worker_id} waits for its start: ${cause.message}`);
@@ -221,7 +229,7 @@ const made = (shell: Shell, request: LaunchRequest): Effect.Effect<Run, Holdfast
   });
 };
 
-/** A run that is made after all is ended: nobody waits for it any more. */
+/** Ends a run that came too late: nobody waits for it any more. */
 export const discard = ({ report }: Services, late: Promise<Run>): void => {
   const end = async (run: Run): Promise<void> => {
     await run.kill();
@@ -245,7 +253,10 @@ export const spawnedOf = (run: Run, argv: readonly string[], redact: Redactor): 
   argv: argv.map((word) => redact.text(word)),
 });
 
-/** In its working directory, in the others that it may work in, and in those of temporary files. */
+/**
+ * Files that the agent may leave behind: in its working directory, in added directories, and in those for temporary
+ * files.
+ */
 const litterOf = (
   adapter: AgentAdapter,
   spec: WorkerSpec,
@@ -259,11 +270,14 @@ const litterOf = (
   return litter.length === 0 ? {} : { litter, made: confined.made ?? [] };
 };
 
-/** The agent's program as sentences name it. */
+/** The name of the agent's program, for sentences. */
 export const programOf = (argv: readonly string[]): string | undefined =>
   argv[0] === undefined ? undefined : basename(argv[0]);
 
-/** Texts that must not be logged, where the environment cannot be built again (a secret's file is gone): all that may be one. */
+/**
+ * Texts that must not be logged, for when the environment cannot be built again (a secret's file is gone): everything
+ * that may be a secret.
+ */
 export const secretsOf = (spec: WorkerSpec, adapter: AgentAdapter): readonly string[] => {
   const { env, client_env, argv } = spec;
   const variables = variablesOf(adapter, spec);

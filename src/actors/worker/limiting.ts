@@ -1,4 +1,4 @@
-/** The limits of a worker: its time, which the machine keeps, the disk, and the budgets in which it counts. */
+/** Applies the limits of a worker: its timeout, which the machine keeps, and its budgets. */
 import { Effect } from "effect";
 import { ENDING_GRACE_MS } from "../../base/limits.ts";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -10,7 +10,7 @@ export const durationOf = ({ journal }: Shell): number => {
   return Math.max(0, now - (journal.child().started_ms ?? now));
 };
 
-/** The time that is left of its timeout, which bounds one incarnation; undefined without one. */
+/** Milliseconds that are left of the timeout of this incarnation; undefined without one. */
 const timeLeftOf = ({ journal, spec, bridge }: Shell): number | undefined => {
   if (spec.timeout_ms === 0) return undefined;
   const now = journal.now();
@@ -19,7 +19,7 @@ const timeLeftOf = ({ journal, spec, bridge }: Shell): number | undefined => {
   return spec.timeout_ms - (now - since - bridge.gaps.forgiven(since) - pausedMs(pause, now));
 };
 
-/** For the machine: 0 is no limit. */
+/** The timeout in milliseconds, for the machine; 0 for no limit. */
 export const timeoutOf = (shell: Shell): number => {
   const left = timeLeftOf(shell);
   return left === undefined ? 0 : Math.max(1, left);
@@ -27,7 +27,7 @@ export const timeoutOf = (shell: Shell): number => {
 
 export const reportTimeout = (shell: Shell): Effect.Effect<void> =>
   Effect.suspend(() => {
-    // The alarm may ring before the tick sees why it rings so early.
+    // The alarm may ring before the tick has seen a gap.
     shell.bridge.gaps.look();
     if (isPaused(shell.journal.child())) return Effect.void;
     const left = timeLeftOf(shell);
@@ -37,14 +37,17 @@ export const reportTimeout = (shell: Shell): Effect.Effect<void> =>
     return shell.journal.fact({ type: "limit", limit: "timeout", value: bound, bound, grace_ms });
   });
 
-/** The cost of these records is counted at once. An agent that was given one prompt and has answered it ends by itself, mostly. */
+/**
+ * Counts the cost of these records at once. An agent that has answered its only prompt mostly ends by itself, so it
+ * gets ENDING_GRACE_MS before the budget is checked in full.
+ */
 export const checkBudget = (shell: Shell, drafts: readonly RecordDraft[]): void => {
   const { bridge, incarnation, spec } = shell;
   const intake = incarnation?.intake;
   const { accounts, alarms } = bridge;
   const spending = intake?.spending();
   const turn = drafts.findLast(({ type }) => type === "turn_started" || type === "turn_completed");
-  // At a turn's end, what it comes to takes the place of what was told before in one step.
+  // At a turn's end, its usage replaces the usage so far in one step.
   if (intake !== undefined) accounts.wrote(shell, intake.read(), turn === undefined ? spending : undefined);
   if (turn === undefined) return;
   const isDone = turn.type === "turn_completed" && !spec.interactive;

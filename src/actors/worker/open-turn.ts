@@ -1,4 +1,4 @@
-/** The parts that the records of an incarnation leave open: its turn, and in it the calls of tools that do not only read. */
+/** Finds the turn that an incarnation left open, and its open calls of tools that do more than read. */
 
 import { Effect } from "effect";
 import type { RecordDraft } from "../../protocol/records.ts";
@@ -7,10 +7,12 @@ import type { InterruptedTurn } from "../../supervisor/child/interruption.ts";
 import { toolKeyOf } from "../../supervisor/clocks/clocks.ts";
 import type { Shell } from "./worker.ts";
 
-/** Tools as their records name them, for people: in an order that two readers share, and no more than fit a sentence. */
+/** The number of tools that fit a sentence. They are sorted, so that two readers see the same ones. */
 const TOOLS_NAMED_MAX = 8;
 
-/** After the exit; `drafts` are the last records, which are not in the log yet. Undefined where no turn is open. */
+/**
+ * For use after the exit. `drafts` are the last records, which are not in the log yet. Undefined if no turn is open.
+ */
 export const openTurn = (
   shell: Shell,
   drafts: readonly RecordDraft[],
@@ -58,7 +60,7 @@ const openTools = ({ journal, id }: Shell, drafts: readonly RecordDraft[]): Effe
   });
 
 const fold = (calls: OpenToolCalls, record: RecordDraft): void => {
-  // A tool that an earlier turn did not wait for is of no turn that is open.
+  // A call that an earlier turn did not wait for does not belong to the open turn.
   if (record.type === "turn_started") calls.clear();
   if (record.type !== "agent.event") return;
   const { kind, data } = record.payload;
@@ -67,7 +69,7 @@ const fold = (calls: OpenToolCalls, record: RecordDraft): void => {
   else if (kind === "ToolResult") calls.delete(key);
 };
 
-/** Codex names the kind of an item and no tool. */
+/** Codex names the kind of an item instead of a tool. */
 const toolNameOf = (data: unknown): string => {
   const tool = (data as { tool?: { tool_name?: unknown; kind?: unknown } } | null)?.tool;
   return String(tool?.tool_name ?? tool?.kind ?? "a tool");

@@ -1,25 +1,28 @@
-/** A conversation that nobody talks to rests: its agent is ended in order, its session is kept, and the next message wakes it. */
+/** Passivates an idle conversation: its agent is ended in order, its session is kept, and the next message wakes it. */
 import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { isPassivated } from "../../supervisor/child/session-decisions.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import type { Shell } from "./worker.ts";
 
-/** It has waited for a message for as long as its spec says. */
+/** True if the agent has waited for a message as long as its spec allows. */
 export const isRestDue = ({ spec, mail, approvals, journal }: Shell, now: number): boolean => {
   const since = spec.passivate_ms === 0 ? undefined : mail?.waitsSince();
   if (since === undefined || now - since < spec.passivate_ms) return false;
-  // Something of it in the background waits for a person.
+  // A background task of the agent may wait for a person.
   if ((approvals?.waiting() ?? 0) > 0) return false;
   const child = journal.child();
   return child.stop === null && !isPaused(child);
 };
 
-/** The next tick finds again what the store refuses. */
+/** If the store refuses, the next tick tries again. */
 export const passivate = ({ journal, spec }: Shell): Effect.Effect<void> =>
   Effect.ignore(journal.input({ type: "passivate", grace_ms: spec.grace_ms }));
 
-/** In place of the first signal: it ends by itself once it has read the end of its input. KILL follows after its grace. */
+/**
+ * Replaces the first signal: the agent ends by itself once it has read the end of its input. KILL follows after the
+ * grace.
+ */
 export const endInput = (shell: Shell): Effect.Effect<void> =>
   Effect.suspend(() => {
     const run = shell.incarnation?.run;
@@ -28,7 +31,10 @@ export const endInput = (shell: Shell): Effect.Effect<void> =>
     return shell.call("ending its input", () => run.closeStdin(), undefined);
   });
 
-/** It waits without a process, and so without a slot; a message may have come while it was being stopped, or no daemon ran. */
+/**
+ * Gives up the slot of a worker that waits without a process. Wakes it if a message came while it was being stopped or
+ * while no daemon ran.
+ */
 export const restOrWake = ({ journal, bridge, id }: Shell): Effect.Effect<void> =>
   Effect.gen(function* () {
     bridge.rested(id);

@@ -1,11 +1,14 @@
-/** A pause at an agent: carried out after it is on record, and again by a daemon that finds it there. */
+/** Carries out a pause: after it is on record, and again in a daemon that finds it on record. */
 import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { isPaused } from "../../supervisor/holds/pause.ts";
 import { timeoutOf } from "./limiting.ts";
 import type { Shell } from "./worker.ts";
 
-/** Makes its processes what the records say. They may say another thing by now: the newest word counts. */
+/**
+ * Stops or continues the processes as the records say now: a newer record may have replaced the one that asked for
+ * this.
+ */
 export const applyPause = (shell: Shell): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { incarnation, journal, services, id } = shell;

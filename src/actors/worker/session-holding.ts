@@ -1,8 +1,10 @@
-/** A worker's shell and its session: it holds it before its agent runs, and ends an agent that is in somebody else's. */
+/**
+ * Holds the session of a worker before its agent runs, and ends an agent that is in a session held by another worker.
+ */
 import { Effect } from "effect";
 import type { Shell } from "./worker.ts";
 
-/** Its agent has told its session, or a boot has found it in one. */
+/** Called when the agent has told its session, or a boot has found the agent in one. */
 export const holdSession = (shell: Shell, session_id: string): Effect.Effect<void> =>
   Effect.suspend(() => {
     const refused = shell.bridge.sessions.claim(shell, session_id);
@@ -11,7 +13,7 @@ export const holdSession = (shell: Shell, session_id: string): Effect.Effect<voi
     return shell.journal.fact({ type: "session_taken", session_id, holder });
   });
 
-/** At a boot: nobody asks for it before its agent is started again. The start asks again for what the store refuses. */
+/** Claims the session at a boot. If the store refuses to be read now, the next start asks again. */
 export const keepSession = (shell: Shell): void => {
   const { sessions } = shell.bridge;
   try {

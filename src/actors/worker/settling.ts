@@ -1,4 +1,7 @@
-/** After the exit: sweep what it left, read what it wrote, hear the adapter's verdict, let the supervisor decide. */
+/**
+ * Settles an incarnation after the exit: sweeps what the agent left, reads its output, asks the adapter for its
+ * verdict, and lets the supervisor decide.
+ */
 import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { STDERR_TAIL_BYTES } from "../../base/limits.ts";
@@ -25,10 +28,10 @@ export const settle = (shell: Shell): Effect.Effect<void> =>
     shell.incarnation === undefined ? unstarted(shell) : settled(shell, shell.incarnation),
   ).pipe(spanned("settle", shell.id));
 
-/** There is no run: no process was made, or its directory is gone. */
+/** Settles an incarnation without a run: no process was started, or its run directory is gone. */
 const unstarted = (shell: Shell): Effect.Effect<void> => {
   const { journal, startError, adapter } = shell;
-  // Its launch is on record and its directory is not there: an older log was put back, or somebody has tidied.
+  // The launch is on record, but the directory is gone: an older log was put back, or somebody removed the directory.
   const isGone = startError === undefined && journal.child().spawned;
   const error = isGone
     ? RUN_GONE

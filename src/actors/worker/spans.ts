@@ -1,4 +1,7 @@
-/** Spans of a worker's phases for a tracer (docs/reference/observability.md); without one they cost next to nothing. */
+/**
+ * Spans of a worker's phases for a tracer (docs/reference/observability.md). Without a tracer they cost next to
+ * nothing.
+ */
 import { Effect } from "effect";
 import { HOLDFAST_PHASES, type HoldfastPhase } from "../../protocol/observability.ts";
 

@@ -1,4 +1,4 @@
-/** A signal to an agent, and its record. Whether it ended the agent is not known here: the exit tells. */
+/** Sends a signal to an agent and records it. Only the exit tells whether the signal ended the agent. */
 import { Effect } from "effect";
 import { crashPoint } from "../../base/crash-point.ts";
 import { SIGNAL_TRIES_MAX } from "../../base/limits.ts";
@@ -6,7 +6,7 @@ import { workerStream } from "../../protocol/records.ts";
 import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 
-/** The first step of a stop: its own protocol, where it has one that ends a turn; then the signal. */
+/** The first step of a stop: ends the turn by the agent's own protocol if it has one, then sends the signal. */
 export const terminate = (shell: Shell, signal: string): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { incarnation } = shell;

@@ -1,4 +1,4 @@
-/** How a worker begins that a boot has found: its agent is read on where the last daemon stopped. */
+/** Takes over a worker that a boot has found: its agent's output is read on from where the last daemon stopped. */
 import { Effect } from "effect";
 import type { Run } from "../../adapters/spawner.ts";
 import { crashPoint } from "../../base/crash-point.ts";
@@ -10,16 +10,16 @@ import { spanned } from "./spans.ts";
 import type { Shell } from "./worker.ts";
 import { cwdIn } from "./workspaces.ts";
 
-/** Before the machine's first step. */
+/** Runs before the machine's first step. */
 export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { bridge, journal, spec, beginning } = shell;
     const { argv, secrets } = yield* launchedAs(shell, run);
-    // The file of a reference may have another text by now than the agent that runs was given.
+    // The file of a `@file:` reference may have changed since the running agent was given its text.
     const referring = Object.keys(spec.env).filter((name) => spec.env[name]?.startsWith("@file:"));
     const redact = redactorOf([...secrets, ...Object.values(run.variables(referring))]);
     shell.redact = redact;
-    // Signals go only to who is to stop, and that was recorded first.
+    // Signals are sent only after a stop is on record.
     const signals = shell.child().stop === null ? [] : yield* signalsSent(shell, run.incarnation);
     if (beginning.action.type === "adopt") {
       crashPoint("boot-adoption");
@@ -28,7 +28,8 @@ export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
       if (session_id !== undefined) yield* holdSession(shell, session_id);
       bridge.accounts.look(shell);
     }
-    // Nothing of it is in the log yet where that says of another incarnation's session, and else its decoder knows better.
+    // If the log names another incarnation's session, nothing of this run is in the log yet. Otherwise the decoder
+    // knows better.
     const row = yield* journal.ask(({ views }) => views.worker(shell.id));
     const cwd = yield* journal.ask(({ log }) => cwdIn(log, shell.id, spec));
     const opening = {
@@ -43,7 +44,7 @@ export const takeOver = (shell: Shell, run: Run): Effect.Effect<void> =>
     shell.listen(shell.incarnation);
   }).pipe(spanned("take_over", shell.id));
 
-/** The command of the last daemon, and the texts that must not be logged, as well as they can be known now. */
+/** The command of the last daemon and the texts that must not be logged, as far as they can be known now. */
 const launchedAs = (
   { services, adapter, spec, id }: Shell,
   { incarnation }: Run,

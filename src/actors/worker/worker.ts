@@ -1,10 +1,10 @@
 /**
- * One worker, as a fiber in the scope of its supervisor's. The fiber lives the worker's machine; the work that takes time runs as
- * fibers of its own scope, one file for each phase: `launching`, `taking-over`, `limiting`, `stopping`, `settling`. Each answers by an event.
+ * One worker: a fiber in the scope of its supervisor's fiber. The fiber runs the worker's machine. Work that takes time runs in
+ * fibers of its own scope and answers by an event: `launching`, `taking-over`, `limiting`, `stopping`, `settling`.
  *
  * Interrupting the fiber lets go of the worker: its agent runs on, and the next daemon takes it over. A failure outside (a
- * launch, a signal, the store) is an input or is tried again. A part that may not fail and does (a throw in an adapter, in a
- * decision) is the fiber's exit, and its supervisor abandons the worker: its processes are ended, its siblings live.
+ * launch, a signal, the store) becomes an input or is tried again. A defect (a throw in an adapter or in a decision) ends the
+ * fiber, and its supervisor abandons the worker: its processes are ended, its siblings are not touched.
  */
 import { Cause, Effect, Exit, Fiber, Scope } from "effect";
 import { type AgentAdapter, converses } from "../../adapters/adapter.ts";
@@ -54,27 +54,30 @@ export interface Beginning {
   readonly action: Exclude<BootAction, { readonly type: "leave" }>;
   readonly run?: Run;
   readonly exit?: RunExit;
-  /** Why no agent can be started any more: its launch spec is lost. */
+  /** The reason why no agent can be started any more: its launch spec is lost. */
   readonly unlaunchable?: HoldfastError;
 }
 
-/** Asked before each incarnation; where it has to wait, resolves when it has a slot and the machine the memory. */
+/**
+ * Called before each incarnation. Undefined if it need not wait; otherwise resolves when it has a slot and the machine
+ * the memory.
+ */
 export interface StartTurn {
   (): Promise<void> | undefined;
-  /** Whether it has not to wait now; that is no question, and takes nothing. */
+  /** True if it need not wait now. Takes no slot. */
   isFree(): boolean;
 }
 
-/** A worker as it is put under supervision. */
+/** A worker to be put under supervision. */
 export interface WorkerEntry {
   readonly spec: WorkerSpec;
   readonly adapter: AgentAdapter;
   readonly child: ChildState;
   readonly beginning: Beginning;
-  /** Place in the start order of its supervisor. */
+  /** Its place in the start order of its supervisor. */
   readonly order: number;
   readonly turn?: StartTurn;
-  /** The decider of its tree; without one it is a tree of one. */
+  /** The decider of its tree; without one, the worker gets its own. */
   readonly decider?: WorkerDecider;
 }
 
@@ -82,28 +85,31 @@ export interface Worker extends WorkerListener {
   readonly id: string;
   readonly order: number;
   readonly spec: WorkerSpec;
-  /** How this runtime has come by it. */
+  /** How this runtime got the worker: started afresh or found by a boot. */
   readonly beginning: Beginning;
   child(): ChildState;
-  /** Decide on an input, record it, then carry it out. Fails only with a store error: nothing has changed then. */
+  /** Decides an input, records it, then carries it out. Fails only with a store error, and then nothing has changed. */
   input(input: ChildInput): Effect.Effect<unknown, HoldfastError>;
-  /** The mail of an interactive worker. */
+  /** Hands over messages; undefined for a kind that takes none. */
   readonly mail: Mailing | undefined;
-  /** The approvals of one whose agent asks for permission. */
+  /** Answers permission requests; undefined for an agent that makes none. */
   readonly approvals: Approving | undefined;
-  /** Masks what its agent knows and nobody else may. */
+  /** Masks the secrets that the agent was given. */
   readonly redact: Redactor;
-  /** Runs work of it for somebody who may go away; undefined where the worker is let go. */
+  /** Runs work for a caller that may go away; undefined if the worker is let go. */
   inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E>;
-  /** Called on the runtime's tick: heartbeat, stall, and room for its output. The next tick finds again what the store refuses. */
+  /**
+   * Called on the runtime's tick: checks the heartbeat, a stall, and the room for its output. If the store refuses a
+   * record, the next tick tries again.
+   */
   tick(now: number, disk: DiskView): void;
-  /** When its process was last looked at, in monotonic milliseconds; undefined while no agent of it runs. */
+  /** The last time its process was checked, in monotonic milliseconds; undefined while no agent runs. */
   beatMs(): number | undefined;
-  /** Time has passed in which nobody could look: it counts for nothing. */
+  /** Leaves out a gap in which the daemon could not check. */
   rebase(now: number): void;
 }
 
-/** A class: there is one for each of a hundred thousand workers. */
+/** A class, not a closure, to save memory: a daemon may have a hundred thousand of them. */
 export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsListener, PacedWork {
   readonly id: string;
   readonly order: number;
@@ -118,20 +124,20 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
   readonly approvals: Approving | undefined;
   readonly journal: Journal;
 
-  /** Undefined while no agent of it runs, or is being settled. */
+  /** Undefined unless an agent runs or is being settled. */
   incarnation: Incarnation | undefined;
   /** Why the newest launch failed. */
   startError: HoldfastError | undefined;
-  /** A launch that has not answered. */
+  /** A launch that has not finished. */
   starting: Promise<Run> | undefined;
-  /** The redactor of the newest launch: it knows the secrets that were given to it. */
+  /** The redactor of the newest launch, which knows the secrets of that launch. */
   redact: Redactor = withoutSecrets;
 
   private readonly decider: WorkerDecider;
   private readonly life: Life;
-  /** Holds the fibers of its work. */
+  /** Holds the fibers of the worker's work. */
   private readonly scope = Scope.makeUnsafe();
-  /** Its fiber is over: what a run or an alarm calls back begins nothing any more. */
+  /** True once the fiber has ended: later callbacks of a run or an alarm start nothing. */
   private isOver = false;
 
   constructor(services: Services, bridge: Bridge, enlisted: WorkerEntry) {
@@ -158,7 +164,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
 
   // --- its life
 
-  /** The body of its fiber. Succeeds when the life of the worker has ended. */
+  /** The body of the worker's fiber. Succeeds when the worker's life has ended. */
   live(): Effect.Effect<void> {
     const life = Effect.flatMap(this.begun(), (first) => this.life.live(first));
     const { mail } = this;
@@ -169,13 +175,13 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     );
   }
 
-  /** Prepares the first step of its machine: by its records, and with the agent that a boot has found. */
+  /** Prepares the first step of the machine from its records and, after a boot, the agent that was found. */
   private begun(): Effect.Effect<StepResult> {
     return Effect.gen({ self: this }, function* () {
       const { run, action } = this.beginning;
       keepSession(this);
       this.activityClock.resume(this.child(), this.journal.now());
-      // Its decider tells what is asked from now on.
+      // The decider passes on only later stops, so repeat one that is on record.
       const { stop } = this.child();
       if (stop !== null) {
         const { grace_ms, signal } = howToStop(stop, this.spec.grace_ms);
@@ -195,7 +201,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     return Scope.close(this.scope, Exit.void);
   }
 
-  /** For its supervisor, when its fiber has died of a defect. */
+  /** Called by the supervisor when the worker's fiber has died of a defect. */
   abandon(defect: unknown): Effect.Effect<void> {
     return Effect.andThen(
       abandon(this, defect),
@@ -203,7 +209,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     );
   }
 
-  /** Work in its scope; a defect of it is the worker's. */
+  /** Runs work in the worker's scope; a defect in it is the worker's. */
   fork(work: Effect.Effect<void>): void {
     if (this.isOver) return;
     const contained = Effect.catchCause(work, (cause) =>
@@ -214,7 +220,9 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     Fiber.runIn(this.bridge.fork(contained), this.scope);
   }
 
-  /** The same for somebody who waits for it: who goes away ends the wait and not the work. Undefined where the worker is let go. */
+  /**
+   * As `fork`, for a caller that waits: if the caller goes away, the work goes on. Undefined if the worker is let go.
+   */
   inScope<A, E>(work: Effect.Effect<A, E>): Effect.Effect<A | undefined, E> {
     return Effect.suspend(() => {
       if (this.isOver) return Effect.undefined;
@@ -250,14 +258,14 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
   // --- its inputs
 
   tell(event: MachineEvent): void {
-    // A flood of these says no more than the newest two did; there is always room for the exit.
+    // A flood of these says no more than the newest two, and there must always be room for the exit.
     if (REPEATABLE.has(event.type) && this.life.mailbox.waiting() >= MAILBOX_MAX_REPEATABLE) return;
     this.life.mailbox.post(event);
   }
 
   /**
-   * It runs from now on, and was paused before: while it started, or by an earlier daemon. That one may also have died
-   * before it let go on what was to go on.
+   * Pauses a new run again if its worker is paused: while it started, or by an earlier daemon. That daemon may also
+   * have died before it continued an agent that was to continue.
    */
   pauseAgain(): void {
     const child = this.child();
@@ -301,7 +309,9 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     this.activityClock.rebase(now);
   }
 
-  /** For the operator: what was thrown may quote the agent, and the daemon's log is no place for its secrets. */
+  /**
+   * Masks an error for the operator: it may quote the agent, and the daemon's log must not hold the agent's secrets.
+   */
   masked(cause: unknown): unknown {
     const thrown = cause instanceof HoldfastError ? (cause.cause ?? cause) : cause;
     if (!(thrown instanceof Error)) return this.redact.text(String(thrown));
@@ -311,7 +321,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     return said;
   }
 
-  /** A call to a run that fails is reported, and changes nothing: the machine asks again, or its answer is done without. */
+  /** Calls a run; a failure is reported and answers `otherwise`. The machine asks again, or does without the answer. */
   call<A, B>(what: string, made: () => Promise<A>, otherwise: B): Effect.Effect<A | B> {
     return this.tried(what, attemptAsync(made), otherwise);
   }
@@ -325,7 +335,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
 
   // --- its incarnation
 
-  /** From now on, what it writes is read. */
+  /** Starts to read the agent's output. */
   listen(incarnation: Incarnation): void {
     const { run, intake } = incarnation;
     const wrote = (): void => this.fork(intake.wrote());
@@ -338,7 +348,7 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     });
   }
 
-  /** Its agent has ended, and its turn has come. */
+  /** Called when the agent has ended and this end's turn has come. */
   goOn(): void {
     this.tell({ type: "EXITED" });
   }
@@ -353,22 +363,22 @@ export class Shell implements Worker, SupervisedWorker, MachineHost, RecordsList
     const told = drafts.find(({ type }) => type === "session_started");
     if (told?.type === "session_started") this.fork(holdSession(this, told.payload.session_id));
     this.activityClock.progress(drafts, this.journal.now());
-    // Before the next message: it may begin a turn that nobody has paid for.
+    // Check the budget before the next message, which may begin a turn that exceeds it.
     checkBudget(this, drafts);
     this.mail?.onRecords(drafts);
     this.approvals?.onRecords(drafts);
   }
 
-  /** No place in the output of an ended worker is kept. */
+  /** Options that delete the checkpoints of an ended incarnation. */
   forgetCheckpoints(): AppendOptions {
     return { drop_checkpoints: { worker_id: this.id, incarnation: this.child().incarnation } };
   }
 }
 
-/** People may ask for these as often as they like; the records say what holds. */
+/** People may send these as often as they like; the records say which holds. */
 const REPEATABLE: ReadonlySet<MachineEvent["type"]> = new Set(["STOP", "PAUSE", "UNPAUSE"]);
 
-/** The machine's first step: afresh, or from the state in which a boot found its worker. */
+/** The machine's first step: afresh, or in the state in which a boot found the worker. */
 const firstStep = (shell: Shell): StepResult => {
   const { action } = shell.beginning;
   const { context } = stepper.initial({ incarnation: shell.child().incarnation })[0];

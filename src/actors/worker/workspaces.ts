@@ -1,4 +1,7 @@
-/** The place in which a worker's agents work: its own worktree, assigned once and made before each start where it is not there, or its cwd. */
+/**
+ * The directory in which a worker's agents work: its own worktree, assigned once and created before a start if it is
+ * missing, or its cwd.
+ */
 import { Effect } from "effect";
 import { WORKTREE_STOP_LOOK_MS } from "../../base/limits.ts";
 import { asHoldfastError, type HoldfastError } from "../../protocol/errors.ts";
@@ -9,17 +12,20 @@ import { ON_RECORD } from "../deciding/journal.ts";
 import { attemptAsync } from "../machine/attempt.ts";
 import type { Shell } from "./worker.ts";
 
-/** The one that is on record; undefined for who has none, or has not been started yet. */
+/** The workspace on record; undefined if the worker has none or has not been started yet. */
 export const workspaceIn = (log: EventLog, workerId: string): WorkerWorkspace | undefined => {
   const record = log.stream(workerId, ["worker_workspace_assigned"]).at(-1);
   return record?.type === "worker_workspace_assigned" ? record.payload : undefined;
 };
 
-/** The directory in which its agents run, for code that looks for a file of theirs. */
+/** The directory in which the worker's agents run, for code that looks for their files. */
 export const cwdIn = (log: EventLog, workerId: string, { cwd, worktree }: WorkerSpec): string =>
   worktree === undefined ? cwd : (workspaceIn(log, workerId)?.cwd ?? cwd);
 
-/** Undefined where it has asked for none. On record before anything is made, so that the next daemon knows whose it is. */
+/**
+ * Assigns and creates the worktree; undefined if the spec asks for none. The assignment is on record before anything is
+ * created, so that the next daemon knows its owner.
+ */
 export const readyWorkspace = (
   shell: Shell,
   incarnation: number,
@@ -38,7 +44,7 @@ export const readyWorkspace = (
     return workspace;
   });
 
-/** A checkout may take minutes; who stops the worker meanwhile does not wait for it. */
+/** Aborts the work if the worker is stopped: a checkout may take minutes. */
 const whileWanted = <A>(
   { journal }: Shell,
   work: (signal: AbortSignal) => Promise<A>,
